@@ -1,0 +1,107 @@
+"""Diagnostics are data: a code, one sentence, labelled places, help. Renderers: text and JSON."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from mdh.source import Span
+
+
+class Severity(StrEnum):
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+    BUG = "internal error"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place in the user's text and what is the matter there."""
+
+    span: Span
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message to the user.
+
+    `headline` states the fact with the values that broke it; `labels[0]` is the primary place, the
+    narrowest span; `help` says what is legal instead; `witness` holds the counter-example of an
+    illegal schedule as data (two iterations, bytes, an axis), which tests verify.
+    """
+
+    code: str
+    headline: str
+    labels: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    help: str = ""
+    witness: tuple[tuple[str, Any], ...] = ()
+    severity: Severity = Severity.ERROR
+
+
+class Failed(Exception):  # noqa: N818 - it is the outcome of a stage, not a programming error
+    """A stage of the pipeline did not produce its value. Holds every diagnostic it collected."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("; ".join(f"{d.code}: {d.headline}" for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+def fail(code: str, headline: str, span: Span | None = None, *, label: str = "", help: str = "") -> Failed:  # noqa: A002
+    """The common case: one error at one place (`raise fail(...)`)."""
+    labels = () if span is None else (Label(span, label),)
+    return Failed(Diagnostic(code, headline, labels, help=help))
+
+
+def render_text(diagnostic: Diagnostic) -> str:
+    """Headline, then each labelled line with carets, then notes and help; ends in a newline."""
+    out = [f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.headline}"]
+    for label in diagnostic.labels:
+        out.extend(_excerpt(label))
+    out.extend(f"  = note: {note}" for note in diagnostic.notes)
+    if diagnostic.help:
+        out.append(f"  = help: {diagnostic.help}")
+    return "\n".join(out) + "\n"
+
+
+def _excerpt(label: Label) -> list[str]:
+    span = label.span
+    line, column = span.line, span.column
+    text = span.source.line(line)
+    start = column - 1
+    window = max(0, start - 60) if len(text) > 160 else 0
+    shown = text[window : window + 160].replace("\t", " ")
+    width = max(1, min(span.end - span.start, len(text) - start))
+    width = min(width, max(1, len(shown) - (start - window)))
+    gutter = " " * len(str(line))
+    carets = " " * (start - window) + "^" * width
+    tail = f" {label.message}" if label.message else ""
+    return [
+        f"{gutter}--> {span.source.name}:{line}:{column}",
+        f"{gutter} |",
+        f"{line} | {shown}",
+        f"{gutter} | {carets}{tail}",
+    ]
+
+
+def render_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    """The same as plain data, for `--json`."""
+    return {
+        "code": diagnostic.code,
+        "severity": str(diagnostic.severity),
+        "headline": diagnostic.headline,
+        "labels": [
+            {
+                "file": label.span.source.name,
+                "line": label.span.line,
+                "column": label.span.column,
+                "length": label.span.end - label.span.start,
+                "message": label.message,
+            }
+            for label in diagnostic.labels
+        ],
+        "notes": list(diagnostic.notes),
+        "help": diagnostic.help,
+        "witness": dict(diagnostic.witness),
+    }

@@ -1,0 +1,105 @@
+"""Affine integer functions of named variables, the form of all index functions but gathers."""
+
+from dataclasses import dataclass
+
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Binary, Cast, Const, Expr, Unary, Var
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """const + sum of coefficient * variable; terms sorted by name, no zero coefficients."""
+
+    terms: tuple[tuple[str, int], ...] = ()
+    const: int = 0
+
+    @staticmethod
+    def of(terms: dict[str, int], const: int = 0) -> "Affine":
+        return Affine(tuple(sorted((n, c) for n, c in terms.items() if c)), const)
+
+    @staticmethod
+    def var(name: str) -> "Affine":
+        return Affine(((name, 1),), 0)
+
+    def coefficient(self, name: str) -> int:
+        return dict(self.terms).get(name, 0)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(n for n, _ in self.terms)
+
+    def __add__(self, other: "Affine") -> "Affine":
+        terms = dict(self.terms)
+        for name, c in other.terms:
+            terms[name] = terms.get(name, 0) + c
+        return Affine.of(terms, self.const + other.const)
+
+    def scale(self, k: int) -> "Affine":
+        return Affine.of({n: c * k for n, c in self.terms}, self.const * k)
+
+    def shift(self, k: int) -> "Affine":
+        return Affine(self.terms, self.const + k)
+
+    def substitute(self, values: "dict[str, Affine]") -> "Affine":
+        out = Affine((), self.const)
+        for name, c in self.terms:
+            out = out + values.get(name, Affine.var(name)).scale(c)
+        return out
+
+    def bounds(self, ranges: dict[str, tuple[int, int]]) -> tuple[int, int]:
+        """Inclusive (min, max) when each variable lies in its inclusive range."""
+        lo = hi = self.const
+        for name, c in self.terms:
+            a, b = ranges[name]
+            lo += min(c * a, c * b)
+            hi += max(c * a, c * b)
+        return lo, hi
+
+    def evaluate(self, point: dict[str, int]) -> int:
+        return self.const + sum(c * point[n] for n, c in self.terms)
+
+
+def from_expr(e: Expr) -> Affine | None:
+    """The affine form of an integer expression, or None where it has none."""
+    match e:
+        case Const(value, _) if isinstance(value, int):
+            return Affine((), value)
+        case Var(name, dtype) if not dtype.is_float:
+            return Affine.var(name)
+        case Cast(arg, dtype) if not dtype.is_float and dtype.bits >= 32:
+            return from_expr(arg)
+        case Unary("-", arg, _):
+            inner = from_expr(arg)
+            return None if inner is None else inner.scale(-1)
+        case Binary("+" | "-" as op, left, right, _):
+            a, b = from_expr(left), from_expr(right)
+            if a is None or b is None:
+                return None
+            return a + b.scale(1 if op == "+" else -1)
+        case Binary("*", left, right, _):
+            a, b = from_expr(left), from_expr(right)
+            if a is None or b is None or (a.terms and b.terms):
+                return None
+            return a.scale(b.const) if not b.terms else b.scale(a.const)
+        case _:
+            return None
+
+
+def to_expr(a: Affine, dtype: DType = I32) -> Expr:
+    """The expression of an affine function: positive terms first, largest coefficient first."""
+    out: Expr | None = None
+    for name, c in sorted(a.terms, key=lambda t: (t[1] < 0, -abs(t[1]), t[0])):
+        term: Expr = Var(name, dtype)
+        if abs(c) != 1:
+            term = Binary("*", term, Const(abs(c), dtype), dtype)
+        if out is None:
+            out = term if c > 0 else Unary("-", term, dtype)
+        else:
+            out = Binary("+" if c > 0 else "-", out, term, dtype)
+    if out is None:
+        return Const(a.const, dtype)
+    if a.const:
+        out = Binary("+" if a.const > 0 else "-", out, Const(abs(a.const), dtype), dtype)
+    return out
+
+

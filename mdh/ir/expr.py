@@ -1,0 +1,143 @@
+"""Scalar expressions: one language for index functions, scalar functions and kernel text.
+
+At program level a `Load` names a buffer of the program and its index is a function of the stage's
+dimensions (`Var`s named after them); at kernel level the same nodes name kernel buffers and loop variables.
+Integer arithmetic is C's: `/` truncates. Comparisons and logical operators yield I32 (0 or 1).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from mdh.ir.dtype import I32, DType
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: int | float
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A dimension, loop variable, scalar parameter, local (`Let`) or accumulator component."""
+
+    name: str
+    dtype: DType = I32
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An element of a buffer; in kernels `lanes` > 1 loads that many contiguous elements as a vector."""
+
+    buffer: str
+    index: tuple["Expr", ...]
+    dtype: DType
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`-`, `!`, `~`."""
+
+    op: str
+    arg: "Expr"
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`+ - * / % & | ^ << >> < <= > >= == != && ||`; operands already have their common type."""
+
+    op: str
+    left: "Expr"
+    right: "Expr"
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """C's `cond ? then : other`; only the chosen side is evaluated."""
+
+    cond: "Expr"
+    then: "Expr"
+    other: "Expr"
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    arg: "Expr"
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of math.h by its double name (`sqrt`, `exp`, `fmax`, `fabs`, `pow`…; integer `abs`);
+    `dtype` says the precision: `expf(x)` is `Call("exp", (x,), F32)`."""
+
+    fn: str
+    args: tuple["Expr", ...]
+    dtype: DType
+
+
+Expr = Const | Var | Load | Unary | Binary | Select | Cast | Call
+
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
+
+
+def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """`e` with `f` applied to each direct child; identity when nothing changes."""
+    match e:
+        case Const() | Var():
+            return e
+        case Load(buffer, index, dtype, lanes):
+            return Load(buffer, tuple(f(i) for i in index), dtype, lanes)
+        case Unary(op, arg, dtype):
+            return Unary(op, f(arg), dtype)
+        case Binary(op, left, right, dtype):
+            return Binary(op, f(left), f(right), dtype)
+        case Select(cond, then, other, dtype):
+            return Select(f(cond), f(then), f(other), dtype)
+        case Cast(arg, dtype):
+            return Cast(f(arg), dtype)
+        case Call(fn, args, dtype):
+            return Call(fn, tuple(f(a) for a in args), dtype)
+        case _:
+            assert_never(e)
+
+
+def children(e: Expr) -> tuple[Expr, ...]:
+    match e:
+        case Const() | Var():
+            return ()
+        case Load():
+            return e.index
+        case Unary() | Cast():
+            return (e.arg,)
+        case Binary():
+            return (e.left, e.right)
+        case Select():
+            return (e.cond, e.then, e.other)
+        case Call():
+            return e.args
+        case _:
+            assert_never(e)
+
+
+def walk(e: Expr) -> Iterator[Expr]:
+    """`e` and all its descendants, parents first."""
+    yield e
+    for child in children(e):
+        yield from walk(child)
+
+
+def loads(e: Expr) -> Iterator[Load]:
+    return (n for n in walk(e) if isinstance(n, Load))
+
+
+def substitute(e: Expr, values: dict[str, Expr]) -> Expr:
+    """Replace each `Var` that `values` names."""
+    if isinstance(e, Var):
+        return values.get(e.name, e)
+    return map_children(e, lambda c: substitute(c, values))

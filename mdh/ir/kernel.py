@@ -1,0 +1,233 @@
+"""Kernel IR: one structured language for CUDA C++ and OpenCL C.
+
+A Module is what one C function becomes: kernels launched in order over the function's arrays and
+workspaces. Kernel code is SPMD: hardware coordinates are read with `Call("block_id", (Const(axis),))` and
+`Call("thread_id", (Const(axis),))`, axis 0, 1, 2 = x, y, z. On OpenCL CPUs a kernel has one work-item a
+work-group and `thread_id` never occurs.
+
+Calls beyond math.h: `block_id`, `thread_id`, `shfl_xor(value, mask)`, `shfl_up(value, delta)`,
+`cluster_rank()`; the integer functions `imin`, `imax` (arguments without side effects).
+Vectors: a Load with lanes > 1 is a vector; scalars mixed with vectors broadcast.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Expr
+
+
+class Space(StrEnum):
+    DM = "DM"
+    SM = "SM"
+    RM = "RM"
+
+
+@dataclass(frozen=True, slots=True)
+class Buf:
+    """A kernel buffer. `strides` are in elements, one per logical dim (layout and padding are in them).
+
+    slots: copies of an SM buffer that a pipeline rotates through; index 0 of every Load/Store is then the
+    slot and `strides[0]`/`shape[0]` belong to it. lanes > 1 (RM only): an array of vectors; the last index
+    counts vectors. restrict/readonly: how a DM parameter is declared. `align`: proven bytes.
+    swizzle: bytes of the XOR swizzle span of an SM buffer, 0 = none.
+    """
+
+    name: str
+    space: Space
+    dtype: DType
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    lanes: int = 1
+    readonly: bool = False
+    align: int = 0
+    swizzle: int = 0
+
+    @property
+    def elements(self) -> int:
+        """Elements (vectors where lanes > 1) the allocation holds, padding included."""
+        return 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)) if self.shape else 1
+
+    @property
+    def bytes(self) -> int:
+        return self.elements * self.lanes * self.dtype.bytes
+
+
+class ForKind(StrEnum):
+    SEQ = "seq"
+    UNROLL = "unroll"
+    """Unrolled: fully, or by `factor` > 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    """Declares an SM or RM buffer for the rest of the enclosing body. SM buffers may be declared anywhere;
+    targets hoist them to the top of the kernel. `init`: every RM element's first value."""
+
+    buf: Buf
+    init: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """An immutable scalar for the rest of the enclosing body."""
+
+    name: str
+    value: Expr
+    dtype: DType = I32
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """buf[index] = value; lanes > 1 stores a vector of contiguous elements."""
+
+    buffer: str
+    index: tuple[Expr, ...]
+    value: Expr
+    lanes: int = 1
+    cache: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """dst[dst_index …] = src[src_index …], `lanes` contiguous elements on both sides, no arithmetic.
+
+    engine `async` is cp.async (DM to SM), finished by Commit/Wait. `pred`: where it is false zeros (or
+    `fill`) are stored and nothing is read.
+    """
+
+    dst: str
+    dst_index: tuple[Expr, ...]
+    src: str
+    src_index: tuple[Expr, ...]
+    lanes: int = 1
+    engine: str = "plain"
+    cache: str = "default"
+    pred: Expr | None = None
+    fill: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """buf[index] = op(buf[index], value) in one piece: + min max & | ^ (float + by CAS where needed).
+
+    result: name that receives the old value (integers only). `scope`: `block` for SM, `device` for DM."""
+
+    op: str
+    buffer: str
+    index: tuple[Expr, ...]
+    value: Expr
+    result: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """for (var = start; var < stop; var += step) body; kind UNROLL with factor 0 unrolls fully."""
+
+    var: str
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: tuple["Stmt", ...]
+    kind: ForKind = ForKind.SEQ
+    factor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """Spins until `cond` is false (look-back); `cond` may use volatile loads."""
+
+    cond: Expr
+    body: tuple["Stmt", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    cond: Expr
+    then: tuple["Stmt", ...]
+    orelse: tuple["Stmt", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All units of `scope` meet, and their SM (block, cluster) or DM (fence: device) writes are seen."""
+
+    scope: str = "block"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Device-wide memory fence of one thread (ticket, look-back)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Closes a group of async moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Waits until at most `pending` groups are in flight."""
+
+    pending: int
+
+
+Stmt = Comment | Alloc | Let | Store | Move | Atomic | For | While | If | Barrier | Fence | Commit | Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """grid and block in units of x, y, z; cluster in blocks. On OpenCL the global size is grid * block."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    min_blocks: int = 0
+    """@occupancy: blocks a multiprocessor that the compiler must leave room for; 0 = not stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """params: DM buffers and scalars in argument order; scalars are (name, dtype)."""
+
+    name: str
+    stage: str
+    buffers: tuple[Buf, ...]
+    scalars: tuple[tuple[str, DType], ...]
+    launch: Launch
+    body: tuple[Stmt, ...]
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A DM buffer that exists for one call: partial results, look-back states, C temporaries.
+
+    zero: must be zero bytes before the first kernel of each call.
+    """
+
+    buf: Buf
+    zero: bool = False
+
+
+@dataclass(frozen=True)
+class Module:
+    """All kernels of a program, in launch order, for one target (`cuda`, `opencl`) and machine kind.
+
+    params: the C function's parameters in order. `poison`: fine to fill workspaces without `zero` with
+    garbage before a call.
+    """
+
+    name: str
+    target: str
+    machine: str
+    kernels: tuple[Kernel, ...]
+    workspaces: tuple[Workspace, ...]
+    params: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=())

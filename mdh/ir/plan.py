@@ -1,0 +1,164 @@
+"""A Plan: a schedule that the checker has proven legal for a program and a machine.
+
+Only `mdh.check` makes Plans; `mdh.lower` accepts nothing else, so the type is the proof that the check ran.
+All `^`, aliases, defaults and fallbacks are resolved; every step, the implied last one included, is explicit.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mdh.ir.program import DimKind, Program, Stage
+from mdh.machine import Machine
+from mdh.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One dimension at one step: tiles of `parent` elements fall into ceil(parent / tile) parts of `tile`.
+
+    layer/axis: the core layer and axis whose units take the parts (axis 0, 1, 2 = x, y, z), or None for a
+    sequential loop, which then stands at `rank` among the step's loops (0 outermost; FOR.n first, then
+    unnumbered dims in dimension order). cyclic > 0: @cyclic(n), element e of the parent goes to unit
+    (e div n) mod parts.
+    """
+
+    dim: int
+    parent: int
+    tile: int
+    layer: str | None
+    axis: int = 0
+    rank: int = 0
+    cyclic: int = 0
+
+    @property
+    def parts(self) -> int:
+        return -(-self.parent // self.tile)
+
+    @property
+    def exact(self) -> bool:
+        """No remainder: every part is full."""
+        return self.parent % self.tile == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """`B:R[l]` of an input: a copy into region SM or RM at the start of the body of the step's loops.
+
+    layout: permutation of the buffer's dims, 0-based, the slowest first. vec: elements an access; None = the
+    widest that is proven aligned. engine: `plain` or `async` (fallbacks resolved).
+    """
+
+    buffer: str
+    region: str
+    layout: tuple[int, ...]
+    pad: int = 0
+    swizzle: int = 0
+    engine: str = "plain"
+    vec: int | None = None
+    cache: str = "default"
+    window: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """`C:R[l]` of an output, or attributes on its `^`: where partial results live.
+
+    region None: no region opens at this step (the entry only carries attributes). combine: how the parts
+    of a reduction split over core layers meet (shuffle, shared, cluster, atomic, ticket, kernel), None where
+    this entry does not say.
+    """
+
+    buffer: str
+    region: str | None
+    layout: tuple[int, ...]
+    combine: str | None = None
+    vec: int | None = None
+    cache: str = "default"
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One step, textual number `number` (1-based; the implied last step too).
+
+    splits: one per dimension, in dimension order. stages: slots of the staged buffers (1: no pipeline).
+    unroll: 1 = no, 0 = fully, n = by n; None = the lowering decides.
+    """
+
+    number: int
+    label: int
+    splits: tuple[Split, ...]
+    stagings: tuple[Staging, ...]
+    holdings: tuple[Holding, ...]
+    stages: int = 1
+    unroll: int | None = None
+    text: str = ""
+    """The step in canonical schedule text, for comments in the kernel; empty for the implied step."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Attributes of the outermost grid step: block order (`rows`, `grouped`, `hilbert`), @persistent,
+    @occupancy (blocks a multiprocessor, 0 = not stated)."""
+
+    order: str = "rows"
+    group: int = 1
+    persistent: bool = False
+    occupancy: int = 0
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """steps in hierarchy (text) order; `code_order` lists their indices in code (label) order.
+
+    combines[result index] = the method that joins parts of reduction dims split over blocks (`kernel`,
+    `atomic`, `ticket`, `cluster`), and in_block[...] over warps/threads (`shuffle`, `shared`); None where
+    nothing is split there.
+    """
+
+    stage: Stage
+    steps: tuple[PlanStep, ...]
+    code_order: tuple[int, ...]
+    grid: Grid
+    combines: tuple[str | None, ...]
+    in_block: tuple[str | None, ...]
+
+    def units(self, layer: str) -> int:
+        """Product of parts over all dims that `layer` takes: its number of units."""
+        n = 1
+        for step in self.steps:
+            for split in step.splits:
+                if split.layer == layer:
+                    n *= split.parts
+        return n
+
+    def axis_parts(self, layer: str, axis: int) -> int:
+        for step in self.steps:
+            for split in step.splits:
+                if split.layer == layer and split.axis == axis:
+                    return split.parts
+        return 1
+
+    @cached_property
+    def split_reduction(self) -> frozenset[str]:
+        """Core layers that take more than one part of a pw dimension."""
+        return frozenset(
+            split.layer
+            for step in self.steps
+            for split in step.splits
+            if split.layer and split.parts > 1 and self.stage.dims[split.dim].kind is DimKind.PW
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The checked schedule of every stage. target: `cuda` or `opencl`; `text` is the concrete schedule."""
+
+    program: Program
+    machine: Machine
+    target: str
+    stages: tuple[StagePlan, ...]
+    text: str
+    deterministic: bool = False

@@ -1,0 +1,191 @@
+"""A Program: what the C says, as a list of Multi-Dimensional Homomorphisms over named buffers.
+
+Source of the formalism: Rasch, "(De/Re)-Composition of Data-Parallel Computations via MDHs",
+TOPLAS 46(3), 2024, section 2.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Expr, Load, walk
+from mdh.source import Source, Span
+
+
+class DimKind(StrEnum):
+    """The combine operator's class: concatenation, point-wise reduction, prefix sum."""
+
+    CC = "cc"
+    PW = "pw"
+    PS = "ps"
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A loop of the nest, normalised: `name` runs over 0 <= name < extent.
+
+    The C loop variable is start + step * name; index functions and scalar functions are already written in
+    terms of the normalised variable. Names are unique in the stage.
+    """
+
+    name: str
+    extent: int
+    kind: DimKind
+    start: int = 0
+    step: int = 1
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """The point-wise operator of all pw/ps dims of a result: associative and commutative (TOPLAS Lemma 1).
+
+    `name`: + * min max & | ^ && || argmin argmax. For argmin/argmax the state is (key, payload…); ties go to
+    the `first` or the `last` point in C's order. `min`/`max` with `nan=False` are C's comparisons
+    (`x > m ? x : m`), with `nan=True` fmin/fmax.
+    """
+
+    name: str
+    tie: str = "first"
+    nan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One array element written per combined result.
+
+    `value` is the epilogue: an expression over `Var("acc0", t)`, `Var("acc1", t)`… (the result's finished
+    components, in their accumulator type), loads and dims; for a map (`op` None) acc0 is the value itself.
+    `index` depends on cc and ps dims only, save for a scattered output (histogram), whose index holds a
+    `Load` and may depend on pw dims.
+    """
+
+    buffer: str
+    index: tuple[Expr, ...]
+    value: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One combined value (a scalar, or the record of an argmin/argmax) per point of the cc dims.
+
+    values[c]: the scalar function of component c. starts[c]: what it is combined with once, as if it came
+    first in C's order: an expression over cc dims that may load any buffer, the outputs included
+    (`C[i][j] +=` starts from Load C[i][j]; `beta*C[i][j]` likewise), or None for the operator's identity.
+    types[c]: the type the component is combined in. For ps, `exclusive` stores the prefix before the point.
+    """
+
+    op: Operator | None
+    values: tuple[Expr, ...]
+    starts: tuple[Expr | None, ...]
+    types: tuple[DType, ...]
+    outputs: tuple[Output, ...]
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """A local of the loop body: `name` holds `value` at each point; later lets and values use Var(name)."""
+
+    name: str
+    value: Expr
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One MDH: md_hom over `dims` (outermost C loop first), its scalar functions, views and epilogues."""
+
+    name: str
+    dims: tuple[Dim, ...]
+    lets: tuple[Let, ...]
+    results: tuple[Result, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def scattered(self) -> bool:
+        """True for a histogram: the output's index is data."""
+        return any(
+            isinstance(n, Load) for r in self.results for o in r.outputs for i in o.index for n in walk(i)
+        )
+
+    def expressions(self) -> tuple[Expr, ...]:
+        """Every expression of the stage: lets, values, starts, output indices and epilogues."""
+        out: list[Expr] = [let.value for let in self.lets]
+        for r in self.results:
+            out.extend(r.values)
+            out.extend(s for s in r.starts if s is not None)
+            for o in r.outputs:
+                out.extend(o.index)
+                out.append(o.value)
+        return tuple(out)
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        return frozenset(o.buffer for r in self.results for o in r.outputs)
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """Buffers the stage loads, the updated ones included."""
+        return frozenset(n.buffer for e in self.expressions() for n in walk(e) if isinstance(n, Load))
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """An array: a parameter of the C function, or a temporary of mdh's or of the function's (`temp`)."""
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    temp: bool = False
+    const: bool = False
+    flat: bool = False
+    """The C declares a plain pointer; `shape` was delinearised from its subscripts (row major)."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar parameter. `size` is its bound value when the C uses it in a bound or subscript."""
+
+    name: str
+    dtype: DType
+    size: int | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A C function: parameters in C's order (names of buffers or scalars), buffers, stages in order."""
+
+    name: str
+    params: tuple[str, ...]
+    buffers: tuple[Buffer, ...]
+    scalars: tuple[Scalar, ...]
+    stages: tuple[Stage, ...]
+    strict_fp: bool = False
+    source: Source | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def buffer_of(self) -> dict[str, Buffer]:
+        return {b.name: b for b in self.buffers}
+
+    @cached_property
+    def scalar_of(self) -> dict[str, Scalar]:
+        return {s.name: s for s in self.scalars}
+
+    @cached_property
+    def buffer_order(self) -> tuple[str, ...]:
+        """Array parameters in C's order, then temporaries in order of creation."""
+        temps = tuple(b.name for b in self.buffers if b.temp)
+        return tuple(p for p in self.params if p in self.buffer_of) + temps
+
+    def inputs(self, stage: Stage) -> tuple[str, ...]:
+        """Input entries of a schedule step: buffers read and not written, in parameter order."""
+        return tuple(b for b in self.buffer_order if b in stage.read and b not in stage.written)
+
+    def outputs(self, stage: Stage) -> tuple[str, ...]:
+        """Output entries of a schedule step: buffers written, in parameter order."""
+        return tuple(b for b in self.buffer_order if b in stage.written)
