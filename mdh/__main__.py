@@ -1,0 +1,5 @@
+"""`python -m mdh` is `mdh`."""
+
+from mdh.cli.main import main
+
+main()

@@ -1,0 +1,55 @@
+"""A bug of mdh, told without a traceback: the report is saved and the message says where and how to rerun."""
+
+import platform
+import sys
+import tempfile
+import traceback
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from mdh.cli.command_line import CommandLine
+from mdh.diagnostics import Diagnostic, Failed, Severity
+
+_PACKAGES = ("mdh", "numpy", "pycparser", "pcpp", "islpy", "lark", "pyopencl", "cupy-cuda13x", "typer")
+
+
+def save_crash(line: CommandLine, error: BaseException) -> Failed:
+    """B101, with the traceback, the command and the versions in a file of the temporary folder."""
+    where = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(where[-1].filename).name}:{where[-1].lineno}" if where else "unknown place"
+    headline = f"{type(error).__name__} in {place}: {_first_line(error)}"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="mdh-crash-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(_report_text(line, error))
+        note = f"the full report is in {file.name}"
+    except OSError as trouble:
+        note = f"the full report could not be saved: {trouble.strerror}"
+    again = f"rerun with: {line.source.text}"
+    return Failed(
+        Diagnostic(
+            "B101",
+            headline,
+            notes=(note, again),
+            help="this is a bug of mdh, not of your input; send the report with the input files",
+            severity=Severity.BUG,
+        )
+    )
+
+
+def _report_text(line: CommandLine, error: BaseException) -> str:
+    out = [line.source.text, f"python {sys.version.split()[0]} on {platform.platform()}"]
+    for package in _PACKAGES:
+        try:
+            out.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    out.append("")
+    out.extend(traceback.format_exception(error))
+    return "\n".join(out)
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return text[0][:200] if text else "no message"

@@ -1,0 +1,135 @@
+"""`mdh`: finds the verb, runs it, turns every outcome into an exit code. Nobody ever sees a traceback.
+
+Only the module of the chosen verb is imported, so that `mdh --help` loads neither the parsers nor isl.
+"""
+
+import difflib
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from mdh.cli.command_line import CommandLine
+from mdh.cli.console import report, show, show_json
+from mdh.cli.crash import save_crash
+from mdh.cli.exit_codes import INTERRUPTED, OK, TERMINATED, exit_code
+from mdh.diagnostics import Failed, render_json
+
+VERBS = {
+    "compile": "Write the kernel source, a host driver, a header and a manifest.",
+    "check": "Prove a schedule legal for a program and a machine; needs no device.",
+    "run": "Build and run on a device, verify the result, time it.",
+    "explain": "Show loops, layers, footprints and bytes; or the page of a diagnostic code.",
+    "fmt": "Format schedules in the canonical form.",
+    "devices": "List the devices and machine files; export one for the device at hand.",
+    "doctor": "Say which runtimes work, what is missing and how to install it.",
+}
+"""Verb -> its line in the help. The module `mdh.cli.<verb>` holds `app` and is imported when chosen."""
+
+
+class Verbs(TyperGroup):
+    """A group of commands whose modules are imported one at a time, on demand."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in VERBS:
+            return None
+        return get_command(import_module(f"mdh.cli.{cmd_name}").app)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        word = args[0]
+        if word not in VERBS and not word.startswith("-"):
+            near = difflib.get_close_matches(word, VERBS, n=1, cutoff=0.5)
+            hint = f"did you mean '{near[0]}'?" if near else f"the verbs are {', '.join(VERBS)}"
+            raise ctx.obj.fail("F106", f"no verb '{word}'", word, help=hint)
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(cls=Verbs, name="mdh", rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        show(f"mdh {version('mdh')}")
+        raise typer.Exit(OK)
+
+
+@app.callback(context_settings={"help_option_names": ["-h", "--help"]})
+def root(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """A compiler for performance engineers: C loop nests and MDH schedules to CUDA and OpenCL.
+
+    Results go to stdout, remarks to stderr. Exit codes: 0 ok, 1 rejected input, 2 usage, 3 nothing valid,
+    4 wrong result, 70 internal error, 130/143 interrupted.
+    """
+
+
+def run(words: Sequence[str]) -> int:
+    """Run `mdh WORDS…` in this process and return the exit code; writes to sys.stdout and sys.stderr."""
+    line = CommandLine.of(words)
+    try:
+        outcome = get_command(app).main(
+            list(words) or ["--help"], prog_name="mdh", standalone_mode=False, obj=line
+        )
+        return outcome if isinstance(outcome, int) else OK
+    except Failed as failed:
+        return _report(line, failed)
+    except typer.TyperException as error:
+        return _report(line, _usage(line, error))
+    except (typer.Abort, KeyboardInterrupt):
+        sys.stderr.write("mdh: interrupted\n")
+        return INTERRUPTED
+    except Exception as error:  # the border to the user: whatever arrives here is a bug of mdh
+        return _report(line, save_crash(line, error))
+
+
+def _report(line: CommandLine, failed: Failed) -> int:
+    """Diagnostics as text on stderr and, with --json, as data on stdout."""
+    report(failed.diagnostics)
+    code = exit_code(failed.diagnostics)
+    if line.json:
+        diagnostics = [render_json(d) for d in failed.diagnostics]
+        show_json({"schema": "mdh.result/1", "ok": False, "exit": code, "diagnostics": diagnostics})
+    return code
+
+
+def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
+    """A wrong option or argument, as a diagnostic at the word that is wrong."""
+    verb = next((w for w in line.words if w in VERBS), "")
+    headline = error.format_message().rstrip(".").replace("\n", " ")
+    headline = headline[:1].lower() + headline[1:]
+    word = next((w for w in line.words if w.startswith("-") and w.split("=")[0] in headline), "")
+    if not word:
+        word = next((w for w in reversed(line.words) if f"'{w}'" in headline or f"({w})" in headline), "")
+    return line.fail("F107", headline, word, help=f"see 'mdh {verb} --help'".replace("  ", " "))
+
+
+def _on_terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(TERMINATED)
+
+
+def main() -> None:
+    """The entry point of the `mdh` command."""
+    signal.signal(signal.SIGTERM, _on_terminate)
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = OK
+    sys.exit(code)

@@ -1,0 +1,39 @@
+"""The options that verbs share, each declared once."""
+
+from typing import Annotated
+
+import typer
+
+FileArg = Annotated[str, typer.Argument(metavar="FILE.c", help="The C loop nest.", show_default=False)]
+ScheduleOpt = Annotated[
+    str | None,
+    typer.Option("--schedule", "-s", metavar="S.mdh", help="The schedule; absent: the default schedule."),
+]
+TargetOpt = Annotated[str | None, typer.Option("--target", metavar="NAME", help="cuda or opencl.")]
+MachineOpt = Annotated[
+    str | None, typer.Option("--machine", "-m", metavar="NAME", help="A machine's name or a .toml file.")
+]
+DeviceOpt = Annotated[
+    str | None,
+    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N or oclgrind; absent: first GPU."),
+]
+DefineOpt = Annotated[
+    list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="Bind a size or define a macro.")
+]
+SetOpt = Annotated[
+    list[str] | None, typer.Option("--set", metavar="HOLE=VALUE", help="Give a named hole its value.")
+]
+FunctionOpt = Annotated[
+    str | None, typer.Option("--function", metavar="NAME", help="Which function of the file.")
+]
+StrictOpt = Annotated[
+    bool, typer.Option("--strict-fp", help="No re-association, wider sums or contraction of floats.")
+]
+DeterministicOpt = Annotated[
+    bool, typer.Option("--deterministic", help="Refuse combines whose order varies.")
+]
+JsonOpt = Annotated[bool, typer.Option("--json", help="The result as JSON on stdout.")]
+DumpOpt = Annotated[
+    list[str] | None, typer.Option("--dump", metavar="STAGE", help="Print a stage's value on stderr; or all.")
+]
+TimeOpt = Annotated[bool, typer.Option("--time", help="Print the time of each stage on stderr.")]

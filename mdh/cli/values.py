@@ -1,0 +1,53 @@
+"""`-D NAME=VALUE` and `--set HOLE=VALUE`: words of the command line to values."""
+
+import re
+from collections.abc import Sequence
+
+from mdh.cli.command_line import CommandLine
+
+_NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+_INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|[0-9]+)\Z", re.ASCII)
+
+
+def parse_defines(line: CommandLine, words: Sequence[str]) -> dict[str, str | int]:
+    """`N=1024` binds an integer, `T=float` a text, `FLAG` alone 1 (as a C compiler does). Raises F108."""
+    out: dict[str, str | int] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not _NAME.match(name):
+            raise line.fail("F108", f"-D '{word}' does not begin with a C name", word, help="write -D N=1024")
+        if equals and not value:
+            raise line.fail(
+                "F108", f"-D '{word}' has no value", word, help=f"write -D {name}=1024, or -D {name} for 1"
+            )
+        bound = _integer(value) if equals else 1
+        if name in out and out[name] != bound:
+            headline = f"-D binds '{name}' twice: {out[name]} and {bound}"
+            raise line.fail("F108", headline, word, help="keep one of the two")
+        out[name] = bound
+    return out
+
+
+def parse_sets(line: CommandLine, words: Sequence[str]) -> dict[str, int | str]:
+    """`bm=64`, `where=SM`, `?tm=8`: values of named holes. Raises F109."""
+    out: dict[str, int | str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        name = name.removeprefix("?")
+        if not _NAME.match(name) or not equals or not value:
+            raise line.fail(
+                "F109", f"--set '{word}' is not HOLE=VALUE", word, help="write --set bm=64 for the hole ?bm"
+            )
+        bound = _integer(value)
+        if name in out and out[name] != bound:
+            headline = f"--set binds '{name}' twice: {out[name]} and {bound}"
+            raise line.fail("F109", headline, word, help="keep one of the two")
+        out[name] = bound
+    return out
+
+
+def _integer(text: str) -> int | str:
+    """Decimal or hexadecimal text as an int; other text stays."""
+    if not _INTEGER.match(text) or len(text) > 20:
+        return text
+    return int(text, 16) if "x" in text.lower() else int(text)

@@ -1,0 +1,31 @@
+"""Options and skips that every test shares."""
+
+import shutil
+import subprocess
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the expected texts")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
+
+
+def _gpu_present() -> bool:
+    """True when the driver lists an NVIDIA GPU."""
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return False
+    done = subprocess.run([tool, "-L"], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode == 0 and "GPU 0" in done.stdout
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    marked = [item for item in items if "gpu" in item.keywords]
+    if marked and not _gpu_present():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU here"))

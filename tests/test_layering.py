@@ -1,0 +1,100 @@
+"""Imports go one way, each third-party library has one door, and no function imports."""
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from tests.source_tree import Module, imports, modules
+
+LAYERS = (
+    ("mdh.source",),
+    ("mdh.diagnostics",),
+    ("mdh.machine",),
+    ("mdh.ir",),
+    ("mdh.poly",),
+    ("mdh.frontend", "mdh.schedule", "mdh.reference"),
+    ("mdh.check",),
+    ("mdh.lower",),
+    ("mdh.target",),
+    ("mdh.device",),
+    ("mdh.pipeline",),
+    ("mdh.report",),
+    ("mdh.cli",),
+    ("mdh.__main__",),
+)
+"""Lowest first; packages of one row do not see one another."""
+
+DOORS = {
+    "islpy": ("mdh.poly.",),
+    "pycparser": ("mdh.frontend.",),
+    "pcpp": ("mdh.frontend.",),
+    "lark": ("mdh.schedule.",),
+    "pyopencl": ("mdh.device.opencl",),
+    "cupy": ("mdh.device.cuda",),
+    "typer": ("mdh.cli.",),
+    "rich": ("mdh.cli.",),
+}
+HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "lark", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna")
+ARRAYS = ("numpy", "ml_dtypes")
+"""Array libraries may be imported wherever arrays are handled: they have no one door."""
+
+
+def _layer(name: str) -> int | None:
+    for row, prefixes in enumerate(LAYERS):
+        if any(name == p or name.startswith(p + ".") for p in prefixes):
+            return row
+    return None
+
+
+def _package(name: str) -> str:
+    return ".".join(name.split(".")[:2])
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_imports_go_one_way(module: Module) -> None:
+    own = _layer(module.name)
+    if own is None:
+        assert module.name in {"mdh"}, f"{module.name} has no place in the order of imports"
+        return
+    for name, line in imports(module.tree):
+        other = _layer(name)
+        if other is None or _package(name) == _package(module.name):
+            continue
+        assert other < own, f"{module.path}:{line}: {module.name} imports {name}"
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_third_party_libraries_have_one_door(module: Module) -> None:
+    for name, line in imports(module.tree):
+        root = name.split(".")[0]
+        if root == "mdh" or root in sys.stdlib_module_names or root in ARRAYS:
+            continue
+        assert root in DOORS, f"{module.path}:{line}: {root} has no door"
+        assert (module.name + ".").startswith(DOORS[root]), (
+            f"{module.path}:{line}: {root} enters by {DOORS[root]}"
+        )
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_no_function_imports(module: Module) -> None:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            inner = [line for _, line in imports(node)]
+            assert not inner, f"{module.path}:{inner[0]}: import inside a function"
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_no_star_or_relative_imports(module: Module) -> None:
+    for name, line in imports(module.tree):
+        assert not name.startswith("."), f"{module.path}:{line}: relative import"
+        assert not name.endswith(".*"), f"{module.path}:{line}: star import"
+
+
+@pytest.mark.parametrize("entry", ["import mdh", "from mdh.cli.main import run; run(['--help'])"])
+def test_the_door_is_light(entry: str) -> None:
+    """`import mdh` and `mdh --help` load no parser, no isl, no array library."""
+    code = f"import sys\n{entry}\nprint(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == ""
