@@ -1,6 +1,16 @@
 """Machines are data: the limits and speeds that the checker, the default schedules and the model use."""
 
-from dataclasses import dataclass
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +59,174 @@ class Machine:
     bandwidth: float
     peak_f32: float
     peak_f64: float
+
+
+SCHEMA = "mdh.machine/1"
+_FOLDER = Path(__file__).parent / "machines"
+_KINDS = ("gpu", "cpu")
+_TARGETS = ("cuda", "opencl")
+_ENGINES = ("plain", "async", "tma")
+_TRIPLES = ("block_limits", "grid_limits")
+
+
+def machine_names() -> tuple[str, ...]:
+    """Names of the machines that come with mdh, sorted."""
+    return tuple(sorted(p.stem for p in _FOLDER.glob("*.toml")))
+
+
+def load_machine(name_or_path: str | Path) -> Machine:
+    """A machine by its name, or by the path of a file of schema `mdh.machine/1`.
+
+    Raises Failed: F150 no such machine, F151 not readable as TOML, F152 another schema, F153 a field that is
+    missing, unknown or of the wrong type, F154 values that contradict one another.
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or text.endswith(".toml") or "/" in text:
+        return read_machine(_source(Path(text)))
+    if text not in machine_names():
+        near = get_close_matches(text, machine_names(), 1, 0.5)
+        said = f"did you mean `{near[0]}`? " if near else ""
+        known = ", ".join(machine_names())
+        raise fail("F150", f"no machine is called `{text}`", help=f"{said}machines: {known}; or a .toml path")
+    return read_machine(_source(_FOLDER / f"{text}.toml"))
+
+
+def _source(path: Path) -> Source:
+    try:
+        return Source(str(path), path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as e:
+        reason = e.strerror if isinstance(e, OSError) else "it is not UTF-8 text"
+        raise fail("F151", f"machine file `{path}` cannot be read: {reason}") from e
+
+
+def read_machine(source: Source) -> Machine:
+    """A machine from TOML text; raises Failed as `load_machine` does, with every wrong field at once."""
+    try:
+        table = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as e:
+        raise _bad_toml(source, e) from e
+    if table.pop("schema", None) != SCHEMA:
+        raise fail(
+            "F152", f"`{source.name}` is not a machine file of schema `{SCHEMA}`", _key(source, "schema"),
+            help=f'write schema = "{SCHEMA}"; `mdh devices --export` writes a complete file',
+        )  # fmt: skip
+    found = list(_wrong_fields(source, table))
+    if not found:
+        values: dict[str, Any] = {f.name: _convert(f.name, table[f.name]) for f in fields(Machine)}
+        machine = Machine(**values)
+        found = list(_contradictions(source, machine))
+        if not found:
+            return machine
+    raise Failed(*found)
+
+
+def print_machine(machine: Machine) -> str:
+    """The machine as a file that `read_machine` reads back to an equal value."""
+    lines = [f'schema = "{SCHEMA}"']
+    for f in fields(Machine):
+        lines.append(f"{f.name} = {_toml(getattr(machine, f.name))}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return f"[{', '.join(_toml(v) for v in value)}]"
+        case str():
+            return json.dumps(value)
+        case _:
+            return repr(value)
+
+
+def _bad_toml(source: Source, error: tomllib.TOMLDecodeError) -> Failed:
+    message = str(error)
+    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
+    span = None
+    if place:
+        start = source.offset(int(place[1]), int(place[2]))
+        span = Span(source, start, start + 1)
+        message = message[: place.start()].strip()
+    return fail("F151", f"machine file `{source.name}` is not TOML: {message[:1].lower()}{message[1:]}", span)
+
+
+def _key(source: Source, name: str) -> Span:
+    """Where a field is set, else the start of the file."""
+    found = re.search(rf"^[ \t]*({re.escape(name)})[ \t]*=", source.text, re.MULTILINE)
+    return Span(source, found.start(1), found.end(1)) if found else Span(source, 0, 1)
+
+
+def _wrong_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
+    names = [f.name for f in fields(Machine)]
+    for key in table:
+        if key not in names:
+            near = get_close_matches(key, names, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"fields: {', '.join(names)}"
+            label = Label(_key(source, key), "unknown field")
+            yield Diagnostic("F153", f"machines have no field `{key}`", (label,), help=hint)
+    for f in fields(Machine):
+        if f.name not in table:
+            headline = f"machine file `{source.name}` has no field `{f.name}`"
+            yield Diagnostic("F153", headline, help=f"every field of `{SCHEMA}` is required")
+        elif not _fits(f.name, table[f.name]):
+            label = Label(_key(source, f.name), f"must be {_wanted(f.name)}")
+            yield Diagnostic("F153", f"`{f.name}` is {table[f.name]!r}", (label,))
+
+
+def _kind_of(name: str) -> object:
+    return next(f.type for f in fields(Machine) if f.name == name)
+
+
+def _fits(name: str, value: object) -> bool:
+    kind = _kind_of(name)
+    if kind is bool:
+        return isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    if kind is int:
+        return isinstance(value, int) and value > 0
+    if kind is float:
+        return isinstance(value, int | float) and value > 0
+    if kind is str:
+        return isinstance(value, str) and value != ""
+    if not isinstance(value, list):
+        return False
+    if name in ("targets", "copy_engines"):
+        allowed = _TARGETS if name == "targets" else _ENGINES
+        return bool(value) and all(v in allowed for v in value)
+    whole = all(isinstance(v, int) and not isinstance(v, bool) and v > 0 for v in value)
+    return whole and (name not in _TRIPLES or len(value) == 3)
+
+
+def _wanted(name: str) -> str:
+    kind = _kind_of(name)
+    if name in ("targets", "copy_engines"):
+        return f"a list of {', '.join(_TARGETS if name == 'targets' else _ENGINES)}"
+    if name in _TRIPLES:
+        return "three positive integers: x, y, z"
+    plain = {bool: "true or false", int: "a positive integer", float: "a positive number", str: "a text"}
+    return plain[kind] if isinstance(kind, type) and kind in plain else "a list of positive integers"
+
+
+def _convert(name: str, value: object) -> object:
+    if isinstance(value, list):
+        return tuple(value)
+    return float(value) if _kind_of(name) is float and isinstance(value, int | float) else value
+
+
+def _contradictions(source: Source, m: Machine) -> Iterator[Diagnostic]:
+    checks = (
+        (m.kind in _KINDS, "kind", f"is `{m.kind}`: `gpu` or `cpu`"),
+        ("plain" in m.copy_engines, "copy_engines", "leaves out `plain`, which every machine has"),
+        (m.kind == "gpu" or m.targets == ("opencl",), "targets", 'of a CPU are ["opencl"]'),
+        (m.shared_per_block <= m.shared_per_unit, "shared_per_block",
+         f"{m.shared_per_block} exceeds shared_per_unit {m.shared_per_unit}"),
+        (m.threads_per_block <= m.threads_per_unit or m.kind == "cpu", "threads_per_block",
+         f"{m.threads_per_block} exceeds threads_per_unit {m.threads_per_unit}"),
+        ("cuda" not in m.targets or re.fullmatch(r"sm_\d+a?", m.arch) is not None, "arch",
+         f"`{m.arch}` is no CUDA architecture such as sm_90a"),
+    )  # fmt: skip
+    for holds, name, message in checks:
+        if not holds:
+            yield Diagnostic("F154", f"`{name}` {message}", (Label(_key(source, name)),))
