@@ -1,0 +1,20 @@
+// Matrix product that starts from zero: C[i][j] = sum over k of A[i][k] * B[k][j].
+// Sizes: 1024 cubed (TOPLAS 2024 fig. 17); the same figure's small case is M=10 N=500 K=64.
+#ifndef M
+#define M 1024
+#endif
+#ifndef N
+#define N 1024
+#endif
+#ifndef K
+#define K 1024
+#endif
+
+void matmul_init(const float A[M][K], const float B[K][N], float C[M][N]) {
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      C[i][j] = 0.0f;
+      for (int k = 0; k < K; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+}

@@ -1,0 +1,11 @@
+// Inclusive prefix sum: S[i] = A[0] + … + A[i].
+// Sizes: 2^24 elements (no published measurement; TOPLAS 2024 fig. 14 gives the expression, scan).
+#ifndef N
+#define N 16777216
+#endif
+
+void prefix_sum(const float A[N], float S[N]) {
+  S[0] = A[0];
+  for (int i = 1; i < N; i++)
+    S[i] = S[i - 1] + A[i];
+}

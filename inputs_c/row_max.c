@@ -1,0 +1,16 @@
+// The largest element of every row: best[i] = max over j of A[i][j].
+// Sizes: 4096x4096 (chosen by us, as matvec).
+#ifndef M
+#define M 4096
+#endif
+#ifndef N
+#define N 4096
+#endif
+
+void row_max(const float A[M][N], float best[M]) {
+  for (int i = 0; i < M; i++) {
+    best[i] = A[i][0];
+    for (int j = 1; j < N; j++)
+      best[i] = A[i][j] > best[i] ? A[i][j] : best[i];
+  }
+}
