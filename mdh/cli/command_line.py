@@ -47,7 +47,7 @@ class CommandLine:
             return Span(self.source, start + inside, start + inside + len(word))
         return None
 
-    def fail(self, code: str, headline: str, word: str, *, label: str = "", help: str = "") -> Failed:  # noqa: A002
+    def fail(self, code: str, headline: str, word: str, *, label: str = "", help: str = "") -> Failed:
         """One error at `word`; at the end of the line where the word is not on it."""
         end = len(self.source.text)
         span = self.span_of(word) or Span(self.source, end, end)

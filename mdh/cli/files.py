@@ -22,13 +22,13 @@ def read_source(line: CommandLine, path: str, *, limit: int) -> Source:
     except UnicodeDecodeError as error:
         raise line.fail(
             "F104",
-            f"'{path}' is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}",
+            f"`{path}` is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}",
             path,
             help="give a text file; convert other encodings to UTF-8 first",
         ) from None
     if "\0" in text:
         raise line.fail(
-            "F104", f"'{path}' is binary: byte {text.index(chr(0))} is zero", path, help="give a text file"
+            "F104", f"`{path}` is binary: byte {text.index(chr(0))} is zero", path, help="give a text file"
         )
     return Source(path, text.removeprefix("\ufeff").replace("\r\n", "\n"))
 
@@ -38,23 +38,23 @@ def _read_bytes(line: CommandLine, path: str, limit: int) -> bytes:
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
-            raise line.fail("F102", f"'{path}' is a folder, not a file", path, help=_inside(path))
+            raise line.fail("F102", f"`{path}` is a folder, not a file", path, help=_inside(path))
         if not stat.S_ISREG(status.st_mode):
-            raise line.fail("F102", f"'{path}' is not a regular file", path, help="give a file of text")
+            raise line.fail("F102", f"`{path}` is not a regular file", path, help="give a file of text")
         if status.st_size > limit:
-            headline = f"'{path}' has {status.st_size:,} bytes; the limit is {limit:,}"
+            headline = f"`{path}` has {status.st_size:,} bytes; the limit is {limit:,}"
             raise line.fail("F105", headline, path, help="give the loop nest alone, without generated data")
         return Path(path).read_bytes()
     except FileNotFoundError:
-        raise line.fail("F101", f"no file '{path}'", path, help=_nearby(path)) from None
+        raise line.fail("F101", f"no file `{path}`", path, help=_nearby(path)) from None
     except (PermissionError, NotADirectoryError) as error:
-        raise line.fail("F103", f"'{path}' cannot be read: {_reason(error)}", path) from None
+        raise line.fail("F103", f"`{path}` cannot be read: {_reason(error)}", path) from None
     except (OSError, ValueError) as error:
-        raise line.fail("F103", f"'{_printable(path)}' cannot be read: {_reason(error)}", path) from None
+        raise line.fail("F103", f"`{_printable(path)}` cannot be read: {_reason(error)}", path) from None
 
 
 def write_text(line: CommandLine, path: str | Path, text: str) -> None:
-    """Replaces `path` in one move, so that an interrupted run leaves the old file whole. Raises Failed F111."""
+    """Replaces `path` in one move: an interrupted run leaves the old file whole. Raises Failed F111."""
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def write_text(line: CommandLine, path: str | Path, text: str) -> None:
 
 
 def cannot_write(line: CommandLine, path: str | Path, error: OSError) -> Failed:
-    return line.fail("F111", f"'{path}' cannot be written: {_reason(error)}", str(path))
+    return line.fail("F111", f"`{path}` cannot be written: {_reason(error)}", str(path))
 
 
 def _mode_of(path: Path) -> int:
@@ -104,6 +104,6 @@ def _nearby(path: str) -> str:
     """Names the files beside a missing one that have its ending."""
     folder = Path(path).parent
     if not folder.is_dir():
-        return f"there is no folder '{folder}'"
+        return f"there is no folder `{folder}`"
     names = sorted(p.name for p in folder.iterdir() if p.suffix == Path(path).suffix and p.is_file())
-    return f"'{folder}' holds {', '.join(names[:5])}" if names else ""
+    return f"`{folder}` holds {', '.join(names[:5])}" if names else ""

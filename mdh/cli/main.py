@@ -53,8 +53,8 @@ class Verbs(TyperGroup):
         word = args[0]
         if word not in VERBS and not word.startswith("-"):
             near = difflib.get_close_matches(word, VERBS, n=1, cutoff=0.5)
-            hint = f"did you mean '{near[0]}'?" if near else f"the verbs are {', '.join(VERBS)}"
-            raise ctx.obj.fail("F106", f"no verb '{word}'", word, help=hint)
+            hint = f"did you mean `{near[0]}`?" if near else f"the verbs are {', '.join(VERBS)}"
+            raise ctx.obj.fail("F106", f"no verb `{word}`", word, help=hint)
         return super().resolve_command(ctx, args)
 
 
@@ -116,8 +116,8 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     headline = headline[:1].lower() + headline[1:]
     word = next((w for w in line.words if w.startswith("-") and w.split("=")[0] in headline), "")
     if not word:
-        word = next((w for w in reversed(line.words) if f"'{w}'" in headline or f"({w})" in headline), "")
-    return line.fail("F107", headline, word, help=f"see 'mdh {verb} --help'".replace("  ", " "))
+        word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
+    return line.fail("F107", headline, word, help=f"see `mdh {verb} --help`".replace("  ", " "))
 
 
 def _on_terminate(_signal: int, _frame: FrameType | None) -> None:

@@ -15,14 +15,14 @@ def parse_defines(line: CommandLine, words: Sequence[str]) -> dict[str, str | in
     for word in words:
         name, equals, value = word.partition("=")
         if not _NAME.match(name):
-            raise line.fail("F108", f"-D '{word}' does not begin with a C name", word, help="write -D N=1024")
+            raise line.fail("F108", f"-D `{word}` does not begin with a C name", word, help="write -D N=1024")
         if equals and not value:
             raise line.fail(
-                "F108", f"-D '{word}' has no value", word, help=f"write -D {name}=1024, or -D {name} for 1"
+                "F108", f"-D `{word}` has no value", word, help=f"write -D {name}=1024, or -D {name} for 1"
             )
         bound = _integer(value) if equals else 1
         if name in out and out[name] != bound:
-            headline = f"-D binds '{name}' twice: {out[name]} and {bound}"
+            headline = f"-D binds `{name}` twice: {out[name]} and {bound}"
             raise line.fail("F108", headline, word, help="keep one of the two")
         out[name] = bound
     return out
@@ -36,11 +36,11 @@ def parse_sets(line: CommandLine, words: Sequence[str]) -> dict[str, int | str]:
         name = name.removeprefix("?")
         if not _NAME.match(name) or not equals or not value:
             raise line.fail(
-                "F109", f"--set '{word}' is not HOLE=VALUE", word, help="write --set bm=64 for the hole ?bm"
+                "F109", f"--set `{word}` is not HOLE=VALUE", word, help="write --set bm=64 for the hole ?bm"
             )
         bound = _integer(value)
         if name in out and out[name] != bound:
-            headline = f"--set binds '{name}' twice: {out[name]} and {bound}"
+            headline = f"--set binds `{name}` twice: {out[name]} and {bound}"
             raise line.fail("F109", headline, word, help="keep one of the two")
         out[name] = bound
     return out

@@ -1,0 +1,70 @@
+"""What a schedule step has to list for a stage: dimensions, input and output entries, ready to paste."""
+
+from dataclasses import dataclass
+
+from mdh.ir.program import Program, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class DimRow:
+    """One dimension: its loop in the C was `for (name = start; …; name += step)`."""
+
+    name: str
+    extent: int
+    kind: str
+    start: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRow:
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """A stage as a schedule sees it; `skeleton` is a legal first step that changes nothing."""
+
+    stage: str
+    dims: tuple[DimRow, ...]
+    inputs: tuple[BufferRow, ...]
+    outputs: tuple[BufferRow, ...]
+    skeleton: str
+
+
+def entries_of(program: Program, stage: Stage) -> Entries:
+    inputs, outputs = program.inputs(stage), program.outputs(stage)
+    return Entries(
+        stage.name,
+        tuple(DimRow(d.name, d.extent, _kind(stage, d.kind.value), d.start, d.step) for d in stage.dims),
+        tuple(_buffer(program, name) for name in inputs),
+        tuple(_buffer(program, name) for name in outputs),
+        _skeleton(stage, inputs, outputs),
+    )
+
+
+def _kind(stage: Stage, kind: str) -> str:
+    """`cc`, or the class with the operators that combine along it: `pw(+)`, `ps(max)`."""
+    ops = sorted({r.op.name for r in stage.results if r.op is not None})
+    return kind if kind == "cc" or not ops else f"{kind}({', '.join(ops)})"
+
+
+def _buffer(program: Program, name: str) -> BufferRow:
+    buffer = program.buffer_of[name]
+    size = buffer.dtype.bytes
+    for n in buffer.shape:
+        size *= n
+    return BufferRow(name, buffer.dtype.name, buffer.shape, size)
+
+
+def _skeleton(stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
+    tiles = ", ".join(str(d.extent) for d in stage.dims)
+    carets = ",".join("^" for _ in stage.dims)
+    ins, outs = ",".join("^" for _ in inputs), ",".join("^" for _ in outputs)
+    memory = f"( {ins} ; {outs} )" if inputs else f"( ; {outs} )"
+    dims, sources = ", ".join(d.name for d in stage.dims), ", ".join(inputs) or "no input"
+    names = f"// {dims}: {sources} -> {', '.join(outputs)}"
+    return f"{names}\n1: (de-)comp( {tiles} ) {memory} ( {carets} )"

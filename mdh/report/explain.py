@@ -1,0 +1,91 @@
+"""Everything `mdh explain` says about a checked schedule, as one value."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mdh.ir.kernel import Module
+from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.program import Program
+from mdh.report.entries import Entries, entries_of
+from mdh.report.loops import LoopRow, loop_rows
+from mdh.report.resources import Resources, resources_of
+from mdh.report.traffic import Move, traffic_of
+from mdh.report.work import operations
+
+LAYERS = ("DM", "SM", "RM")
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRow:
+    """Bytes asked of a memory layer and operations for each; intensity 0 where nothing moves."""
+
+    layer: str
+    bytes: int
+    intensity: float
+
+
+@dataclass(frozen=True)
+class StageReport:
+    """bound: seconds that arithmetic and compulsory DM bytes take at the machine's peak speeds."""
+
+    entries: Entries
+    loops: tuple[LoopRow, ...]
+    moves: tuple[Move, ...]
+    layers: tuple[LayerRow, ...]
+    operations: int
+    compulsory: int
+    resources: tuple[Resources, ...]
+    arithmetic_bound: float
+    memory_bound: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    program: str
+    machine: str
+    target: str
+    stages: tuple[StageReport, ...]
+
+
+def explain_program(program: Program) -> tuple[Entries, ...]:
+    """What is known without a schedule: the entries of every stage."""
+    return tuple(entries_of(program, stage) for stage in program.stages)
+
+
+def explain_plan(plan: Plan, module: Module) -> Explanation:
+    stages = tuple(_stage(plan, stage, module) for stage in plan.stages)
+    return Explanation(plan.program.name, plan.machine.name, plan.target, stages)
+
+
+def _stage(plan: Plan, stage: StagePlan, module: Module) -> StageReport:
+    traffic = traffic_of(plan.program, stage)
+    ops = operations(stage.stage)
+    layers = []
+    for layer in LAYERS:
+        moved = traffic.of_layer(layer)
+        layers.append(LayerRow(layer, moved, ops / moved if moved else 0.0))
+    kernels = tuple(resources_of(k, plan.machine) for k in module.kernels if k.stage == stage.stage.name)
+    wide = any(t.bits == 64 and t.is_float for r in stage.stage.results for t in r.types)
+    peak = plan.machine.peak_f64 if wide else plan.machine.peak_f32
+    return StageReport(
+        entries_of(plan.program, stage.stage),
+        loop_rows(plan.program, stage),
+        traffic.moves,
+        tuple(layers),
+        ops,
+        traffic.compulsory,
+        kernels,
+        ops / peak if peak else 0.0,
+        traffic.compulsory / plan.machine.bandwidth if plan.machine.bandwidth else 0.0,
+    )
+
+
+def as_json(value: Explanation) -> dict[str, Any]:
+    """Plain data for `--json`; derived numbers included."""
+    out = asdict(value)
+    for stage, report in zip(out["stages"], value.stages, strict=True):
+        for row, move in zip(stage["moves"], report.moves, strict=True):
+            row["total"] = move.total
+        for row, kernel in zip(stage["resources"], report.resources, strict=True):
+            row["threads"], row["blocks"] = kernel.threads, kernel.blocks
+    return out

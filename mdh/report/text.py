@@ -1,0 +1,126 @@
+"""Reports as text: fixed columns, sizes in powers of 1024, no colour."""
+
+from mdh.report.entries import BufferRow, Entries
+from mdh.report.explain import Explanation, StageReport
+from mdh.report.loops import LoopRow
+from mdh.report.resources import Resources
+from mdh.report.traffic import Move
+
+
+def entries_text(entries: Entries) -> str:
+    """The stage's names and a step to start from."""
+    dims = ", ".join(f"{d.name}:{d.extent} {d.kind}" for d in entries.dims)
+    lines = [f"stage {entries.stage}", f"  dims     {dims}"]
+    lines.append(f"  inputs   {_buffers(entries.inputs) or '-'}")
+    lines.append(f"  outputs  {_buffers(entries.outputs)}")
+    lines.append("  step")
+    lines.extend(f"    {row}" for row in entries.skeleton.splitlines())
+    return "\n".join(lines) + "\n"
+
+
+def explanation_text(value: Explanation) -> str:
+    head = f"{value.program} on {value.machine}, {value.target}\n"
+    return head + "".join(f"\n{_stage_text(stage)}" for stage in value.stages)
+
+
+def bytes_text(n: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n < 1024:
+            return f"{n:.0f} {unit}" if unit == "B" or n >= 100 else f"{n:.1f} {unit}"
+        n /= 1024
+    return f"{n:.1f} TiB"
+
+
+def seconds_text(s: float) -> str:
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if s >= scale:
+            return f"{s / scale:.3g} {unit}"
+    return f"{s * 1e9:.3g} ns"
+
+
+def count_text(n: float) -> str:
+    for unit in ("", " k", " M", " G", " T"):
+        if n < 1000:
+            return f"{n:.0f}{unit}" if not unit else f"{n:.3g}{unit}"
+        n /= 1000
+    return f"{n:.3g} P"
+
+
+def _buffers(rows: tuple[BufferRow, ...]) -> str:
+    return ", ".join(f"{b.name} {b.dtype}[{'×'.join(map(str, b.shape))}] {bytes_text(b.bytes)}" for b in rows)
+
+
+def _stage_text(stage: StageReport) -> str:
+    parts = [
+        entries_text(stage.entries),
+        _loops_text(stage.loops),
+        _moves_text(stage.moves),
+        _layers_text(stage),
+    ]
+    parts.extend(_resources_text(r) for r in stage.resources)
+    return "".join(parts)
+
+
+def _loops_text(rows: tuple[LoopRow, ...]) -> str:
+    lines = ["  loops (in code order)"]
+    for row in rows:
+        indent = "    " + "  " * row.depth
+        match row.kind:
+            case "unit" | "for":
+                last = f", last {row.last}" if row.last else ""
+                detail = f"  {row.detail}" if row.detail else ""
+                left = f"{indent}{row.name} {row.dim}"
+                lines.append(f"{left:<40}{row.parts:>8} × {row.tile:<8}step {row.step}{last}{detail}")
+            case "body":
+                lines.append(f"{indent}{row.name}")
+            case _:
+                detail = f"  {row.detail}" if row.detail else ""
+                lines.append(f"{indent}{row.kind} {row.name}{detail}")
+    return "\n".join(lines) + "\n"
+
+
+def _moves_text(moves: tuple[Move, ...]) -> str:
+    lines = ["  bytes (what the code asks for)"]
+    for m in moves:
+        shape = "×".join(map(str, m.box)) if m.box else "element"
+        step = f"step {m.step}" if m.step else ""
+        lines.append(
+            f"    {m.buffer:<12}{m.source} -> {m.sink}  {shape:>16} {bytes_text(m.bytes):>10}"
+            f" × {count_text(m.count):<8} = {bytes_text(m.total):>10}  {step}".rstrip()
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _layers_text(stage: StageReport) -> str:
+    lines = ["  layers"]
+    for row in stage.layers:
+        if row.bytes:
+            lines.append(
+                f"    {row.layer}  {bytes_text(row.bytes):>10}  {row.intensity:8.2f} operations a byte"
+            )
+    best = stage.operations / stage.compulsory if stage.compulsory else 0.0
+    lines.append(
+        f"    compulsory DM bytes {bytes_text(stage.compulsory)}: {best:.2f} operations a byte at best"
+    )
+    lines.append(
+        f"    {count_text(stage.operations)} operations: at least {seconds_text(stage.arithmetic_bound)} of"
+        f" arithmetic, {seconds_text(stage.memory_bound)} of memory"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _resources_text(r: Resources) -> str:
+    grid, block = "×".join(map(str, r.grid)), "×".join(map(str, r.block))
+    lines = [
+        f"  kernel {r.kernel}",
+        f"    grid {grid}, block {block}: {r.blocks:,} blocks of {r.threads} threads",
+    ]
+    lines.append(f"    shared {bytes_text(r.shared_bytes)} a block, about {r.registers} registers a thread")
+    if r.limit:
+        lines.append(
+            f"    {r.resident} blocks a multiprocessor ({r.limit} bound), "
+            f"occupancy {r.occupancy:.0%}, {r.waves:.2f} waves"
+        )
+    else:
+        lines.append(f"    {r.waves:.2f} work-groups a core")
+    return "\n".join(lines) + "\n"

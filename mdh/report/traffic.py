@@ -1,0 +1,141 @@
+"""Bytes that move between the memory layers, and operations for each of them.
+
+A model of the schedule, not of caches: what the code asks of each layer. Partial copies count as full.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mdh.ir.plan import StagePlan, Staging
+from mdh.ir.program import DimKind, Program
+from mdh.lower.levels import Level, Levels, make_levels
+from mdh.report.accesses import accesses_of, box, elements
+
+SHARED_BY = {"SM": frozenset({"WGP", "WRP", "THR", "VEC"}), "RM": frozenset({"VEC"})}
+"""Units that see one instance of a region."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """`count` times `bytes` (the footprint, extents `box`) go from layer `source` to `sink`."""
+
+    buffer: str
+    source: str
+    sink: str
+    step: int
+    box: tuple[int, ...]
+    bytes: int
+    count: int
+
+    @property
+    def total(self) -> int:
+        return self.bytes * self.count
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """moves: inner to outer copies and the accesses of the scalar function (`sink` OP). compulsory: bytes
+    of the distinct elements read and written, the least that DM can carry."""
+
+    moves: tuple[Move, ...]
+    compulsory: int
+
+    def of_layer(self, layer: str) -> int:
+        """Bytes that leave or enter `layer` on its inner side."""
+        inward = {"DM": ("SM", "RM", "OP"), "SM": ("RM", "OP"), "RM": ("OP",)}[layer]
+        return sum(
+            m.total
+            for m in self.moves
+            if (m.source == layer and m.sink in inward) or (m.sink == layer and m.source in inward)
+        )
+
+
+def traffic_of(program: Program, plan: StagePlan) -> Traffic:
+    levels = make_levels(plan)
+    moves: list[Move] = []
+    for buffer in program.buffer_order:
+        if buffer in plan.stage.read and buffer not in plan.stage.written:
+            moves.extend(_input_moves(program, plan, levels, buffer))
+    for buffer in program.outputs(plan.stage):
+        moves.extend(_output_moves(program, plan, levels, buffer))
+    return Traffic(tuple(moves), _compulsory(program, plan, levels))
+
+
+def footprint(
+    program: Program, plan: StagePlan, levels: Levels, position: int, staging: Staging
+) -> tuple[int, ...]:
+    """Extents of a staged copy at `position` of the code order."""
+    inside = frozenset(lv.var for lv in _inside(plan, levels, position, staging.region))
+    return box(program, plan.stage, levels, staging.buffer, inside)
+
+
+def _inside(plan: StagePlan, levels: Levels, position: int, region: str) -> list[Level]:
+    """Levels that an instance spans: sequential loops inside the copy point, and the units that share it."""
+    later = set(plan.code_order[position + 1 :])
+    shared = SHARED_BY[region]
+    return [lv for lv in levels.all if (lv.layer in shared) or (lv.layer is None and lv.step in later)]
+
+
+def _input_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str) -> list[Move]:
+    moves = []
+    size = program.buffer_of[buffer].dtype.bytes
+    source = "DM"
+    for position, s in enumerate(plan.code_order):
+        for staging in plan.steps[s].stagings:
+            if staging.buffer != buffer:
+                continue
+            extents = footprint(program, plan, levels, position, staging)
+            inside = {lv.var for lv in _inside(plan, levels, position, staging.region)}
+            count = _product(lv.parts for lv in levels.all if lv.var not in inside)
+            number = plan.steps[s].number
+            moves.append(
+                Move(buffer, source, staging.region, number, extents, elements(extents) * size, count)
+            )
+            source = staging.region
+    reads = sum(1 for a in accesses_of(plan.stage) if a.buffer == buffer and not a.store)
+    moves.append(Move(buffer, source, "OP", 0, (), size * reads, _points(plan)))
+    return moves
+
+
+def _output_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str) -> list[Move]:
+    """Accumulation in RM at every point, then finished (or partial) values outward, once."""
+    size = program.buffer_of[buffer].dtype.bytes
+    stage = plan.stage
+    reduced = any(r.op is not None for r in stage.results)
+    finished = _product(d.extent for d in stage.dims if d.kind is not DimKind.PW or not reduced)
+    blocks = _product(
+        lv.parts for lv in levels.all if lv.layer in ("CLU", "BLK") and stage.dims[lv.dim].kind is DimKind.PW
+    )
+    moves = (
+        [Move(buffer, "RM", "OP", 0, (), 2 * size, _points(plan))] if reduced and not stage.scattered else []
+    )
+    if stage.scattered:
+        moves.append(Move(buffer, "OP", "DM", 0, (), 2 * size, _points(plan)))
+        return moves
+    moves.append(Move(buffer, "RM" if reduced else "OP", "DM", 0, (), size, finished * blocks))
+    if buffer in stage.read:
+        moves.append(Move(buffer, "DM", "RM", 0, (), size, finished))
+    return moves
+
+
+def _compulsory(program: Program, plan: StagePlan, levels: Levels) -> int:
+    everything = frozenset(lv.var for lv in levels.all)
+    total = 0
+    for name in program.buffer_order:
+        size = program.buffer_of[name].dtype.bytes
+        for store in (False, True):
+            if name in (plan.stage.written if store else plan.stage.read):
+                extents = box(program, plan.stage, levels, name, everything, store=store)
+                total += elements(extents) * size
+    return total
+
+
+def _points(plan: StagePlan) -> int:
+    return _product(d.extent for d in plan.stage.dims)
+
+
+def _product(numbers: Iterable[int]) -> int:
+    n = 1
+    for x in numbers:
+        n *= x
+    return n

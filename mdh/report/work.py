@@ -1,0 +1,45 @@
+"""The arithmetic of a stage: floating point (or integer) operations, counted as the C writes them."""
+
+from mdh.ir.expr import Binary, Call, Expr, Load, Unary, children
+from mdh.ir.program import DimKind, Stage
+
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"})
+
+
+def operations_per_point(stage: Stage) -> int:
+    """Operations of the scalar functions and of combining, at one point of the iteration space."""
+    count = sum(_count(let.value) for let in stage.lets)
+    for result in stage.results:
+        count += sum(_count(value) for value in result.values)
+        if result.op is not None:
+            count += len(result.values)
+    return count
+
+
+def operations(stage: Stage) -> int:
+    """All operations of a stage, epilogues included."""
+    points = finished = 1
+    for dim in stage.dims:
+        points *= dim.extent
+        finished *= dim.extent if dim.kind is not DimKind.PW else 1
+    epilogue = sum(_count(o.value) for r in stage.results if r.op is not None for o in r.outputs)
+    return points * operations_per_point(stage) + finished * epilogue
+
+
+def _count(e: Expr) -> int:
+    """Operations of `e`; index arithmetic is the address unit's and does not count."""
+    if isinstance(e, Load):
+        return 0
+    return int(_is_operation(e)) + sum(_count(child) for child in children(e))
+
+
+def _is_operation(e: Expr) -> bool:
+    match e:
+        case Binary(op, _, _, _):
+            return op in _ARITHMETIC
+        case Unary(op, _, _):
+            return op == "-"
+        case Call():
+            return True
+        case _:
+            return False
