@@ -1,5 +1,5 @@
-// Triples correction of coupled clusters, contraction 1 of 8: X[abcdef] = sum over g of lhs[gdab] * rhs[efgc].
-// Sizes: TCCG's for abcdef-gdab-efgc, a to g = 24, 16, 16, 16, 24, 16, 24 (TOPLAS 2024 fig. 19, CCSD(T)).
+// CCSD(T) triples, contraction 1 of 8: X[abcdef] = sum over g of lhs[gdab] * rhs[efgc].
+// Sizes: TCCG's for abcdef-gdab-efgc, a to g = 24, 16, 16, 16, 24, 16, 24 (TOPLAS 2024 fig. 19).
 #ifndef A
 #define A 24
 #endif

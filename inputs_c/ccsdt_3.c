@@ -1,5 +1,5 @@
-// Triples correction of coupled clusters, contraction 3 of 8: X[abcdef] = sum over g of lhs[gdbc] * rhs[efga].
-// Sizes: TCCG's for abcdef-gdbc-efga, a to g = 24, 16, 16, 16, 24, 16, 24 (TOPLAS 2024 fig. 19, CCSD(T)).
+// CCSD(T) triples, contraction 3 of 8: X[abcdef] = sum over g of lhs[gdbc] * rhs[efga].
+// Sizes: TCCG's for abcdef-gdbc-efga, a to g = 24, 16, 16, 16, 24, 16, 24 (TOPLAS 2024 fig. 19).
 #ifndef A
 #define A 24
 #endif

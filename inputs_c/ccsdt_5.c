@@ -1,5 +1,5 @@
-// Triples correction of coupled clusters, contraction 5 of 8: X[abcdef] = sum over g of lhs[geac] * rhs[dfgb].
-// Sizes: TCCG's for abcdef-geac-dfgb, a to g = 24, 16, 16, 24, 16, 16, 24 (TOPLAS 2024 fig. 19, CCSD(T)).
+// CCSD(T) triples, contraction 5 of 8: X[abcdef] = sum over g of lhs[geac] * rhs[dfgb].
+// Sizes: TCCG's for abcdef-geac-dfgb, a to g = 24, 16, 16, 24, 16, 16, 24 (TOPLAS 2024 fig. 19).
 #ifndef A
 #define A 24
 #endif

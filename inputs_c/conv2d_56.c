@@ -1,4 +1,4 @@
-// Convolution, channels last, added to what O holds: O[n][p][q][k] += sum of I[n][p+r][q+s][c] * F[k][r][s][c].
+// Convolution, channels last, added to O: O[n][p][q][k] += sum of I[n][p+r][q+s][c] * F[k][r][s][c].
 // Sizes: 56x56x64 to 64, 3x3 (ResNet-50); with H=7 W=7 C=512 K=512 it is the MCC of TOPLAS 2024 fig. 18.
 #ifndef N
 #define N 1

@@ -1,4 +1,4 @@
-// Grouped convolution, channels first: O[n][g][f][p][q] = sum of I[n][g][c][p+r][q+s] * weight[g][f][c][r][s].
+// Grouped convolution: O[n][g][f][p][q] = sum of I[n][g][c][p+r][q+s] * weight[g][f][c][r][s].
 // Sizes: N, G, C, F = 32, 32, 16, 16 at 14x14 outputs, 3x3 (Tensor Comprehensions 2018, a ResNext layer).
 #ifndef N
 #define N 32

@@ -1,4 +1,4 @@
-// Matrix product of half-precision factors held in float while it is summed: C[i][j] = sum of A[i][k] * B[k][j].
+// Half-precision product summed in float: C[i][j] = sum over k of A[i][k] * B[k][j].
 // Sizes: 1024 cubed, as matmul.
 #ifndef M
 #define M 1024

@@ -1,4 +1,4 @@
-// Maximum bottom box sum: the largest of the prefix sums of the row sums of A (Farzan and Nicolet, PLDI 2019).
+// Maximum bottom box sum: the largest prefix sum of the row sums of A (Farzan and Nicolet, PLDI 2019).
 // Sizes: 4096x4096 (no published measurement; TOPLAS 2024 fig. 14 gives the expression, MBBS).
 #ifndef N
 #define N 4096

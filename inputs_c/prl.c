@@ -1,5 +1,5 @@
-// Probabilistic record linkage: for every new record its best match among the known ones, under weights for
-// agreement and disagreement of five attributes. Sizes: 2^15 records each (TOPLAS 2024 fig. 20: 2^15 to 2^20).
+// Record linkage: every new record's best match among the known ones, five attributes weighted by agreement.
+// Sizes: 2^15 records each (TOPLAS 2024 fig. 20, PRL: 2^15 to 2^20).
 #ifndef I
 #define I 32768
 #endif

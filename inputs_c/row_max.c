@@ -1,5 +1,6 @@
 // The largest element of every row: best[i] = max over j of A[i][j].
 // Sizes: 4096x4096 (chosen by us, as matvec).
+#include <math.h>
 #ifndef M
 #define M 4096
 #endif
@@ -9,8 +10,8 @@
 
 void row_max(const float A[M][N], float best[M]) {
   for (int i = 0; i < M; i++) {
-    best[i] = A[i][0];
-    for (int j = 1; j < N; j++)
+    best[i] = -INFINITY;
+    for (int j = 0; j < N; j++)
       best[i] = A[i][j] > best[i] ? A[i][j] : best[i];
   }
 }
