@@ -1,7 +1,8 @@
 """Golden rejections: every case under tests/reject/<CODE>/ gives exactly its expected message.
 
-A case holds its input files, optionally `cmd` (the words after `mdh`) or `call.py` (a script that uses the
-Python API), `expected.txt` (stderr, whole) and optionally `code` (the exit code, 1 where absent).
+A case holds its input files, optionally `cmd` (the words after `mdh`), `call.py` (instead: a script that uses
+the Python API) and `prepare.py` (writes input files that are too large to keep), `expected.txt` (stderr,
+whole) and optionally `code` (the exit code, 1 where absent).
 """
 
 import contextlib
@@ -10,10 +11,12 @@ import re
 import runpy
 import shlex
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from mdh.cli.exit_codes import exit_code
 from mdh.cli.main import run
 from mdh.diagnostics import Failed, render_text
 
@@ -35,7 +38,7 @@ def _call(script: Path) -> tuple[int, str]:
     try:
         runpy.run_path(str(script))
     except Failed as failed:
-        return 1, "\n".join(render_text(d) for d in failed.diagnostics)
+        return exit_code(failed.diagnostics), "\n".join(render_text(d) for d in failed.diagnostics)
     return 0, ""
 
 
@@ -43,6 +46,7 @@ def _outcome(case: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple
     """Exit code and stderr of the case, run in a copy of its folder."""
     shutil.copytree(case, folder, dirs_exist_ok=True)
     monkeypatch.chdir(folder)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     if (folder / "prepare.py").exists():
         runpy.run_path(str(folder / "prepare.py"))
     if (folder / "call.py").exists():
@@ -57,6 +61,7 @@ def _outcome(case: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple
 def test_rejection(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool) -> None:
     code, text = _outcome(case, tmp_path / case.name, monkeypatch)
     text = text.replace(str(tmp_path / case.name), ".")
+    text = re.sub(r"mdh-(crash|build)-\w+", r"mdh-\1-NAME", text)
     wanted = case / "expected.txt"
     if update_golden:
         wanted.write_text(text, encoding="utf-8")

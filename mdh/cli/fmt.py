@@ -1,0 +1,73 @@
+"""`mdh fmt`: the canonical printer on files or standard input."""
+
+import difflib
+import sys
+from typing import Annotated
+
+import typer
+
+from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log, show, show_json
+from mdh.cli.exit_codes import OK, REJECTED
+from mdh.cli.files import SCHEDULE_LIMIT, read_source, write_text
+from mdh.cli.options import JsonOpt
+from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
+from mdh.source import Source
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+FilesArg = Annotated[
+    list[str], typer.Argument(metavar="S.mdh...", help="Schedules; - is standard input.", show_default=False)
+]
+CheckOpt = Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 where a file would change.")]
+DiffOpt = Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")]
+StdoutOpt = Annotated[bool, typer.Option("--stdout", help="Print the result instead of writing it back.")]
+
+
+@app.command()
+def fmt(
+    ctx: typer.Context,
+    files: FilesArg,
+    check: CheckOpt = False,
+    diff: DiffOpt = False,
+    stdout: StdoutOpt = False,
+    json: JsonOpt = False,
+) -> None:
+    """Format schedules in the canonical form, in place.
+
+    A file that does not parse is left as it is, and so are all others of the same call.
+    """
+    line: CommandLine = ctx.obj
+    sources = [_read(line, name) for name in files]
+    printed = [print_schedule(parse_schedule(source)) for source in sources]
+    changed = [s.name for s, text in zip(sources, printed, strict=True) if s.text != text]
+    for source, text in zip(sources, printed, strict=True):
+        if diff:
+            _show_diff(source, text)
+        elif stdout or source.name == "<stdin>":
+            show(text)
+        elif not check and source.name in changed:
+            write_text(line, source.name, text)
+            log(f"formatted {source.name}")
+    if json:
+        show_json({"schema": "mdh.result/1", "ok": True, "verb": "fmt", "changed": changed})
+    if check:
+        for name in changed:
+            log(f"{name} is not in the canonical form")
+    raise typer.Exit(REJECTED if check and changed else OK)
+
+
+def _read(line: CommandLine, name: str) -> Source:
+    if name == "-":
+        return Source("<stdin>", sys.stdin.read(SCHEDULE_LIMIT))
+    return read_source(line, name, limit=SCHEDULE_LIMIT)
+
+
+def _show_diff(source: Source, text: str) -> None:
+    lines = difflib.unified_diff(
+        source.text.splitlines(keepends=True), text.splitlines(keepends=True), source.name, source.name
+    )
+    show_text = "".join(lines)
+    if show_text:
+        show(show_text)

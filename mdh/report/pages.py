@@ -1,0 +1,27 @@
+"""The page of a diagnostic code: docs/codes/<CODE>.md, part of the package."""
+
+import re
+from difflib import get_close_matches
+from pathlib import Path
+
+_FOLDER = Path(__file__).resolve().parent.parent / "docs" / "codes"
+CODE = re.compile(r"[ABCDFKNS][0-9]{3}\Z")
+
+
+def looks_like_code(word: str) -> bool:
+    """True for `K104` and for near misses such as `k104`."""
+    return CODE.match(word.upper()) is not None
+
+
+def page_codes() -> tuple[str, ...]:
+    return tuple(sorted(p.stem for p in _FOLDER.glob("*.md")))
+
+
+def page_of(code: str) -> str | None:
+    """The Markdown text of a code's page, None where there is no such code."""
+    code = code.upper()
+    return (_FOLDER / f"{code}.md").read_text(encoding="utf-8") if code in page_codes() else None
+
+
+def near_codes(code: str) -> tuple[str, ...]:
+    return tuple(get_close_matches(code.upper(), page_codes(), 3, 0.6))
