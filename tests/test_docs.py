@@ -1,0 +1,93 @@
+"""Every code has a page and a rejection and the other way round; what the README shows exists."""
+
+import ast
+import re
+import shlex
+
+import pytest
+from typer.main import get_command
+
+from mdh.cli.main import VERBS, app
+from mdh.report.pages import page_codes, page_of
+from tests.source_tree import PACKAGE, ROOT, modules
+
+CODE = re.compile(r"[ABCDFKNS][0-9]{3}")
+REJECT = ROOT / "tests" / "reject"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _codes_in_source() -> dict[str, str]:
+    """Code -> the first place in the package that names it as a string."""
+    found: dict[str, str] = {}
+    for module in modules():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
+                found.setdefault(node.value, f"{module.path.relative_to(ROOT)}:{node.lineno}")
+    return found
+
+
+CODES = _codes_in_source()
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_code_has_a_page_and_a_case(code: str) -> None:
+    assert page_of(code), f"{CODES[code]} uses {code}: no docs/codes/{code}.md"
+    cases = [p for p in (REJECT / code).glob("*") if p.is_dir()]
+    assert cases, f"{CODES[code]} uses {code}: no tests/reject/{code}/<case>/"
+
+
+def test_pages_and_cases_belong_to_codes() -> None:
+    folders = {p.name for p in REJECT.iterdir() if p.is_dir() and any(p.iterdir())}
+    assert set(page_codes()) == set(CODES)
+    assert folders == set(CODES)
+
+
+@pytest.mark.parametrize("code", page_codes())
+def test_page_has_its_parts(code: str) -> None:
+    text = page_of(code) or ""
+    assert re.match(rf"# {code}: \S", text), f"{code}.md does not begin with '# {code}: name'"
+    assert len(text.splitlines()) >= 5, f"{code}.md says too little"
+    assert re.search(r"^( {4}|```)", text, re.MULTILINE), f"{code}.md has no example"
+
+
+def _commands(text: str) -> list[list[str]]:
+    """The `mdh …` lines of indented and fenced blocks."""
+    lines = re.findall(r"^\s*(?:\$ )?mdh +(.+)$", text, re.MULTILINE)
+    return [shlex.split(line.split(" #")[0]) for line in lines]
+
+
+@pytest.mark.parametrize("words", _commands(README), ids=" ".join)
+def test_readme_commands_exist(words: list[str]) -> None:
+    verb = words[0]
+    assert verb in VERBS
+    command = get_command(app).get_command(None, verb)  # type: ignore[attr-defined]
+    known = {o for p in command.params for o in (*p.opts, *p.secondary_opts)} | {"--help"}
+    for word in words[1:]:
+        if word.startswith("-") and word != "-":
+            option = word.split("=")[0]
+            assert option in known, f"mdh {verb} has no {option}"
+        if word.startswith("inputs_c/"):
+            assert (ROOT / word).exists()
+
+
+def test_glossary_has_the_words_of_the_code() -> None:
+    glossary = README.split("## Glossary", 1)[1]
+    for term in (
+        "MDH",
+        "stage",
+        "schedule",
+        "step",
+        "tile",
+        "part",
+        "core layer",
+        "memory region",
+        "hole",
+        "plan",
+    ):
+        assert re.search(rf"^\| \*\*{term}\*\*", glossary, re.MULTILINE | re.IGNORECASE), term
+
+
+def test_readme_links_lead_somewhere() -> None:
+    for text, base in ((README, ROOT), ((PACKAGE / "ARCHITECTURE.md").read_text(encoding="utf-8"), PACKAGE)):
+        for link in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (base / link).exists(), link
