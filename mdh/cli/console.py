@@ -27,17 +27,25 @@ def show_json(value: dict[str, Any]) -> None:
     show(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
+def ok(verb: str, **values: Any) -> dict[str, Any]:
+    """The object that `--json` prints for a verb that succeeded."""
+    return {"schema": "mdh.result/1", "ok": True, "verb": verb, **values}
+
+
 def log(text: str) -> None:
     """A remark about what is being done, on stderr."""
+    note(f"mdh: {text}\n")
+
+
+def note(text: str) -> None:
+    """Text on stderr as it is."""
     try:
-        sys.stderr.write(f"mdh: {text}\n")
+        sys.stderr.write(text)
+        sys.stderr.flush()
     except BrokenPipeError:
         raise typer.Exit(BROKEN_PIPE) from None
 
 
 def report(diagnostics: Iterable[Diagnostic]) -> None:
     """Diagnostics as text on stderr, one blank line between two."""
-    try:
-        sys.stderr.write("\n".join(render_text(d) for d in diagnostics))
-    except BrokenPipeError:
-        raise typer.Exit(BROKEN_PIPE) from None
+    note("\n".join(render_text(d) for d in diagnostics))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mdh.cli.command_line import CommandLine
-from mdh.cli.console import log, show, show_json
+from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
 from mdh.cli.files import SCHEDULE_LIMIT, read_source, write_text
 from mdh.cli.options import JsonOpt
@@ -51,7 +51,7 @@ def fmt(
             write_text(line, source.name, text)
             log(f"formatted {source.name}")
     if json:
-        show_json({"schema": "mdh.result/1", "ok": True, "verb": "fmt", "changed": changed})
+        show_json(ok("fmt", changed=changed))
     if check:
         for name in changed:
             log(f"{name} is not in the canonical form")

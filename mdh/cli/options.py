@@ -37,3 +37,10 @@ DumpOpt = Annotated[
     list[str] | None, typer.Option("--dump", metavar="STAGE", help="Print a stage's value on stderr; or all.")
 ]
 TimeOpt = Annotated[bool, typer.Option("--time", help="Print the time of each stage on stderr.")]
+OutScheduleOpt = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="FILE.mdh", help="Write the schedule without holes.")
+]
+OutFolderOpt = Annotated[
+    str | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Folder to write; absent: kernel to stdout."),
+]

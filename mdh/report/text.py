@@ -53,7 +53,7 @@ def _buffers(rows: tuple[BufferRow, ...]) -> str:
 def _stage_text(stage: StageReport) -> str:
     parts = [
         entries_text(stage.entries),
-        _loops_text(stage.loops),
+        loops_text(stage.loops),
         _moves_text(stage.moves),
         _layers_text(stage),
     ]
@@ -61,7 +61,7 @@ def _stage_text(stage: StageReport) -> str:
     return "".join(parts)
 
 
-def _loops_text(rows: tuple[LoopRow, ...]) -> str:
+def loops_text(rows: tuple[LoopRow, ...]) -> str:
     lines = ["  loops (in code order)"]
     for row in rows:
         indent = "    " + "  " * row.depth

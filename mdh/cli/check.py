@@ -1,0 +1,87 @@
+"""`mdh check`: legality of a schedule, offline."""
+
+import typer
+
+from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.files import write_text
+from mdh.cli.job import choose_machine, load_program, load_schedule, make_plan
+from mdh.cli.options import (
+    DefineOpt,
+    DeterministicOpt,
+    DumpOpt,
+    FileArg,
+    FunctionOpt,
+    JsonOpt,
+    MachineOpt,
+    OutScheduleOpt,
+    ScheduleOpt,
+    SetOpt,
+    StrictOpt,
+    TargetOpt,
+    TimeOpt,
+)
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.ir.plan import Plan
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command()
+def check(
+    ctx: typer.Context,
+    file: FileArg,
+    schedule: ScheduleOpt = None,
+    machine: MachineOpt = None,
+    target: TargetOpt = None,
+    define: DefineOpt = None,
+    set_: SetOpt = None,
+    function: FunctionOpt = None,
+    strict_fp: StrictOpt = False,
+    deterministic: DeterministicOpt = False,
+    output: OutScheduleOpt = None,
+    json: JsonOpt = False,
+    dump: DumpOpt = None,
+    time: TimeOpt = False,
+) -> None:
+    """Prove a schedule legal for a program and a machine; needs no device."""
+    line: CommandLine = ctx.obj
+    request = Request(
+        line, file, schedule, target, machine, None, tuple(define or ()), tuple(set_ or ()), function,
+        strict_fp, deterministic,
+    )  # fmt: skip
+    trace = Trace.of(line, tuple(dump or ()), time)
+    given = load_schedule(request, trace)
+    chosen = choose_machine(request, given)
+    program = load_program(request, trace)
+    checked = make_plan(request, trace, program, given, chosen)
+    if output is not None:
+        write_text(line, output, checked.plan.text)
+        log(f"wrote {output}")
+    if json:
+        show_json(_as_json(checked.plan, checked.derived))
+    else:
+        show(_text(checked.plan, checked.derived))
+
+
+def _text(plan: Plan, derived: bool) -> str:
+    steps = sum(len(s.steps) for s in plan.stages)
+    what = "default schedule" if derived else "schedule"
+    names = ", ".join(s.stage.name for s in plan.stages)
+    return (
+        f"ok: {what} of {plan.program.name} (stages {names}; {steps} steps) is legal on "
+        f"{plan.machine.name}, {plan.target}\n"
+    )
+
+
+def _as_json(plan: Plan, derived: bool) -> dict[str, object]:
+    return ok(
+        "check",
+        program=plan.program.name,
+        machine=plan.machine.name,
+        target=plan.target,
+        default=derived,
+        stages=[{"name": s.stage.name, "steps": len(s.steps)} for s in plan.stages],
+        schedule=plan.text,
+    )

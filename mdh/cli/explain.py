@@ -1,0 +1,108 @@
+"""`mdh explain`: the page of a diagnostic code, or what a program and its schedule amount to."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.job import choose_machine, load_program, load_schedule, make_kernel, make_plan
+from mdh.cli.options import (
+    DefineOpt,
+    DeterministicOpt,
+    DumpOpt,
+    FunctionOpt,
+    JsonOpt,
+    MachineOpt,
+    ScheduleOpt,
+    SetOpt,
+    StrictOpt,
+    TargetOpt,
+    TimeOpt,
+)
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.report.explain import as_json, explain_plan, explain_program
+from mdh.report.pages import looks_like_code, near_codes, page_of
+from mdh.report.text import entries_text, explanation_text
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+SubjectArg = Annotated[
+    str,
+    typer.Argument(metavar="FILE.c|CODE", help="A loop nest, or a code: K104.", show_default=False),
+]
+
+
+@app.command()
+def explain(
+    ctx: typer.Context,
+    subject: SubjectArg,
+    schedule: ScheduleOpt = None,
+    machine: MachineOpt = None,
+    target: TargetOpt = None,
+    define: DefineOpt = None,
+    set_: SetOpt = None,
+    function: FunctionOpt = None,
+    strict_fp: StrictOpt = False,
+    deterministic: DeterministicOpt = False,
+    json: JsonOpt = False,
+    dump: DumpOpt = None,
+    time: TimeOpt = False,
+) -> None:
+    """Show stages, loops with layers, footprints, bytes, registers, occupancy; or a code's page.
+
+    Without a machine (and without a schedule that names one) only what a step has to list is shown.
+    """
+    line: CommandLine = ctx.obj
+    if looks_like_code(subject):
+        _explain_code(line, subject, json)
+        return
+    request = Request(
+        line, subject, schedule, target, machine, None, tuple(define or ()), tuple(set_ or ()), function,
+        strict_fp, deterministic,
+    )  # fmt: skip
+    trace = Trace.of(line, tuple(dump or ()), time)
+    if machine is None and schedule is None:
+        _explain_entries(request, trace, json)
+    else:
+        _explain_plan(request, trace, json)
+
+
+def _explain_code(line: CommandLine, code: str, json: bool) -> None:
+    page = page_of(code)
+    if page is None:
+        near = ", ".join(near_codes(code))
+        hint = f"near it: {near}" if near else "codes stand in the brackets of messages"
+        raise line.fail("F112", f"no diagnostic has the code `{code}`", code, help=hint)
+    if json:
+        show_json(ok("explain", code=code.upper(), page=page))
+    else:
+        show(page)
+
+
+def _explain_entries(request: Request, trace: Trace, json: bool) -> None:
+    entries = explain_program(load_program(request, trace))
+    if json:
+        stages = [asdict(e) for e in entries]
+        show_json(ok("explain", stages=stages))
+        return
+    show("\n".join(entries_text(e) for e in entries))
+    log("add --machine NAME for loops, bytes and occupancy")
+
+
+def _explain_plan(request: Request, trace: Trace, json: bool) -> None:
+    given = load_schedule(request, trace)
+    chosen = choose_machine(request, given)
+    program = load_program(request, trace)
+    checked = make_plan(request, trace, program, given, chosen)
+    module, _ = make_kernel(trace, checked.plan)
+    explanation = explain_plan(checked.plan, module)
+    if json:
+        show_json(ok("explain", **as_json(explanation), schedule=checked.plan.text))
+    else:
+        show(f"{explanation_text(explanation)}\nschedule\n{_indented(checked.plan.text)}")
+
+
+def _indented(text: str) -> str:
+    return "".join(f"  {row}\n" if row else "\n" for row in text.splitlines())

@@ -1,0 +1,127 @@
+"""From a request to the values of the pipeline: which program, schedule, machine, target; then a plan."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TypeVar
+
+from mdh.check.run import check
+from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log
+from mdh.cli.files import C_LIMIT, SCHEDULE_LIMIT, read_source
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.cli.values import parse_defines, parse_sets
+from mdh.diagnostics import Failed, Label
+from mdh.frontend.c import read_program
+from mdh.ir.kernel import Module
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import Machine, load_machine, machine_names
+from mdh.schedule.binding import bind
+from mdh.schedule.default import default_schedule
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.target.emit import emit
+from mdh.target.text import KernelText
+
+T = TypeVar("T")
+TARGETS = ("cuda", "opencl")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A legal plan; `derived` where mdh made the schedule (or the sections that the user left out)."""
+
+    plan: Plan
+    derived: bool
+
+
+def load_program(request: Request, trace: Trace) -> Program:
+    line = request.line
+    source = read_source(line, request.file, limit=C_LIMIT)
+    defines = parse_defines(line, request.defines)
+    return trace.run(
+        "program",
+        lambda: read_program(source, defines=defines, function=request.function, strict_fp=request.strict_fp),
+    )
+
+
+def load_schedule(request: Request, trace: Trace) -> Schedule | None:
+    """The schedule with the holes that --set names bound; None where none was given."""
+    line = request.line
+    values = parse_sets(line, request.sets)
+    if request.schedule is None:
+        if request.sets:
+            headline = "--set needs a schedule with holes"
+            raise line.fail("F109", headline, request.sets[0], help="add --schedule S.mdh")
+        return None
+    source = read_source(line, request.schedule, limit=SCHEDULE_LIMIT)
+    return trace.run("schedule", lambda: bind(parse_schedule(source), values))
+
+
+def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
+    """--machine, else the schedule's header; raises Failed F110 where neither says."""
+    line = request.line
+    if request.machine is not None:
+        name = request.machine
+        return at_word(line, name, lambda: load_machine(name))
+    if schedule is not None and schedule.target is not None:
+        return load_machine(schedule.target)
+    names = ", ".join(machine_names())
+    headline = "no machine: legality depends on it"
+    raise line.fail("F110", headline, request.file, help=f"add --machine NAME: {names}")
+
+
+def choose_target(request: Request, machine: Machine) -> str:
+    """--target, else the machine's first."""
+    name = request.target
+    if name is None:
+        return machine.targets[0]
+    if name not in TARGETS:
+        near = get_close_matches(name, TARGETS, 1, 0.4)
+        said = f"did you mean `{near[0]}`?" if near else f"targets: {', '.join(TARGETS)}"
+        raise request.line.fail("F114", f"no target `{name}`", name, help=said)
+    return name
+
+
+def make_plan(
+    request: Request, trace: Trace, program: Program, schedule: Schedule | None, machine: Machine
+) -> Checked:
+    """Check the given schedule; stages that it leaves out get the default one."""
+    target = choose_target(request, machine)
+    named = {s.name for s in schedule.sections} if schedule is not None else set()
+    complete = schedule is not None and (None in named or {s.name for s in program.stages} <= named)
+    default = None if complete else default_schedule(program, machine, target)
+    given = schedule if schedule is not None else default
+    assert given is not None
+    if schedule is None:
+        trace.after("schedule", given, 0.0)
+    plan = trace.run(
+        "plan",
+        lambda: check(program, given, machine, target, deterministic=request.deterministic, default=default),
+    )
+    return Checked(plan, not complete)
+
+
+def make_kernel(trace: Trace, plan: Plan) -> tuple[Module, KernelText]:
+    module = trace.run("kernel", lambda: lower(plan))
+    return module, trace.run("text", lambda: emit(module, plan.program))
+
+
+def at_word(line: CommandLine, word: str, arrow: Callable[[], T]) -> T:
+    """Runs `arrow`; what it refuses without a place is placed at `word` of the command line."""
+    try:
+        return arrow()
+    except Failed as failed:
+        span = line.span_of(word)
+        if span is None:
+            raise
+        placed = (d if d.labels else replace(d, labels=(Label(span),)) for d in failed.diagnostics)
+        raise Failed(*placed) from failed
+
+
+def say_default(checked: Checked, output: str | None) -> None:
+    if checked.derived and output is None:
+        log("no schedule given: the default schedule is used; -o writes it as a starting point")

@@ -1,0 +1,25 @@
+"""What the user asked for, as one value: the options that `check`, `compile`, `run` and `explain` share."""
+
+from dataclasses import dataclass
+
+from mdh.cli.command_line import CommandLine
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Words as typed; nothing has been read yet. `defines` and `sets` are the words after -D and --set."""
+
+    line: CommandLine
+    file: str
+    schedule: str | None = None
+    target: str | None = None
+    machine: str | None = None
+    device: str | None = None
+    defines: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    function: str | None = None
+    strict_fp: bool = False
+    deterministic: bool = False
+    dump: tuple[str, ...] = ()
+    time: bool = False
+    json: bool = False

@@ -1,0 +1,113 @@
+"""A Module as text, for `--dump kernel`: one line a statement, the same for both targets."""
+
+from typing import assert_never
+
+from mdh.ir.expr import Expr
+from mdh.ir.kernel import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Buf,
+    Comment,
+    Commit,
+    Fence,
+    For,
+    If,
+    Kernel,
+    Let,
+    Module,
+    Move,
+    Stmt,
+    Store,
+    Wait,
+    While,
+)
+from mdh.report.expression_text import expression_text
+
+
+def module_text(module: Module) -> str:
+    lines = [f"module {module.name} ({', '.join(module.params)}) for {module.machine}, {module.target}"]
+    for workspace in module.workspaces:
+        lines.append(f"  workspace {_buffer(workspace.buf)}{' zeroed' if workspace.zero else ''}")
+    for kernel in module.kernels:
+        lines.extend(_kernel_lines(kernel))
+    return "\n".join(lines) + "\n"
+
+
+def _kernel_lines(kernel: Kernel) -> list[str]:
+    grid, block = (("×".join(map(str, n))) for n in (kernel.launch.grid, kernel.launch.block))
+    lines = [f"  kernel {kernel.name} of stage {kernel.stage}: grid {grid}, block {block}"]
+    lines.extend(f"    {_buffer(b)}{' readonly' if b.readonly else ''}" for b in kernel.buffers)
+    lines.extend(f"    {name}: {dtype}" for name, dtype in kernel.scalars)
+    lines.extend(_block(kernel.body, 4))
+    return lines
+
+
+def _buffer(b: Buf) -> str:
+    shape = "".join(f"[{n}]" for n in b.shape)
+    lanes = f" × {b.lanes} lanes" if b.lanes > 1 else ""
+    return f"{b.name}: {b.space} {b.dtype}{shape}{lanes} strides {b.strides}"
+
+
+def _block(body: tuple[Stmt, ...], depth: int) -> list[str]:
+    return [line for stmt in body for line in _statement(stmt, depth)]
+
+
+def _statement(stmt: Stmt, depth: int) -> list[str]:
+    pad = " " * depth
+    match stmt:
+        case For(var, start, stop, step, body, kind, factor):
+            head = ", ".join(expression_text(e) for e in (start, stop, step))
+            by = f" by {factor}" if factor > 1 else ""
+            return [f"{pad}for {var} in ({head}) {kind}{by}", *_block(body, depth + 2)]
+        case While(cond, body):
+            return [f"{pad}while {expression_text(cond)}", *_block(body, depth + 2)]
+        case If(cond, then, orelse):
+            lines = [f"{pad}if {expression_text(cond)}", *_block(then, depth + 2)]
+            return [*lines, f"{pad}else", *_block(orelse, depth + 2)] if orelse else lines
+        case _:
+            return [pad + _simple(stmt)]
+
+
+def _simple(
+    stmt: Comment | Alloc | Let | Store | Move | Atomic | Barrier | Fence | Commit | Wait,
+) -> str:
+    match stmt:
+        case Comment(text):
+            return f"// {text}"
+        case Alloc(buf, init):
+            return f"alloc {_buffer(buf)}{'' if init is None else f' = {expression_text(init)}'}"
+        case Let(name, value, dtype):
+            return f"let {name}: {dtype} = {expression_text(value)}"
+        case Store(buffer, index, value, lanes, cache):
+            return f"{_element(buffer, index, lanes)} = {expression_text(value)}{_cache(cache)}"
+        case Move():
+            return _move(stmt)
+        case Atomic(op, buffer, index, value, result):
+            got = f"{result} = " if result else ""
+            return f"{got}atomic {op} {_element(buffer, index, 1)}, {expression_text(value)}"
+        case Barrier(scope, reason):
+            return f"barrier {scope}{f'  // {reason}' if reason else ''}"
+        case Fence():
+            return "fence"
+        case Commit():
+            return "commit"
+        case Wait(pending):
+            return f"wait {pending}"
+        case _:
+            assert_never(stmt)
+
+
+def _element(buffer: str, index: tuple[Expr, ...], lanes: int) -> str:
+    return buffer + "".join(f"[{expression_text(i)}]" for i in index) + (f":{lanes}" if lanes > 1 else "")
+
+
+def _cache(cache: str) -> str:
+    return "" if cache == "default" else f" ({cache})"
+
+
+def _move(m: Move) -> str:
+    where = "" if m.pred is None else f" where {expression_text(m.pred)}"
+    fill = "" if m.fill is None else f" else {expression_text(m.fill)}"
+    sink, source = _element(m.dst, m.dst_index, m.lanes), _element(m.src, m.src_index, m.lanes)
+    return f"move {m.engine} {sink} = {source}{where}{fill}{_cache(m.cache)}"
