@@ -101,5 +101,3 @@ def to_expr(a: Affine, dtype: DType = I32) -> Expr:
     if a.const:
         out = Binary("+" if a.const > 0 else "-", out, Const(abs(a.const), dtype), dtype)
     return out
-
-

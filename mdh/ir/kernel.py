@@ -46,7 +46,9 @@ class Buf:
     @property
     def elements(self) -> int:
         """Elements (vectors where lanes > 1) the allocation holds, padding included."""
-        return 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)) if self.shape else 1
+        return (
+            1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)) if self.shape else 1
+        )
 
     @property
     def bytes(self) -> int:
@@ -57,6 +59,8 @@ class ForKind(StrEnum):
     SEQ = "seq"
     UNROLL = "unroll"
     """Unrolled: fully, or by `factor` > 1."""
+    VEC = "vec"
+    """Lanes of a vector; the vectorise pass replaces it, targets never see it."""
 
 
 @dataclass(frozen=True, slots=True)

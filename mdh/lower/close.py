@@ -1,0 +1,162 @@
+"""Opening and closing regions: identity in, one merge outward, starting value and epilogue exactly once.
+
+Source: language.md section 5: "Partial results accumulate across them and are merged outward once, when the
+run ends. The starting value enters once; the epilogue runs once, after the last reduction is combined."
+"""
+
+from dataclasses import replace
+
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Space, Stmt, Store
+from mdh.ir.program import DimKind
+from mdh.lower.finish import finish, store_state
+from mdh.lower.fold import Fold, combine, identity
+from mdh.lower.nest import Nest, Region, Scope, conjunction
+from mdh.lower.order import Loop
+from mdh.lower.spread import deal
+from mdh.lower.threads import combine_threads, split_threads
+
+
+def open_region(nest: Nest, region: Region) -> list[Stmt]:
+    """Declare the region; a reduction's partial results start at the identity."""
+    fold = nest.folds[region.fold]
+    if region.space is Space.RM:
+        first = identity(fold) if fold.op is not None else None
+        return [Alloc(b, None if first is None else first[c]) for c, b in enumerate(region.bufs)]
+    if fold.op is None:
+        return []
+    return fill(nest, region.bufs, identity(fold))
+
+
+def fill(nest: Nest, bufs: tuple[Buf, ...], values: tuple[Const, ...]) -> list[Stmt]:
+    """Every element of SM buffers, by all threads together."""
+    shape = list(bufs[0].shape)
+    if nest.threads > 1:
+        dealt = deal(nest, shape, f"z_{bufs[0].name}")
+        body: tuple[Stmt, ...] = tuple(
+            Store(b.name, dealt.coordinates, v) for b, v in zip(bufs, values, strict=True)
+        )
+        return wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))
+    names = [nest.fresh(f"z_{bufs[0].name}{k}") for k in range(len(shape))]
+    index = tuple(Var(n) for n in names)
+    inner: tuple[Stmt, ...] = tuple(Store(b.name, index, v) for b, v in zip(bufs, values, strict=True))
+    for name, extent in zip(reversed(names), reversed(shape), strict=True):
+        inner = (For(name, Const(0, I32), Const(extent, I32), Const(1, I32), inner),)
+    return list(inner)
+
+
+def wrap_rounds(counter: str, rounds: int, guard: Expr | None, body: tuple[Stmt, ...]) -> list[Stmt]:
+    """`rounds` turns of a cooperative loop, guarded where the last is ragged."""
+    if guard is not None:
+        lets = tuple(s for s in body if isinstance(s, Let))
+        body = (*lets, If(guard, tuple(s for s in body if s not in lets)))
+    if rounds == 1:
+        return list(body)
+    return [For(counter, Const(0, I32), Const(rounds, I32), Const(1, I32), body)]
+
+
+def close_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
+    """Merge the region into the next one outward, or into the output."""
+    if region.space is Space.SM and nest.threads > 1:
+        return _close_shared(nest, region, scope)
+    kind = ForKind.UNROLL if region.space is Space.RM else ForKind.SEQ
+    body = tuple(_merge(nest, region, scope))
+    lanes = {it.level.var for it in nest.items if isinstance(it, Loop) and it.lanes}
+    for var in reversed(region.loops):
+        level = nest.levels.of_var(var)
+        if level.layer in ("WGP", "WRP", "THR") and not nest.cpu:
+            continue
+        how = ForKind.VEC if var in lanes else kind
+        body = (For(var, Const(0, I32), Const(level.parts, I32), Const(1, I32), body, how),)
+    return list(body)
+
+
+def _merge(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
+    """One element of a private region, at the current level variables."""
+    fold = nest.folds[region.fold]
+    out: list[Stmt] = []
+    index = region.index(scope.values)
+    if fold.op is None:
+        values = tuple(Load(b.name, index, b.dtype) for b in region.bufs)
+        return _guarded(nest, scope, None, _outward(nest, region, values, scope))
+    state = _across_lanes(nest, region, fold, index, out) if region.lanes else None
+    if state is None:
+        state = tuple(Load(b.name, index, b.dtype) for b in region.bufs)
+    leader: Expr | None = None
+    if region.space is Space.RM and split_threads(nest):
+        state, leader = combine_threads(nest, region.fold, state, out)
+    out.extend(_guarded(nest, scope, leader, _outward(nest, region, state, scope)))
+    return out
+
+
+def _across_lanes(
+    nest: Nest, region: Region, fold: Fold, index: tuple[Expr, ...], out: list[Stmt]
+) -> tuple[Expr, ...]:
+    """Combine what vector lanes hold of one element, pairwise."""
+    lane = region.lanes[-1]
+    n = nest.levels.of_var(lane).parts
+    rows = []
+    for b in region.bufs:
+        row = Buf(nest.fresh(f"{b.name}_lanes"), Space.RM, b.dtype, (n,), (1,))
+        out.append(Alloc(row))
+        store = Store(row.name, (Var(lane),), Load(b.name, index, b.dtype))
+        out.append(For(lane, Const(0, I32), Const(n, I32), Const(1, I32), (store,), ForKind.VEC))
+        rows.append(row)
+    states: list[tuple[Expr, ...]] = [
+        tuple(Load(r.name, (Const(i, I32),), r.dtype) for r in rows) for i in range(n)
+    ]
+    while len(states) > 1:
+        states = [
+            _bound(nest, fold, combine(fold, states[i], states[i + 1]), out)
+            if i + 1 < len(states)
+            else states[i]
+            for i in range(0, len(states), 2)
+        ]
+    return states[0]
+
+
+def _bound(nest: Nest, fold: Fold, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
+    names = [nest.fresh("sum") for _ in state]
+    out.extend(Let(n, e, t) for n, e, t in zip(names, state, fold.types, strict=True))
+    return tuple(Var(n, t) for n, t in zip(names, fold.types, strict=True))
+
+
+def _guarded(nest: Nest, scope: Scope, leader: Expr | None, body: list[Stmt]) -> list[Stmt]:
+    """`body` where the output element exists, by one unit of those that share a reduction."""
+    cc = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is DimKind.CC)
+    cond = nest.condition(nest.guards(scope, cc), scope)
+    both = conjunction([c for c in (leader, cond) if c is not None])
+    return body if both is None else [If(both, tuple(body))]
+
+
+def _outward(nest: Nest, region: Region, state: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
+    """Into the enclosing region of the same fold, else into the output."""
+    outer = [r for r in nest.regions if r.fold == region.fold]
+    k = outer.index(region)
+    fold = nest.folds[region.fold]
+    if k == 0:
+        return finish(nest, region.fold, state, scope, region.opens)
+    parent = outer[k - 1]
+    index = parent.index(scope.values)
+    if parent.lanes:
+        index = (*index[: len(index) - len(parent.lanes)], *(Const(0, I32) for _ in parent.lanes))
+    if fold.op is None:
+        return [Store(b.name, index, v) for b, v in zip(parent.bufs, state, strict=True)]
+    return store_state(nest, fold, parent.bufs, index, state)
+
+
+def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
+    """All threads together write a shared region's elements, neighbours to neighbours in the output."""
+    shape = list(region.bufs[0].shape)
+    dealt = deal(nest, shape, f"m_{region.bufs[0].name}")
+    values = dict(scope.values)
+    for axis, extent, c in zip(region.axes, shape, dealt.coordinates, strict=True):
+        for var, radix in axis:
+            parts = nest.levels.of_var(var).parts
+            digit = c if radix == 1 else Binary("/", c, Const(radix, I32), I32)
+            values[var] = digit if radix * parts >= extent else Binary("%", digit, Const(parts, I32), I32)
+    inner = replace(scope, values=values)
+    state = tuple(Load(b.name, dealt.coordinates, b.dtype) for b in region.bufs)
+    body = _guarded(nest, inner, None, _outward(nest, region, state, inner))
+    return wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))

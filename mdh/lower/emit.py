@@ -1,0 +1,181 @@
+"""The body of a kernel: loops, copy points, regions and the scalar statement, in code order."""
+
+from dataclasses import replace
+
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr, Load, Var, substitute
+from mdh.ir.kernel import Alloc, Comment, For, ForKind, If, Let, Space, Stmt, Store
+from mdh.ir.plan import PlanStep
+from mdh.lower.close import close_region, open_region
+from mdh.lower.copies import emit_copy, plan_copies
+from mdh.lower.finish import finish
+from mdh.lower.fold import combine
+from mdh.lower.levels import Level
+from mdh.lower.nest import Nest, Region, Scope
+from mdh.lower.order import Loop, Point
+from mdh.lower.pipeline_loop import emit_pipelined
+
+MOST_PEELS = 2
+"""Loops with a remainder that get a separate last part, one inside the other; more would double code again."""
+
+
+def emit_block(nest: Nest) -> list[Stmt]:
+    """The whole body: where blocks have remainders, full blocks run a version without guards."""
+    edges = [
+        lv
+        for lv in nest.levels.all
+        if lv.layer in ("BLK", "CLU", "DEV", "NOD") and not lv.exact and not lv.cyclic
+    ]
+    if not edges:
+        return emit(nest, Scope())
+    whole = frozenset(lv.var for lv in edges)
+    interior = emit(nest, Scope(full=whole, peels=1))
+    cond: Expr | None = None
+    for lv in edges:
+        if lv.full_parts == 0:
+            return emit(nest, Scope(peels=1))
+        test = Binary("<", Var(lv.var), Const(lv.full_parts, I32), I32)
+        cond = test if cond is None else Binary("&&", cond, test, I32)
+    assert cond is not None
+    edge = emit(nest, Scope(peels=1))
+    return [If(cond, (Comment("whole tiles"), *interior), (Comment("tiles cut by the edge"), *edge))]
+
+
+def emit(nest: Nest, scope: Scope) -> list[Stmt]:
+    """Everything from item `scope.position` on, with the regions that open there around it."""
+    opening = [r for r in nest.regions if r.opens == scope.position]
+    before: list[Stmt] = []
+    for r in opening:
+        before.extend(open_region(nest, r))
+    after: list[Stmt] = []
+    for r in reversed(opening):
+        after.extend(close_region(nest, r, scope))
+    return [*before, *_item(nest, scope), *after]
+
+
+def _item(nest: Nest, scope: Scope) -> list[Stmt]:
+    if nest.leaf is not None and scope.position == nest.leaf_at:
+        return nest.leaf(nest, scope)
+    if scope.position == len(nest.items):
+        return _leaf(nest, scope)
+    match nest.items[scope.position]:
+        case Point(step):
+            return _point(nest, step, scope)
+        case Loop(level, lanes):
+            return _loop(nest, level, lanes, scope)
+
+
+def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
+    out: list[Stmt] = [Comment(step.text)] if step.text else []
+    live = dict(scope.live)
+    for copy in plan_copies(nest, step, scope):
+        if copy.dst.buf.space is Space.RM:
+            out.append(Alloc(copy.dst.buf))
+        out.extend(emit_copy(nest, copy, scope))
+        live[copy.key] = copy.dst
+    return [*out, *emit(nest, replace(scope, live=live, position=scope.position + 1))]
+
+
+def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
+    inner = scope.at(scope.position + 1)
+    if lanes:
+        return [_for(nest, level, 0, level.parts, emit(nest, inner), ForKind.VEC)]
+    following = nest.items[scope.position + 1]
+    pipelined = (
+        isinstance(following, Point)
+        and following.step.stages > 1
+        and _staged(following.step)
+        and not nest.cpu
+    )
+    if level.exact or level.cyclic or scope.peels >= MOST_PEELS or level.full_parts == 0:
+        if pipelined and isinstance(following, Point):
+            return emit_pipelined(nest, level, level.parts, following.step, scope, emit)
+        return [_for(nest, level, 0, level.parts, emit(nest, inner), _kind(nest, level))]
+    peeled = replace(inner, peels=scope.peels + 1)
+    whole = replace(peeled, full=peeled.full | {level.var})
+    last = replace(peeled, fixed={**peeled.fixed, level.var: level.full_parts})
+    if pipelined and isinstance(following, Point):
+        main = emit_pipelined(
+            nest, level, level.full_parts, following.step, replace(whole, position=scope.position), emit
+        )  # noqa: E501
+    else:
+        main = [_for(nest, level, 0, level.full_parts, emit(nest, whole), _kind(nest, level))]
+    tail = emit(nest, last)
+    return [*main, _for(nest, level, level.full_parts, level.full_parts + 1, tail, ForKind.UNROLL)]
+
+
+def _staged(step: PlanStep) -> bool:
+    return any(s.region == "SM" for s in step.stagings)
+
+
+def _kind(nest: Nest, level: Level) -> ForKind:
+    return ForKind.UNROLL if nest.plan.steps[level.step].unroll in (0,) else ForKind.SEQ
+
+
+def _for(nest: Nest, level: Level, start: int, stop: int, body: list[Stmt], kind: ForKind) -> For:
+    unroll = nest.plan.steps[level.step].unroll
+    factor = 0
+    if kind is ForKind.SEQ and unroll is not None and unroll > 1:
+        kind, factor = ForKind.UNROLL, unroll
+    return For(level.var, Const(start, I32), Const(stop, I32), Const(1, I32), tuple(body), kind, factor)
+
+
+# -- the scalar statement ----------------------------------------------------------------------------------------
+
+
+def _leaf(nest: Nest, scope: Scope) -> list[Stmt]:
+    """The scalar function at one point."""
+    body: list[Stmt] = []
+    for f, fold in enumerate(nest.folds):
+        values = tuple(nest.translate(v, scope) for v in fold.values)
+        regions = [r for r in nest.regions if r.fold == f]
+        if fold.op is None:
+            body.extend(_map_leaf(nest, f, values, regions, scope))
+        else:
+            body.extend(update(nest, f, regions[-1], values, scope))
+    return at_point(nest, scope, body)
+
+
+def at_point(nest: Nest, scope: Scope, body: list[Stmt]) -> list[Stmt]:
+    """`body` below the stage's locals, guarded where the point may not exist."""
+    lets = [Let(let.name, nest.translate(let.value, scope), let.dtype) for let in nest.stage.lets]
+    cond = nest.condition(nest.guards(scope), scope)
+    return [*lets, *body] if cond is None else [If(cond, (*lets, *body))]
+
+
+def _map_leaf(
+    nest: Nest, f: int, values: tuple[Expr, ...], regions: list[Region], scope: Scope
+) -> list[Stmt]:
+    fold = nest.folds[f]
+    if not regions:
+        return finish(nest, f, values, scope, len(nest.items))
+    region = regions[-1]
+    components = {f"acc{c}": values[c] for c in range(len(values))}
+    out: list[Stmt] = []
+    for o, buf in zip(fold.outputs, region.bufs, strict=True):
+        value = substitute(nest.translate(o.value, scope), components)
+        out.append(Store(buf.name, region.index(scope.values), value))
+    return out
+
+
+def update(nest: Nest, f: int, region: Region, values: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
+    """region[own element] = combine(region[own element], values)."""
+    fold = nest.folds[f]
+    index = region.index(scope.values)
+    out: list[Stmt] = []
+    later = values
+    if fold.record or (fold.op is not None and fold.op.name in ("min", "max")):
+        names = [nest.fresh(f"v_{region.bufs[0].name}{c or ''}") for c in range(len(values))]
+        out.extend(Let(n, v, t) for n, v, t in zip(names, values, fold.types, strict=True))
+        later = tuple(Var(n, t) for n, t in zip(names, fold.types, strict=True))
+    earlier = tuple(Load(b.name, index, b.dtype) for b in region.bufs)
+    if not fold.record:
+        new = combine(fold, earlier, later)
+        out.extend(Store(b.name, index, e) for b, e in zip(region.bufs, new, strict=True))
+        return out
+    held = [nest.fresh(f"h_{region.bufs[0].name}{c or ''}") for c in range(len(values))]
+    out.extend(Let(n, e, t) for n, e, t in zip(held, earlier, fold.types, strict=True))
+    state = tuple(Var(n, t) for n, t in zip(held, fold.types, strict=True))
+    new = combine(fold, state, later)
+    out.extend(Store(b.name, index, e) for b, e in zip(region.bufs, new, strict=True))
+    return out

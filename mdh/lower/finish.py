@@ -1,0 +1,209 @@
+"""Writing a finished (or, between outer reduction loops, an unfinished) result to device memory."""
+
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, substitute
+from mdh.ir.kernel import Atomic, Buf, If, Let, Space, Stmt, Store
+from mdh.ir.plan import Holding
+from mdh.ir.program import DimKind
+from mdh.lower.fold import Fold, combine, identity
+from mdh.lower.levels import Level
+from mdh.lower.nest import Nest, Scope, conjunction
+from mdh.lower.order import Loop
+
+
+def finish(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, position: int) -> list[Stmt]:
+    """Outputs of fold f from its state at the close of the outermost region, which opened at `position`."""
+    fold = nest.folds[f]
+    if fold.op is None:
+        return _write_map(nest, fold, state, scope, position)
+    outer = reduction_loops(nest, position)
+    if f in nest.partials:
+        return _write_partial(nest, f, state, scope, outer)
+    if nest.plan.combines[f] == "atomic":
+        o = fold.outputs[0]
+        assert fold.op is not None
+        return [
+            Atomic(
+                fold.op.name, o.buffer, _where(nest, o.index, scope), cast(state[0], _type(nest, o.buffer))
+            )
+        ]
+    return _carry(nest, f, state, scope, outer) if outer else finish_total(nest, f, state, scope)
+
+
+def finish_total(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
+    """The starting value enters, the epilogues run, the outputs are stored."""
+    out: list[Stmt] = []
+    total = _with_start(nest, nest.folds[f], state, scope, out)
+    return [*out, *outputs(nest, nest.folds[f], total, scope)]
+
+
+def reduction_loops(nest: Nest, position: int) -> list[Level]:
+    """Sequential loops over reduction dims that enclose item `position`."""
+    return [
+        it.level
+        for it in nest.items[:position]
+        if isinstance(it, Loop) and nest.stage.dims[it.level.dim].kind is not DimKind.CC
+    ]
+
+
+def outputs(nest: Nest, fold: Fold, total: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
+    """Epilogues of the finished state, stored."""
+    components = {f"acc{k}": total[c] for k, c in enumerate(fold.components)}
+    out: list[Stmt] = []
+    for o in fold.outputs:
+        value = substitute(nest.translate(o.value, scope), components)
+        value = cast(value, _type(nest, o.buffer))
+        out.append(Store(o.buffer, _where(nest, o.index, scope), value, cache=_cache(nest, o.buffer)))
+    return out
+
+
+def _write_map(nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, position: int) -> list[Stmt]:
+    """A map: at the leaf the epilogue is applied here; a region already holds finished values."""
+    if position == len(nest.items):
+        return outputs(nest, fold, state, scope)
+    return [
+        Store(o.buffer, _where(nest, o.index, scope), v, cache=_cache(nest, o.buffer))
+        for o, v in zip(fold.outputs, state, strict=True)
+    ]
+
+
+def _with_start(
+    nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, out: list[Stmt]
+) -> tuple[Expr, ...]:
+    """The state with what it starts from; an identity start changes nothing and is left out."""
+    if fold.starts[0] is None or (not fold.record and _neutral(fold)):
+        return state
+    start = tuple(
+        cast(nest.translate(s, scope), t) if s is not None else Const(0, t)
+        for s, t in zip(fold.starts, fold.types, strict=True)
+    )
+    if fold.op is not None and fold.op.name in ("+", "*", "&", "|", "^"):
+        return combine(fold, start, state)
+    return combine(fold, bind(nest, "start", start, out), bind(nest, "part", state, out))
+
+
+def _neutral(fold: Fold) -> bool:
+    start, unit = fold.starts[0], identity(fold)[0]
+    return isinstance(start, Const) and start.value == unit.value
+
+
+def bind(nest: Nest, stem: str, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
+    """Names for a state that is used more than once."""
+    held: list[Expr] = []
+    for e in state:
+        if isinstance(e, (Var, Const)):
+            held.append(e)
+            continue
+        name = nest.fresh(stem)
+        out.append(Let(name, e, e.dtype))
+        held.append(Var(name, e.dtype))
+    return tuple(held)
+
+
+def store_state(
+    nest: Nest, fold: Fold, bufs: tuple[Buf, ...], index: tuple[Expr, ...], state: tuple[Expr, ...]
+) -> list[Stmt]:
+    """bufs[index] = combine(bufs[index], state)."""
+    out: list[Stmt] = []
+    earlier: tuple[Expr, ...] = tuple(Load(b.name, index, b.dtype) for b in bufs)
+    if fold.record or (fold.op is not None and fold.op.name in ("min", "max")):
+        earlier, state = bind(nest, "held", earlier, out), bind(nest, "part", state, out)
+    new = combine(fold, earlier, state)
+    out.extend(Store(b.name, index, e) for b, e in zip(bufs, new, strict=True))
+    return out
+
+
+def _write_partial(
+    nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: list[Level]
+) -> list[Stmt]:
+    """The block's partial result, at its part number, for the kernel or block that combines them."""
+    fold = nest.folds[f]
+    index = (part_index(nest, scope), *_where(nest, fold.outputs[0].index, scope))
+    bufs = tuple(_workspace(nest, n) for n in nest.partials[f])
+    first: list[Stmt] = [Store(b.name, index, e) for b, e in zip(bufs, state, strict=True)]
+    if not outer:
+        return first
+    again = store_state(nest, fold, bufs, index, state)
+    return [If(_all_at(outer, scope, last=False), tuple(first), tuple(again))]
+
+
+def part_index(nest: Nest, scope: Scope) -> Expr:
+    """Number of this block's part among those that split the reduction: mixed radix over block levels."""
+    out: Expr | None = None
+    for lv in block_reduction_levels(nest):
+        digit: Expr = scope.values.get(lv.var, Var(lv.var))
+        out = digit if out is None else Binary("+", Binary("*", out, Const(lv.parts, I32), I32), digit, I32)
+    return out if out is not None else Const(0, I32)
+
+
+def block_reduction_levels(nest: Nest) -> list[Level]:
+    return [
+        lv
+        for lv in nest.levels.all
+        if lv.layer in ("BLK", "CLU") and nest.stage.dims[lv.dim].kind is not DimKind.CC
+    ]
+
+
+def _carry(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: list[Level]) -> list[Stmt]:
+    """Between outer reduction loops: the first merge takes the start, the last one runs the epilogue."""
+    fold = nest.folds[f]
+    index = _where(nest, fold.outputs[0].index, scope)
+    names = nest.carried.get(f)
+    bufs = tuple(_workspace(nest, n) for n in names) if names else (_workspace(nest, fold.outputs[0].buffer),)
+    first: list[Stmt] = []
+    total = _with_start(nest, fold, state, scope, first)
+    first.extend(Store(b.name, index, cast(e, b.dtype)) for b, e in zip(bufs, total, strict=True))
+    again = store_state(nest, fold, bufs, index, state)
+    out: list[Stmt] = [If(_all_at(outer, scope, last=False), tuple(first), tuple(again))]
+    if names or not _plain(fold):
+        held = tuple(Load(b.name, index, b.dtype) for b in bufs)
+        out.append(If(_all_at(outer, scope, last=True), tuple(outputs(nest, fold, held, scope))))
+    return out
+
+
+def needs_carry(nest: Nest, f: int) -> bool:
+    """The outputs cannot hold the unfinished state: records, several outputs, another accumulator type."""
+    fold = nest.folds[f]
+    o = fold.outputs[0]
+    return (
+        fold.record
+        or len(fold.outputs) > 1
+        or nest.buffers[o.buffer].dtype != fold.types[0]
+        or not _plain(fold)
+    )
+
+
+def _plain(fold: Fold) -> bool:
+    return isinstance(fold.outputs[0].value, Var)
+
+
+def _all_at(outer: list[Level], scope: Scope, *, last: bool) -> Expr:
+    terms: list[Expr] = []
+    for lv in outer:
+        var: Expr = scope.values.get(lv.var, Var(lv.var))
+        terms.append(Binary("==", var, Const(lv.parts - 1 if last else 0, I32), I32))
+    out = conjunction(terms)
+    assert out is not None
+    return out
+
+
+def _where(nest: Nest, index: tuple[Expr, ...], scope: Scope) -> tuple[Expr, ...]:
+    return tuple(nest.translate(e, scope) for e in index)
+
+
+def _type(nest: Nest, buffer: str) -> DType:
+    return nest.buffers[buffer].dtype
+
+
+def _workspace(nest: Nest, name: str) -> Buf:
+    b = nest.buffers[name]
+    return Buf(name, Space.DM, b.dtype, b.shape, (0,) * len(b.shape))
+
+
+def cast(e: Expr, t: DType) -> Expr:
+    return e if e.dtype == t else Cast(e, t)
+
+
+def _cache(nest: Nest, buffer: str) -> str:
+    holdings: list[Holding] = [h for s in nest.plan.steps for h in s.holdings if h.buffer == buffer]
+    return next((h.cache for h in holdings if h.cache != "default"), "default")

@@ -1,0 +1,152 @@
+"""Folds: results as the lowering sees them, and what combining two partial results means.
+
+A record result (argmin/argmax) carries one component more than the C shows: the position of the point in C's
+order, which decides ties whatever the order of evaluation (state: key, position, payload…).
+"""
+
+import math
+from dataclasses import dataclass
+
+from mdh.ir.dtype import I32, I64, DType
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Select, Unary, Var
+from mdh.ir.program import DimKind, Operator, Output, Result, Stage
+
+POSITION_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """One result: `values[c]` is combined over the reduction dims in `types[c]`; see program.Result.
+
+    components[k] is the state component that `Var("acc<k>")` of the outputs stands for.
+    """
+
+    op: Operator | None
+    values: tuple[Expr, ...]
+    starts: tuple[Expr | None, ...]
+    types: tuple[DType, ...]
+    outputs: tuple[Output, ...]
+    components: tuple[int, ...]
+    exclusive: bool = False
+
+    @property
+    def record(self) -> bool:
+        return self.op is not None and self.op.name in ("argmin", "argmax")
+
+
+def folds_of(stage: Stage) -> tuple[Fold, ...]:
+    return tuple(_fold(stage, r) for r in stage.results)
+
+
+def _fold(stage: Stage, r: Result) -> Fold:
+    if r.op is None or r.op.name not in ("argmin", "argmax"):
+        return Fold(r.op, r.values, r.starts, r.types, r.outputs, tuple(range(len(r.values))), r.exclusive)
+    position, dtype = _position(stage)
+    start: Expr | None = None if r.starts[0] is None else Const(-1, dtype)
+    return Fold(
+        r.op,
+        (r.values[0], position, *r.values[1:]),
+        (r.starts[0], start, *r.starts[1:]),
+        (r.types[0], dtype, *r.types[1:]),
+        r.outputs,
+        (0, *range(2, len(r.values) + 1)),
+        r.exclusive,
+    )
+
+
+def _position(stage: Stage) -> tuple[Expr, DType]:
+    """The point's number in C's order over the reduction dims."""
+    dims = [d for d in stage.dims if d.kind is not DimKind.CC]
+    dtype = I32 if math.prod(d.extent for d in dims) < POSITION_LIMIT else I64
+    out: Expr | None = None
+    for d in dims:
+        var: Expr = Var(d.name, I32) if dtype is I32 else Cast(Var(d.name, I32), dtype)
+        if out is None:
+            out = var
+        else:
+            scaled = Binary("*", out, Const(d.extent, dtype), dtype)
+            out = Binary("+", scaled, var, dtype)
+    assert out is not None
+    return out, dtype
+
+
+def lowest(t: DType) -> Const:
+    if t.is_float:
+        return Const(-math.inf, t)
+    return Const(0 if t.kind == "uint" else -(2 ** (t.bits - 1)), t)
+
+
+def highest(t: DType) -> Const:
+    if t.is_float:
+        return Const(math.inf, t)
+    return Const(2**t.bits - 1 if t.kind == "uint" else 2 ** (t.bits - 1) - 1, t)
+
+
+def identity(fold: Fold) -> tuple[Const, ...]:
+    """The neutral state: combining it with any state that some point made gives that state."""
+    assert fold.op is not None
+    t = fold.types[0]
+    match fold.op.name:
+        case "+" | "|" | "^" | "||":
+            return (_number(0, t),)
+        case "*" | "&&":
+            return (_number(1, t),)
+        case "&":
+            return (Const(2**t.bits - 1 if t.kind == "uint" else -1, t),)
+        case "min":
+            return (Const(math.nan, t),) if fold.op.nan and t.is_float else (highest(t),)
+        case "max":
+            return (Const(math.nan, t),) if fold.op.nan and t.is_float else (lowest(t),)
+        case "argmax" | "argmin":
+            key = lowest(t) if fold.op.name == "argmax" else highest(t)
+            pos = highest(fold.types[1]) if fold.op.tie == "first" else Const(-2, fold.types[1])
+            return (key, pos, *(_number(0, p) for p in fold.types[2:]))
+        case other:
+            raise AssertionError(other)
+
+
+def _number(n: int, t: DType) -> Const:
+    return Const(float(n) if t.is_float else n, t)
+
+
+def combine(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The state of a (earlier) and b (later) together. Operands of records must be cheap to repeat."""
+    assert fold.op is not None
+    t = fold.types[0]
+    match fold.op.name:
+        case "+" | "*" | "&" | "|" | "^" as op:
+            return (Binary(op, a[0], b[0], t),)
+        case "&&" | "||" as op:
+            return (_as(Binary(op, a[0], b[0], I32), t),)
+        case "min" | "max" as op:
+            return (_extreme(op, fold.op.nan, t, a[0], b[0]),)
+        case "argmax" | "argmin" as op:
+            take = better(fold, a, b, ">" if op == "argmax" else "<")
+            return tuple(Select(take, y, x, c) for x, y, c in zip(a, b, fold.types, strict=True))
+        case other:
+            raise AssertionError(other)
+
+
+def _extreme(op: str, nan: bool, t: DType, a: Expr, b: Expr) -> Expr:
+    if nan and t.is_float:
+        return Call("f" + op, (a, b), t)
+    if not t.is_float:
+        return Call("i" + op, (a, b), t)
+    compare = Binary(">" if op == "max" else "<", b, a, I32)
+    return Select(compare, b, a, t)
+
+
+def better(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...], sign: str) -> Expr:
+    """True where the later state b replaces a: a better key, or the tie rule on positions."""
+    assert fold.op is not None
+    tie = "<" if fold.op.tie == "first" else ">"
+    same = Binary("&&", Binary("==", b[0], a[0], I32), Binary(tie, b[1], a[1], I32), I32)
+    return Binary("||", Binary(sign, b[0], a[0], I32), same, I32)
+
+
+def _as(e: Expr, t: DType) -> Expr:
+    return e if t is I32 or t == I32 else Cast(e, t)
+
+
+def negate(e: Expr) -> Expr:
+    return Unary("!", e, I32)

@@ -1,0 +1,68 @@
+"""A nest to a finished Kernel: bind the units, run the passes, list the parameters."""
+
+from collections.abc import Callable
+
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Load, Var, walk
+from mdh.ir.kernel import Alloc, Buf, Kernel, Move, Space, Stmt, Workspace
+from mdh.ir.program import Program
+from mdh.ir.walk import expressions, statements, writes
+from mdh.lower.emit import emit_block
+from mdh.lower.launch import bind_units, launch_of
+from mdh.lower.nest import Nest, dm_buf
+from mdh.lower.passes.barriers import place_barriers
+from mdh.lower.passes.unroll import unroll_registers
+from mdh.lower.passes.vectorise import vectorise
+from mdh.lower.ticket import finish_by_ticket
+
+Body = Callable[[Nest], list[Stmt]]
+
+
+def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Kernel, list[Workspace]]:
+    """The kernel, and the workspaces that only it needs."""
+    inner = body(nest)
+    more: list[Workspace] = []
+    tail, counters = finish_by_ticket(nest)
+    inner.extend(tail)
+    more.extend(counters)
+    text = [*(Alloc(b) for b in nest.shared.values()), *bind_units(nest, inner)]
+    bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
+    bufs.update((w.buf.name, w.buf) for w in counters)
+    done = run_passes(nest, tuple(text), {**bufs, **nest.shared})
+    params = _buffers(done, bufs, (*program.buffer_order, *(n for n in bufs if n not in program.buffer_of)))
+    return Kernel(nest.name, nest.stage.name, params, _scalars(done, program), launch_of(nest), done), more
+
+
+def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
+    """vectorise → unroll_registers → place_barriers; each states what it requires and guarantees."""
+    body = vectorise(body, bufs, wide=nest.cpu and nest.target == "opencl")
+    body = unroll_registers(body)
+    if nest.threads > 1:
+        shared = frozenset(n for n in nest.shared if n not in nest.managed)
+        divergent = frozenset({"tid", *(lv.var for lv in nest.thread_levels())})
+        body = place_barriers(body, shared, divergent)
+    return body
+
+
+def _buffers(body: tuple[Stmt, ...], bufs: dict[str, Buf], order: tuple[str, ...]) -> tuple[Buf, ...]:
+    """DM buffers that the body names, read-only where it never writes them."""
+    used: set[str] = set()
+    written: set[str] = set()
+    for s in statements(body):
+        written |= writes(s)
+        used |= {n.buffer for e in expressions(s) for n in walk(e) if isinstance(n, Load)}
+        if isinstance(s, Move):
+            used.add(s.src)
+    out = []
+    for name in order:
+        if name in used | written and name in bufs and bufs[name].space is Space.DM:
+            b = bufs[name]
+            out.append(
+                Buf(b.name, b.space, b.dtype, b.shape, b.strides, readonly=name not in written, align=16)
+            )
+    return tuple(out)
+
+
+def _scalars(body: tuple[Stmt, ...], program: Program) -> tuple[tuple[str, DType], ...]:
+    used = {n.name for s in statements(body) for e in expressions(s) for n in walk(e) if isinstance(n, Var)}
+    return tuple((s.name, s.dtype) for s in program.scalars if s.name in used)

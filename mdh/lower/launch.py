@@ -1,0 +1,135 @@
+"""Binding units to hardware: the launch shape, and every core level's variable from block and thread ids.
+
+Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block without WRP and WGP is launched in
+its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
+"""
+
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Call, Const, Expr, Var
+from mdh.ir.kernel import For, Launch, Let, Stmt
+from mdh.lower.grid_order import tile_of
+from mdh.lower.levels import THREADED, Level
+from mdh.lower.nest import Nest
+from mdh.lower.threads import thread_stride
+
+
+def launch_of(nest: Nest) -> Launch:
+    """Grid, block and cluster shape of a nest."""
+    plan = nest.plan
+    clusters = tuple(plan.axis_parts("CLU", a) for a in range(3))
+    blocks = tuple(plan.axis_parts("BLK", a) for a in range(3))
+    grid = (clusters[0] * blocks[0], clusters[1] * blocks[1], clusters[2] * blocks[2])
+    clustered = plan.units("CLU") > 1 or any(s.layer == "CLU" for st in plan.steps for s in st.splits)
+    cluster = (blocks[0], blocks[1], blocks[2]) if clustered else (1, 1, 1)
+    if plan.grid.persistent:
+        total = grid[0] * grid[1] * grid[2]
+        slots = nest.machine.units * max(1, plan.grid.occupancy)
+        grid = (min(total, slots), 1, 1)
+    elif plan.grid.order != "rows":
+        grid = (grid[0] * grid[1], 1, grid[2])
+    return Launch(grid, _block(nest), cluster, plan.grid.occupancy)
+
+
+def _block(nest: Nest) -> tuple[int, int, int]:
+    if nest.cpu:
+        return (1, 1, 1)
+    if _linear(nest):
+        return (nest.threads, 1, 1)
+    x, y, z = (nest.plan.axis_parts("THR", a) for a in range(3))
+    return (x, y, z)
+
+
+def _linear(nest: Nest) -> bool:
+    return any(nest.plan.units(layer) > 1 for layer in ("WGP", "WRP"))
+
+
+def bind_units(nest: Nest, body: list[Stmt]) -> list[Stmt]:
+    """`body` below the definitions of all core-level variables (and below the tile loop of @persistent)."""
+    lets = _thread_lets(nest)
+    plan = nest.plan
+    if not plan.grid.persistent:
+        return [*lets, *_block_lets(nest), *body]
+    total = plan.units("BLK") * plan.units("CLU")
+    inner = (*_tile_lets(nest, Var("tile")), *body)
+    count = launch_of(nest).grid[0]
+    start = Call("block_id", (Const(0, I32),), I32)
+    return [*lets, For("tile", start, Const(total, I32), Const(count, I32), inner)]
+
+
+def _thread_lets(nest: Nest) -> list[Stmt]:
+    if nest.cpu or nest.threads == 1:
+        return []
+    out: list[Stmt] = []
+    linear = _linear(nest)
+    x, y, z = _block(nest)
+    tid: Expr = _thread(0)
+    if not linear and (y > 1 or z > 1):
+        tid = Binary("+", Binary("*", _thread(1), Const(x, I32), I32), _thread(0), I32)
+        if z > 1:
+            tid = Binary("+", Binary("*", _thread(2), Const(x * y, I32), I32), tid, I32)
+    out.append(Let("tid", tid))
+    for lv in nest.thread_levels():
+        assert lv.layer in THREADED
+        unit: Expr = _thread(lv.axis)
+        if linear:
+            unit = _digit_of_tid(nest, lv)
+        out.append(Let(lv.var, _piece(nest, lv, unit)))
+    return out
+
+
+def _digit_of_tid(nest: Nest, lv: Level) -> Expr:
+    stride = thread_stride(nest.plan, lv.layer or "", lv.axis)
+    parts = nest.plan.axis_parts(lv.layer or "", lv.axis)
+    e: Expr = Var("tid") if stride == 1 else Binary("/", Var("tid"), Const(stride, I32), I32)
+    return e if stride * parts == nest.threads else Binary("%", e, Const(parts, I32), I32)
+
+
+def _piece(nest: Nest, lv: Level, unit: Expr) -> Expr:
+    """A level cut by @cyclic is one digit of its unit's coordinate."""
+    parts = nest.plan.axis_parts(lv.layer or "", lv.axis)
+    if lv.parts == parts:
+        return unit
+    e = unit if lv.piece == 1 else Binary("/", unit, Const(lv.piece, I32), I32)
+    return e if lv.piece * lv.parts >= parts else Binary("%", e, Const(lv.parts, I32), I32)
+
+
+def _thread(axis: int) -> Expr:
+    return Call("thread_id", (Const(axis, I32),), I32)
+
+
+def _block_lets(nest: Nest) -> list[Stmt]:
+    if nest.plan.grid.order == "rows":
+        return _unit_lets(nest, [Call("block_id", (Const(a, I32),), I32) for a in range(3)])
+    pid = Call("block_id", (Const(0, I32),), I32)
+    return _tile_lets(nest, pid, third=Call("block_id", (Const(2, I32),), I32))
+
+
+def _tile_lets(nest: Nest, tile: Expr, third: Expr | None = None) -> list[Stmt]:
+    """Block coordinates from a linear tile number, in the order the schedule asks for."""
+    plan = nest.plan
+    sizes = [plan.axis_parts("CLU", a) * plan.axis_parts("BLK", a) for a in range(3)]
+    lets: list[Stmt] = []
+    if third is None:
+        third = Const(0, I32)
+        if sizes[2] > 1:
+            third = Binary("/", tile, Const(sizes[0] * sizes[1], I32), I32)
+            lets.append(Let("plane", Binary("%", tile, Const(sizes[0] * sizes[1], I32), I32)))
+            tile = Var("plane")
+    more, x, y = tile_of(plan.grid, sizes[0], sizes[1], tile)
+    lets.extend(more)
+    return [*lets, *_unit_lets(nest, [x, y, third])]
+
+
+def _unit_lets(nest: Nest, coordinates: list[Expr]) -> list[Stmt]:
+    out: list[Stmt] = []
+    plan = nest.plan
+    for lv in nest.levels.all:
+        if lv.layer not in ("BLK", "CLU"):
+            continue
+        e = coordinates[lv.axis]
+        blocks, clusters = plan.axis_parts("BLK", lv.axis), plan.axis_parts("CLU", lv.axis)
+        if blocks > 1 and clusters > 1:
+            op = "%" if lv.layer == "BLK" else "/"
+            e = Binary(op, e, Const(blocks, I32), I32)
+        out.append(Let(lv.var, _piece(nest, lv, e)))
+    return out

@@ -1,0 +1,162 @@
+"""Levels: the loops and units of a plan, and the index of every dimension as a function of them.
+
+A level is one split with more than one part. Where `@cyclic(n)` deals elements out, deeper levels are cut at
+n, so that every dimension's index stays an affine function of level variables.
+"""
+
+from dataclasses import dataclass, replace
+
+from mdh.ir.affine import Affine
+from mdh.ir.plan import PlanStep, StagePlan
+from mdh.ir.program import DimKind
+
+THREADED = ("WGP", "WRP", "THR")
+"""Layers whose units share a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """`var` runs over 0 <= var < parts; one part is `tile` elements of dimension `dim`.
+
+    layer/axis as in `plan.Split`, None for a sequential loop. `unit`/`piece`: where @cyclic cuts the parts of a
+    core layer in two, the level is the digit (unit id div piece) mod parts of the layer's coordinate.
+    """
+
+    var: str
+    dim: int
+    step: int
+    parts: int
+    tile: int
+    parent: int
+    layer: str | None
+    axis: int
+    rank: int
+    cyclic: int = 0
+    piece: int = 1
+
+    @property
+    def exact(self) -> bool:
+        return self.parts * self.tile == self.parent
+
+    @property
+    def full_parts(self) -> int:
+        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each."""
+        return self.parent // self.tile
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`offset < bound` holds for the points that exist; needed because `level` has a remainder."""
+
+    level: Level
+    offset: Affine
+    bound: int
+    dim: int
+
+
+@dataclass(frozen=True)
+class Levels:
+    """All levels of a stage plan. by_dim[d]: outer to inner. index[d]: dimension d over level variables."""
+
+    by_dim: tuple[tuple[Level, ...], ...]
+    index: tuple[Affine, ...]
+    guards: tuple[Guard, ...]
+    extents: tuple[int, ...]
+
+    @property
+    def all(self) -> tuple[Level, ...]:
+        return tuple(lv for levels in self.by_dim for lv in levels)
+
+    def of_var(self, var: str) -> Level:
+        return next(lv for lv in self.all if lv.var == var)
+
+    def span(self, dim: int, inside: frozenset[str]) -> int:
+        """Most that the levels of `inside` add to dimension `dim`'s index, remainders counted."""
+        reach = 0
+        for level in reversed(self.by_dim[dim]):
+            if level.cyclic:
+                coefficient = self.index[dim].coefficient
+                names = [lv.var for lv in self.by_dim[dim] if lv.var in inside]
+                return sum(coefficient(v) * (self.of_var(v).parts - 1) for v in names)
+            if level.var in inside:
+                reach = min((level.parts - 1) * level.tile + reach, level.parent - 1)
+        return reach
+
+
+def make_levels(plan: StagePlan) -> Levels:
+    """The levels of a stage plan; variables are named after dimension, layer and depth."""
+    names: set[str] = {d.name for d in plan.stage.dims}
+    by_dim: list[tuple[Level, ...]] = []
+    index: list[Affine] = []
+    guards: list[Guard] = []
+    for d, dim in enumerate(plan.stage.dims):
+        levels = _cut_cyclic(_levels_of(plan.steps, d, dim.name, names))
+        by_dim.append(tuple(levels))
+        offset, found = _offsets(levels)
+        index.append(offset)
+        guards.extend(found)
+    return Levels(tuple(by_dim), tuple(index), tuple(guards), tuple(d.extent for d in plan.stage.dims))
+
+
+def _levels_of(steps: tuple[PlanStep, ...], d: int, name: str, taken: set[str]) -> list[Level]:
+    out = []
+    for s, step in enumerate(steps):
+        split = step.splits[d]
+        if split.parts == 1:
+            continue
+        stem = f"{split.layer.lower()}_{name}" if split.layer else f"{name}_{s + 1}"
+        var = _fresh(stem, taken)
+        out.append(
+            Level(
+                var, d, s, split.parts, split.tile, split.parent, split.layer, split.axis, split.rank,
+                split.cyclic if split.cyclic and split.cyclic < split.tile else 0,
+            )
+        )  # fmt: skip
+    return out
+
+
+def _fresh(stem: str, taken: set[str]) -> str:
+    var, n = stem, 2
+    while var in taken:
+        var, n = f"{stem}_{n}", n + 1
+    taken.add(var)
+    return var
+
+
+def _cut_cyclic(levels: list[Level]) -> list[Level]:
+    """Cut levels below a cyclic one so that some level boundary is exactly n elements."""
+    cuts = [(i, lv.cyclic) for i, lv in enumerate(levels) if lv.cyclic]
+    out: list[Level] = []
+    for i, level in enumerate(levels):
+        for j, n in cuts:
+            if j < i and level.tile < n < level.parent and n % level.tile == 0:
+                inner = n // level.tile
+                outer = -(-level.parent // n)
+                out.append(
+                    replace(level, var=f"{level.var}h", parts=outer, tile=n, piece=level.piece * inner)
+                )
+                level = replace(level, var=f"{level.var}l", parts=inner, parent=n)  # noqa: PLW2901
+        if level.parts > 1:
+            out.append(level)
+    return out
+
+
+def _offsets(levels: list[Level]) -> tuple[Affine, list[Guard]]:
+    """Index of the dimension, and a guard for each level with a remainder (innermost level first)."""
+    offset = Affine()
+    guards = []
+    for level in reversed(levels):
+        if level.cyclic:
+            n, units = level.cyclic, level.parts
+            offset = Affine.of(
+                {v: c * units if c >= n else c for v, c in offset.terms} | {level.var: n}, offset.const
+            )
+        else:
+            offset = offset + Affine.of({level.var: level.tile})
+        if not level.exact:
+            guards.append(Guard(level, offset, level.parent, level.dim))
+    return offset, guards
+
+
+def reduction_levels(levels: Levels, kinds: tuple[DimKind, ...]) -> tuple[Level, ...]:
+    return tuple(lv for lv in levels.all if kinds[lv.dim] is not DimKind.CC)

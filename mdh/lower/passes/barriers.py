@@ -1,0 +1,120 @@
+"""Barriers: wherever shared memory changes hands between threads, and nowhere else.
+
+Requires: SPMD code whose loops have uniform bounds. Guarantees: between a write of a shared buffer and a read
+(or another statement's write) of it by other threads stands a block barrier that all threads reach.
+Buffers of pipelined loops place their own barriers (lower/pipeline_loop.py) and are passed over.
+"""
+
+from dataclasses import dataclass
+
+from mdh.ir.expr import Call, Expr, Load, Var, walk
+from mdh.ir.kernel import Atomic, Barrier, For, If, Let, Stmt
+from mdh.ir.walk import bodies, reads, statements, writes
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Accesses since the last barrier: (buffer, statement id, atomic) of writes, buffers read."""
+
+    written: frozenset[tuple[str, int, bool]] = frozenset()
+    read: frozenset[str] = frozenset()
+
+    def union(self, other: "Pending") -> "Pending":
+        return Pending(self.written | other.written, self.read | other.read)
+
+
+def place_barriers(
+    body: tuple[Stmt, ...], shared: frozenset[str], divergent: frozenset[str]
+) -> tuple[Stmt, ...]:
+    """`shared`: SM buffers to protect. `divergent`: variables that differ between threads of a block."""
+    out, _ = _place(body, Pending(), shared, divergent)
+    return out
+
+
+def _place(
+    body: tuple[Stmt, ...], pending: Pending, shared: frozenset[str], divergent: frozenset[str]
+) -> tuple[tuple[Stmt, ...], Pending]:
+    out: list[Stmt] = []
+    for s in body:
+        if isinstance(s, Let) and not _uniform(s.value, divergent):
+            divergent = divergent | {s.name}
+        if isinstance(s, Barrier):
+            pending = Pending()
+            out.append(s)
+            continue
+        inner = _compound(s, pending, shared, divergent)
+        if inner is not None:
+            new, pending = inner
+            out.append(new)
+            continue
+        reason = _conflict(s, pending, shared)
+        if reason:
+            out.append(Barrier("block", reason))
+            pending = Pending()
+        pending = pending.union(_effects(s, shared))
+        out.append(s)
+    return tuple(out), pending
+
+
+def _compound(
+    s: Stmt, pending: Pending, shared: frozenset[str], divergent: frozenset[str]
+) -> tuple[Stmt, Pending] | None:
+    """Loops and uniform branches are entered; what only some threads run is one access."""
+    match s:
+        case For() if all(_uniform(e, divergent) for e in (s.start, s.stop, s.step)):
+            body, after = _place(s.body, pending, shared, divergent)
+            for _ in range(3):
+                again, more = _place(s.body, pending.union(after), shared, divergent)
+                if (again, more) == (body, after):
+                    break
+                body, after = again, more
+            return For(s.var, s.start, s.stop, s.step, body, s.kind, s.factor), pending.union(
+                after
+            ) if not _has_barrier(body) else after  # noqa: E501
+        case If() if _uniform(s.cond, divergent):
+            then, a = _place(s.then, pending, shared, divergent)
+            orelse, b = _place(s.orelse, pending, shared, divergent)
+            return If(s.cond, then, orelse), a.union(b)
+        case _:
+            return None
+
+
+def _has_barrier(body: tuple[Stmt, ...]) -> bool:
+    return any(isinstance(s, Barrier) for s in body)
+
+
+def _uniform(e: Expr, divergent: frozenset[str]) -> bool:
+    for n in walk(e):
+        match n:
+            case Var(name) if name in divergent:
+                return False
+            case Call("thread_id"):
+                return False
+            case Load(buffer) if not buffer.startswith("last_"):
+                return False
+            case _:
+                pass
+    return True
+
+
+def _all(s: Stmt) -> list[Stmt]:
+    return [s, *(t for b in bodies(s) for t in statements(b))]
+
+
+def _effects(s: Stmt, shared: frozenset[str]) -> Pending:
+    written = {(b, id(s), isinstance(t, Atomic)) for t in _all(s) for b in writes(t) if b in shared}
+    read = {b for t in _all(s) for b in reads(t) if b in shared}
+    return Pending(frozenset(written), frozenset(read))
+
+
+def _conflict(s: Stmt, pending: Pending, shared: frozenset[str]) -> str:
+    mine = _effects(s, shared)
+    for b in sorted(mine.read):
+        if any(w == b for w, _, _ in pending.written):
+            return f"{b} is filled"
+    for b, who, atomic in sorted(mine.written):
+        if b in pending.read:
+            return f"{b} has been read"
+        if any(w == b and other != who and not (atomic and a) for w, other, a in pending.written):
+            return f"{b} is written again"
+    return ""

@@ -1,0 +1,271 @@
+"""Vector lanes: a VEC loop becomes statements on vectors (OpenCL on a CPU), or an unrolled loop.
+
+Requires: VEC loops contain no loops and no barriers; their variable has coefficient 0 or 1 in the address of
+what it vectorises. Guarantees: no VEC loop is left. Register buffers whose every access is a whole vector
+become arrays of vectors, which the compiler keeps in vector registers.
+"""
+
+from dataclasses import dataclass, replace
+
+from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.expr import (
+    COMPARISONS,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Load,
+    Select,
+    Unary,
+    Var,
+    substitute,
+    walk,
+)
+from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Space, Stmt, Store
+from mdh.ir.walk import expressions, reads, statements, with_bodies, writes
+
+
+class NotVector(Exception):  # noqa: N818 - an answer, not an error
+    """This loop stays scalar."""
+
+
+def vectorise(body: tuple[Stmt, ...], bufs: dict[str, Buf], *, wide: bool) -> tuple[Stmt, ...]:
+    """Replace VEC loops. `bufs`: every DM and SM buffer by name; `wide`: the target has vector types."""
+    if not wide:
+        return _scalar(body)
+    held = {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc) and s.buf.space is Space.RM}
+    known = {**bufs, **held}
+    lanes = _candidates(body, held)
+    while True:
+        bad = _failures(body, known, lanes)
+        if not bad:
+            break
+        lanes = {n: k for n, k in lanes.items() if n not in bad}
+    return _rewrite(body, known, lanes)
+
+
+def _scalar(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for s in body:
+        s = with_bodies(s, _scalar)  # noqa: PLW2901
+        out.append(replace(s, kind=ForKind.UNROLL) if isinstance(s, For) and s.kind is ForKind.VEC else s)
+    return tuple(out)
+
+
+def _candidates(body: tuple[Stmt, ...], held: dict[str, Buf]) -> dict[str, int]:
+    """Register buffers that a VEC loop indexes, with the loop's lane count; scalar accesses rule one out."""
+    found: dict[str, int] = {}
+    for s in statements(body):
+        if isinstance(s, For) and s.kind is ForKind.VEC and isinstance(s.stop, Const):
+            for name in _touched(s.body):
+                if name in held and _varies(s, name):
+                    n = int(s.stop.value)
+                    found[name] = n if found.get(name, n) == n else 0
+    outside = _outside(body)
+    return {n: k for n, k in found.items() if k > 1 and n not in outside}
+
+
+def _touched(body: tuple[Stmt, ...]) -> set[str]:
+    out: set[str] = set()
+    for s in statements(body):
+        out |= reads(s) | writes(s)
+    return out
+
+
+def _varies(loop: For, name: str) -> bool:
+    for s in statements(loop.body):
+        loads = [n for e in expressions(s) for n in walk(e) if isinstance(n, Load) and n.buffer == name]
+        indices = [i for n in loads for i in n.index]
+        if isinstance(s, Store) and s.buffer == name:
+            indices.extend(s.index)
+        if any(isinstance(n, Var) and n.name == loop.var for i in indices for n in walk(i)):
+            return True
+    return False
+
+
+def _outside(body: tuple[Stmt, ...]) -> set[str]:
+    """Buffers accessed by statements that are in no VEC loop."""
+    out: set[str] = set()
+    for s in body:
+        if isinstance(s, For) and s.kind is ForKind.VEC:
+            continue
+        if isinstance(s, (For, If)):
+            inner = (s.body,) if isinstance(s, For) else (s.then, s.orelse)
+            for b in inner:
+                out |= _outside(b)
+            continue
+        out |= _touched((s,))
+    return out
+
+
+def _failures(body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int]) -> set[str]:
+    """Vector buffers that some VEC loop would have to access lane by lane."""
+    bad: set[str] = set()
+    for s in statements(body):
+        if isinstance(s, For) and s.kind is ForKind.VEC:
+            try:
+                _vector_body(s, bufs, lanes)
+            except NotVector:
+                bad |= {n for n in _touched(s.body) if n in lanes}
+    return bad
+
+
+def _rewrite(body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int]) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for s in body:
+        match s:
+            case Alloc(buf, init) if buf.name in lanes:
+                out.append(Alloc(_vector_buf(buf, lanes[buf.name]), init))
+            case For(kind=ForKind.VEC):
+                try:
+                    out.extend(_vector_body(s, bufs, lanes))
+                except NotVector:
+                    out.append(replace(s, kind=ForKind.UNROLL))
+            case _:
+                out.append(with_bodies(s, lambda b: _rewrite(b, bufs, lanes)))
+    return tuple(out)
+
+
+def _vector_buf(buf: Buf, n: int) -> Buf:
+    """`buf` as an array of vectors, addressed by vector number in storage order."""
+    return Buf(buf.name, buf.space, buf.dtype, (-(-buf.elements // n),), (1,), lanes=n)
+
+
+# -- one VEC loop ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    var: str
+    lanes: int
+    bufs: dict[str, Buf]
+    vectors: dict[str, int]
+
+    def refuse(self) -> NotVector:
+        return NotVector()
+
+
+def _vector_body(loop: For, bufs: dict[str, Buf], vectors: dict[str, int]) -> tuple[Stmt, ...]:
+    assert isinstance(loop.stop, Const)
+    n = int(loop.stop.value)
+    here = _Loop(loop.var, n, bufs, vectors)
+    if n not in (2, 4, 8, 16):
+        raise here.refuse()
+    return _statements(loop.body, here, {})
+
+
+def _statements(body: tuple[Stmt, ...], loop: _Loop, lets: dict[str, Expr]) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for s in body:
+        match s:
+            case Comment():
+                out.append(s)
+            case Let(name, value, _):
+                lets = {**lets, name: substitute(value, lets)}
+            case Store(buffer, index, value, 1, cache):
+                value = substitute(value, lets)
+                _, first = _address(loop, buffer, tuple(substitute(i, lets) for i in index), 1)
+                new = _expr(value, loop)
+                out.append(Store(buffer, first, new, loop.lanes if buffer not in loop.vectors else 1, cache))
+            case If(cond, then, orelse):
+                cond = substitute(cond, lets)
+                if _depends(cond, loop):
+                    raise loop.refuse()
+                out.append(If(cond, _statements(then, loop, lets), _statements(orelse, loop, lets)))
+            case _:
+                raise loop.refuse()
+    return tuple(out)
+
+
+def _address(loop: _Loop, buffer: str, index: tuple[Expr, ...], want: int) -> tuple[int, tuple[Expr, ...]]:
+    """(coefficient of the lane in the address, index of lane 0); refuses what is neither 0 nor 1."""
+    buf = loop.bufs.get(buffer)
+    if buf is None or buf.dtype.name in ("f16", "bf16") or buf.swizzle:
+        raise loop.refuse()
+    coefficient = 0
+    parts: list[Affine | None] = []
+    for i, stride in zip(index, buf.strides, strict=True):
+        aff = from_expr(i)
+        parts.append(aff)
+        if aff is None:
+            if _depends(i, loop):
+                raise loop.refuse()
+            continue
+        coefficient += aff.coefficient(loop.var) * stride
+    if coefficient not in (0, 1) or coefficient < want:
+        raise loop.refuse()
+    zero: dict[str, Expr] = {loop.var: Const(0, Var("").dtype)}
+    first = tuple(
+        substitute(i, zero) if a is None else to_expr(a.substitute({loop.var: Affine()}))
+        for i, a in zip(index, parts, strict=True)
+    )
+    if buffer in loop.vectors:
+        if coefficient != 1:
+            raise loop.refuse()
+        return coefficient, (_vector_number(loop, buf, parts),)
+    return coefficient, first
+
+
+def _vector_number(loop: _Loop, buf: Buf, parts: list[Affine | None]) -> Expr:
+    flat = Affine()
+    for a, stride in zip(parts, buf.strides, strict=True):
+        if a is None:
+            raise loop.refuse()
+        flat = flat + a.scale(stride)
+    n = loop.vectors[buf.name]
+    rest = flat.substitute({loop.var: Affine()})
+    if any(c % n for _, c in rest.terms) or rest.const % n or n != loop.lanes:
+        raise loop.refuse()
+    return to_expr(Affine(tuple((v, c // n) for v, c in rest.terms), rest.const // n))
+
+
+def _depends(e: Expr, loop: _Loop) -> bool:
+    return any(
+        (isinstance(n, Var) and n.name == loop.var) or (isinstance(n, Load) and n.buffer in loop.vectors)
+        for n in walk(e)
+    )
+
+
+def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
+    """The vector form of a value; lanes that do not depend on the lane variable stay scalar."""
+    match e:
+        case Const():
+            return e
+        case Var(name, _):
+            if name == loop.var:
+                raise loop.refuse()
+            return e
+        case Load(buffer, index, dtype, _):
+            coefficient, first = _address(loop, buffer, index, 0)
+            return Load(buffer, first, dtype, loop.lanes if coefficient else 1)
+        case Unary(op, arg, t):
+            if op == "!" and not mask and _depends(e, loop):
+                raise loop.refuse()
+            return Unary(op, _expr(arg, loop, mask=mask), t)
+        case Binary(op, a, b, t):
+            if op in COMPARISONS and not mask and _depends(e, loop):
+                raise loop.refuse()
+            deeper = mask and op in ("&&", "||")
+            return Binary(op, _expr(a, loop, mask=deeper), _expr(b, loop, mask=deeper), t)
+        case Select(cond, then, other, t):
+            if _depends(cond, loop) and not _mask_fits(cond, t.bits):
+                raise loop.refuse()
+            return Select(_expr(cond, loop, mask=True), _expr(then, loop), _expr(other, loop), t)
+        case Cast(arg, t):
+            return Cast(_expr(arg, loop), t)
+        case Call(fn, args, t):
+            return Call(fn, tuple(_expr(a, loop) for a in args), t)
+
+
+def _mask_fits(cond: Expr, bits: int) -> bool:
+    """Comparisons of operands as wide as what they select, joined by && || ! only."""
+    match cond:
+        case Binary("&&" | "||", a, b, _):
+            return _mask_fits(a, bits) and _mask_fits(b, bits)
+        case Unary("!", a, _):
+            return _mask_fits(a, bits)
+        case Binary(op, a, _, _) if op in COMPARISONS:
+            return a.dtype.bits == bits
+        case _:
+            return False

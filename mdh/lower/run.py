@@ -1,0 +1,34 @@
+"""Plan to Module: every stage becomes one kernel, and the small stages that start and combine its parts."""
+
+from mdh.ir.kernel import Module, Workspace
+from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.program import DimKind
+from mdh.lower.fold import folds_of
+from mdh.lower.scan import lower_scan
+from mdh.lower.scatter import lower_scatter
+from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspace_buf
+
+
+def lower(plan: Plan) -> Module:
+    """The kernels of a checked plan, in launch order."""
+    context = Context(plan.program, plan.machine, plan.target)
+    built = Built([], [])
+    for b in plan.program.buffers:
+        if b.temp:
+            built.workspaces.append(Workspace(workspace_buf(b)))
+    for stage in plan.stages:
+        built.add(lower_stage(context, stage))
+    return Module(
+        plan.program.name, plan.target, plan.machine.name, tuple(built.kernels), tuple(built.workspaces),
+        plan.program.params,
+    )  # fmt: skip
+
+
+def lower_stage(context: Context, plan: StagePlan) -> Built:
+    """One stage: by its class, a nest, a scan or a scatter."""
+    name = kernel_name(context.program, plan.stage)
+    if plan.stage.scattered:
+        return lower_scatter(context, name, plan)
+    if any(d.kind is DimKind.PS for d in plan.stage.dims):
+        return lower_scan(context, name, plan)
+    return lower_nest(context, name, plan, folds_of(plan.stage))

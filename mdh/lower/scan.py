@@ -1,0 +1,307 @@
+"""Prefix sums: reduce-then-scan over blocks, a scan in shared memory over threads, a running value in each.
+
+Where blocks split the scanned dim: one kernel reduces every block's part, a second scans these totals, and
+the main kernel starts each block from its prefix. Inside a block, each thread reduces its part, the threads'
+totals are scanned in shared memory, and each thread runs over its part again from its prefix.
+"""
+
+from dataclasses import replace
+
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var
+from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Space, Stmt, Store, Workspace
+from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
+from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage
+from mdh.lower.emit import at_point, emit, emit_block
+from mdh.lower.finish import cast, outputs, part_index
+from mdh.lower.fold import Fold, combine, folds_of, identity
+from mdh.lower.kernel_of import kernel_of
+from mdh.lower.levels import Level
+from mdh.lower.nest import Nest, Region, Scope
+from mdh.lower.order import Item, Loop
+from mdh.lower.regions import region_of
+from mdh.lower.stages import Built, Context, workspace_buf
+from mdh.lower.threads import Digit, other_threads, thread_stride
+
+SCAN_THREADS = 256
+
+
+def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
+    """The kernels of a stage with a ps dim."""
+    plan = _without_holdings(plan)
+    folds = folds_of(plan.stage)
+    levels = [s for st in plan.steps for s in st.splits if plan.stage.dims[s.dim].kind is DimKind.PS]
+    blocks = 1
+    for s in levels:
+        if s.layer == "BLK":
+            blocks *= s.parts
+    built = Built([], [])
+    extra: tuple[Buffer, ...] = ()
+    prefixes: dict[int, str] = {}
+    if blocks > 1:
+        for f, fold in enumerate(folds):
+            totals, prefix = _buffers(plan.stage, fold, f"{name}_{f or ''}", blocks)
+            built.add(_reduce_parts(context, f"{name}_totals{f or ''}", plan, fold, totals))
+            built.add(_scan_totals(context, f"{name}_prefix{f or ''}", plan.stage, fold, totals, prefix))
+            built.workspaces.extend(Workspace(workspace_buf(b)) for b in (totals, prefix))
+            extra, prefixes[f] = (*extra, totals, prefix), prefix.name
+    nest = context.nest(name, plan, folds, extra)
+    nest = replace(nest, regions=(), items=_inner_last(nest))
+    kernel, more = kernel_of(nest, context.program, lambda n: _body(n, prefixes))
+    built.kernels.append(kernel)
+    built.workspaces.extend(more)
+    return built
+
+
+def _without_holdings(plan: StagePlan) -> StagePlan:
+    """A scan's outputs are stored as they are made; regions of the output hold nothing back."""
+    return replace(plan, steps=tuple(replace(s, holdings=()) for s in plan.steps))
+
+
+# -- over blocks -------------------------------------------------------------------------------------------------
+
+
+def _buffers(stage: Stage, fold: Fold, stem: str, blocks: int) -> tuple[Buffer, Buffer]:
+    shape = (blocks, *(d.extent for d in stage.dims if d.kind is DimKind.CC))
+    t = fold.types[0]
+    return Buffer(f"{stem}totals", t, shape, temp=True), Buffer(f"{stem}prefix", t, shape, temp=True)
+
+
+def _cc_index(stage: Stage) -> tuple[Expr, ...]:
+    return tuple(Var(d.name, I32) for d in stage.dims if d.kind is DimKind.CC)
+
+
+def _reduce_parts(context: Context, name: str, plan: StagePlan, fold: Fold, totals: Buffer) -> Built:
+    """totals[part][cc] = reduction of each block's part."""
+    dims = tuple(replace(d, kind=DimKind.PW) if d.kind is DimKind.PS else d for d in plan.stage.dims)
+    stage = replace(plan.stage, dims=dims)
+    out = Output(totals.name, _cc_index(stage), Var("acc0", fold.types[0]))
+    total = replace(fold, starts=(None,), outputs=(out,), exclusive=False)
+    small = replace(plan, stage=stage, combines=("kernel",), in_block=("shared",))
+    nest = context.nest(name, small, (total,), (totals,))
+    kernel, more = kernel_of(replace(nest, partials={0: (totals.name,)}), context.program)
+    return Built([kernel], more)
+
+
+def _scan_totals(
+    context: Context, name: str, stage: Stage, fold: Fold, totals: Buffer, prefix: Buffer
+) -> Built:
+    """prefix[part][cc] = the start and all parts before."""
+    cc = tuple(d for d in stage.dims if d.kind is DimKind.CC)
+    parts = totals.shape[0]
+    index = (Var("part", I32), *_cc_index(stage))
+    out = Output(prefix.name, index, Var("acc0", fold.types[0]))
+    small = replace(fold, values=(Load(totals.name, index, totals.dtype),), outputs=(out,), exclusive=True)
+    scanned = Stage(f"{stage.name}_prefix", (*cc, Dim("part", parts, DimKind.PS)), (), ())
+    nest = context.nest(name, _totals_plan(context, scanned), (small,), (totals, prefix))
+    nest = replace(nest, regions=(), items=_inner_last(nest))
+    kernel, more = kernel_of(nest, context.program, lambda n: _body(n, {}))
+    return Built([kernel], more)
+
+
+def _totals_plan(context: Context, stage: Stage) -> StagePlan:
+    """One block a row of totals, its threads over the parts; rows over the grid's axes."""
+    extents = [d.extent for d in stage.dims]
+    last = len(extents) - 1
+    gpu = context.machine.kind != "cpu"
+    limit = context.machine.grid_limits
+    blocks = [Split(d, n, 1 if n <= limit[d] and d < 3 else n, "BLK" if n <= limit[d] and d < 3 else None, d, d)
+              for d, n in enumerate(extents[:-1])]  # fmt: skip
+    blocks = [b if b.axis < 3 else replace(b, layer=None, axis=0) for b in blocks]
+    threads = min(SCAN_THREADS, extents[last]) if gpu else 1
+    tile = -(-extents[last] // threads)
+    first = PlanStep(1, 1, (*blocks, Split(last, extents[last], extents[last], None, 0, last)), (), ())
+    inner = [Split(d, b.tile, b.tile, None, 0, d) for d, b in enumerate(blocks)]
+    layer = "THR" if gpu and threads > 1 else None
+    second = PlanStep(2, 2, (*inner, Split(last, extents[last], tile, layer, 0, last)), (), ())
+    rest = [Split(d, b.tile, 1, None, 0, d) for d, b in enumerate(blocks)]
+    third = PlanStep(3, 3, (*rest, Split(last, tile, 1, None, 0, last)), (), ())
+    return StagePlan(stage, (first, second, third), (0, 1, 2), Grid(), (None,), (None,))
+
+
+# -- inside a block ------------------------------------------------------------------------------------------------
+
+
+def _scan_dim(nest: Nest) -> int:
+    return next(d for d, dim in enumerate(nest.stage.dims) if dim.kind is DimKind.PS)
+
+
+def _thread_digits(nest: Nest) -> list[Level]:
+    """Thread levels of the scanned dim, most significant first."""
+    mine = {lv.var for lv in nest.thread_levels()}
+    return [lv for lv in nest.levels.by_dim[_scan_dim(nest)] if lv.var in mine]
+
+
+def _inner_last(nest: Nest) -> tuple[Item, ...]:
+    """Items with the scanned dim's loops inside its threads moved behind all loops over cc dims."""
+    digits = _thread_digits(nest)
+    if not digits:
+        return nest.items
+    step = max(lv.step for lv in digits)
+    d = _scan_dim(nest)
+    inner = [it for it in nest.items if isinstance(it, Loop) and it.level.dim == d and it.level.step > step]
+    first = next((k for k, it in enumerate(nest.items) if it in inner), len(nest.items))
+    cc_after = [it for it in nest.items[first:] if isinstance(it, Loop) and it.level.dim != d]
+    rest = [it for it in nest.items[first:] if it not in cc_after]
+    return (*nest.items[:first], *(replace(it, lanes=False) for it in cc_after), *rest)
+
+
+def _inner_start(nest: Nest) -> int:
+    """Item at which a thread's own part of the scanned dim begins."""
+    digits = _thread_digits(nest)
+    if not digits:
+        return len(nest.items)
+    step = max(lv.step for lv in digits)
+    d = _scan_dim(nest)
+    for k, it in enumerate(nest.items):
+        if isinstance(it, Loop) and it.level.dim == d and it.level.step > step:
+            return k
+    return len(nest.items)
+
+
+def _body(nest: Nest, prefixes: dict[int, str]) -> list[Stmt]:
+    """The kernel body: the running value opens outside the scanned dim's first loop."""
+    d = _scan_dim(nest)
+    start = _inner_start(nest)
+    first = next((k for k, it in enumerate(nest.items) if isinstance(it, Loop) and it.level.dim == d), start)
+    first = min(first, start)
+    carries = tuple(region_of(nest, f, Space.RM, first, None, 0) for f in range(len(nest.folds)))
+
+    def open_carries(n: Nest, scope: Scope) -> list[Stmt]:
+        out: list[Stmt] = []
+        for f, region in enumerate(carries):
+            out.extend(Alloc(b) for b in region.bufs)
+            out.extend(_first_values(n, f, region, prefixes.get(f), scope))
+        inner = replace(n, leaf=lambda m, s: _phases(m, s, carries), leaf_at=start)
+        return [*out, *emit(inner, scope)]
+
+    return emit_block(replace(nest, leaf=open_carries, leaf_at=first))
+
+
+def _first_values(nest: Nest, f: int, region: Region, prefix: str | None, scope: Scope) -> list[Stmt]:
+    """What the running value of each cc element starts from: the block's prefix, the start, the identity."""
+    fold = nest.folds[f]
+    t = fold.types[0]
+    if prefix is not None:
+        index = (part_index(nest, Scope()), *(nest.translate(e, scope) for e in _cc_index(nest.stage)))
+        value: Expr = Load(prefix, index, t)
+    elif fold.starts[0] is not None:
+        value = cast(nest.translate(fold.starts[0], scope), t)
+    else:
+        value = identity(fold)[0]
+    cc = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is DimKind.CC)
+    cond = nest.condition(nest.guards(scope, cc), scope)
+    index = region.index(scope.values)
+    store: Stmt = Store(region.bufs[0].name, index, value)
+    body: tuple[Stmt, ...] = (store if cond is None else If(cond, (store,)),)
+    for var in reversed(region.loops):
+        parts = nest.levels.of_var(var).parts
+        body = (For(var, Const(0, I32), Const(parts, I32), Const(1, I32), body, ForKind.UNROLL),)
+    return list(body)
+
+
+def _phases(nest: Nest, scope: Scope, carries: tuple[Region, ...]) -> list[Stmt]:
+    """One thread's part, for every fold: alone, or between the two passes of a scan over threads."""
+    digits = _thread_digits(nest)
+    out: list[Stmt] = []
+    for f, region in enumerate(carries):
+        if not digits:
+            out.extend(_run(nest, f, region, scope))
+        else:
+            out.extend(_over_threads(nest, f, region, digits, scope))
+    return out
+
+
+def _run(nest: Nest, f: int, region: Region, scope: Scope) -> list[Stmt]:
+    """At a point: the running value takes the point in and is stored (before it, if exclusive)."""
+    fold = nest.folds[f]
+    return at_point(nest, scope, _take_in(nest, fold, region.bufs[0].name, region.index(scope.values), scope))
+
+
+def _take_in(nest: Nest, fold: Fold, name: str, index: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
+    t = fold.types[0]
+    held, point = nest.fresh("held"), nest.fresh("point")
+    value = cast(nest.translate(fold.values[0], scope), t)
+    out: list[Stmt] = [Let(held, Load(name, index, t), t), Let(point, value, t)]
+    new = combine(fold, (Var(held, t),), (Var(point, t),))[0]
+    after = nest.fresh("prefix")
+    out.append(Let(after, new, t))
+    out.append(Store(name, index, Var(after, t)))
+    shown = Var(held, t) if fold.exclusive else Var(after, t)
+    out.extend(outputs(nest, fold, (shown,), scope))
+    return out
+
+
+def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope: Scope) -> list[Stmt]:
+    fold = nest.folds[f]
+    t = fold.types[0]
+    mine = Buf(nest.fresh("mine"), Space.RM, t, (), ())
+
+    def reduce_part(n: Nest, s: Scope) -> list[Stmt]:
+        value = cast(n.translate(fold.values[0], s), t)
+        point = n.fresh("point")
+        new = combine(fold, (Load(mine.name, (), t),), (Var(point, t),))[0]
+        return at_point(n, s, [Let(point, value, t), Store(mine.name, (), new)])
+
+    def run_part(n: Nest, s: Scope) -> list[Stmt]:
+        return at_point(n, s, _take_in(n, fold, mine.name, (), s))
+
+    end = len(nest.items)
+    out: list[Stmt] = [Alloc(mine, identity(fold)[0])]
+    out.extend(emit(replace(nest, leaf=reduce_part, leaf_at=end), scope))
+    before, total = _scan_threads(nest, fold, mine, digits, out)
+    index = region.index(scope.values)
+    carry = nest.fresh("carry")
+    out.append(Let(carry, Load(region.bufs[0].name, index, t), t))
+    out.append(Store(mine.name, (), combine(fold, (Var(carry, t),), (before,))[0]))
+    out.extend(emit(replace(nest, leaf=run_part, leaf_at=end), scope))
+    out.append(Store(region.bufs[0].name, index, combine(fold, (Var(carry, t),), (total,))[0]))
+    return out
+
+
+def _scan_threads(
+    nest: Nest, fold: Fold, mine: Buf, digits: list[Level], out: list[Stmt]
+) -> tuple[Expr, Expr]:
+    """(combination of all threads before this one, of all threads), by doubling distances in SM."""
+    t = fold.types[0]
+    units = 1
+    unit: Expr | None = None
+    for lv in digits:
+        units *= lv.parts
+        unit = (
+            Var(lv.var)
+            if unit is None
+            else Binary("+", Binary("*", unit, Const(lv.parts, I32), I32), Var(lv.var), I32)
+        )  # noqa: E501
+    assert unit is not None
+    group = other_threads(
+        nest, [Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis)) for lv in digits]
+    )
+    groups = nest.threads // units
+    rows = [
+        nest.declare(Buf(f"scan_{t.name}{k}", Space.SM, t, (units, groups), (groups, 1), align=16))
+        for k in (0, 1)
+    ]
+    u = nest.fresh("unit")
+    out.append(Let(u, unit))
+    out.append(Store(rows[0].name, (Var(u), group), Load(mine.name, (), t)))
+    distance, k = 1, 0
+    while distance < units:
+        here, there = rows[k].name, rows[1 - k].name
+        own = nest.fresh("own")
+        out.append(Let(own, Load(here, (Var(u), group), t), t))
+        back = Binary("-", Var(u), Const(distance, I32), I32)
+        both = combine(fold, (Load(here, (back, group), t),), (Var(own, t),))[0]
+        far = Binary(">=", Var(u), Const(distance, I32), I32)
+        out.append(
+            If(far, (Store(there, (Var(u), group), both),), (Store(there, (Var(u), group), Var(own, t)),))
+        )
+        distance, k = distance * 2, 1 - k
+    row = rows[k].name
+    previous = Load(row, (Binary("-", Var(u), Const(1, I32), I32), group), t)
+    before, total = nest.fresh("before"), nest.fresh("total")
+    out.append(
+        Let(before, Select(Binary(">", Var(u), Const(0, I32), I32), previous, identity(fold)[0], t), t)
+    )
+    out.append(Let(total, Load(row, (Const(units - 1, I32), group), t), t))
+    return Var(before, t), Var(total, t)

@@ -1,0 +1,148 @@
+"""Stages to kernels: a nest, and the small stages that start or combine what its blocks compute."""
+
+from dataclasses import dataclass, replace
+
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Expr, Load, Var
+from mdh.ir.kernel import Buf, Kernel, Space, Workspace
+from mdh.ir.plan import StagePlan
+from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage
+from mdh.lower.finish import block_reduction_levels, needs_carry, reduction_loops
+from mdh.lower.fold import Fold, identity
+from mdh.lower.instance import strides_for
+from mdh.lower.kernel_of import kernel_of
+from mdh.lower.levels import make_levels
+from mdh.lower.nest import Nest
+from mdh.lower.order import code_items
+from mdh.lower.regions import make_regions
+from mdh.lower.simple_plan import simple_plan
+from mdh.machine import Machine
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every stage's lowering needs of the plan."""
+
+    program: Program
+    machine: Machine
+    target: str
+
+    def nest(
+        self, name: str, plan: StagePlan, folds: tuple[Fold, ...], extra: tuple[Buffer, ...] = ()
+    ) -> Nest:
+        """A nest with its levels, code order and regions."""
+        levels = make_levels(plan)
+        items = code_items(plan, levels, cpu=self.machine.kind == "cpu")
+        buffers = {b.name: b for b in (*self.program.buffers, *extra)}
+        sizes = {s.name: s.size for s in self.program.scalars if s.size is not None}
+        nest = Nest(name, plan.stage, plan, self.machine, self.target, folds, levels, items, buffers, sizes)
+        return replace(nest, regions=make_regions(nest))
+
+
+@dataclass
+class Built:
+    """Kernels of a stage in launch order, and the workspaces they need."""
+
+    kernels: list[Kernel]
+    workspaces: list[Workspace]
+
+    def add(self, other: "Built") -> None:
+        self.kernels.extend(other.kernels)
+        self.workspaces.extend(other.workspaces)
+
+
+def kernel_name(program: Program, stage: Stage) -> str:
+    return program.name if len(program.stages) == 1 else f"{program.name}_{stage.name}"
+
+
+def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, ...]) -> Built:
+    """Maps and reductions, split as the plan says, with the kernels that start or combine their parts."""
+    nest = context.nest(name, plan, folds)
+    partials: dict[int, tuple[Buffer, ...]] = {}
+    carried: dict[int, tuple[Buffer, ...]] = {}
+    before = Built([], [])
+    after = Built([], [])
+    blocks = 1
+    for lv in block_reduction_levels(nest):
+        blocks *= lv.parts
+    for f, fold in enumerate(folds):
+        if fold.op is None:
+            continue
+        outer = [r for r in nest.regions if r.fold == f][0].opens
+        if blocks > 1 and plan.combines[f] == "atomic":
+            before.add(start_stage(context, f"{name}_start", plan.stage, fold))
+        elif blocks > 1:
+            partials[f] = _state_buffers(nest, f, f"{name}_part{f or ''}", blocks)
+            if plan.combines[f] != "ticket":
+                after.add(combine_stage(context, f"{name}_combine", plan.stage, fold, partials[f], blocks))
+        elif reduction_loops(nest, outer) and needs_carry(nest, f):
+            carried[f] = _state_buffers(nest, f, f"{name}_state{f or ''}", 0)
+    extra = tuple(b for group in (*partials.values(), *carried.values()) for b in group)
+    nest = replace(
+        nest,
+        buffers={**nest.buffers, **{b.name: b for b in extra}},
+        partials={f: tuple(b.name for b in g) for f, g in partials.items()},
+        carried={f: tuple(b.name for b in g) for f, g in carried.items()},
+    )
+    kernel, more = kernel_of(nest, context.program)
+    built = Built(before.kernels, [*before.workspaces, *(Workspace(workspace_buf(b)) for b in extra), *more])
+    built.kernels.append(kernel)
+    built.add(after)
+    return built
+
+
+def _state_buffers(nest: Nest, f: int, stem: str, parts: int) -> tuple[Buffer, ...]:
+    """One workspace a state component: the output's shape, behind a dim of parts where blocks split."""
+    fold = nest.folds[f]
+    shape = nest.buffers[fold.outputs[0].buffer].shape
+    full = (parts, *shape) if parts else shape
+    suffixes = ("", "_pos", *(f"_value{i}" for i in range(1, len(fold.types))))
+    return tuple(Buffer(stem + s, t, full, temp=True) for s, t in zip(suffixes, fold.types, strict=False))
+
+
+def workspace_buf(b: Buffer) -> Buf:
+    return Buf(b.name, Space.DM, b.dtype, b.shape, strides_for(b.shape, tuple(range(len(b.shape)))), align=16)
+
+
+def combine_stage(
+    context: Context, name: str, stage: Stage, fold: Fold, parts: tuple[Buffer, ...], count: int
+) -> Built:
+    """The second kernel of a reduction split over blocks: itself an MDH over (cc dims, part)."""
+    dims = (*(d for d in stage.dims if d.kind is DimKind.CC), Dim("part", count, DimKind.PW))
+    index: tuple[Expr, ...] = (Var("part", I32), *fold.outputs[0].index)
+    values = tuple(Load(b.name, index, t) for b, t in zip(parts, fold.types, strict=True))
+    total = replace(fold, values=values)
+    small = replace(stage, name=f"{stage.name}_combine", dims=dims, lets=(), results=())
+    plan = simple_plan(small, context.machine)
+    nest = context.nest(name, plan, (total,), parts)
+    kernel, more = kernel_of(nest, context.program)
+    return Built([kernel], more)
+
+
+def start_stage(context: Context, name: str, stage: Stage, fold: Fold) -> Built:
+    """Starting values in the output before blocks add to it atomically; nothing where memory holds them."""
+    o = fold.outputs[0]
+    start = fold.starts[0] if fold.starts[0] is not None else identity(fold)[0]
+    if isinstance(start, Load) and start.buffer == o.buffer and start.index == o.index:
+        return Built([], [])
+    dims = tuple(d for d in stage.dims if d.kind is DimKind.CC)
+    return map_stage(context, name, stage, dims, o.buffer, o.index, start)
+
+
+def map_stage(
+    context: Context,
+    name: str,
+    stage: Stage,
+    dims: tuple[Dim, ...],
+    buffer: str,
+    index: tuple[Expr, ...],
+    value: Expr,
+) -> Built:
+    """buffer[index] = value over cc dims, as a kernel of its own."""
+    t = value.dtype
+    fold = Fold(None, (value,), (None,), (t,), (Output(buffer, index, Var("acc0", t)),), (0,))
+    small = replace(stage, name=f"{stage.name}_start", dims=dims, lets=(), results=())
+    plan = simple_plan(small, context.machine)
+    nest = context.nest(name, plan, (fold,))
+    kernel, more = kernel_of(nest, context.program)
+    return Built([kernel], more)

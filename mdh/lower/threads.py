@@ -1,0 +1,174 @@
+"""Re-composition inside a block: the parts of a reduction that threads hold meet by shuffles or in SM.
+
+Source: language.md section 5: lanes of a warp `shuffle`, warps or threads of a block `shared`.
+"""
+
+from dataclasses import dataclass
+
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
+from mdh.ir.kernel import Buf, If, Let, Space, Stmt, Store
+from mdh.ir.plan import StagePlan
+from mdh.ir.program import DimKind
+from mdh.lower.finish import bind
+from mdh.lower.fold import Fold, combine
+from mdh.lower.levels import THREADED, Level
+from mdh.lower.nest import Nest, conjunction
+
+WARP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """A level's part number as a digit of the block's linear thread id: (tid / stride) mod parts."""
+
+    level: Level
+    stride: int
+
+
+def thread_stride(plan: StagePlan, layer: str, axis: int) -> int:
+    """Linear thread ids per unit of a layer's axis: x fastest, lanes before warps before warp groups."""
+    stride = 1
+    for inner in reversed(THREADED):
+        for a in range(3):
+            if inner == layer and a == axis:
+                return stride
+            stride *= plan.axis_parts(inner, a)
+    return stride
+
+
+def split_threads(nest: Nest) -> list[Digit]:
+    """The thread levels that split a reduction, smallest stride first."""
+    found = [
+        Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis) * lv.piece)
+        for lv in nest.thread_levels()
+        if nest.stage.dims[lv.dim].kind is DimKind.PW
+    ]
+    return sorted(found, key=lambda d: d.stride)
+
+
+def combine_threads(
+    nest: Nest, f: int, state: tuple[Expr, ...], out: list[Stmt]
+) -> tuple[tuple[Expr, ...], Expr | None]:
+    """(the combined state, the condition under which a thread holds it)."""
+    fold = nest.folds[f]
+    digits = split_threads(nest)
+    within = [d for d in digits if _in_warp(nest, d)]
+    if nest.plan.in_block[f] == "shuffle" or (nest.machine.shuffle and nest.target == "cuda"):
+        for d in within:
+            state = _shuffle(nest, fold, d, state, out)
+        digits = [d for d in digits if d not in within]
+        within_leaders = within
+    else:
+        within_leaders = []
+    if digits:
+        state = _shared(nest, fold, digits, within_leaders, state, out)
+    leaders = [Binary("==", Var(d.level.var), Const(0, I32), I32) for d in split_threads(nest)]
+    return state, conjunction(list(leaders))
+
+
+def _in_warp(nest: Nest, d: Digit) -> bool:
+    """The digit's units are lanes of one warp at power-of-two distances, and all lanes take part."""
+    reach = d.stride * d.level.parts
+    powers = all(n & (n - 1) == 0 for n in (d.stride, d.level.parts))
+    return powers and reach <= WARP and nest.threads % WARP == 0
+
+
+def _shuffle(nest: Nest, fold: Fold, d: Digit, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
+    """Butterfly: after it every lane of the group holds the whole."""
+    state = bind(nest, "part", state, out)
+    offset = d.stride
+    while offset < d.stride * d.level.parts:
+        other: tuple[Expr, ...] = tuple(
+            Call("shfl_xor", (e, Const(offset, I32)), t) for e, t in zip(state, fold.types, strict=True)
+        )
+        other = bind(nest, "other", other, out) if fold.record or _compares(fold) else other
+        state = bind(nest, "part", combine(fold, state, other), out)
+        offset *= 2
+    return state
+
+
+def _compares(fold: Fold) -> bool:
+    return fold.op is not None and fold.op.name in ("min", "max")
+
+
+def _shared(
+    nest: Nest, fold: Fold, digits: list[Digit], done: list[Digit], state: tuple[Expr, ...], out: list[Stmt]
+) -> tuple[Expr, ...]:
+    """A tree in shared memory over the units of `digits`; lanes already combined send one value."""
+    parts = 1
+    for d in digits:
+        parts *= d.level.parts
+    lanes = 1
+    for d in done:
+        lanes *= d.level.parts
+    groups = nest.threads // parts // lanes
+    unit = _number([(d.level, d.level.parts) for d in digits])
+    group = other_threads(nest, [*digits, *done])
+    rows = tuple(_scratch(nest, c, t, parts, groups) for c, t in enumerate(fold.types))
+    sender = conjunction([Binary("==", Var(d.level.var), Const(0, I32), I32) for d in done])
+    u = nest.fresh("unit")
+    out.append(Let(u, unit))
+    send: tuple[Stmt, ...] = tuple(
+        Store(r.name, (Var(u), group), e) for r, e in zip(rows, state, strict=True)
+    )
+    out.append(If(sender, send) if sender is not None else If(Const(1, I32), send))
+    half = 1
+    while half * 2 < parts:
+        half *= 2
+    while half >= 1:
+        out.append(_tree_level(nest, fold, rows, u, group, half, parts, sender))
+        half //= 2
+    first = (Const(0, I32), group)
+    return bind(nest, "whole", tuple(Load(r.name, first, r.dtype) for r in rows), out)
+
+
+def _tree_level(
+    nest: Nest,
+    fold: Fold,
+    rows: tuple[Buf, ...],
+    u: str,
+    group: Expr,
+    half: int,
+    parts: int,
+    sender: Expr | None,
+) -> Stmt:
+    """Units below `half` take in the unit `half` above them."""
+    mine = (Var(u), group)
+    theirs = (Binary("+", Var(u), Const(half, I32), I32), group)
+    body: list[Stmt] = []
+    a = bind(nest, "mine", tuple(Load(r.name, mine, r.dtype) for r in rows), body)
+    b = bind(nest, "theirs", tuple(Load(r.name, theirs, r.dtype) for r in rows), body)
+    body.extend(Store(r.name, mine, e) for r, e in zip(rows, combine(fold, a, b), strict=True))
+    terms: list[Expr] = [] if sender is None else [sender]
+    terms.append(Binary("<", Var(u), Const(half, I32), I32))
+    if half * 2 > parts:
+        terms.append(Binary("<", Var(u), Const(parts - half, I32), I32))
+    cond = conjunction(terms)
+    assert cond is not None
+    return If(cond, tuple(body))
+
+
+def _scratch(nest: Nest, component: int, t: DType, parts: int, groups: int) -> Buf:
+    buf = Buf(f"meet_{t.name}{component or ''}", Space.SM, t, (parts, groups), (groups, 1), align=16)
+    return nest.declare(buf)
+
+
+def _number(digits: list[tuple[Level, int]]) -> Expr:
+    """Mixed-radix number of level variables, the first digit fastest."""
+    out: Expr | None = None
+    for level, parts in reversed(digits):
+        var = Var(level.var)
+        out = var if out is None else Binary("+", Binary("*", out, Const(parts, I32), I32), var, I32)
+    assert out is not None
+    return out
+
+
+def other_threads(nest: Nest, used_digits: list[Digit]) -> Expr:
+    """Number of the set of threads that share a reduction: the digits of all other thread levels."""
+    used = {d.level.var for d in used_digits}
+    rest = sorted(
+        (lv for lv in nest.thread_levels() if lv.var not in used),
+        key=lambda lv: thread_stride(nest.plan, lv.layer or "", lv.axis) * lv.piece,
+    )
+    return _number([(lv, lv.parts) for lv in rest]) if rest else Const(0, I32)
