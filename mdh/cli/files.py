@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,21 +17,28 @@ SCHEDULE_LIMIT = 1 << 19
 
 def read_source(line: CommandLine, path: str, *, limit: int) -> Source:
     """The text of `path`, named as the user wrote it. Raises Failed F101-F105."""
-    data = _read_bytes(line, path, limit)
+    return _decode(line, path, path, _read_bytes(line, path, limit))
+
+
+def read_stdin(line: CommandLine, *, limit: int) -> Source:
+    """Standard input as a Source called `<stdin>`. Raises Failed F104, F105."""
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:
+        raise line.fail("F105", f"standard input has more than {limit:,} bytes", "-", help="give a file")
+    return _decode(line, "<stdin>", "-", data)
+
+
+def _decode(line: CommandLine, name: str, word: str, data: bytes) -> Source:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise line.fail(
-            "F104",
-            f"`{path}` is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}",
-            path,
-            help="give a text file; convert other encodings to UTF-8 first",
-        ) from None
+        headline = f"`{name}` is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}"
+        hint = "give a text file; convert other encodings to UTF-8 first"
+        raise line.fail("F104", headline, word, help=hint) from None
     if "\0" in text:
-        raise line.fail(
-            "F104", f"`{path}` is binary: byte {text.index(chr(0))} is zero", path, help="give a text file"
-        )
-    return Source(path, text.removeprefix("\ufeff").replace("\r\n", "\n"))
+        headline = f"`{name}` is binary: byte {data.index(0)} is zero"
+        raise line.fail("F104", headline, word, help="give a text file")
+    return Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n"))
 
 
 def _read_bytes(line: CommandLine, path: str, limit: int) -> bytes:

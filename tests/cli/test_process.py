@@ -1,0 +1,73 @@
+"""The process as a shell sees it: signals, closed pipes, exit codes, streams."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+MDH = [sys.executable, "-m", "mdh"]
+
+
+def _waiting(*words: str) -> "subprocess.Popen[str]":
+    """mdh reading its standard input, which stays open; returns once it has come that far."""
+    process = subprocess.Popen(
+        [*MDH, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    stat = Path(f"/proc/{process.pid}/wchan")
+    for _ in range(600):
+        if "pipe" in stat.read_text() or process.poll() is not None:
+            break
+        time.sleep(0.02)
+    return process
+
+
+@pytest.mark.skipif(not Path("/proc/self/wchan").exists(), reason="needs Linux's /proc")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_end_quietly(number: signal.Signals, code: int) -> None:
+    process = _waiting("fmt", "-")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "Traceback" not in err
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*MDH, "explain", "F101"], stdout=write, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(write)
+    assert done.stderr == ""
+    assert done.returncode == 141
+
+
+def test_results_go_to_stdout_and_remarks_to_stderr() -> None:
+    done = subprocess.run([*MDH, "explain", "F101"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("# F101: ")
+    assert done.stderr == ""
+
+
+def test_no_words_is_the_help() -> None:
+    done = subprocess.run(MDH, capture_output=True, text=True, check=True)
+    assert "Usage: mdh" in done.stdout
+
+
+def test_errors_are_data_with_json() -> None:
+    words = [*MDH, "check", "no.c", "--machine", "a100", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    value = json.loads(done.stdout)
+    assert (value["schema"], value["ok"], value["exit"], done.returncode) == ("mdh.result/1", False, 1, 1)
+    assert "error[" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["compile", "check", "run", "explain", "fmt", "devices", "doctor"])
+def test_every_verb_has_help(verb: str) -> None:
+    done = subprocess.run([*MDH, verb, "--help"], capture_output=True, text=True, check=True)
+    assert f"Usage: mdh {verb}" in done.stdout
+    assert done.stderr == ""
