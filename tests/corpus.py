@@ -114,7 +114,9 @@ def _sizes(names: str, *rows: str) -> tuple[Sizes, ...]:
     return tuple(tuple(zip(keys, map(int, row.split()), strict=True)) for row in rows)
 
 
-def _work(name: str, names: str, full: str, *small: str, **more: Mapping[str, float] | Mapping[str, str]) -> Workload:
+def _work(
+    name: str, names: str, full: str, *small: str, **more: Mapping[str, float] | Mapping[str, str]
+) -> Workload:
     return Workload(name, _sizes(names, full)[0], _sizes(names, *small), **more)  # type: ignore[arg-type]
 
 
@@ -138,10 +140,14 @@ WORKLOADS: Mapping[str, Workload] = {
         _work("dot", "K", "16777216", "4096", "1", "10007"),
         _work("dot_int8", "K", "16777216", "4096", "10007"),
         _work("matvec", "M K", "4096 4096", "32 64", "37 131"),
-        _work("conv2d", "N H W C K R S STRIDE", "1 112 112 3 64 7 7 2", "1 4 8 4 8 3 3 2", "2 5 7 3 11 3 2 2"),
+        _work(
+            "conv2d", "N H W C K R S STRIDE", "1 112 112 3 64 7 7 2", "1 4 8 4 8 3 3 2", "2 5 7 3 11 3 2 2"
+        ),
         _work("conv2d_56", "N H W C K R S", "1 56 56 64 64 3 3", "1 4 8 4 8 3 3", "2 5 7 3 11 3 2"),
         _work("filter5x5", "H W R S", "4096 4096 5 5", "16 32 5 5", "13 37 5 5"),
-        _work("grouped_conv", "N G C F H W R S", "32 32 16 16 14 14 3 3", "2 2 4 4 4 8 3 3", "2 3 5 3 5 7 3 2"),
+        _work(
+            "grouped_conv", "N G C F H W R S", "32 32 16 16 14 14 3 3", "2 2 4 4 4 8 3 3", "2 3 5 3 5 7 3 2"
+        ),
         _work("jacobi1d", "N", "16777216", "256", "1009"),
         _work("jacobi2d", "N M", "4096 4096", "16 32", "17 41"),
         _work("jacobi3d", "N M L", "256 256 256", "8 8 16", "5 7 19"),
@@ -151,7 +157,14 @@ WORKLOADS: Mapping[str, Workload] = {
         _work("prefix_sum_exclusive", "N", "16777216", "1024", "10007"),
         _work("mbbs", "N M", "4096 4096", "64 32", "101 37"),
         _work("histogram", "N BINS", "16777216 256", "1024 16", "5003 19", below={"B": "BINS"}),
-        _work("gather_sum", "BAGS LENGTH ROWS D", "2048 50 100000 64", "8 4 16 32", "7 5 23 37", below={"I": "ROWS"}),
+        _work(
+            "gather_sum",
+            "BAGS LENGTH ROWS D",
+            "2048 50 100000 64",
+            "8 4 16 32",
+            "7 5 23 37",
+            below={"I": "ROWS"},
+        ),
         _work("row_max", "M N", "4096 4096", "16 32", "13 101"),
         _work("row_argmax", "M N", "4096 4096", "16 32", "13 101"),
         _work("prl", "I J", "32768 32768", "32 64", "37 53"),
