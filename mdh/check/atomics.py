@@ -1,0 +1,59 @@
+"""Whether the parts of a result can be joined by hardware atomics on the output in device memory."""
+
+from mdh.check.subject import Subject
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Cast, Const, Expr, Load, Var
+from mdh.ir.program import Output, Result
+
+INTEGER_OPS = ("+", "min", "max", "&", "|", "^")
+BITS = (32, 64)
+
+
+def atomic_obstacle(subject: Subject, result: Result, *, explicit: bool) -> str | None:
+    """Why not, or None. Floats add natively in CUDA; in OpenCL by a CAS loop, and only where `explicit`."""
+    op = result.op
+    if op is None:
+        return "it is not a reduction"
+    if len(result.types) != 1:
+        return f"`{op.name}` combines records of {len(result.types)} values, atomics one"
+    dtype = result.types[0]
+    reason = _hardware(subject, op.name, dtype, explicit)
+    if reason:
+        return reason
+    if explicit and dtype.is_float and subject.draft.deterministic:
+        return f"{dtype} sums by atomics depend on the order of arrival, and --deterministic was given"
+    for output in result.outputs:
+        if not _plain(output.value, dtype, subject):
+            return f"`{output.buffer}` has an epilogue, which needs the finished value"
+        if subject.program.buffer_of[output.buffer].dtype != dtype:
+            return f"it is held in {dtype} and stored as {subject.program.buffer_of[output.buffer].dtype}"
+        start = result.starts[0]
+        if not (start is None or isinstance(start, Const) or _loads_itself(start, output)):
+            return "its starting value is computed, and would enter once for each part"
+    return None
+
+
+def _hardware(subject: Subject, op: str, dtype: DType, explicit: bool) -> str | None:
+    if dtype.bits not in BITS:
+        return f"atomics exist for 32 and 64 bits, the result has {dtype.bits}"
+    if not dtype.is_float:
+        return None if op in INTEGER_OPS else f"there is no atomic `{op}` (there are {' '.join(INTEGER_OPS)})"
+    if op != "+":
+        return f"there is no atomic `{op}` for {dtype}"
+    if not subject.machine.float_atomics and not explicit:
+        return f"{dtype} addition would need a CAS loop"
+    return None
+
+
+def _plain(value: Expr, dtype: DType, subject: Subject) -> bool:
+    match value:
+        case Var("acc0", _):
+            return True
+        case Cast(arg, to) if to == dtype:
+            return _plain(arg, dtype, subject)
+        case _:
+            return False
+
+
+def _loads_itself(start: Expr, output: Output) -> bool:
+    return isinstance(start, Load) and start.buffer == output.buffer and start.index == output.index

@@ -1,0 +1,170 @@
+"""From the steps as written to a stage plan: every `^`, label, layout and attribute resolved.
+
+Requires a draft that the structural rules accept. Source: language.md sections 2 to 4 and 7.
+"""
+
+from dataclasses import replace
+
+from mdh.check.entries import holding_of, staging_of
+from mdh.check.options import Found, keep, no_effect, number, ordering, word
+from mdh.check.subject import Draft
+from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
+from mdh.schedule.model import Attr, Core, For, Step, Unit
+from mdh.schedule.printer import print_step
+
+AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
+GRID_LAYERS = ("CLU", "BLK")
+GRID_ATTRS = ("order", "persistent", "occupancy")
+_UNNUMBERED = 1 << 30
+
+
+def resolve(draft: Draft) -> tuple[StagePlan, Found]:
+    """The plan, its combines still open, and what is wrong with attributes."""
+    found: Found = []
+    steps: list[PlanStep] = []
+    parents = draft.extents
+    loops: tuple[int | None, ...] = (None,) * len(parents)
+    written = draft.splitting
+    for n, step in enumerate(written, start=1):
+        sizes = zip(step.tiles, parents, strict=True)
+        tiles = tuple(t.value if isinstance(t.value, int) else p for t, p in sizes)
+        loops = tuple(_for_number(c, inherited) for c, inherited in zip(step.cores, loops, strict=True))
+        splits = _splits(step, parents, tiles, loops, found)
+        steps.append(_plan_step(draft, step, n, splits, found))
+        parents = tiles
+    if any(t > 1 for t in parents) and not (written and has_layer(written[-1], "MMA")):
+        steps.append(_last_step(len(steps) + 1, parents, loops))
+    order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
+    grid = _grid(draft, order, found)
+    results = len(draft.stage.results)
+    return StagePlan(draft.stage, tuple(steps), order, grid, (None,) * results, (None,) * results), found
+
+
+def has_layer(step: Step, *layers: str) -> bool:
+    return any(isinstance(c.value, Unit) and c.value.layer in layers for c in step.cores)
+
+
+def _for_number(core: Core, inherited: int | None) -> int | None:
+    """FOR.n of a dimension at a step: its own, else the inherited one; a core layer ends the inheritance."""
+    match core.value:
+        case For(number_):
+            return number_
+        case Unit():
+            return None
+        case _:
+            return inherited
+
+
+def _splits(
+    step: Step,
+    parents: tuple[int, ...],
+    tiles: tuple[int, ...],
+    loops: tuple[int | None, ...],
+    found: Found,
+) -> tuple[Split, ...]:
+    ranks = _ranks(step.cores, loops)
+    out = []
+    for d, core in enumerate(step.cores):
+        keep(step.tiles[d].attrs, (), "a tile", found)
+        unit = core.value if isinstance(core.value, Unit) else None
+        cyclic = _cyclic(core, unit, tiles[d], found)
+        split = Split(d, parents[d], tiles[d], None, rank=ranks[d])
+        # A core layer with one part claims no unit: it is a loop of one iteration like any other.
+        if unit is not None and split.parts > 1:
+            split = replace(split, layer=unit.layer, axis=AXES[unit.axis], cyclic=cyclic)
+        out.append(split)
+    return tuple(out)
+
+
+def _ranks(cores: tuple[Core, ...], loops: tuple[int | None, ...]) -> dict[int, int]:
+    """Nest position of each dim: FOR numbers (at equal numbers written before inherited), then the rest."""
+
+    def key(d: int) -> tuple[int, bool, int]:
+        n = loops[d]
+        return (_UNNUMBERED if n is None else n, not isinstance(cores[d].value, For), d)
+
+    return {d: rank for rank, d in enumerate(sorted(range(len(cores)), key=key))}
+
+
+def _cyclic(core: Core, unit: Unit | None, tile: int, found: Found) -> int:
+    """The block of `@cyclic(n)`; 0 where there is none, or where n >= tile makes it neutral."""
+    dealt = unit is not None and unit.layer in ("THR", "WRP", "WGP")
+    here = f"a {unit.layer} entry" if unit else "a sequential entry"
+    n = number(keep(core.attrs, ("cyclic",) if dealt else (), here, found).get("cyclic"))
+    return n if n is not None and n < tile else 0
+
+
+def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], found: Found) -> PlanStep:
+    staged = (staging_of(draft, b, mem, found) for b, mem in zip(draft.inputs, step.inputs, strict=True))
+    held = (holding_of(draft, b, mem, found) for b, mem in zip(draft.outputs, step.outputs, strict=True))
+    plan = PlanStep(
+        n,
+        n if step.label is None else step.label,
+        splits,
+        tuple(s for s in staged if s is not None),
+        tuple(h for h in held if h is not None),
+        text=print_step(step),
+        span=step.span,
+    )
+    return _step_attributes(step, plan, found)
+
+
+def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
+    """`@stages` and `@unroll`; attributes of the grid are read in `_grid`, warp roles are not lowered."""
+    mma = has_layer(step, "MMA")
+    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc") if mma else ()))
+    attrs = keep(step.attrs, known, "a step without MMA", found)
+    sequential = not all(isinstance(c.value, Unit) for c in step.cores)
+    for name in ("stages", "unroll"):
+        if name in attrs and not sequential:
+            found.append(no_effect(attrs[name], "a step without a sequential loop"))
+    if "stages" in attrs and sequential and not plan.stagings:
+        found.append(no_effect(attrs["stages"], "a step that stages no input"))
+    looping = any(s.layer is None and s.parts > 1 for s in plan.splits)
+    stages = number(attrs.get("stages")) or 1
+    return replace(plan, stages=stages if looping else 1, unroll=_unroll(attrs.get("unroll")))
+
+
+def _unroll(attr: Attr | None) -> int | None:
+    if attr is None:
+        return None
+    full = not attr.args or word(attr) == "full"
+    return 0 if full else number(attr)
+
+
+def _last_step(n: int, parents: tuple[int, ...], loops: tuple[int | None, ...]) -> PlanStep:
+    """The implied step of 1s: sequential, innermost, in inherited FOR order."""
+    by_number = sorted(range(len(parents)), key=lambda d: (loops[d] or _UNNUMBERED, d))
+    ranks = {d: rank for rank, d in enumerate(by_number)}
+    splits = tuple(Split(d, p, 1, None, rank=ranks[d]) for d, p in enumerate(parents))
+    return PlanStep(n, n, splits, (), ())
+
+
+def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
+    """`@order`, `@persistent`, `@occupancy` of the outermost grid step in code order."""
+    written = draft.splitting
+    grid_steps = [i for i in order if i < len(written) and has_layer(written[i], *GRID_LAYERS)]
+    grid = Grid()
+    for i, step in enumerate(written):
+        for attr in (a for a in step.attrs if a.name in GRID_ATTRS):
+            if i not in grid_steps:
+                found.append(no_effect(attr, "a step without BLK"))
+            elif i != grid_steps[0]:
+                found.append(no_effect(attr, "a grid step inside another"))
+            else:
+                grid = _grid_attribute(grid, attr, step, found)
+    return grid
+
+
+def _grid_attribute(grid: Grid, attr: Attr, step: Step, found: Found) -> Grid:
+    match attr.name:
+        case "persistent":
+            return replace(grid, persistent=True)
+        case "occupancy":
+            return replace(grid, occupancy=number(attr) or 0)
+        case _:
+            order, group = ordering(attr)
+            axes = sum(isinstance(c.value, Unit) and c.value.layer in GRID_LAYERS for c in step.cores)
+            if order != "rows" and axes < 2:
+                found.append(no_effect(attr, "a grid step with one axis"))
+            return replace(grid, order=order, group=group)

@@ -1,0 +1,75 @@
+"""K152, K153: what a block stages fits shared memory, what a thread holds fits its registers."""
+
+from collections.abc import Iterator
+
+from mdh.check.footprint import Footprint, combine_bytes, footprints, register_words, shared_bytes
+from mdh.check.rules.combine import choose_combines
+from mdh.check.subject import Subject, plural
+from mdh.diagnostics import Diagnostic, Label
+
+SHARED, REGISTERS = "K152", "K153"
+
+
+def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
+    """K152. Bytes of all SM buffers, slots and combine scratch included <= shared memory of a block.
+
+    K153. 32-bit words of all RM buffers of a thread <= registers of a thread.
+    """
+    plan = choose_combines(subject)
+    cpu = subject.machine.kind == "cpu"
+    found = footprints(subject.program, plan, cpu=cpu)
+    used = shared_bytes(subject.program, plan, cpu=cpu)
+    limit = subject.machine.shared_per_block
+    if used > limit:
+        yield _shared(subject, found, used, 0 if cpu else combine_bytes(plan), limit)
+    words = register_words(subject.program, plan, cpu=cpu)
+    limit = subject.machine.registers_per_thread
+    if words > limit:
+        yield _registers(subject, found, words, limit)
+
+
+def _shared(
+    subject: Subject, found: tuple[Footprint, ...], used: int, scratch: int, limit: int
+) -> Diagnostic:
+    what = "cache set aside for SM" if subject.machine.kind == "cpu" else "shared memory"
+    headline = f"a block needs {used} bytes of {what}, `{subject.machine.name}` has {limit}"
+    largest = [f for f in found if f.region == "SM"]
+    notes = (f"{scratch} bytes are scratch of combining threads",) if scratch else ()
+    slots = max((f.slots for f in largest), default=1)
+    said = "smaller tiles, fewer buffers in SM" + (", or fewer @stages" if slots > 1 else "")
+    return Diagnostic(
+        SHARED,
+        headline,
+        _labels(subject, largest, "bytes"),
+        notes,
+        f"{said}: {used - limit} bytes too many",
+        (("bytes", used), ("limit", limit)),
+    )
+
+
+def _registers(subject: Subject, found: tuple[Footprint, ...], words: int, limit: int) -> Diagnostic:
+    largest = [f for f in found if f.region == "RM"]
+    headline = f"a thread holds {words} registers of RM buffers, `{subject.machine.name}` has {limit}"
+    labels = _labels(subject, largest, "registers")
+    if not labels:
+        labels = subject.at_step(0, "its tiles stay with one thread")
+    return Diagnostic(
+        REGISTERS,
+        headline,
+        labels,
+        help="smaller thread tiles, or more threads",
+        witness=(("registers", words), ("limit", limit)),
+    )
+
+
+def _labels(subject: Subject, found: list[Footprint], unit: str) -> tuple[Label, ...]:
+    """Each entry with its size, the largest first."""
+    out: tuple[Label, ...] = ()
+    for f in sorted(found, key=lambda f: -f.bytes):
+        if f.step is None:
+            continue
+        amount = f.bytes if unit == "bytes" else -(-f.bytes // 4)
+        shape = "×".join(str(n) for n in f.shape) or "1"
+        slots = f" in {plural(f.slots, 'slot')}" if f.slots > 1 else ""
+        out += subject.at_entry(f.step, f.buffer, f"{shape} elements{slots}: {amount} {unit}")
+    return out

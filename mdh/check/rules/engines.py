@@ -1,0 +1,100 @@
+"""K166: a copy moves as many bytes at once, between such places, as its engine can."""
+
+import math
+from collections.abc import Iterator
+
+from mdh.check.footprint import access_groups, chain_of, footprints
+from mdh.check.loops import inside
+from mdh.check.subject import Subject
+from mdh.diagnostics import Diagnostic
+from mdh.ir.plan import Staging
+from mdh.poly.digits import digits
+
+CODE = "K166"
+ASYNC_BYTES = (4, 8, 16)
+
+
+def check_engines(subject: Subject) -> Iterator[Diagnostic]:
+    """Async copies go from DM to SM in 4, 8 or 16 bytes; vec > 1 needs rows that stay contiguous and aligned."""
+    staged: set[str] = set()
+    for i in subject.plan.code_order:
+        for staging in subject.plan.steps[i].stagings:
+            labels = subject.at_attr(i, "copy") if staging.engine != "plain" or staging.vec else ()
+            reason = _obstacle(subject, i, staging, staging.buffer in staged)
+            staged.add(staging.buffer)
+            if reason:
+                fact, said = reason
+                yield Diagnostic(CODE, f"`{staging.buffer}` cannot be copied so: {fact}", labels, help=said)
+
+
+def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[str, str] | None:
+    buffer = subject.program.buffer_of[staging.buffer]
+    size = buffer.dtype.bytes
+    transposing = staging.layout[-1] != len(buffer.shape) - 1
+    vec = staging.vec or 1
+    if staging.engine == "async":
+        if staging.region != "SM":
+            return "async copies go to shared memory", "@copy(plain), or stage it in SM"
+        if again:
+            return "async copies come from device memory, and an outer step has staged it", "@copy(plain)"
+        if transposing and size not in ASYNC_BYTES:
+            moved = (
+                f"a transposing async copy moves single elements of 4 or 8 bytes, {buffer.dtype} has {size}"
+            )
+            return moved, "@copy(plain), or the layout that keeps the last dimension fastest"
+        if not transposing and staging.vec is not None and vec * size not in ASYNC_BYTES:
+            legal = ", ".join(str(b // size) for b in ASYNC_BYTES if b >= size)
+            return (
+                f"vec={vec} of {buffer.dtype} is {vec * size} bytes, async copies move 4, 8 or 16",
+                f"vec: {legal}",
+            )
+        if (
+            staging.vec is None
+            and not transposing
+            and size < ASYNC_BYTES[0]
+            and not _fits(subject, i, staging, 2)
+        ):
+            return f"rows of {buffer.dtype} are not aligned to 4 bytes", "@copy(plain)"
+    if vec > 1 and transposing:
+        fastest = ",".join(str(n + 1) for n in range(len(buffer.shape)))
+        return f"vec={vec} needs the last dimension fastest in SM as in DM", f"vec=1, or layout [{fastest}]"
+    if vec * size > max(16, subject.machine.vector_bytes):
+        most = max(16, subject.machine.vector_bytes) // size
+        return f"vec={vec} of {buffer.dtype} is {vec * size} bytes", f"vec: at most {most}"
+    if vec > 1 and not _fits(subject, i, staging, vec):
+        legal = ", ".join(str(n) for n in (1, 2, 4, 8, 16) if n < vec and _fits(subject, i, staging, n))
+        return f"rows do not start at multiples of vec={vec} elements", f"vec: {legal}"
+    return None
+
+
+def _fits(subject: Subject, i: int, staging: Staging, vec: int) -> bool:
+    return alignment(subject, i, staging) % vec == 0
+
+
+def alignment(subject: Subject, i: int, staging: Staging) -> int:
+    """Largest number of elements that divides every row's start and length, in DM and in the copy."""
+    plan = subject.plan
+    shape = subject.program.buffer_of[staging.buffer].shape
+    within = {(x.step, x.dim) for x in inside(plan, i)}
+    if staging.region == "SM":
+        within |= {
+            (n, s.dim)
+            for n, st in enumerate(plan.steps)
+            for s in st.splits
+            if s.layer in ("THR", "WRP", "WGP")
+        }
+    common = math.gcd(*shape[-1:]) if len(shape) > 1 else 0
+    for linear, shifts in access_groups(subject.program, subject.stage, staging.buffer).items():
+        for constants in shifts:
+            common = math.gcd(common, constants[-1])
+        for name, c in linear[-1].terms:
+            d = int(name)
+            for digit in digits(chain_of(plan, d)) or ():
+                if (digit.cut, d) not in within:
+                    common = math.gcd(common, c * digit.weight)
+    for f in footprints(subject.program, plan, cpu=subject.machine.kind == "cpu"):
+        if f.step == i and f.buffer == staging.buffer:
+            common = math.gcd(common, f.shape[-1])
+            if len(f.shape) > 1:
+                common = math.gcd(common, f.shape[-1] + staging.pad)
+    return common or 1

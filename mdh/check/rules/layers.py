@@ -1,0 +1,93 @@
+"""K105 to K108: core layers exist, nest outer to inner in code order, and each axis is split once."""
+
+from collections.abc import Iterator
+
+from mdh.check.loops import code_loops
+from mdh.check.subject import Draft, Subject, at, listed, parts, step_name
+from mdh.diagnostics import Diagnostic
+from mdh.schedule.model import CORE_LAYERS, Unit
+
+UNKNOWN, NESTING, TWICE, AXIS = "K105", "K106", "K107", "K108"
+CUDA_ONLY = ("CLU",)
+
+
+def check_axes(draft: Draft) -> Iterator[Diagnostic]:
+    """K108: MMA has the axes m, n, k; every other core layer x, y, z."""
+    for step in draft.steps:
+        for core in step.cores:
+            if not isinstance(core.value, Unit):
+                continue
+            layer, axis = core.value.layer, core.value.axis
+            axes = ("m", "n", "k") if layer == "MMA" else ("x", "y", "z")
+            if layer in CORE_LAYERS and axis not in axes:
+                legal = listed(f"{layer}.{a}" for a in axes)
+                yield Diagnostic(
+                    AXIS, f"{layer} has no axis `{axis}`", at(core.span or step.span), help=f"axes: {legal}"
+                )
+
+
+def check_known_layers(subject: Subject) -> Iterator[Diagnostic]:
+    """K105: for each split over layer l: l is a layer of the target language."""
+    for s, step in enumerate(subject.plan.steps):
+        for split in step.splits:
+            if split.layer in CUDA_ONLY and subject.target != "cuda":
+                given = f"{parts(split.parts)} of `{subject.dim(split.dim)}`"
+                headline = f"{split.layer} is not a layer of OpenCL, and it has {given}"
+                known = listed(n for n in CORE_LAYERS if n not in (*CUDA_ONLY, "NOD", "DEV", "MMA"))
+                yield Diagnostic(
+                    UNKNOWN, headline, subject.at_core(s, split.dim), help=f"layers of OpenCL: {known}"
+                )
+
+
+def check_nesting(subject: Subject) -> Iterator[Diagnostic]:
+    """K106: for loops a before b in code order, both over core layers: layer(a) is not inside of layer(b)."""
+    deepest: tuple[int, int, int] | None = None
+    plan = subject.plan
+    for loop in code_loops(plan):
+        if loop.layer is None:
+            continue
+        depth = CORE_LAYERS.index(loop.layer)
+        if deepest is not None and depth < deepest[0]:
+            inner = CORE_LAYERS[deepest[0]]
+            outer_step = step_name(plan.steps[loop.step], plan.steps[loop.step].number)
+            inner_step = step_name(plan.steps[deepest[1]], plan.steps[deepest[1]].number)
+            headline = f"{loop.layer} of {outer_step} lies inside {inner} of {inner_step} in code order"
+            labels = subject.at_core(loop.step, loop.dim, f"{loop.layer} is outside of {inner}")
+            labels += subject.at_core(deepest[1], deepest[2], "the inner layer, opened first")
+            order = " ".join(CORE_LAYERS[:-1])
+            yield Diagnostic(
+                NESTING, headline, labels, help=f"outer to inner: {order}; exchange the labels of the steps"
+            )
+        elif deepest is None or depth > deepest[0]:
+            deepest = (depth, loop.step, loop.dim)
+
+
+def check_axis_once(subject: Subject) -> Iterator[Diagnostic]:
+    """K107: for each (layer, axis): at most one split has more than one part."""
+    taken: dict[tuple[str, int], tuple[int, int]] = {}
+    for s, step in enumerate(subject.plan.steps):
+        for split in step.splits:
+            if split.layer is None:
+                continue
+            key = (split.layer, split.axis)
+            if key not in taken:
+                taken[key] = (s, split.dim)
+                continue
+            letters = "mnk" if split.layer == "MMA" else "xyz"
+            name = f"{split.layer}.{letters[split.axis]}"
+            first = taken[key]
+            headline = (
+                f"{name} is split twice: for `{subject.dim(first[1])}` and for `{subject.dim(split.dim)}`"
+            )
+            free = [f"{split.layer}.{letters[a]}" for a in range(3) if (split.layer, a) not in _axes(subject)]
+            labels = subject.at_core(s, split.dim, "again") + subject.at_core(*first, "first here")
+            said = (
+                f"free axes: {listed(free)}"
+                if free
+                else f"all axes of {split.layer} are taken: use FOR or `^`"
+            )
+            yield Diagnostic(TWICE, headline, labels, help=said)
+
+
+def _axes(subject: Subject) -> set[tuple[str, int]]:
+    return {(x.layer, x.axis) for step in subject.plan.steps for x in step.splits if x.layer is not None}

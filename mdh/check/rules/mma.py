@@ -1,0 +1,61 @@
+"""K170: a tensor-core step is the last one, and computes a product-sum in whole atoms."""
+
+from collections.abc import Iterator
+
+from mdh.check.resolve import has_layer
+from mdh.check.subject import Subject
+from mdh.diagnostics import Diagnostic
+from mdh.ir.expr import Binary, Cast, Expr, Load
+from mdh.ir.program import DimKind
+from mdh.schedule.model import Unit
+
+CODE = "K170"
+
+
+def check_mma(subject: Subject) -> Iterator[Diagnostic]:
+    """The MMA step is the last; m, n split cc dims, k a pw dim; f is a product of two reads, summed; tiles divide."""
+    steps = subject.draft.splitting
+    for s, step in enumerate(steps):
+        if not has_layer(step, "MMA"):
+            continue
+        if s != len(steps) - 1:
+            headline = "an MMA step is the last one, but more steps follow"
+            yield Diagnostic(CODE, headline, subject.at_step(s), help="drop the steps after it")
+        for d, core in enumerate(step.cores):
+            if not isinstance(core.value, Unit) or core.value.layer != "MMA":
+                continue
+            wanted = DimKind.PW if core.value.axis == "k" else DimKind.CC
+            dim = subject.stage.dims[d]
+            if dim.kind is not wanted:
+                kinds = "reduced" if wanted is DimKind.PW else "not reduced"
+                headline = f"MMA.{core.value.axis} takes `{dim.name}`, which is {'not ' if wanted is DimKind.PW else ''}reduced"
+                said = f"MMA.{core.value.axis} takes a dimension that is {kinds}"
+                yield Diagnostic(CODE, headline, subject.at_core(s, d), help=said)
+            split = subject.plan.steps[s].splits[d]
+            if not split.exact:
+                headline = (
+                    f"the atom's {split.tile} does not divide the {split.parent} elements of `{dim.name}`"
+                )
+                yield Diagnostic(
+                    CODE, headline, subject.at_tile(s, d), help="a tile outside that the atom divides"
+                )
+        if not product_sum(subject):
+            headline = f"stage `{subject.stage.name}` is not a sum of products of two reads"
+            yield Diagnostic(CODE, headline, subject.at_step(s), help="use THR and a register tile")
+
+
+def product_sum(subject: Subject) -> bool:
+    """One result, combined by +, of the product of two loads (casts allowed)."""
+    results = subject.stage.results
+    if len(results) != 1 or results[0].op is None or results[0].op.name != "+" or subject.stage.lets:
+        return False
+    value = _bare(results[0].values[0])
+    return (
+        isinstance(value, Binary)
+        and value.op == "*"
+        and all(isinstance(_bare(e), Load) for e in (value.left, value.right))
+    )
+
+
+def _bare(e: Expr) -> Expr:
+    return _bare(e.arg) if isinstance(e, Cast) else e

@@ -1,0 +1,151 @@
+"""K130 to K133: dependences. What must keep C's order keeps it.
+
+Reductions may be re-associated and re-ordered (all operators are associative and commutative); prefix sums
+keep the order of their dimension; with --strict-fp, so do float reductions.
+"""
+
+from collections.abc import Iterator
+
+from mdh.check.footprint import chain_of
+from mdh.check.loops import BLOCKED, THREADED, Loop, code_loops
+from mdh.check.subject import Subject, step_name
+from mdh.diagnostics import Diagnostic, Label
+from mdh.ir.program import DimKind
+from mdh.poly.order import Pair, first_reversal
+
+SCAN_ORDER, SCAN_LAYER, STRICT, ARRIVAL = "K130", "K131", "K132", "K133"
+SCAN_LAYERS = (None, "BLK", "THR")
+
+
+def check_scan_order(subject: Subject) -> Iterator[Diagnostic]:
+    """K130. For x < x' of a ps dimension: code order reaches x before x', units counted in order of their parts."""
+    for d, dim in enumerate(subject.stage.dims):
+        if dim.kind is not DimKind.PS:
+            continue
+        pair = _reversal(subject, (d,))
+        if pair is None:
+            continue
+        (first,), (second,) = pair
+        headline = f"prefix sum over `{dim.name}`: iteration {second} comes before {first}"
+        labels = _order_labels(subject, d)
+        yield Diagnostic(
+            SCAN_ORDER,
+            headline,
+            labels + subject.at_dim(d, "the prefix sum"),
+            help="let the labels follow the text for this dimension, and do not deal it out by @cyclic",
+            witness=(("dims", (dim.name,)), ("first", (first,)), ("second", (second,))),
+        )
+
+
+def _reversal(subject: Subject, dims: tuple[int, ...]) -> Pair | None:
+    """Iterations of these dims (in C's order) that code order exchanges, all units counted in part order."""
+    chains = tuple(chain_of(subject.plan, d) for d in dims)
+    order = tuple((dims.index(x.dim), x.step) for x in code_loops(subject.plan) if x.dim in dims)
+    return first_reversal(chains, order)
+
+
+def _order_labels(subject: Subject, d: int) -> tuple[Label, ...]:
+    """The cyclic entry, or the first loop of the dimension that stands outside of one above it in the text."""
+    loops = [x for x in code_loops(subject.plan) if x.dim == d]
+    for loop in loops:
+        if loop.cyclic:
+            return subject.at_core(loop.step, d, "deals iterations out of order")
+    for a, b in zip(loops, loops[1:], strict=False):
+        if a.step > b.step:
+            name = step_name(subject.plan.steps[b.step], subject.plan.steps[b.step].number)
+            return subject.at_tile(a.step, d, f"its loop encloses that of {name}")
+    return ()
+
+
+def check_scan_layers(subject: Subject) -> Iterator[Diagnostic]:
+    """K131. A ps dimension is split over BLK, THR and sequential loops only."""
+    for loop in code_loops(subject.plan):
+        if subject.stage.dims[loop.dim].kind is DimKind.PS and loop.layer not in SCAN_LAYERS:
+            headline = f"prefix sum over `{subject.dim(loop.dim)}` is split over {loop.layer}"
+            labels = subject.at_core(loop.step, loop.dim) + subject.at_dim(loop.dim, "the prefix sum")
+            yield Diagnostic(
+                SCAN_LAYER,
+                headline,
+                labels,
+                help="split it over BLK, THR or sequential loops",
+                witness=(("dim", subject.dim(loop.dim)), ("layer", loop.layer)),
+            )
+
+
+def check_strict_order(subject: Subject) -> Iterator[Diagnostic]:
+    """K132. With --strict-fp: the additions and multiplications of a float result happen in C's order.
+
+    So no reduced dimension is split over units that work side by side, and loops keep C's order.
+    """
+    if not subject.program.strict_fp or not _order_matters(subject):
+        return
+    dims = tuple(d for d, dim in enumerate(subject.stage.dims) if dim.kind is not DimKind.CC)
+    side_by_side = [x for x in code_loops(subject.plan) if x.dim in dims and x.layer is not None]
+    for loop in side_by_side:
+        yield _parallel(subject, loop)
+    if side_by_side or not dims:
+        return
+    pair = _reversal(subject, dims)
+    if pair is not None:
+        yield _exchanged(subject, dims, pair)
+
+
+def _order_matters(subject: Subject) -> bool:
+    return any(
+        r.op is not None and r.op.name in ("+", "*") and any(t.is_float for t in r.types)
+        for r in subject.stage.results
+    )
+
+
+def _parallel(subject: Subject, loop: Loop) -> Diagnostic:
+    name = subject.dim(loop.dim)
+    headline = f"--strict-fp: the float reduction over `{name}` is split over {loop.layer}"
+    step = loop.cyclic or loop.tile
+    return Diagnostic(
+        STRICT,
+        headline,
+        subject.at_core(loop.step, loop.dim, f"{loop.parts} partial results")
+        + subject.at_dim(loop.dim, "the reduction"),
+        notes=(f"iterations {name} = 0 and {name} = {step} are added up by different units",),
+        help="keep reduced dimensions sequential, or drop --strict-fp",
+        witness=(("dims", (name,)), ("first", (0,)), ("second", (step,)), ("layer", loop.layer)),
+    )
+
+
+def _exchanged(subject: Subject, dims: tuple[int, ...], pair: Pair) -> Diagnostic:
+    names = tuple(subject.dim(d) for d in dims)
+    first, second = (", ".join(f"{n} = {v}" for n, v in zip(names, point, strict=True)) for point in pair)
+    headline = f"--strict-fp: iteration ({second}) comes before ({first})"
+    last = max((x for x in code_loops(subject.plan) if x.dim in dims), key=lambda x: x.step)
+    return Diagnostic(
+        STRICT,
+        headline,
+        subject.at_step(last.step, "its loops reorder the reduction"),
+        help=f"keep the loops over {', '.join(names)} in C's order, or drop --strict-fp",
+        witness=(("dims", names), ("first", pair[0]), ("second", pair[1])),
+    )
+
+
+def check_arrival_order(subject: Subject) -> Iterator[Diagnostic]:
+    """K133. With --deterministic: no float histogram is counted by units side by side.
+
+    Their atomic additions round in the order in which they arrive.
+    """
+    floats = any(t.is_float for r in subject.stage.results for t in r.types)
+    if not (subject.draft.deterministic and subject.stage.scattered and floats):
+        return
+    private = any(h.region == "SM" for step in subject.plan.steps for h in step.holdings)
+    layers = THREADED if private else (*THREADED, *BLOCKED)
+    for loop in code_loops(subject.plan):
+        if loop.layer in layers and subject.stage.dims[loop.dim].kind is not DimKind.CC:
+            headline = (
+                f"--deterministic: float additions of {loop.parts} units of {loop.layer} meet in one element"
+            )
+            output = subject.draft.outputs[0]
+            yield Diagnostic(
+                ARRIVAL,
+                headline,
+                subject.at_core(loop.step, loop.dim),
+                help=f"split over BLK alone and hold `{output}` in SM, or count in integers",
+                witness=(("dim", subject.dim(loop.dim)), ("layer", loop.layer), ("parts", loop.parts)),
+            )

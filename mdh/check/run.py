@@ -1,0 +1,67 @@
+"""The checker: a program, a schedule and a machine in, a plan out, or every reason why there is none."""
+
+from mdh.check.ability import seen_by
+from mdh.check.holes import unbound_holes
+from mdh.check.resolve import resolve
+from mdh.check.rules import DRAFT_RULES, PLAN_RULES, SHAPE_RULES
+from mdh.check.rules.combine import choose_combines
+from mdh.check.sections import match_sections
+from mdh.check.subject import Draft, Subject
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.schedule.model import Schedule, Section
+from mdh.schedule.printer import print_schedule
+
+
+def check(
+    program: Program,
+    schedule: Schedule,
+    machine: Machine,
+    target: str,
+    *,
+    deterministic: bool = False,
+    default: Schedule | None = None,
+) -> Plan:
+    """The plan of a legal schedule without holes; raises Failed with every diagnostic found.
+
+    `default` has the sections of stages that `schedule` leaves out. Each stage is checked in turns (holes,
+    shape of the groups, each step by itself, the resolved plan), and a turn runs only where the one before
+    found nothing, since its questions would have no answer.
+    """
+    if target not in machine.targets:
+        known = ", ".join(machine.targets)
+        raise Failed(
+            Diagnostic("K100", f"machine `{machine.name}` has no target `{target}`", help=f"targets: {known}")
+        )
+    found: list[Diagnostic] = []
+    plans: list[StagePlan] = []
+    sections: list[Section] = []
+    for stage, section in match_sections(program, schedule, default):
+        draft = Draft(
+            program, stage, section.steps, seen_by(machine, target), target, deterministic, section.span
+        )
+        plan, wrong = check_stage(draft, section)
+        found.extend(wrong)
+        sections.append(Section(stage.name, section.steps))
+        if plan is not None:
+            plans.append(plan)
+    if found:
+        raise Failed(*found)
+    text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
+    return Plan(program, machine, target, tuple(plans), text, deterministic)
+
+
+def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[Diagnostic]]:
+    """The plan of one stage, or None and what stands against it."""
+    found = list(unbound_holes(section))
+    for rules in (SHAPE_RULES, DRAFT_RULES):
+        if not found:
+            found = [d for rule in rules for d in rule(draft)]
+    if found:
+        return None, found
+    plan, found = resolve(draft)
+    subject = Subject(draft, plan)
+    found.extend(d for rule in PLAN_RULES for d in rule(subject))
+    return (None, found) if found else (choose_combines(subject), [])

@@ -1,0 +1,168 @@
+"""What rules look at: a stage's schedule as written (`Draft`), and as resolved (`Subject`)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+
+from mdh.diagnostics import Label
+from mdh.ir.plan import PlanStep, StagePlan
+from mdh.ir.program import DimKind, Program, Stage
+from mdh.machine import Machine
+from mdh.schedule.model import Caret, Mem, Place, Step
+from mdh.source import Span
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The steps of one stage as the user wrote them, holes bound. `machine` is as `target` sees it."""
+
+    program: Program
+    stage: Stage
+    steps: tuple[Step, ...]
+    machine: Machine
+    target: str
+    deterministic: bool
+    span: Span | None = None
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        return self.program.inputs(self.stage)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        return self.program.outputs(self.stage)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        return tuple(d.extent for d in self.stage.dims)
+
+    @property
+    def dim_names(self) -> tuple[str, ...]:
+        return tuple(d.name for d in self.stage.dims)
+
+    @property
+    def initial(self) -> Step | None:
+        """The step labelled 0, which states the initial state and splits nothing."""
+        return self.steps[0] if self.steps and self.steps[0].label == 0 else None
+
+    @property
+    def splitting(self) -> tuple[Step, ...]:
+        return self.steps[1:] if self.initial else self.steps
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A resolved stage plan with the written step behind each of its steps (None: the implied last one)."""
+
+    draft: Draft
+    plan: StagePlan
+
+    @property
+    def program(self) -> Program:
+        return self.draft.program
+
+    @property
+    def stage(self) -> Stage:
+        return self.draft.stage
+
+    @property
+    def machine(self) -> Machine:
+        return self.draft.machine
+
+    @property
+    def target(self) -> str:
+        return self.draft.target
+
+    def written(self, s: int) -> Step | None:
+        steps = self.draft.splitting
+        return steps[s] if s < len(steps) else None
+
+    def reduces(self, d: int) -> bool:
+        return self.stage.dims[d].kind is DimKind.PW
+
+    def dim(self, d: int) -> str:
+        return self.stage.dims[d].name
+
+    def at_tile(self, s: int, d: int, message: str = "") -> tuple[Label, ...]:
+        step = self.written(s)
+        return () if step is None else at(step.tiles[d].span or step.span, message)
+
+    def at_core(self, s: int, d: int, message: str = "") -> tuple[Label, ...]:
+        step = self.written(s)
+        return () if step is None else at(step.cores[d].span or step.span, message)
+
+    def at_entry(self, s: int, buffer: str, message: str = "") -> tuple[Label, ...]:
+        """The memory entry of a buffer."""
+        step = self.written(s)
+        if step is None:
+            return ()
+        names = (*self.draft.inputs, *self.draft.outputs)
+        mem = (*step.inputs, *step.outputs)[names.index(buffer)]
+        return at(mem.span or step.span, message)
+
+    def at_step(self, s: int, message: str = "") -> tuple[Label, ...]:
+        step = self.written(s)
+        return () if step is None else at(step.span, message)
+
+    def at_attr(self, s: int, name: str, message: str = "") -> tuple[Label, ...]:
+        """An attribute of the step or of one of its entries."""
+        step = self.written(s)
+        if step is None:
+            return ()
+        groups = [t.attrs for t in step.tiles] + [c.attrs for c in step.cores] + [step.attrs]
+        groups += [m.attrs for m in (*step.inputs, *step.outputs)]
+        spans = (a.span for attrs in groups for a in attrs if a.name == name and a.span)
+        return at(next(spans, step.span), message)
+
+    def at_dim(self, d: int, message: str = "") -> tuple[Label, ...]:
+        """The loop in the C."""
+        return at(self.stage.dims[d].span, message)
+
+    def split_spans(self, layer: str) -> tuple[Label, ...]:
+        """Every entry that hands parts to `layer`."""
+        return tuple(
+            label
+            for s, step in enumerate(self.plan.steps)
+            for split in step.splits
+            if split.layer == layer
+            for label in self.at_core(s, split.dim, parts(split.parts))
+        )
+
+
+def at(span: Span | None, message: str = "") -> tuple[Label, ...]:
+    return () if span is None else (Label(span, message),)
+
+
+def step_name(step: Step | PlanStep, number: int) -> str:
+    """How messages call a step: by its label, else by its place in the text."""
+    return f"step {number if step.label is None else step.label}"
+
+
+def opens_region(mem: Mem) -> bool:
+    """The entry copies into, or holds results in, a region other than where the buffer starts."""
+    return isinstance(mem.value, Place) and mem.value.region not in ("DM", "HM")
+
+
+def is_caret(value: object) -> bool:
+    return isinstance(value, Caret)
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{n}`" for n in names)
+
+
+def plural(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def parts(n: int) -> str:
+    return plural(n, "part")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`did you mean …?`, or nothing where no known word is close."""
+    names = list(known)
+    by_lower = {n.lower(): n for n in names}
+    near = get_close_matches(word.lower(), list(by_lower), 1, 0.5)
+    return f"did you mean `{by_lower[near[0]]}`?" if near else ""

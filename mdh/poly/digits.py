@@ -1,0 +1,113 @@
+"""A dimension's index as a sum of digits: what its splits, one inside another, make of an element's number.
+
+Every split of a dimension contributes the number of its part; where `@cyclic(n)` deals elements out, a deeper
+split is cut at n. Then index = sum of weight * digit, an affine function that loops and units can compute.
+"""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One split: `parent` elements in ceil(parent / tile) parts; cyclic n: element e goes to (e / n) mod parts."""
+
+    parent: int
+    tile: int
+    cyclic: int = 0
+
+    @property
+    def parts(self) -> int:
+        return -(-self.parent // self.tile)
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """Runs over 0 .. count - 1 and adds weight * digit to the index; `cut` is the position of its split."""
+
+    cut: int
+    count: int
+    weight: int
+
+
+Chain = tuple[Cut, ...]
+"""The splits of one dimension in the order of the hierarchy, those with one part included or not."""
+
+
+def digits(chain: Chain) -> tuple[Digit, ...] | None:
+    """Digits, outermost split first; None where a cyclic split leaves the index without an affine form."""
+    out: list[Digit] = []
+    for position in reversed(range(len(chain))):
+        cut = chain[position]
+        if cut.parts == 1:
+            continue
+        if cut.cyclic and cut.cyclic < cut.tile:
+            dealt = _deal(out, cut.cyclic, cut.parts)
+            if dealt is None:
+                return None
+            out = [Digit(position, cut.parts, cut.cyclic), *dealt]
+        else:
+            out.insert(0, Digit(position, cut.parts, cut.tile))
+    return tuple(out)
+
+
+def unnested(chain: Chain) -> tuple[int, int] | None:
+    """(cyclic split, deeper split) whose sizes do not nest, or None: why `digits` has no answer."""
+    for position in reversed(range(len(chain))):
+        if digits(chain[position:]) is not None:
+            continue
+        for deeper in range(position + 1, len(chain)):
+            if digits((chain[position], *chain[position + 1 : deeper + 1])) is None:
+                return position, deeper
+    return None
+
+
+def _deal(inner: list[Digit], n: int, units: int) -> list[Digit] | None:
+    """The digits of a unit's elements as elements of the parent: blocks of n, `units` apart."""
+    out: list[Digit] = []
+    for digit in inner:
+        below = sum((d.count - 1) * d.weight for d in inner if d.weight < digit.weight)
+        if digit.weight >= n:
+            if digit.weight % n:
+                return None
+            out.append(replace(digit, weight=digit.weight * units))
+        elif (digit.count - 1) * digit.weight + below < n:
+            out.append(digit)
+        elif n % digit.weight:
+            return None
+        else:
+            low = n // digit.weight
+            out.append(Digit(digit.cut, -(-digit.count // low), n * units))
+            out.append(Digit(digit.cut, low, digit.weight))
+    return out
+
+
+def reach(chain: Chain, inside: frozenset[int]) -> int:
+    """Most that the splits of `inside` (positions) add to the index while the others stand still."""
+    if any(c.cyclic and c.cyclic < c.tile for c in chain):
+        found = digits(chain) or ()
+        return sum((d.count - 1) * d.weight for d in found if d.cut in inside)
+    out = 0
+    for position in reversed(range(len(chain))):
+        cut = chain[position]
+        if position in inside:
+            out = min((cut.parts - 1) * cut.tile + out, cut.parent - 1)
+    return out
+
+
+def index_of(chain: Chain, parts: tuple[int, ...]) -> int | None:
+    """The element that the given parts of all splits select, None where it does not exist (a remainder).
+
+    The definition itself, used by tests and witnesses; requires that the last tile is 1.
+    """
+    element = 0
+    for cut, part in zip(reversed(chain), reversed(parts), strict=True):
+        if cut.cyclic and cut.cyclic < cut.tile:
+            n = cut.cyclic
+            if element >= cut.tile:
+                return None
+            element = (element // n) * n * cut.parts + part * n + element % n
+        else:
+            element += part * cut.tile
+        if element >= cut.parent:
+            return None
+    return element

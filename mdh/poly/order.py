@@ -1,0 +1,52 @@
+"""Which iterations does code order exchange? Answered by isl with the two iterations, or with a proof of none."""
+
+from functools import lru_cache
+
+import islpy as isl
+
+from mdh.poly.coverage import iteration
+from mdh.poly.digits import Chain
+
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+Order = tuple[tuple[int, int], ...]
+"""Loops in code order, each as (dimension, split of its chain)."""
+
+
+@lru_cache(maxsize=4096)
+def first_reversal(chains: tuple[Chain, ...], order: Order) -> Pair | None:
+    """Iterations x before x' in C's order (lexicographic over the chains) that code order runs the other way.
+
+    None is a proof that loops in code order visit the iterations of these dimensions in C's order.
+    """
+    # Hierarchical order with nothing dealt out is lexicographic by construction.
+    plain = not any(c.cyclic and c.cyclic < c.tile for chain in chains for c in chain)
+    if plain and order == tuple(sorted(order)):
+        return None
+    owned = _owned(chains, order)
+    where = owned.reverse()
+    later = isl.Map.lex_gt(owned.domain().get_space())
+    swapped = where.apply_range(later).apply_range(owned)
+    swapped = swapped.intersect(isl.Map.lex_lt(owned.range().get_space()))
+    if swapped.is_empty():
+        return None
+    point = isl.Set.from_point(swapped.wrap().lexmin().sample_point())
+    numbers = tuple(
+        point.plain_get_val_if_fixed(isl.dim_type.set, i).to_python() for i in range(2 * len(chains))
+    )
+    return numbers[: len(chains)], numbers[len(chains) :]
+
+
+def _owned(chains: tuple[Chain, ...], order: Order) -> isl.Map:
+    """{ loop variables in code order -> iteration of each dimension }."""
+    texts = []
+    fixed = []
+    for d, chain in enumerate(chains):
+        texts.append(f"({iteration(chain, f'p{d}_', f'e{d}_')})")
+        fixed += [f"p{d}_{i} = 0" for i in range(len(chain)) if (d, i) not in order]
+    loops = ", ".join(f"p{d}_{i}" for d, i in order)
+    hidden = ", ".join(
+        f"p{d}_{i}" for d, chain in enumerate(chains) for i in range(len(chain)) if (d, i) not in order
+    )
+    body = " and ".join([*texts, *fixed])
+    iterations = ", ".join(f"e{d}_0" for d in range(len(chains)))
+    return isl.Map(f"{{ [{loops}] -> [{iterations}] : {f'exists {hidden} : ' if hidden else ''}{body} }}")

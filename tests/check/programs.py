@@ -1,0 +1,90 @@
+"""Programs by hand, one a class, so that the checker is tested without the C front end."""
+
+from mdh.ir.dtype import F32, I32, DType
+from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.program import Buffer, Dim, DimKind, Operator, Output, Program, Result, Stage
+
+CC, PW, PS = DimKind.CC, DimKind.PW, DimKind.PS
+
+
+def load(buffer: str, *index: Expr | str, dtype: DType = F32) -> Load:
+    return Load(buffer, tuple(Var(i) if isinstance(i, str) else i for i in index), dtype)
+
+
+def plus(a: Expr | str, b: Expr | str | int) -> Expr:
+    left = Var(a) if isinstance(a, str) else a
+    right = Const(b, I32) if isinstance(b, int) else Var(b) if isinstance(b, str) else b
+    return Binary("+", left, right, I32)
+
+
+def _program(name: str, buffers: tuple[Buffer, ...], stage: Stage, strict: bool = False) -> Program:
+    return Program(name, tuple(b.name for b in buffers), buffers, (), (stage,), strict_fp=strict)
+
+
+def matmul(m: int = 64, n: int = 64, k: int = 64, dtype: DType = F32, strict: bool = False) -> Program:
+    value = Binary("*", load("A", "i", "k", dtype=dtype), load("B", "k", "j", dtype=dtype), dtype)
+    output = Output("C", (Var("i"), Var("j")), Var("acc0", dtype))
+    result = Result(Operator("+"), (value,), (load("C", "i", "j", dtype=dtype),), (dtype,), (output,))
+    dims = (Dim("i", m, CC), Dim("j", n, CC), Dim("k", k, PW))
+    buffers = (Buffer("A", dtype, (m, k)), Buffer("B", dtype, (k, n)), Buffer("C", dtype, (m, n)))
+    return _program("matmul", buffers, Stage("C", dims, (), (result,)), strict)
+
+
+def dot(n: int = 1024, dtype: DType = F32, op: str = "+", strict: bool = False) -> Program:
+    value = Binary("*", load("x", "i", dtype=dtype), load("y", "i", dtype=dtype), dtype)
+    output = Output("r", (Const(0, I32),), Var("acc0", dtype))
+    result = Result(Operator(op), (value,), (None,), (dtype,), (output,))
+    buffers = (Buffer("x", dtype, (n,)), Buffer("y", dtype, (n,)), Buffer("r", dtype, (1,)))
+    return _program("dot", buffers, Stage("r", (Dim("i", n, PW),), (), (result,)), strict)
+
+
+def rowsum(m: int = 8, a: int = 8, b: int = 8, dtype: DType = F32, strict: bool = False) -> Program:
+    """Two reduction dims: r[i] += x[i][p][q]."""
+    output = Output("r", (Var("i"),), Var("acc0", dtype))
+    value = load("x", "i", "p", "q", dtype=dtype)
+    result = Result(Operator("+"), (value,), (None,), (dtype,), (output,))
+    dims = (Dim("i", m, CC), Dim("p", a, PW), Dim("q", b, PW))
+    buffers = (Buffer("x", dtype, (m, a, b)), Buffer("r", dtype, (m,)))
+    return _program("rowsum", buffers, Stage("r", dims, (), (result,)), strict)
+
+
+def scan(n: int = 1024, dtype: DType = F32) -> Program:
+    output = Output("s", (Var("i"),), Var("acc0", dtype))
+    result = Result(Operator("+"), (load("x", "i", dtype=dtype),), (None,), (dtype,), (output,))
+    buffers = (Buffer("x", dtype, (n,)), Buffer("s", dtype, (n,)))
+    return _program("scan", buffers, Stage("s", (Dim("i", n, PS),), (), (result,)))
+
+
+def histogram(n: int = 1024, bins: int = 64, dtype: DType = I32) -> Program:
+    output = Output("h", (load("b", "i", dtype=I32),), Var("acc0", dtype))
+    start = load("h", load("b", "i", dtype=I32), dtype=dtype)
+    result = Result(Operator("+"), (Const(1, dtype),), (start,), (dtype,), (output,))
+    buffers = (Buffer("b", I32, (n,)), Buffer("h", dtype, (bins,)))
+    return _program("histogram", buffers, Stage("h", (Dim("i", n, PW),), (), (result,)))
+
+
+def gather(n: int = 64, d: int = 32, rows: int = 100) -> Program:
+    value = load("t", load("ix", "i", dtype=I32), "j")
+    output = Output("y", (Var("j"),), Var("acc0", F32))
+    result = Result(Operator("+"), (value,), (None,), (F32,), (output,))
+    dims = (Dim("j", d, CC), Dim("i", n, PW))
+    buffers = (Buffer("t", F32, (rows, d)), Buffer("ix", I32, (n,)), Buffer("y", F32, (d,)))
+    return _program("gather", buffers, Stage("y", dims, (), (result,)))
+
+
+def jacobi(n: int = 64) -> Program:
+    """b[i] = a[i] + a[i+1] + a[i+2]."""
+    inner = Binary("+", load("a", "i"), load("a", plus("i", 1)), F32)
+    value = Binary("+", inner, load("a", plus("i", 2)), F32)
+    result = Result(None, (value,), (None,), (F32,), (Output("b", (Var("i"),), Var("acc0", F32)),))
+    buffers = (Buffer("a", F32, (n + 2,)), Buffer("b", F32, (n,)))
+    return _program("jacobi", buffers, Stage("b", (Dim("i", n, CC),), (), (result,)))
+
+
+def conv(h: int = 16, r: int = 3) -> Program:
+    """y[i] += x[i + p] * w[p]."""
+    value = Binary("*", load("x", plus("i", "p")), load("w", "p"), F32)
+    output = Output("y", (Var("i"),), Var("acc0", F32))
+    result = Result(Operator("+"), (value,), (None,), (F32,), (output,))
+    buffers = (Buffer("x", F32, (h + r - 1,)), Buffer("w", F32, (r,)), Buffer("y", F32, (h,)))
+    return _program("conv", buffers, Stage("y", (Dim("i", h, CC), Dim("p", r, PW)), (), (result,)))
