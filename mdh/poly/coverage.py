@@ -1,4 +1,4 @@
-"""Do the parts of a dimension's splits cover its iterations exactly once? Proven by isl, or refuted by a point.
+"""Do the parts of a dimension's splits cover its iterations exactly once? A proof by isl, or a point.
 
 The map from part numbers to iterations is written down from the definition (language.md section 3), with
 remainder guards and `@cyclic`, and must be a bijection onto 0 .. extent - 1. Nothing of other dimensions
@@ -44,7 +44,7 @@ def miscovered(chain: Chain) -> Miss | None:
 
 
 def ownership(chain: Chain) -> isl.Map:
-    """{ parts of all splits -> iteration }, from the definition of tiles, remainders and cyclic distribution."""
+    """{ parts of all splits -> iteration }: tiles, remainders and cyclic distribution by definition."""
     names = [f"p{i}" for i in range(len(chain))]
     return isl.Map(f"{{ [{', '.join(names)}] -> [e0] : {iteration(chain, 'p', 'e')} }}")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One split: `parent` elements in ceil(parent / tile) parts; cyclic n: element e goes to (e / n) mod parts."""
+    """`parent` elements in ceil(parent / tile) parts; cyclic n: element e goes to part (e / n) mod parts."""
 
     parent: int
     tile: int

@@ -1,4 +1,4 @@
-"""Which iterations does code order exchange? Answered by isl with the two iterations, or with a proof of none."""
+"""Which iterations does code order exchange? Two of them by isl, or a proof that there are none."""
 
 from functools import lru_cache
 
@@ -39,14 +39,13 @@ def first_reversal(chains: tuple[Chain, ...], order: Order) -> Pair | None:
 def _owned(chains: tuple[Chain, ...], order: Order) -> isl.Map:
     """{ loop variables in code order -> iteration of each dimension }."""
     texts = []
-    fixed = []
+    hidden = []
     for d, chain in enumerate(chains):
+        single = [f"p{d}_{i}" for i in range(len(chain)) if (d, i) not in order]
         texts.append(f"({iteration(chain, f'p{d}_', f'e{d}_')})")
-        fixed += [f"p{d}_{i} = 0" for i in range(len(chain)) if (d, i) not in order]
+        texts += [f"{p} = 0" for p in single]
+        hidden += single
     loops = ", ".join(f"p{d}_{i}" for d, i in order)
-    hidden = ", ".join(
-        f"p{d}_{i}" for d, chain in enumerate(chains) for i in range(len(chain)) if (d, i) not in order
-    )
-    body = " and ".join([*texts, *fixed])
     iterations = ", ".join(f"e{d}_0" for d in range(len(chains)))
-    return isl.Map(f"{{ [{loops}] -> [{iterations}] : {f'exists {hidden} : ' if hidden else ''}{body} }}")
+    bound = f"exists {', '.join(hidden)} : " if hidden else ""
+    return isl.Map(f"{{ [{loops}] -> [{iterations}] : {bound}{' and '.join(texts)} }}")

@@ -12,7 +12,7 @@ INWARD, DATA = "K150", "K154"
 
 
 def check_inward(subject: Subject) -> Iterator[Diagnostic]:
-    """K150. For entries B:R at a and B:R' at b, a outside of b in code order: R' is R or nearer to the cores."""
+    """K150. For entries B:R at a and B:R' at b, a outside of b in code order: R' is R or nearer."""
     plan = subject.plan
     for buffer in (*subject.draft.inputs, *subject.draft.outputs):
         nearest, where = "DM", -1
@@ -54,7 +54,7 @@ def _place(subject: Subject, i: int, buffer: str) -> Place | None:
 
 
 def check_known_extent(subject: Subject) -> Iterator[Diagnostic]:
-    """K154. A staged buffer is read at affine indices only; a scattered output is held in SM or not at all."""
+    """K154. A staged buffer is read at affine indices only; a scattered output is not held in RM."""
     stage = subject.stage
     gathered = {
         load.buffer

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from mdh.check.footprint import access_groups, chain_of, footprints
-from mdh.check.loops import inside
+from mdh.check.loops import THREADED, by_layer, inside
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
 from mdh.ir.plan import Staging
@@ -15,7 +15,7 @@ ASYNC_BYTES = (4, 8, 16)
 
 
 def check_engines(subject: Subject) -> Iterator[Diagnostic]:
-    """Async copies go from DM to SM in 4, 8 or 16 bytes; vec > 1 needs rows that stay contiguous and aligned."""
+    """Async copies go from DM to SM in 4, 8 or 16 bytes; vec > 1 needs contiguous, aligned rows."""
     staged: set[str] = set()
     for i in subject.plan.code_order:
         for staging in subject.plan.steps[i].stagings:
@@ -77,12 +77,7 @@ def alignment(subject: Subject, i: int, staging: Staging) -> int:
     shape = subject.program.buffer_of[staging.buffer].shape
     within = {(x.step, x.dim) for x in inside(plan, i)}
     if staging.region == "SM":
-        within |= {
-            (n, s.dim)
-            for n, st in enumerate(plan.steps)
-            for s in st.splits
-            if s.layer in ("THR", "WRP", "WGP")
-        }
+        within |= {(x.step, x.dim) for x in by_layer(plan, *THREADED)}
     common = math.gcd(*shape[-1:]) if len(shape) > 1 else 0
     for linear, shifts in access_groups(subject.program, subject.stage, staging.buffer).items():
         for constants in shifts:

@@ -13,7 +13,7 @@ CODE = "K170"
 
 
 def check_mma(subject: Subject) -> Iterator[Diagnostic]:
-    """The MMA step is the last; m, n split cc dims, k a pw dim; f is a product of two reads, summed; tiles divide."""
+    """The MMA step is last; m, n split cc dims, k a pw dim; the stage sums products; atoms divide."""
     steps = subject.draft.splitting
     for s, step in enumerate(steps):
         if not has_layer(step, "MMA"):
@@ -27,9 +27,10 @@ def check_mma(subject: Subject) -> Iterator[Diagnostic]:
             wanted = DimKind.PW if core.value.axis == "k" else DimKind.CC
             dim = subject.stage.dims[d]
             if dim.kind is not wanted:
-                kinds = "reduced" if wanted is DimKind.PW else "not reduced"
-                headline = f"MMA.{core.value.axis} takes `{dim.name}`, which is {'not ' if wanted is DimKind.PW else ''}reduced"
-                said = f"MMA.{core.value.axis} takes a dimension that is {kinds}"
+                kinds = ("not reduced", "reduced")
+                is_, needed = kinds if wanted is DimKind.PW else kinds[::-1]
+                headline = f"MMA.{core.value.axis} takes `{dim.name}`, which is {is_}"
+                said = f"MMA.{core.value.axis} takes a dimension that is {needed}"
                 yield Diagnostic(CODE, headline, subject.at_core(s, d), help=said)
             split = subject.plan.steps[s].splits[d]
             if not split.exact:

@@ -5,6 +5,7 @@ keep the order of their dimension; with --strict-fp, so do float reductions.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from mdh.check.footprint import chain_of
 from mdh.check.loops import BLOCKED, THREADED, Loop, code_loops
@@ -18,7 +19,7 @@ SCAN_LAYERS = (None, "BLK", "THR")
 
 
 def check_scan_order(subject: Subject) -> Iterator[Diagnostic]:
-    """K130. For x < x' of a ps dimension: code order reaches x before x', units counted in order of their parts."""
+    """K130. For x < x' of a ps dim: code order reaches x before x', units counted in order of parts."""
     for d, dim in enumerate(subject.stage.dims):
         if dim.kind is not DimKind.PS:
             continue
@@ -45,12 +46,12 @@ def _reversal(subject: Subject, dims: tuple[int, ...]) -> Pair | None:
 
 
 def _order_labels(subject: Subject, d: int) -> tuple[Label, ...]:
-    """The cyclic entry, or the first loop of the dimension that stands outside of one above it in the text."""
+    """The cyclic entry, or the first loop of the dim that encloses one above it in the text."""
     loops = [x for x in code_loops(subject.plan) if x.dim == d]
     for loop in loops:
         if loop.cyclic:
             return subject.at_core(loop.step, d, "deals iterations out of order")
-    for a, b in zip(loops, loops[1:], strict=False):
+    for a, b in pairwise(loops):
         if a.step > b.step:
             name = step_name(subject.plan.steps[b.step], subject.plan.steps[b.step].number)
             return subject.at_tile(a.step, d, f"its loop encloses that of {name}")

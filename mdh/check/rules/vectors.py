@@ -11,7 +11,7 @@ WIDTHS = {"cuda": (2, 4), "opencl": (2, 4, 8, 16)}
 
 
 def check_vectors(subject: Subject) -> Iterator[Diagnostic]:
-    """At most one split over VEC; its tile is 1, its parts a vector width of the target, without remainder."""
+    """At most one split over VEC; its tile is 1, its parts a vector width of the target."""
     loops = list(by_layer(subject.plan, "VEC"))
     widths = WIDTHS[subject.target]
     legal = ", ".join(map(str, widths))
@@ -30,7 +30,8 @@ def check_vectors(subject: Subject) -> Iterator[Diagnostic]:
             yield Diagnostic(CODE, headline, labels, help=said, witness=witness)
     if len(loops) > 1:
         first, second = loops[0], loops[1]
-        headline = f"VEC splits `{subject.dim(first.dim)}` and `{subject.dim(second.dim)}`; a vector has one dimension"
+        names = f"`{subject.dim(first.dim)}` and `{subject.dim(second.dim)}`"
+        headline = f"VEC splits {names}; a vector has one dimension"
         labels = subject.at_core(second.step, second.dim, "again") + subject.at_core(first.step, first.dim)
         yield Diagnostic(
             CODE, headline, labels, help="keep one of them; the other can be unrolled (`^`, @unroll)"

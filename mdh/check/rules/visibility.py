@@ -36,7 +36,8 @@ def check_visibility(subject: Subject) -> Iterator[Diagnostic]:
                     CODE,
                     headline,
                     labels,
-                    help=f"open `{holding.buffer}:{holding.region}` in a step inside {where}, or write `^` here",
+                    help=f"{loop.layer} shares device memory only: "
+                    f"open `{holding.buffer}:{holding.region}` in a step inside {where}, or write `^` here",
                     witness=(
                         ("dim", subject.dim(loop.dim)),
                         ("first", 0),
