@@ -1,4 +1,4 @@
-"""The manifest of compiled kernels: schema `mdh.manifest/1` (docs/formats.md), the same bytes for the same input."""
+"""The manifest of compiled kernels (`mdh.manifest/1`, docs/formats.md): the same bytes for the same input."""
 
 from importlib.metadata import version
 from typing import Any

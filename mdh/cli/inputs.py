@@ -1,0 +1,69 @@
+"""`--input NAME=FILE.npy` and `--input NAME=NUMBER`: values of the C function's parameters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from mdh.cli.command_line import CommandLine
+from mdh.ir.program import Program
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the user gave; parameters that are missing get random values."""
+
+    arrays: dict[str, Array] = field(default_factory=dict)
+    scalars: dict[str, int | float] = field(default_factory=dict)
+
+
+def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> Inputs:
+    """Raises Failed F115. Whether an array fits its parameter is judged by the call (A codes)."""
+    out = Inputs()
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name or not value:
+            headline = f"--input `{word}` is not NAME=FILE.npy or NAME=NUMBER"
+            raise line.fail("F115", headline, word, help="write --input A=a.npy")
+        if name not in program.params:
+            near = get_close_matches(name, program.params, 1, 0.5)
+            said = f"did you mean `{near[0]}`? " if near else ""
+            known = f"parameters: {', '.join(program.params)}"
+            raise line.fail("F115", f"`{program.name}` has no parameter `{name}`", word, help=said + known)
+        if name in out.arrays or name in out.scalars:
+            raise line.fail("F115", f"--input gives `{name}` twice", word, help="keep one of the two")
+        if name in program.buffer_of:
+            out.arrays[name] = _load(line, word, value)
+        else:
+            out.scalars[name] = _number(line, word, value, whole=not program.scalar_of[name].dtype.is_float)
+    return out
+
+
+def _load(line: CommandLine, word: str, path: str) -> Array:
+    """An array without objects: nothing in the file can run."""
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise line.fail("F115", f"no file `{path}`", word) from None
+    except (OSError, ValueError, EOFError) as error:
+        reason = (
+            error.strerror.lower() if isinstance(error, OSError) and error.strerror else "not a .npy file"
+        )
+        hint = "give a file that numpy.save wrote, of plain numbers"
+        raise line.fail("F115", f"`{path}` cannot be read: {reason}", word, help=hint) from None
+    if not isinstance(loaded, np.ndarray):
+        loaded.close()
+        raise line.fail("F115", f"`{path}` is an .npz archive", word, help="give one .npy file a parameter")
+    return loaded
+
+
+def _number(line: CommandLine, word: str, text: str, *, whole: bool) -> int | float:
+    try:
+        return int(text, 0) if whole else float(text)
+    except ValueError:
+        kind = "a whole number" if whole else "a number"
+        raise line.fail("F115", f"`{text}` is not {kind}", word) from None
