@@ -2,34 +2,41 @@
 
 from collections.abc import Iterator
 
-from mdh.check.subject import at
+from mdh.check.subject import at, plural
 from mdh.diagnostics import Diagnostic
 from mdh.schedule.model import Arg, ArgCall, Attr, Core, Hole, Mem, Place, Section, Step, Tile
 
 CODE = "S154"
+SHOWN = 4
+"""Open holes that one message points at."""
 
 
 def unbound_holes(section: Section) -> Iterator[Diagnostic]:
-    """One diagnostic a hole; a named hole once, where it first stands."""
-    seen: set[str] = set()
-    for step in section.steps:
-        for hole in step_holes(step):
-            if hole.name is not None:
-                if hole.name in seen:
-                    continue
-                seen.add(hole.name)
-            yield _unbound(hole)
+    """One diagnostic a named hole, where it first stands, and one for all that have no name."""
+    holes = [hole for step in section.steps for hole in step_holes(step)]
+    named: dict[str, Hole] = {}
+    for hole in holes:
+        if hole.name is not None:
+            named.setdefault(hole.name, hole)
+    yield from (_named(name, hole) for name, hole in named.items())
+    nameless = [hole for hole in holes if hole.name is None]
+    if nameless:
+        yield _nameless(nameless)
 
 
-def _unbound(hole: Hole) -> Diagnostic:
+def _named(name: str, hole: Hole) -> Diagnostic:
     values = "" if hole.values is None else "{" + ",".join(str(v) for v in hole.values) + "}"
-    text = f"?{hole.name or ''}{values}"
-    if hole.name:
-        example = hole.values[0] if hole.values else "VALUE"
-        how = f"bind it with `--set {hole.name}={example}`, or write a value"
-    else:
-        how = "write a value in its place, or name it (`?name`) and bind it with `--set name=VALUE`"
-    return Diagnostic(CODE, f"hole `{text}` has no value", at(hole.span, "open"), help=how)
+    example = hole.values[0] if hole.values else "VALUE"
+    how = f"bind it with `--set {name}={example}`, or write a value"
+    return Diagnostic(CODE, f"hole `?{name}{values}` has no value", at(hole.span, "open"), help=how)
+
+
+def _nameless(holes: list[Hole]) -> Diagnostic:
+    count = plural(len(holes), "hole")
+    headline = f"{count} without a value" if len(holes) > 1 else "a hole without a value"
+    labels = tuple(label for hole in holes[:SHOWN] for label in at(hole.span, "open"))
+    how = "write values, or name holes (`?name`) and bind them with `--set name=VALUE`"
+    return Diagnostic(CODE, headline, labels, help=how)
 
 
 def step_holes(step: Step) -> Iterator[Hole]:

@@ -79,16 +79,17 @@ def copying(attr: Attr, machine: Machine, found: Found) -> Copying:
     """
     vec = number(attr, "vec")
     choice = argument(attr)
-    last = "plain"
+    asked: list[str] = []
     while choice is not None:
         last = str(choice.value)
+        asked.append(last)
         lowered = last != "tma" or choice.fallback is None
         if last in machine.copy_engines and lowered:
             return Copying(last, vec)
         choice = choice.fallback
     engines = listed(machine.copy_engines)
-    headline = f"`{machine.name}` has no copy engine `{last}` with this target"
-    said = f"its engines: {engines}; `@copy({last} else plain)` states a fallback"
+    headline = f"`{machine.name}` has no copy engine {listed(asked)} with this target"
+    said = f"its engines: {engines}; `@copy({' else '.join(asked)} else plain)` states a fallback"
     found.append(Diagnostic("K165", headline, at(attr.span), help=said))
     return Copying("plain", vec)
 

@@ -50,7 +50,7 @@ def check(
     if found:
         raise Failed(*found)
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
-    return Plan(program, machine, target, tuple(plans), text, deterministic)
+    return Plan(program, seen_by(machine, target), target, tuple(plans), text, deterministic)
 
 
 def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[Diagnostic]]:

@@ -105,15 +105,15 @@ class Subject:
         step = self.written(s)
         return () if step is None else at(step.span, message)
 
-    def at_attr(self, s: int, name: str, message: str = "") -> tuple[Label, ...]:
-        """An attribute of the step or of one of its entries."""
+    def at_entry_attr(self, s: int, buffer: str, name: str, message: str = "") -> tuple[Label, ...]:
+        """An attribute of a buffer's memory entry, else the entry."""
         step = self.written(s)
         if step is None:
             return ()
-        groups = [t.attrs for t in step.tiles] + [c.attrs for c in step.cores] + [step.attrs]
-        groups += [m.attrs for m in (*step.inputs, *step.outputs)]
-        spans = (a.span for attrs in groups for a in attrs if a.name == name and a.span)
-        return at(next(spans, step.span), message)
+        names = (*self.draft.inputs, *self.draft.outputs)
+        mem = (*step.inputs, *step.outputs)[names.index(buffer)]
+        spans = (a.span for a in mem.attrs if a.name == name and a.span)
+        return at(next(spans, mem.span or step.span), message)
 
     def at_dim(self, d: int, message: str = "") -> tuple[Label, ...]:
         """The loop in the C."""

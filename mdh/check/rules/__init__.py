@@ -9,7 +9,7 @@ from mdh.check.rules.engines import check_engines
 from mdh.check.rules.for_order import check_for_order
 from mdh.check.rules.labels import check_initial, check_labels
 from mdh.check.rules.launch import check_block_axes, check_cluster, check_grid_axes, check_threads
-from mdh.check.rules.layers import check_axes, check_axis_once, check_known_layers, check_nesting
+from mdh.check.rules.layers import check_axis_once, check_known_layers, check_nesting
 from mdh.check.rules.layouts import check_layouts
 from mdh.check.rules.lowered import check_lowered
 from mdh.check.rules.mma import check_mma
@@ -34,7 +34,6 @@ DRAFT_RULES = (
     check_initial,
     check_tiles,
     check_layouts,
-    check_axes,
     check_for_order,
 )
 """Each step as written; the plan is resolved only where all of these are content."""

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from mdh.check.footprint import Footprint, combine_bytes, footprints, register_words, shared_bytes
+from mdh.check.loops import by_layer
+from mdh.check.resolve import has_layer
 from mdh.check.rules.combine import choose_combines
 from mdh.check.subject import Subject, plural
 from mdh.diagnostics import Diagnostic, Label
@@ -22,6 +24,8 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     limit = subject.machine.shared_per_block
     if used > limit:
         yield _shared(subject, found, used, 0 if cpu else combine_bytes(plan), limit)
+    if any(by_layer(plan, "WGP")) or any(has_layer(step, "MMA") for step in subject.draft.splitting):
+        return  # fragments of an atom lie across the lanes that issue it
     words = register_words(subject.program, plan, cpu=cpu)
     limit = subject.machine.registers_per_thread
     if words > limit:

@@ -118,7 +118,8 @@ def check_combines(subject: Subject) -> Iterator[Diagnostic]:
             family = ACROSS if method in ACROSS else IN_BLOCK
             if family in taken and taken[family] != method:
                 headline = f"`{holding.buffer}` combines by `{taken[family]}` and by `{method}`"
-                yield Diagnostic(CONFLICT, headline, subject.at_attr(s, "combine"), help="keep one of them")
+                labels = subject.at_entry_attr(s, holding.buffer, "combine")
+                yield Diagnostic(CONFLICT, headline, labels, help="keep one of them")
                 continue
             taken[family] = method
             yield from _legal(subject, result, s, holding.buffer, method)
@@ -127,7 +128,7 @@ def check_combines(subject: Subject) -> Iterator[Diagnostic]:
 def _legal(subject: Subject, result: Result, s: int, buffer: str, method: str) -> Iterator[Diagnostic]:
     layers = BLOCKED if method in ACROSS else THREADED
     where = "blocks" if method in ACROSS else "threads of a block"
-    labels = subject.at_attr(s, "combine")
+    labels = subject.at_entry_attr(s, buffer, "combine")
     if not _written_split(subject, layers) or result.op is None:
         others = IN_BLOCK if method in ACROSS else ACROSS
         other = BLOCKED if method in IN_BLOCK else THREADED

@@ -19,7 +19,7 @@ def check_engines(subject: Subject) -> Iterator[Diagnostic]:
     staged: set[str] = set()
     for i in subject.plan.code_order:
         for staging in subject.plan.steps[i].stagings:
-            labels = subject.at_attr(i, "copy") if staging.engine != "plain" or staging.vec else ()
+            labels = subject.at_entry_attr(i, staging.buffer, "copy")
             reason = _obstacle(subject, i, staging, staging.buffer in staged)
             staged.add(staging.buffer)
             if reason:

@@ -1,29 +1,14 @@
-"""K105 to K108: core layers exist, nest outer to inner in code order, and each axis is split once."""
+"""K105 to K107: core layers exist, nest outer to inner in code order, and each axis is split once."""
 
 from collections.abc import Iterator
 
 from mdh.check.loops import code_loops
-from mdh.check.subject import Draft, Subject, at, listed, parts, step_name
+from mdh.check.subject import Subject, listed, parts, step_name
 from mdh.diagnostics import Diagnostic
-from mdh.schedule.model import CORE_LAYERS, Unit
+from mdh.schedule.model import CORE_LAYERS
 
-UNKNOWN, NESTING, TWICE, AXIS = "K105", "K106", "K107", "K108"
+UNKNOWN, NESTING, TWICE = "K105", "K106", "K107"
 CUDA_ONLY = ("CLU",)
-
-
-def check_axes(draft: Draft) -> Iterator[Diagnostic]:
-    """K108: MMA has the axes m, n, k; every other core layer x, y, z."""
-    for step in draft.steps:
-        for core in step.cores:
-            if not isinstance(core.value, Unit):
-                continue
-            layer, axis = core.value.layer, core.value.axis
-            axes = ("m", "n", "k") if layer == "MMA" else ("x", "y", "z")
-            if layer in CORE_LAYERS and axis not in axes:
-                legal = listed(f"{layer}.{a}" for a in axes)
-                yield Diagnostic(
-                    AXIS, f"{layer} has no axis `{axis}`", at(core.span or step.span), help=f"axes: {legal}"
-                )
 
 
 def check_known_layers(subject: Subject) -> Iterator[Diagnostic]:
@@ -42,12 +27,16 @@ def check_known_layers(subject: Subject) -> Iterator[Diagnostic]:
 def check_nesting(subject: Subject) -> Iterator[Diagnostic]:
     """K106: for loops a before b in code order, both over core layers: layer(a) is not inside of layer(b)."""
     deepest: tuple[int, int, int] | None = None
+    told: set[int] = set()
     plan = subject.plan
     for loop in code_loops(plan):
         if loop.layer is None:
             continue
         depth = CORE_LAYERS.index(loop.layer)
         if deepest is not None and depth < deepest[0]:
+            if loop.step in told:
+                continue
+            told.add(loop.step)
             inner = CORE_LAYERS[deepest[0]]
             outer_step = step_name(plan.steps[loop.step], plan.steps[loop.step].number)
             inner_step = step_name(plan.steps[deepest[1]], plan.steps[deepest[1]].number)

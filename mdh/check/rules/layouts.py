@@ -15,7 +15,9 @@ def check_layouts(draft: Draft) -> Iterator[Diagnostic]:
         for mem in (*step.inputs, *step.outputs):
             if not isinstance(mem.value, Place) or not isinstance(mem.value.layout, tuple):
                 continue
-            buffer = draft.program.buffer_of[mem.value.buffer]
+            buffer = draft.program.buffer_of.get(mem.value.buffer)
+            if buffer is None:
+                continue
             natural = tuple(range(1, len(buffer.shape) + 1))
             layout = mem.value.layout
             if sorted(n for n in layout if isinstance(n, int)) == list(natural):

@@ -1,24 +1,31 @@
 """K190: what the language has and the compiler does not lower yet."""
 
 from collections.abc import Iterator
+from itertools import islice
 
+from mdh.check.loops import by_layer
+from mdh.check.resolve import has_layer
 from mdh.check.subject import Draft, Subject, at, parts
 from mdh.diagnostics import Diagnostic
 from mdh.schedule.model import Place
 
 CODE = "K190"
-LATER = ("NOD", "DEV", "WGP", "MMA")
+LATER = ("NOD", "DEV", "WGP")
 
 
 def check_lowered(subject: Subject) -> Iterator[Diagnostic]:
-    """No split over NOD, DEV, WGP or MMA has more than one part; no TMA copy or store, no warp roles."""
-    for s, step in enumerate(subject.plan.steps):
-        for split in step.splits:
-            if split.layer in LATER:
-                given = f"{parts(split.parts)} of `{subject.dim(split.dim)}`"
-                headline = f"{split.layer} with {given} is not lowered yet"
-                said = "use BLK, WRP, THR or VEC" if split.layer != "MMA" else "use THR and a register tile"
-                yield Diagnostic(CODE, headline, subject.at_core(s, split.dim), help=said)
+    """No split over NOD, DEV or WGP has more than one part; no MMA, TMA copy or store, no warp roles."""
+    for layer in LATER:
+        for loop in islice(by_layer(subject.plan, layer), 1):
+            given = f"{parts(loop.parts)} of `{subject.dim(loop.dim)}`"
+            headline = f"{layer} with {given} is not lowered yet"
+            labels = subject.at_core(loop.step, loop.dim)
+            yield Diagnostic(CODE, headline, labels, help="use BLK, WRP, THR or VEC")
+    for step in subject.draft.splitting:
+        if has_layer(step, "MMA"):
+            labels = at(step.span, "one thread computes no atom")
+            said = "use THR and a register tile"
+            yield Diagnostic(CODE, "tensor-core steps are not lowered yet", labels, help=said)
     yield from check_lowered_attributes(subject.draft)
 
 

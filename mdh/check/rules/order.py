@@ -117,14 +117,25 @@ def _exchanged(subject: Subject, dims: tuple[int, ...], pair: Pair) -> Diagnosti
     names = tuple(subject.dim(d) for d in dims)
     first, second = (", ".join(f"{n} = {v}" for n, v in zip(names, point, strict=True)) for point in pair)
     headline = f"--strict-fp: iteration ({second}) comes before ({first})"
-    last = max((x for x in code_loops(subject.plan) if x.dim in dims), key=lambda x: x.step)
     return Diagnostic(
         STRICT,
         headline,
-        subject.at_step(last.step, "its loops reorder the reduction"),
+        _exchanging(subject, dims),
         help=f"keep the loops over {', '.join(names)} in C's order, or drop --strict-fp",
         witness=(("dims", names), ("first", pair[0]), ("second", pair[1])),
     )
+
+
+def _exchanging(subject: Subject, dims: tuple[int, ...]) -> tuple[Label, ...]:
+    """The first written step whose loops do not stand where C's order has them."""
+    loops = [x for x in code_loops(subject.plan) if x.dim in dims]
+    in_order = sorted(loops, key=lambda x: (x.dim, x.step))
+    for loop, wanted in zip(loops, in_order, strict=True):
+        if loop != wanted and subject.written(loop.step) is not None:
+            return subject.at_tile(
+                loop.step, loop.dim, f"its loop over `{subject.dim(loop.dim)}` comes too early"
+            )
+    return ()
 
 
 def check_arrival_order(subject: Subject) -> Iterator[Diagnostic]:
