@@ -56,20 +56,28 @@ def box(
 def _extent(
     stage: Stage, levels: Levels, mine: list[Access], k: int, whole: int, inside: frozenset[str]
 ) -> int:
-    """Extent of dim k: the spread of the constants plus what the inside levels add."""
+    """Extent of dim k: the spread of the constants plus what the inside levels add.
+
+    An image with holes (strided, cyclic) counts its points: copies are packed then.
+    """
     functions = [a.index[k] for a in mine if k < len(a.index)]
     known = [f for f in functions if f is not None]
-    if len(known) < len(functions) or not known:
-        return whole
     number = {d.name: i for i, d in enumerate(stage.dims)}
+    if len(known) < len(functions) or not known or not all(f.names <= number.keys() for f in known):
+        return whole
     lows, highs = [], []
     for f in known:
-        if not all(name in number for name, _ in f.terms):
-            return whole
         spans = [c * levels.span(number[name], inside) for name, c in f.terms]
         lows.append(f.const + sum(s for s in spans if s < 0))
         highs.append(f.const + sum(s for s in spans if s > 0))
-    return max(highs) - min(lows) + 1
+    extent = max(highs) - min(lows) + 1
+    if len(set(known)) > 1:
+        return extent
+    points = 1
+    for name in known[0].names:
+        for level in levels.by_dim[number[name]]:
+            points *= level.parts if level.var in inside else 1
+    return min(extent, points)
 
 
 def elements(extents: tuple[int, ...]) -> int:

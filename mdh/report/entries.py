@@ -42,7 +42,7 @@ def entries_of(program: Program, stage: Stage) -> Entries:
         tuple(DimRow(d.name, d.extent, _kind(stage, d.kind.value), d.start, d.step) for d in stage.dims),
         tuple(_buffer(program, name) for name in inputs),
         tuple(_buffer(program, name) for name in outputs),
-        _skeleton(stage, inputs, outputs),
+        _skeleton(stage, inputs, outputs, only=len(program.stages) == 1),
     )
 
 
@@ -60,11 +60,13 @@ def _buffer(program: Program, name: str) -> BufferRow:
     return BufferRow(name, buffer.dtype.name, buffer.shape, size)
 
 
-def _skeleton(stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
+def _skeleton(stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...], *, only: bool) -> str:
+    """In a section of its own where the program has several stages."""
     tiles = ", ".join(str(d.extent) for d in stage.dims)
     carets = ",".join("^" for _ in stage.dims)
     ins, outs = ",".join("^" for _ in inputs), ",".join("^" for _ in outputs)
     memory = f"( {ins} ; {outs} )" if inputs else f"( ; {outs} )"
     dims, sources = ", ".join(d.name for d in stage.dims), ", ".join(inputs) or "no input"
     names = f"// {dims}: {sources} -> {', '.join(outputs)}"
-    return f"{names}\n1: (de-)comp( {tiles} ) {memory} ( {carets} )"
+    step = f"1: (de-)comp( {tiles} ) {memory} ( {carets} )"
+    return f"{names}\n{step}" if only else f"stage {stage.name} {{ {names}\n  {step}\n}}"

@@ -18,6 +18,7 @@ class Resources:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
+    private_bytes: int
     registers: int
     resident: int
     occupancy: float
@@ -42,7 +43,7 @@ def resources_of(kernel: Kernel, machine: Machine) -> Resources:
     threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
     if machine.kind == "cpu":
         waves = blocks / machine.units
-        return Resources(kernel.name, grid, block, shared, registers, 0, 0.0, "", waves)
+        return Resources(kernel.name, grid, block, shared, private, registers, 0, 0.0, "", waves)
     limits = {"blocks": machine.blocks_per_unit, "threads": machine.threads_per_unit // threads}
     if shared:
         limits["shared memory"] = machine.shared_per_unit // shared
@@ -51,7 +52,7 @@ def resources_of(kernel: Kernel, machine: Machine) -> Resources:
     resident = limits[limit]
     occupancy = resident * threads / machine.threads_per_unit
     waves = blocks / (machine.units * resident) if resident else 0.0
-    return Resources(kernel.name, grid, block, shared, registers, resident, occupancy, limit, waves)
+    return Resources(kernel.name, grid, block, shared, private, registers, resident, occupancy, limit, waves)
 
 
 def _allocs(body: tuple[Stmt, ...]) -> Iterator[Alloc]:

@@ -111,16 +111,15 @@ def _layers_text(stage: StageReport) -> str:
 
 def _resources_text(r: Resources) -> str:
     grid, block = "×".join(map(str, r.grid)), "×".join(map(str, r.block))
-    lines = [
-        f"  kernel {r.kernel}",
-        f"    grid {grid}, block {block}: {r.blocks:,} blocks of {r.threads} threads",
-    ]
-    lines.append(f"    shared {bytes_text(r.shared_bytes)} a block, about {r.registers} registers a thread")
-    if r.limit:
-        lines.append(
-            f"    {r.resident} blocks a multiprocessor ({r.limit} bound), "
-            f"occupancy {r.occupancy:.0%}, {r.waves:.2f} waves"
+    if not r.limit:
+        return (
+            f"  kernel {r.kernel}\n    grid {grid}: {r.blocks:,} work-groups, {r.waves:.2f} a core\n"
+            f"    packed buffers {bytes_text(r.shared_bytes)}, register tiles {bytes_text(r.private_bytes)}"
+            " a work-group\n"
         )
-    else:
-        lines.append(f"    {r.waves:.2f} work-groups a core")
-    return "\n".join(lines) + "\n"
+    return (
+        f"  kernel {r.kernel}\n    grid {grid}, block {block}: {r.blocks:,} blocks of {r.threads} threads\n"
+        f"    shared {bytes_text(r.shared_bytes)} a block, about {r.registers} registers a thread\n"
+        f"    {r.resident} blocks a multiprocessor ({r.limit} bound), "
+        f"occupancy {r.occupancy:.0%}, {r.waves:.2f} waves\n"
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind, Program
 from mdh.lower.levels import Level, Levels, make_levels
-from mdh.report.accesses import accesses_of, box, elements
+from mdh.report.accesses import Access, accesses_of, box, elements
 
 SHARED_BY = {"SM": frozenset({"WGP", "WRP", "THR", "VEC"}), "RM": frozenset({"VEC"})}
 """Units that see one instance of a region."""
@@ -92,9 +92,47 @@ def _input_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str)
                 Move(buffer, source, staging.region, number, extents, elements(extents) * size, count)
             )
             source = staging.region
-    reads = sum(1 for a in accesses_of(plan.stage) if a.buffer == buffer and not a.store)
-    moves.append(Move(buffer, source, "OP", 0, (), size * reads, _points(plan)))
+    moves.append(_reads(program, plan, levels, buffer, source))
     return moves
+
+
+def _reads(program: Program, plan: StagePlan, levels: Levels, buffer: str, source: str) -> Move:
+    """What the scalar function asks of `source`: registers at every point, memory once an unrolled body.
+
+    Loops inside the body whose variables the access does not use are left out too: compilers hoist the load.
+    """
+    size = program.buffer_of[buffer].dtype.bytes
+    mine = [a for a in accesses_of(plan.stage) if a.buffer == buffer and not a.store]
+    if source == "RM":
+        return Move(buffer, source, "OP", 0, (), size * len(mine), _points(plan))
+    body = _unrolled(plan, levels)
+    extents = box(program, plan.stage, levels, buffer, frozenset(lv.var for lv in body))
+    rest = [lv for s in plan.code_order for lv in levels.all if lv.step == s and lv not in body]
+    used = {d for a in mine for d in _dims_of(plan, a)}
+    while rest and rest[-1].layer is None and rest[-1].dim not in used:
+        rest.pop()
+    count = _product(lv.parts for lv in rest)
+    return Move(buffer, source, "OP", 0, extents, elements(extents) * size, count)
+
+
+def _unrolled(plan: StagePlan, levels: Levels) -> list[Level]:
+    """The innermost loops that are unrolled or vector lanes: one straight body of code."""
+    out = [lv for lv in levels.all if lv.layer == "VEC"]
+    for s in reversed(plan.code_order):
+        step = plan.steps[s]
+        mine = [lv for lv in levels.all if lv.step == s and lv.layer is None]
+        if mine and step.unroll != 0 and step.text:
+            break
+        out.extend(mine)
+    return out
+
+
+def _dims_of(plan: StagePlan, access: Access) -> set[int]:
+    """Dimensions that an access depends on; all of them where it is indexed by data."""
+    number = {d.name: i for i, d in enumerate(plan.stage.dims)}
+    if any(f is None for f in access.index):
+        return set(number.values())
+    return {number[n] for f in access.index if f is not None for n in f.names if n in number}
 
 
 def _output_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str) -> list[Move]:
