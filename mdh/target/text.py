@@ -10,7 +10,7 @@ from mdh.ir.kernel import Launch
 
 @dataclass(frozen=True, slots=True)
 class BufferArg:
-    """A pointer argument: `name` is the program's buffer or a workspace; bytes are what the kernel may touch."""
+    """A pointer argument: `name` is the program's buffer or a workspace; the kernel may touch `bytes`."""
 
     name: str
     dtype: DType

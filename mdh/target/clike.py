@@ -1,0 +1,112 @@
+"""Expressions as C text, with the parentheses that C needs and readers want, and no more."""
+
+from typing import assert_never
+
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, children
+from mdh.ir.kernel import Buf, Space
+from mdh.target.dialect import Dialect, Piece, Scope
+from mdh.target.literals import literal
+from mdh.target.offset import offset
+
+RANK = {
+    "||": 4, "&&": 5, "|": 6, "^": 7, "&": 8, "==": 9, "!=": 9, "<": 10, "<=": 10, ">": 10, ">=": 10,
+    "<<": 11, ">>": 11, "+": 12, "-": 12, "*": 13, "/": 13, "%": 13,
+}  # fmt: skip
+"""How tightly C's binary operators bind (C11 6.5.5 to 6.5.14)."""
+
+ASSIGNMENT, CONDITIONAL, UNARY, POSTFIX = 2, 3, 14, 16
+
+_BITS = frozenset({"&", "|", "^", "<<", ">>"})
+
+
+def text(e: Expr, scope: Scope, dialect: Dialect, floor: int = 0) -> str:
+    """`e` as C, in parentheses where it binds less tightly than `floor`."""
+    piece = render(e, scope, dialect)
+    return piece.text if piece.rank >= floor else f"({piece.text})"
+
+
+def render(e: Expr, scope: Scope, dialect: Dialect) -> Piece:
+    vector = dialect.vector(e, scope)
+    if vector is not None:
+        return vector
+    match e:
+        case Const(value, dtype):
+            out = literal(value, dtype, dialect.long_suffix)
+            return Piece(out, UNARY if out.startswith("-") else POSTFIX)
+        case Var(name, _):
+            return Piece(scope.name(name), POSTFIX)
+        case Load():
+            return _load(e, scope, dialect)
+        case Unary(op, arg, _):
+            inner = text(arg, scope, dialect, UNARY)
+            return Piece(f"{op}({inner})" if inner.startswith(op) else op + inner, UNARY)
+        case Binary():
+            return _binary(e, scope, dialect)
+        case Select(cond, then, other, _):
+            parts = (text(cond, scope, dialect, CONDITIONAL + 1), text(then, scope, dialect, CONDITIONAL + 1))
+            return Piece(f"{parts[0]} ? {parts[1]} : {text(other, scope, dialect, CONDITIONAL)}", CONDITIONAL)
+        case Cast():
+            return dialect.cast(e, scope)
+        case Call("block_id" | "thread_id" | "cluster_rank", _, _):
+            out = dialect.coordinate(e, scope)
+            return Piece(out, UNARY if out.startswith("(") else POSTFIX)
+        case Call():
+            return dialect.call(e, scope)
+        case _:
+            assert_never(e)
+
+
+def _binary(e: Binary, scope: Scope, dialect: Dialect) -> Piece:
+    rank = RANK[e.op]
+    sides = []
+    for side, least in ((e.left, rank), (e.right, rank + 1)):
+        wrap = isinstance(side, Binary) and _confusing(e.op, side.op)
+        sides.append(text(side, scope, dialect, POSTFIX if wrap else least))
+    return Piece(f"{sides[0]} {e.op} {sides[1]}", rank)
+
+
+def _confusing(outer: str, inner: str) -> bool:
+    """Pairs whose order few readers know and compilers warn about: && in ||, sums in bit operators."""
+    if {outer, inner} & _BITS:
+        return outer != inner or outer in ("<<", ">>")
+    return outer == "||" and inner == "&&"
+
+
+def place(buf: Buf, index: tuple[Expr, ...], scope: Scope, dialect: Dialect, extra: int = 0) -> str:
+    """The lvalue `A[i * 2048 + k]`, or `acc` for a buffer of one register."""
+    name = scope.name(buf.name)
+    if is_single(buf):
+        return name
+    where = text(offset(buf, index, extra), scope, dialect)
+    if buf.swizzle:
+        where = f"swizzle_{buf.swizzle}_{buf.dtype.bytes}({where})"
+    return f"{name}[{where}]"
+
+
+def is_single(buf: Buf) -> bool:
+    """A register buffer of one element is a plain variable."""
+    return buf.space is Space.RM and buf.elements == 1
+
+
+def _load(e: Load, scope: Scope, dialect: Dialect) -> Piece:
+    buf = scope.buffers[e.buffer]
+    where = place(buf, e.index, scope, dialect)
+    return dialect.load(buf, where, e.lanes, scope=scope)
+
+
+def lanes_of(e: Expr, scope: Scope) -> int:
+    """Lanes of a vector expression, 1 for a scalar."""
+    match e:
+        case Load(buffer, _, _, lanes):
+            return max(lanes, scope.buffers[buffer].lanes)
+        case Call("lane", _, _):
+            return 1
+        case Call("iota", (Const(int() as n), *_), _):
+            return n
+        case _:
+            return max((lanes_of(c, scope) for c in children(e)), default=1)
+
+
+def same_value_type(a: DType, b: DType, dialect: Dialect) -> bool:
+    return dialect.value_type(a) == dialect.value_type(b)

@@ -1,0 +1,156 @@
+"""CUDA C++ as Dialect sees it."""
+
+from mdh.ir.dtype import BF16, F16, F64, DType
+from mdh.ir.expr import Call, Cast, Const, Expr
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Move, Space, Store
+from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
+from mdh.target.cuda_moves import move_lines
+from mdh.target.dialect import Piece, Scope
+from mdh.target.operators import atomic_helper
+from mdh.target.registers import declaration
+from mdh.target.statements import updated
+
+STORAGE = {
+    "f16": "__half", "bf16": "__nv_bfloat16", "f32": "float", "f64": "double",
+    "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long",
+    "u8": "unsigned char", "u16": "unsigned short", "u32": "unsigned int", "u64": "unsigned long long",
+}  # fmt: skip
+TO_FLOAT = {F16: "__half2float", BF16: "__bfloat162float"}
+FROM_FLOAT = {F16: "__float2half_rn", BF16: "__float2bfloat16_rn"}
+COORDINATES = {"block_id": "blockIdx", "thread_id": "threadIdx"}
+SHUFFLES = {"shfl_xor": "__shfl_xor_sync", "shfl_up": "__shfl_up_sync"}
+UNCHANGED = frozenset({"isnan", "isinf", "isfinite", "signbit"})
+NATIVE_ATOMICS = {"+": "atomicAdd", "min": "atomicMin", "max": "atomicMax"} | {
+    "&": "atomicAnd", "|": "atomicOr", "^": "atomicXor"
+}  # fmt: skip
+
+
+class Cuda:
+    language = "cuda"
+    long_suffix = "LL"
+
+    def value_type(self, dtype: DType, lanes: int = 1) -> str:
+        return "float" if dtype in TO_FLOAT else STORAGE[dtype.name]
+
+    def element_type(self, buf: Buf) -> str:
+        return STORAGE[buf.dtype.name]
+
+    def aligned(self, n: int) -> str:
+        return f"__align__({n}) "
+
+    def zeros(self, buf: Buf) -> str:
+        return "{}"
+
+    def coordinate(self, call: Call, scope: Scope) -> str:
+        if call.fn == "cluster_rank":
+            return "cluster_rank()"
+        axis = call.args[0]
+        assert isinstance(axis, Const)
+        return f"(int){COORDINATES[call.fn]}.{'xyz'[int(axis.value)]}"
+
+    def cast(self, e: Cast, scope: Scope) -> Piece:
+        if e.dtype in FROM_FLOAT:
+            if e.arg.dtype == e.dtype:
+                return Piece(text(e.arg, scope, self, POSTFIX), POSTFIX)
+            rounded = f"{FROM_FLOAT[e.dtype]}({text(e.arg, scope, self)})"
+            return Piece(f"{TO_FLOAT[e.dtype]}({rounded})", POSTFIX)
+        if same_value_type(e.arg.dtype, e.dtype, self):
+            return Piece(text(e.arg, scope, self, UNARY), UNARY)
+        return Piece(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
+
+    def call(self, e: Call, scope: Scope) -> Piece:
+        args = ", ".join(text(a, scope, self) for a in e.args)
+        if e.fn in SHUFFLES:
+            return Piece(f"{SHUFFLES[e.fn]}(0xffffffff, {args})", POSTFIX)
+        if e.fn in ("imin", "imax"):
+            return Piece(f"{e.fn[1:]}({args})", POSTFIX)
+        if e.fn == "peer":
+            return Piece(f"peer_{e.dtype.name}(&{args})", POSTFIX)
+        return Piece(f"{self.function(e.fn, e.dtype)}({args})", POSTFIX)
+
+    def function(self, fn: str, dtype: DType) -> str:
+        if fn in UNCHANGED:
+            return fn
+        if not dtype.is_float:
+            return "llabs" if fn == "abs" and dtype.bits == 64 else fn
+        return fn if dtype == F64 else fn + "f"
+
+    def vector(self, e: Expr, scope: Scope) -> Piece | None:
+        return None
+
+    def load(self, buf: Buf, place: str, lanes: int, *, scope: Scope) -> Piece:
+        spun = buf.name in scope.spun
+        if spun:
+            place = f"*(volatile const {STORAGE[buf.dtype.name]} *)&{place}"
+        if buf.dtype in TO_FLOAT:
+            return Piece(f"{TO_FLOAT[buf.dtype]}({place})", POSTFIX)
+        return Piece(place, UNARY if spun else POSTFIX)
+
+    def store(self, s: Store, scope: Scope) -> list[str]:
+        buf = scope.buffers[s.buffer]
+        where = place(buf, s.index, scope, self)
+        update = updated(s)
+        if update and buf.dtype not in TO_FLOAT and s.cache != "stream":
+            op, right = update
+            return [f"{where} {op}= {text(right, scope, self)};"]
+        value = self.stored(buf, s.value, scope)
+        if s.cache == "stream" and buf.space is Space.DM:
+            return [f"__stcs(&{where}, {value});"]
+        return [f"{where} = {value};"]
+
+    def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
+        dtype = buf.dtype
+        if dtype not in FROM_FLOAT:
+            return text(value, scope, self)
+        while isinstance(value, Cast) and value.dtype == dtype:
+            value = value.arg  # the store rounds
+        return f"{FROM_FLOAT[dtype]}({text(value, scope, self)})"
+
+    def move(self, s: Move, scope: Scope) -> list[str]:
+        return move_lines(s, scope, self)
+
+    def atomic(self, s: Atomic, scope: Scope) -> list[str]:
+        buf = scope.buffers[s.buffer]
+        where = f"&{place(buf, s.index, scope, self)}"
+        value = text(s.value, scope, self)
+        call = self.atomic_call(s.op, buf.dtype, where, value)
+        if s.result is None:
+            return [f"{call};"]
+        kind = self.value_type(buf.dtype)
+        cast = f"({kind})" if buf.dtype.name == "i64" else ""
+        return [f"const {kind} {scope.name(s.result)} = {cast}{call};"]
+
+    def atomic_call(self, op: str, dtype: DType, where: str, value: str) -> str:
+        native = NATIVE_ATOMICS.get(op)
+        if dtype.name in ("i32", "u32", "u64") and native:
+            return f"{native}({where}, {value})"
+        if dtype.name == "i64" and native:
+            if op in ("min", "max"):
+                return f"{native}({where}, {value})"
+            wide = "unsigned long long"
+            return f"{native}(({wide} *){where}, ({wide})({value}))"
+        if dtype.name in ("f32", "f64") and op == "+":
+            return f"atomicAdd({where}, {value})"
+        return f"{atomic_helper(op, dtype)}({where}, {value})"
+
+    def barrier(self, s: Barrier) -> list[str]:
+        note = f"  // {s.reason}" if s.reason else ""
+        match s.scope:
+            case "cluster":
+                return [f"cluster_sync();{note}"]
+            case "device":
+                return ["__threadfence();", f"__syncthreads();{note}"]
+            case _:
+                return [f"__syncthreads();{note}"]
+
+    def fence(self) -> str:
+        return "__threadfence();"
+
+    def commit(self) -> list[str]:
+        return ["cp_async_commit();"]
+
+    def wait(self, pending: int) -> list[str]:
+        return [f"cp_async_wait<{pending}>();"]
+
+    def registers(self, s: Alloc, scope: Scope) -> list[str]:
+        return declaration(s, scope, self)

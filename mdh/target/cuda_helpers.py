@@ -1,0 +1,153 @@
+"""Device functions that CUDA text may call; each is printed only where its name occurs."""
+
+import re
+from collections.abc import Callable
+
+from mdh.ir.dtype import BY_NAME, DType
+from mdh.target.cuda import FROM_FLOAT, STORAGE, TO_FLOAT
+from mdh.target.operators import OPERATORS, combined, swizzle
+
+INLINE = "__device__ __forceinline__"
+
+_COMMIT = f"""{INLINE} void cp_async_commit()
+{{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}}
+"""
+_WAIT = f"""template <int pending>
+{INLINE} void cp_async_wait()
+{{
+    asm volatile("cp.async.wait_group %0;" :: "n"(pending) : "memory");
+}}
+"""
+_CLUSTER_SYNC = f"""{INLINE} void cluster_sync()
+{{
+    asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory");
+}}
+"""
+_CLUSTER_RANK = f"""{INLINE} int cluster_rank()
+{{
+    int rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}}
+"""
+CONSTANTS = {
+    "INFINITY": "#define INFINITY __int_as_float(0x7f800000)\n",
+    "NAN": "#define NAN __int_as_float(0x7fffffff)\n",
+}
+
+
+def helper(name: str) -> str | None:
+    """The definition of the device function `name`, or None where the text does not define it."""
+    match name:
+        case "cp_async_commit":
+            return _COMMIT
+        case "cp_async_wait":
+            return _WAIT
+        case "cluster_sync":
+            return _CLUSTER_SYNC
+        case "cluster_rank":
+            return _CLUSTER_RANK
+    if found := re.fullmatch(r"cp_async_(4|8|16)(_if)?", name):
+        return _cp_async(int(found[1]), predicated=found[2] is not None)
+    if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)", name):
+        return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]])
+    if found := re.fullmatch(r"swizzle_(\d+)_(\d+)", name):
+        return swizzle(name, int(found[1]), int(found[2]), INLINE)
+    if found := re.fullmatch(r"peer_([a-z]+\d+)", name):
+        return _peer(name, BY_NAME[found[1]])
+    return None
+
+
+def _cp_async(n: int, *, predicated: bool) -> str:
+    cache = "cg" if n == 16 else "ca"
+    if predicated:
+        head = f"void cp_async_{n}_if(bool take, void *dst, const void *src)"
+        size, operand = ", %2", f', "r"(take ? {n} : 0)'
+    else:
+        head, size, operand = f"void cp_async_{n}(void *dst, const void *src)", "", ""
+    return f"""{INLINE} {head}
+{{
+    asm volatile("cp.async.{cache}.shared.global [%0], [%1], {n}{size};"
+                 :: "r"((unsigned)__cvta_generic_to_shared(dst)), "l"(__cvta_generic_to_global(src)){operand}
+                 : "memory");
+}}
+"""
+
+
+def _peer(name: str, dtype: DType) -> str:
+    kind = STORAGE[dtype.name]
+    letter = {"f32": "f", "f64": "d"}.get(dtype.name, "r" if dtype.bits == 32 else "l")
+    return f"""{INLINE} {kind} {name}(const {kind} *p, int rank)
+{{
+    {kind} value;
+    asm volatile("{{\\n.reg .u32 there;\\nmapa.shared::cluster.u32 there, %1, %2;\\n"
+                 "ld.shared::cluster.{dtype.name.replace("i", "s")} %0, [there];\\n}}"
+                 : "={letter}"(value) : "r"((unsigned)__cvta_generic_to_shared(p)), "r"(rank) : "memory");
+    return value;
+}}
+"""
+
+
+def _atomic(name: str, op: str, dtype: DType) -> str:
+    if dtype.bits < 32:
+        return _atomic_narrow(name, op, dtype)
+    kind = STORAGE[dtype.name]
+    word = "unsigned int" if dtype.bits == 32 else "unsigned long long"
+    to, back = _punned(dtype)
+    return f"""{INLINE} {kind} {name}({kind} *p, {kind} value)
+{{
+    {word} seen = *(volatile {word} *)p, old;
+    do {{
+        old = seen;
+        const {kind} held = {back("old")};
+        seen = atomicCAS(({word} *)p, old, {to(f"({kind})({combined(op, 'held', 'value')})")});
+    }} while (seen != old);
+    return {back("old")};
+}}
+"""
+
+
+Spell = Callable[[str], str]
+
+
+def _punned(dtype: DType) -> tuple[Spell, Spell]:
+    """How a value becomes the word that is compared and swapped, and back."""
+    word = "unsigned int" if dtype.bits == 32 else "unsigned long long"
+    match dtype.name:
+        case "f32":
+            return "__float_as_uint({})".format, "__uint_as_float({})".format
+        case "f64":
+            return f"({word})__double_as_longlong({{}})".format, "__longlong_as_double((long long){})".format
+        case _:
+            return f"({word})({{}})".format, f"({STORAGE[dtype.name]}){{}}".format
+
+
+def _atomic_narrow(name: str, op: str, dtype: DType) -> str:
+    """Elements narrower than a word are exchanged with the aligned word around them."""
+    kind = STORAGE[dtype.name]
+    lane = f"unsigned {'char' if dtype.bits == 8 else 'short'}"
+    value = "float" if dtype in TO_FLOAT else kind
+    old = f"({kind})(old >> shift)"
+    new = f"({lane})({combined(op, 'held', 'value')})"
+    if dtype in TO_FLOAT:
+        bits = {"f16": "__ushort_as_half", "bf16": "__ushort_as_bfloat16"}[dtype.name]
+        raw = {"f16": "__half_as_ushort", "bf16": "__bfloat16_as_ushort"}[dtype.name]
+        old = f"{TO_FLOAT[dtype]}({bits}((unsigned short)(old >> shift)))"
+        new = f"{raw}({FROM_FLOAT[dtype]}({combined(op, 'held', 'value')}))"
+    mask = (1 << dtype.bits) - 1
+    return f"""{INLINE} {value} {name}({kind} *p, {value} value)
+{{
+    unsigned int *const word = (unsigned int *)((unsigned long long)p & ~3ULL);
+    const int shift = (int)((unsigned long long)p & 3) * 8;
+    unsigned int seen = *(volatile unsigned int *)word, old;
+    do {{
+        old = seen;
+        const {value} held = {old};
+        const unsigned int now = {new};
+        seen = atomicCAS(word, old, (old & ~({mask:#x}u << shift)) | (now << shift));
+    }} while (seen != old);
+    return {old};
+}}
+"""

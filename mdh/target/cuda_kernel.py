@@ -1,0 +1,83 @@
+"""A kernel and the head of a file in CUDA C++."""
+
+import re
+from collections.abc import Mapping
+from math import prod
+
+from mdh.ir.dtype import DType
+from mdh.ir.kernel import Buf, Kernel
+from mdh.target.cuda import STORAGE, Cuda
+from mdh.target.cuda_helpers import CONSTANTS
+from mdh.target.dialect import Scope
+from mdh.target.lanes import without_vectors
+from mdh.target.names import fresh
+from mdh.target.shared import STATIC_LIMIT, Slot, shared_layout
+from mdh.target.signature import assemble, scope_of
+
+
+def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str, tuple[int, int]]:
+    """The kernel's text and its (static, dynamic) bytes of shared memory."""
+    kernel = without_vectors(kernel)
+    scope = scope_of(kernel, names)
+    slots = shared_layout(kernel)
+    total = slots[-1].end if slots else 0
+    is_static = total <= STATIC_LIMIT
+    first = [_static(s, scope) for s in slots] if is_static else _dynamic(slots, scope)
+    params = [_parameter(b, scope) for b in kernel.buffers]
+    params += [_scalar(name, dtype, scope) for name, dtype in kernel.scalars]
+    head = f'extern "C" __global__ void {_bounds(kernel)}'
+    text = assemble(kernel, (head,), entry, params, first, Cuda(), scope)
+    return text, ((total, 0) if is_static else (0, total))
+
+
+def cuda_prologue(text: str) -> str:
+    """Includes and constants that `text` needs; most texts need none."""
+    words = set(re.findall(r"\w+", text))
+    lines = []
+    if any("half" in w and w.startswith("__") for w in words):
+        lines.append("#include <cuda_fp16.h>\n")
+    if any("bfloat16" in w for w in words):
+        lines.append("#include <cuda_bf16.h>\n")
+    for name, definition in CONSTANTS.items():
+        if name in words:
+            lines.append(f"#ifndef {name}\n{definition}#endif\n")
+    return "".join(lines)
+
+
+def _bounds(kernel: Kernel) -> str:
+    launch = kernel.launch
+    threads = prod(launch.block)
+    out = (
+        f"__launch_bounds__({threads}, {launch.min_blocks})"
+        if launch.min_blocks
+        else f"__launch_bounds__({threads})"
+    )
+    if prod(launch.cluster) > 1:
+        out += f" __cluster_dims__({', '.join(map(str, launch.cluster))})"
+    return out
+
+
+def _parameter(buf: Buf, scope: Scope) -> str:
+    const = "const " if buf.readonly else ""
+    restrict = "" if buf.name in scope.spun else "__restrict__ "
+    return f"{const}{STORAGE[buf.dtype.name]} *{restrict}{scope.name(buf.name)}"
+
+
+def _scalar(name: str, dtype: DType, scope: Scope) -> str:
+    return f"{Cuda().value_type(dtype)} {scope.name(name)}"
+
+
+def _static(slot: Slot, scope: Scope) -> str:
+    buf = slot.buf
+    align = f"__align__({slot.align}) " if slot.align > buf.dtype.bytes else ""
+    return f"__shared__ {align}{STORAGE[buf.dtype.name]} {scope.name(buf.name)}[{slot.elements * buf.lanes}];"
+
+
+def _dynamic(slots: tuple[Slot, ...], scope: Scope) -> list[str]:
+    block = fresh("shared", scope.names.values(), "cuda")
+    out = [f"extern __shared__ __align__(128) unsigned char {block}[];"]
+    for slot in slots:
+        kind = STORAGE[slot.buf.dtype.name]
+        start = f"{block} + {slot.start}" if slot.start else block
+        out.append(f"{kind} *const {scope.name(slot.buf.name)} = ({kind} *)({start});")
+    return out

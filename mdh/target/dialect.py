@@ -1,0 +1,91 @@
+"""What CUDA C++ and OpenCL C spell differently; everything else is `clike`'s."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Call, Cast, Expr
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Kernel, Move, Stmt, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text of an expression and how tightly its outermost operator binds (a row of clike's table)."""
+
+    text: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What names mean while one kernel is printed: `names` maps IR names to target names."""
+
+    kernel: Kernel
+    buffers: Mapping[str, Buf]
+    names: Mapping[str, str]
+    spun: frozenset[str] = frozenset()
+    """DM buffers that a While waits on: their loads are volatile."""
+
+    def name(self, name: str) -> str:
+        return self.names.get(name, name)
+
+    def with_buffers(self, *bufs: Buf) -> "Scope":
+        return replace(self, buffers={**self.buffers, **{b.name: b for b in bufs}})
+
+
+class Dialect(Protocol):
+    """One target language. Lines are without indentation; expressions are Pieces."""
+
+    language: str
+    long_suffix: str
+
+    def value_type(self, dtype: DType, lanes: int = 1) -> str:
+        """The type that values of `dtype` are computed in (16-bit floats: float)."""
+
+    def element_type(self, buf: Buf) -> str:
+        """The type a buffer's elements are declared with; a vector type where it holds vectors."""
+
+    def aligned(self, n: int) -> str:
+        """The prefix of a declaration whose address is a multiple of n bytes."""
+
+    def zeros(self, buf: Buf) -> str:
+        """An initialiser that zeroes an array; empty where a loop serves better."""
+
+    def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
+        """`value` as an element of `buf`: rounded where the buffer holds 16-bit floats."""
+
+    def coordinate(self, call: Call, scope: Scope) -> str:
+        """block_id, thread_id, cluster_rank as an int."""
+
+    def cast(self, e: Cast, scope: Scope) -> Piece:
+        """A conversion that changes the value type, or rounds to a 16-bit float."""
+
+    def call(self, e: Call, scope: Scope) -> Piece:
+        """A function by its C name and precision."""
+
+    def vector(self, e: Expr, scope: Scope) -> Piece | None:
+        """Text of a vector-valued comparison or selection where it is not the scalar's; else None."""
+
+    def load(self, buf: Buf, place: str, lanes: int, *, scope: Scope) -> Piece:
+        """The value at lvalue `place` (`A[i]`), converted to its value type."""
+
+    def store(self, s: Store, scope: Scope) -> list[str]: ...
+
+    def move(self, s: Move, scope: Scope) -> list[str]: ...
+
+    def atomic(self, s: Atomic, scope: Scope) -> list[str]: ...
+
+    def barrier(self, s: Barrier) -> list[str]: ...
+
+    def fence(self) -> str: ...
+
+    def commit(self) -> list[str]: ...
+
+    def wait(self, pending: int) -> list[str]: ...
+
+    def registers(self, s: Alloc, scope: Scope) -> list[str]:
+        """Declaration (and first values) of an RM buffer."""
+
+
+Body = tuple[Stmt, ...]

@@ -1,0 +1,187 @@
+"""OpenCL C 1.2 as Dialect sees it: vectors are values, 16-bit floats are bit patterns in ushort."""
+
+from math import prod
+
+from mdh.ir.dtype import BF16, F16, F32, DType
+from mdh.ir.expr import Call, Cast, Const, Expr
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Move, Space, Store
+from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
+from mdh.target.dialect import Piece, Scope
+from mdh.target.opencl_vectors import vector_piece, widened
+from mdh.target.operators import atomic_helper
+from mdh.target.registers import declaration
+from mdh.target.statements import updated
+
+VALUE = {
+    "f16": "float", "bf16": "float", "f32": "float", "f64": "double",
+    "i8": "char", "i16": "short", "i32": "int", "i64": "long",
+    "u8": "uchar", "u16": "ushort", "u32": "uint", "u64": "ulong",
+}  # fmt: skip
+HALVES = (F16, BF16)
+ADDRESS = {Space.DM: "__global ", Space.SM: "__local ", Space.RM: ""}
+COORDINATES = {"block_id": "get_group_id", "thread_id": "get_local_id"}
+ATOMICS = {"+": "add", "min": "min", "max": "max", "&": "and", "|": "or", "^": "xor"}
+
+
+class OpenCL:
+    language = "opencl"
+    long_suffix = "L"
+
+    def value_type(self, dtype: DType, lanes: int = 1) -> str:
+        return VALUE[dtype.name] + _width(lanes)
+
+    def element_type(self, buf: Buf) -> str:
+        return stored_type(buf.dtype) + _width(buf.lanes)
+
+    def aligned(self, n: int) -> str:
+        return f"__attribute__((aligned({n}))) "
+
+    def zeros(self, buf: Buf) -> str:
+        return "{0}" if buf.lanes == 1 else ""
+
+    def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
+        if buf.dtype not in HALVES:
+            lanes = lanes_of(value, scope)
+            if lanes > 1 and not same_value_type(value.dtype, buf.dtype, self):
+                value = Cast(value, buf.dtype)
+            return text(value, scope, self)
+        while isinstance(value, Cast) and value.dtype == buf.dtype and value.arg.dtype.is_float:
+            value = value.arg  # the store rounds
+        return self.from_float(buf.dtype, value, scope)
+
+    def from_float(self, dtype: DType, value: Expr, scope: Scope) -> str:
+        if not same_value_type(value.dtype, F32, self):
+            value = Cast(value, F32)
+        return f"{dtype.name}_from_f32{_lanes_suffix(lanes_of(value, scope))}({text(value, scope, self)})"
+
+    def coordinate(self, call: Call, scope: Scope) -> str:
+        axis = call.args[0]
+        assert isinstance(axis, Const)
+        return f"(int){COORDINATES[call.fn]}({axis.value})"
+
+    def cast(self, e: Cast, scope: Scope) -> Piece:
+        lanes = lanes_of(e.arg, scope)
+        if e.dtype in HALVES and e.arg.dtype != e.dtype:
+            rounded = self.from_float(e.dtype, e.arg, scope)
+            return Piece(f"{e.dtype.name}_to_f32{_lanes_suffix(lanes)}({rounded})", POSTFIX)
+        if same_value_type(e.arg.dtype, e.dtype, self):
+            return Piece(text(e.arg, scope, self, UNARY), UNARY)
+        if lanes > 1:
+            return Piece(f"convert_{self.value_type(e.dtype, lanes)}({text(e.arg, scope, self)})", POSTFIX)
+        return Piece(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
+
+    def call(self, e: Call, scope: Scope) -> Piece:
+        lanes = lanes_of(e, scope)
+        args = ", ".join(widened(a, lanes, scope, self) for a in e.args)
+        match e.fn:
+            case "imin" | "imax":
+                return Piece(f"{e.fn[1:]}({args})", POSTFIX)
+            case "abs":  # OpenCL's abs is unsigned
+                return Piece(f"as_{self.value_type(e.dtype, lanes)}(abs({args}))", POSTFIX)
+            case "nearbyint":
+                return Piece(f"rint({args})", POSTFIX)
+            case _:
+                return Piece(f"{e.fn}({args})", POSTFIX)
+
+    def vector(self, e: Expr, scope: Scope) -> Piece | None:
+        return vector_piece(e, scope, self)
+
+    def load(self, buf: Buf, place: str, lanes: int, *, scope: Scope) -> Piece:
+        rank = POSTFIX
+        if lanes > buf.lanes:
+            place, rank = access(buf, place, lanes, scope, const=True), UNARY
+        elif buf.name in scope.spun:
+            place, rank = f"*(volatile __global const {stored_type(buf.dtype)} *)&{place}", UNARY
+        if buf.dtype in HALVES:
+            suffix = _lanes_suffix(max(lanes, buf.lanes))
+            return Piece(f"{buf.dtype.name}_to_f32{suffix}({place})", POSTFIX)
+        return Piece(place, rank)
+
+    def store(self, s: Store, scope: Scope) -> list[str]:
+        buf = scope.buffers[s.buffer]
+        where = place(buf, s.index, scope, self)
+        if s.lanes > buf.lanes:
+            where = access(buf, where, s.lanes, scope)
+        update = updated(s)
+        if update and buf.dtype not in HALVES:
+            op, right = update
+            return [f"{where} {op}= {text(right, scope, self)};"]
+        value = self.stored(buf, s.value, scope)
+        if buf.dtype in HALVES and max(s.lanes, buf.lanes) > lanes_of(s.value, scope):
+            value = f"(ushort{max(s.lanes, buf.lanes)})({value})"
+        return [f"{where} = {value};"]
+
+    def move(self, s: Move, scope: Scope) -> list[str]:
+        dst, src = scope.buffers[s.dst], scope.buffers[s.src]
+        lanes = max(s.lanes, dst.lanes, src.lanes)
+        to = place(dst, s.dst_index, scope, self)
+        value = place(src, s.src_index, scope, self)
+        if lanes > dst.lanes:
+            to = access(dst, to, lanes, scope)
+        if lanes > src.lanes:
+            value = access(src, value, lanes, scope, const=True)
+        if s.pred is not None:
+            fill = s.fill if s.fill is not None else Const(0, dst.dtype)
+            empty = self.stored(dst, fill, scope)
+            if lanes > 1:
+                empty = f"({stored_type(dst.dtype)}{lanes})({empty})"
+            value = f"{text(s.pred, scope, self, CONDITIONAL + 1)} ? {value} : {empty}"
+        return [f"{to} = {value};"]
+
+    def atomic(self, s: Atomic, scope: Scope) -> list[str]:
+        buf = scope.buffers[s.buffer]
+        where = f"&{place(buf, s.index, scope, self)}"
+        call = f"{atomic_name(s.op, buf)}({where}, {text(s.value, scope, self)})"
+        if s.result is None:
+            return [f"{call};"]
+        return [f"const {self.value_type(buf.dtype)} {scope.name(s.result)} = {call};"]
+
+    def barrier(self, s: Barrier) -> list[str]:
+        fence = "CLK_LOCAL_MEM_FENCE"
+        if s.scope == "device" or "device" in s.reason:
+            fence += " | CLK_GLOBAL_MEM_FENCE"
+        return [f"barrier({fence});" + (f"  // {s.reason}" if s.reason else "")]
+
+    def fence(self) -> str:
+        return "mem_fence(CLK_GLOBAL_MEM_FENCE);"
+
+    def commit(self) -> list[str]:
+        return []  # async moves are plain ones here
+
+    def wait(self, pending: int) -> list[str]:
+        return []
+
+    def registers(self, s: Alloc, scope: Scope) -> list[str]:
+        return declaration(s, scope, self)
+
+
+def stored_type(dtype: DType) -> str:
+    return "ushort" if dtype in HALVES else VALUE[dtype.name]
+
+
+def access(buf: Buf, place: str, lanes: int, scope: Scope, *, const: bool = False) -> str:
+    """Element `place` of an array seen as a vector.
+
+    CPUs (one work-item a group) read vectors at any address, through an under-aligned type; GPUs need
+    the alignment that the lowering has proven.
+    """
+    loose = "_u" if prod(scope.kernel.launch.block) == 1 else ""
+    qualifier = "const " if const else ""
+    return f"*({ADDRESS[buf.space]}{qualifier}{stored_type(buf.dtype)}{lanes}{loose} *)&{place}"
+
+
+def atomic_name(op: str, buf: Buf) -> str:
+    """OpenCL 1.2's function for 32-bit integers, the 64-bit extension's `+`, else a compare-and-swap loop."""
+    if buf.dtype.name in ("i32", "u32") and op in ATOMICS:
+        return f"atomic_{ATOMICS[op]}"
+    if buf.dtype.name in ("i64", "u64") and op == "+":
+        return "atom_add"
+    return f"{atomic_helper(op, buf.dtype)}_{'local' if buf.space is Space.SM else 'global'}"
+
+
+def _width(lanes: int) -> str:
+    return str(lanes) if lanes > 1 else ""
+
+
+def _lanes_suffix(lanes: int) -> str:
+    return f"x{lanes}" if lanes > 1 else ""

@@ -1,0 +1,98 @@
+"""Functions, types and pragmas that OpenCL text may need; each is printed only where its name occurs."""
+
+import re
+
+from mdh.ir.dtype import BY_NAME, DType
+from mdh.target.opencl import VALUE, stored_type
+from mdh.target.operators import OPERATORS, combined, swizzle
+
+SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4} | {
+    "long": 8, "ulong": 8, "double": 8
+}  # fmt: skip
+
+
+def helper(name: str) -> str | None:
+    """The definition of `name`, or None where the text does not define it."""
+    if found := re.fullmatch(r"([a-z]+)(\d+)_u", name):
+        kind = found[1] + found[2]
+        return f"typedef {kind} __attribute__((aligned({SIZES[found[1]]}))) {name};\n"
+    if found := re.fullmatch(r"(f16|bf16)_(to|from)_f32(?:x(\d+))?", name):
+        lanes = found[3] or ""
+        return _CONVERSIONS[found[1], found[2]].format(name=name, n=lanes)
+    if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)_(global|local)", name):
+        return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]], found[3])
+    if found := re.fullmatch(r"swizzle_(\d+)_(\d+)", name):
+        return swizzle(name, int(found[1]), int(found[2]), "inline")
+    return None
+
+
+_CONVERSIONS = {
+    ("f16", "to"): """inline float{n} {name}(ushort{n} bits)
+{{
+    return vload_half{n}(0, (const half *)&bits);
+}}
+""",
+    ("f16", "from"): """inline ushort{n} {name}(float{n} x)
+{{
+    ushort{n} bits;
+    vstore_half{n}_rte(x, 0, (half *)&bits);
+    return bits;
+}}
+""",
+    ("bf16", "to"): """inline float{n} {name}(ushort{n} bits)
+{{
+    return as_float{n}(convert_uint{n}(bits) << 16);
+}}
+""",
+    ("bf16", "from"): """inline ushort{n} {name}(float{n} x)
+{{
+    const uint{n} bits = as_uint{n}(x);
+    const uint{n} rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return convert_ushort{n}(isnan(x) ? bits >> 16 | 0x40 : rounded);
+}}
+""",
+}
+
+
+def _atomic(name: str, op: str, dtype: DType, space: str) -> str:
+    if dtype.bits < 32:
+        return _atomic_narrow(name, op, dtype, space)
+    kind = VALUE[dtype.name]
+    word, swap = ("uint", "atomic_cmpxchg") if dtype.bits == 32 else ("ulong", "atom_cmpxchg")
+    return f"""inline {kind} {name}(volatile __{space} {kind} *p, {kind} value)
+{{
+    volatile __{space} {word} *const word = (volatile __{space} {word} *)p;
+    {word} seen = *word, old;
+    do {{
+        old = seen;
+        const {kind} held = as_{kind}(old);
+        seen = {swap}(word, old, as_{word}(({kind})({combined(op, "held", "value")})));
+    }} while (seen != old);
+    return as_{kind}(old);
+}}
+"""
+
+
+def _atomic_narrow(name: str, op: str, dtype: DType, space: str) -> str:
+    """Elements narrower than a word are exchanged with the aligned word around them."""
+    value, stored = VALUE[dtype.name], stored_type(dtype)
+    lane = "uchar" if dtype.bits == 8 else "ushort"
+    old, new = f"({value})(old >> shift)", f"({lane})({combined(op, 'held', 'value')})"
+    if dtype.is_float:
+        old = f"{dtype.name}_to_f32((ushort)(old >> shift))"
+        new = f"{dtype.name}_from_f32({combined(op, 'held', 'value')})"
+    mask = (1 << dtype.bits) - 1
+    return f"""inline {value} {name}(volatile __{space} {stored} *p, {value} value)
+{{
+    volatile __{space} uint *const word = (volatile __{space} uint *)((size_t)p & ~(size_t)3);
+    const int shift = (int)((size_t)p & 3) * 8;
+    uint seen = *word, old;
+    do {{
+        old = seen;
+        const {value} held = {old};
+        const uint now = {new};
+        seen = atomic_cmpxchg(word, old, (old & ~({mask:#x}u << shift)) | (now << shift));
+    }} while (seen != old);
+    return {old};
+}}
+"""

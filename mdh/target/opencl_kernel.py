@@ -1,0 +1,49 @@
+"""A kernel and the head of a file in OpenCL C 1.2."""
+
+import re
+from collections.abc import Mapping
+
+from mdh.ir.kernel import Buf, Kernel
+from mdh.target.dialect import Scope
+from mdh.target.opencl import OpenCL, stored_type
+from mdh.target.shared import Slot, shared_layout
+from mdh.target.signature import assemble, scope_of
+
+
+def opencl_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str, tuple[int, int]]:
+    """The kernel's text and its (static, dynamic) bytes of local memory; dynamic is always 0."""
+    dialect = OpenCL()
+    scope = scope_of(kernel, names)
+    slots = shared_layout(kernel)
+    params = [_parameter(b, scope) for b in kernel.buffers]
+    params += [f"{dialect.value_type(dtype)} {scope.name(name)}" for name, dtype in kernel.scalars]
+    size = ", ".join(map(str, kernel.launch.block))
+    head = f"__kernel __attribute__((reqd_work_group_size({size})))"
+    first = [_local(s, scope, dialect) for s in slots]
+    text = assemble(kernel, (head,), f"void {entry}", params, first, dialect, scope)
+    return text, (slots[-1].end if slots else 0, 0)
+
+
+def opencl_prologue(text: str, *, strict_fp: bool) -> str:
+    """Extensions and pragmas that `text` needs."""
+    words = set(re.findall(r"\w+", text))
+    lines = []
+    if any(w.startswith(("double", "convert_double")) for w in words):
+        lines.append("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n")
+    if words & {"atom_add", "atom_cmpxchg"}:
+        lines.append("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n")
+    if strict_fp:
+        lines.append("#pragma OPENCL FP_CONTRACT OFF\n")
+    return "".join(lines)
+
+
+def _parameter(buf: Buf, scope: Scope) -> str:
+    const = "const " if buf.readonly else ""
+    qualifier, restrict = ("volatile ", "") if buf.name in scope.spun else ("", "restrict ")
+    return f"{qualifier}__global {const}{stored_type(buf.dtype)} *{restrict}{scope.name(buf.name)}"
+
+
+def _local(slot: Slot, scope: Scope, dialect: OpenCL) -> str:
+    buf = slot.buf
+    align = dialect.aligned(slot.align) if slot.align > buf.dtype.bytes else ""
+    return f"__local {align}{dialect.element_type(buf)} {scope.name(buf.name)}[{slot.elements}];"

@@ -1,0 +1,64 @@
+"""The head of a kernel and the scope its body is printed in."""
+
+from collections.abc import Mapping
+
+from mdh.ir.expr import Load, walk
+from mdh.ir.kernel import Alloc, Kernel, Space, While
+from mdh.target.dialect import Dialect, Scope
+from mdh.target.statements import INDENT, WIDTH, block, indented, nested
+
+
+def scope_of(kernel: Kernel, names: Mapping[str, str]) -> Scope:
+    """Parameters and shared buffers; register buffers join where they are declared."""
+    shared = [s.buf for s in nested(kernel.body) if isinstance(s, Alloc) and s.buf.space is Space.SM]
+    buffers = {b.name: b for b in (*kernel.buffers, *shared)}
+    return Scope(kernel, buffers, names, spun_buffers(kernel))
+
+
+def spun_buffers(kernel: Kernel) -> frozenset[str]:
+    """DM buffers that some loop waits on: other blocks write them while this kernel runs."""
+    waits = [s.cond for s in nested(kernel.body) if isinstance(s, While)]
+    loads = {n.buffer for cond in waits for n in walk(cond) if isinstance(n, Load)}
+    return frozenset(b.name for b in kernel.buffers if b.name in loads)
+
+
+def assemble(
+    kernel: Kernel, head: tuple[str, ...], call: str, params: list[str], first: list[str], dialect: Dialect,
+    scope: Scope,
+) -> str:  # fmt: skip
+    """Comment, head lines, `call(params)` wrapped at 110 columns, and the braced body."""
+    comment = [f"// {line}".rstrip() for line in kernel.comment.splitlines()]
+    lines = block(kernel.body, scope, dialect)
+    body = [out for line in indented([*first, *lines]) for out in _broken(line)]
+    return "\n".join([*comment, *head, *_wrapped(call, params), "{", *body, "}", ""])
+
+
+def _broken(line: str) -> list[str]:
+    """A long statement goes on in indented lines, broken after an operator or a comma."""
+    indent = line[: len(line) - len(line.lstrip())] + INDENT * 2
+    out = []
+    while len(line) > WIDTH and not line.lstrip().startswith(("//", "#")) and "  //" not in line:
+        at = max(line.rfind(gap, len(indent) + 20, WIDTH) + len(gap) - 1 for gap in BREAKS)
+        if at <= len(indent):
+            break
+        out.append(line[:at])
+        line = indent + line[at + 1 :]
+    return [*out, line]
+
+
+BREAKS = (" = ", " += ", " + ", ", ", " ? ", " : ", " && ")
+
+
+def _wrapped(call: str, params: list[str]) -> list[str]:
+    line = f"{call}({', '.join(params)})"
+    if len(line) <= WIDTH:
+        return [line]
+    lines, current = [], f"{call}("
+    for i, param in enumerate(params):
+        piece = param + (")" if i == len(params) - 1 else ",")
+        if len(current) + len(piece) + 1 > WIDTH and not current.endswith("("):
+            lines.append(current.rstrip())
+            current = INDENT * 2
+        gap = "" if current.endswith(("(", INDENT)) else " "
+        current += gap + piece
+    return [*lines, current]

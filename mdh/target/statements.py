@@ -1,0 +1,169 @@
+"""Statements as indented C lines; both targets share all of it but what Dialect spells."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from mdh.ir.expr import Binary, Call, Const, Expr, Load
+from mdh.ir.kernel import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Comment,
+    Commit,
+    Fence,
+    For,
+    ForKind,
+    If,
+    Let,
+    Move,
+    Space,
+    Stmt,
+    Store,
+    Wait,
+    While,
+)
+from mdh.target.clike import text
+from mdh.target.dialect import Body, Dialect, Scope
+from mdh.target.offset import counter_type
+
+INDENT = "    "
+WIDTH = 110
+
+
+def block(body: Body, scope: Scope, dialect: Dialect) -> list[str]:
+    """Lines of a sequence of statements; what one of them declares holds for those after it."""
+    out: list[str] = []
+    for s in body:
+        if isinstance(s, Alloc):
+            scope = scope.with_buffers(s.buf)
+        out.extend(statement(s, scope, dialect))
+    return out
+
+
+def statement(s: Stmt, scope: Scope, dialect: Dialect) -> list[str]:
+    match s:
+        case Comment(words):
+            return [f"// {line}".rstrip() for line in words.splitlines()]
+        case Alloc(buf, _):
+            return dialect.registers(s, scope) if buf.space is Space.RM else []
+        case Let():
+            return [_let(s, scope, dialect)]
+        case Store():
+            return dialect.store(s, scope)
+        case Move():
+            return dialect.move(s, scope)
+        case Atomic():
+            return dialect.atomic(s, scope)
+        case For():
+            return _for(s, scope, dialect)
+        case While(cond, body):
+            head = f"while ({text(cond, scope, dialect)})"
+            return braced(head, block(body, scope, dialect)) if body else [head + " {}"]
+        case If():
+            return _if(s, scope, dialect)
+        case Barrier():
+            return dialect.barrier(s)
+        case Fence():
+            return [dialect.fence()]
+        case Commit():
+            return dialect.commit()
+        case Wait(pending):
+            return dialect.wait(pending)
+        case _:
+            assert_never(s)
+
+
+def _let(s: Let, scope: Scope, dialect: Dialect) -> str:
+    value = text(s.value, scope, dialect)
+    if isinstance(s.value, Call) and s.value.fn in ("block_id", "thread_id"):
+        value = value.removeprefix("(int)")  # the declaration converts
+    return f"const {dialect.value_type(s.dtype)} {scope.name(s.name)} = {value};"
+
+
+def _for(s: For, scope: Scope, dialect: Dialect) -> list[str]:
+    var = scope.name(s.var)
+    counter = dialect.value_type(counter_type(s.start, s.stop, s.step))
+    step = f"++{var}" if s.step == Const(1, s.step.dtype) else f"{var} += {text(s.step, scope, dialect)}"
+    start, stop = text(s.start, scope, dialect), text(s.stop, scope, dialect, 11)
+    head = f"for ({counter} {var} = {start}; {var} < {stop}; {step})"
+    return [*unroll(s), *braced(head, block(s.body, scope, dialect))]
+
+
+def unroll(s: For) -> list[str]:
+    if s.kind is ForKind.SEQ:
+        return ["#pragma unroll 1"] if s.factor == 1 else []
+    return [f"#pragma unroll {s.factor}" if s.factor else "#pragma unroll"]
+
+
+def _if(s: If, scope: Scope, dialect: Dialect) -> list[str]:
+    head = f"if ({text(s.cond, scope, dialect)})"
+    then = block(s.then, scope, dialect)
+    if not s.orelse:
+        return braced(head, then)
+    orelse = block(s.orelse, scope, dialect)
+    if len(then) == len(orelse) == 1:
+        return [head, INDENT + then[0], "else", INDENT + orelse[0]]
+    chained = len(s.orelse) == 1 and isinstance(s.orelse[0], If)
+    opened = [f"{head} {{", *indented(then)]
+    if chained:
+        return [*opened, f"}} else {orelse[0]}", *orelse[1:]]
+    return [*opened, "} else {", *indented(orelse), "}"]
+
+
+def braced(head: str, lines: list[str]) -> list[str]:
+    """A body of one plain line needs no braces."""
+    if len(lines) == 1 and not lines[0].startswith(("//", "#", "const ")):
+        return [head, INDENT + lines[0]]
+    return [f"{head} {{", *indented(lines), "}"]
+
+
+def indented(lines: list[str], by: str = INDENT) -> list[str]:
+    return [by + line if line else line for line in lines]
+
+
+def assignment(place: str, value: str) -> str:
+    return f"{place} = {value};"
+
+
+def updated(s: Store) -> tuple[str, Expr] | None:
+    """(op, right side) when the store has C's form `place op= right`."""
+    match s.value:
+        case Binary("+" | "-" | "*" | "/" | "&" | "|" | "^" as op, Load(buffer, index, _, lanes), right, _):
+            if buffer == s.buffer and index == s.index and lanes == s.lanes:
+                return op, right
+    return None
+
+
+def nested(body: Body) -> Iterator[Stmt]:
+    """All statements of a body, outer before inner."""
+    for s in body:
+        yield s
+        match s:
+            case For() | While():
+                yield from nested(s.body)
+            case If():
+                yield from nested(s.then)
+                yield from nested(s.orelse)
+            case _:
+                pass
+
+
+def expressions(s: Stmt) -> tuple[Expr, ...]:
+    """The expressions that a statement itself evaluates (not those of nested statements)."""
+    match s:
+        case Alloc(_, init):
+            return () if init is None else (init,)
+        case Let():
+            return (s.value,)
+        case Store() | Atomic():
+            return (*s.index, s.value)
+        case Move():
+            return (*s.dst_index, *s.src_index, *(e for e in (s.pred, s.fill) if e is not None))
+        case For():
+            return (s.start, s.stop, s.step)
+        case While() | If():
+            return (s.cond,)
+        case Comment() | Barrier() | Fence() | Commit() | Wait():
+            return ()
+        case _:
+            assert_never(s)
