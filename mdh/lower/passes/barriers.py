@@ -5,7 +5,7 @@ Requires: SPMD code whose loops have uniform bounds. Guarantees: between a write
 Buffers of pipelined loops place their own barriers (lower/pipeline_loop.py) and are passed over.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.ir.expr import Call, Expr, Load, Var, walk
 from mdh.ir.kernel import Atomic, Barrier, For, If, Let, Stmt
@@ -42,45 +42,35 @@ def _place(
             pending = Pending()
             out.append(s)
             continue
-        inner = _compound(s, pending, shared, divergent)
-        if inner is not None:
-            new, pending = inner
-            out.append(new)
-            continue
-        reason = _conflict(s, pending, shared)
+        entered = isinstance(s, If) and _uniform(s.cond, divergent)
+        reason = "" if entered else _conflict(s, pending, shared)
         if reason:
             out.append(Barrier("block", reason))
             pending = Pending()
-        pending = pending.union(_effects(s, shared))
+        s, pending = _enter(s, pending, shared, divergent)  # noqa: PLW2901
         out.append(s)
     return tuple(out), pending
 
 
-def _compound(
+def _enter(
     s: Stmt, pending: Pending, shared: frozenset[str], divergent: frozenset[str]
-) -> tuple[Stmt, Pending] | None:
-    """Loops and uniform branches are entered; what only some threads run is one access."""
+) -> tuple[Stmt, Pending]:
+    """Loops and uniform branches are entered; what only some threads run counts as one access.
+
+    A loop is passed twice, so that the second pass meets what the first iteration left pending; a barrier
+    against it stands at the outermost place in the body, not deeper.
+    """
     match s:
         case For() if all(_uniform(e, divergent) for e in (s.start, s.stop, s.step)):
-            body, after = _place(s.body, pending, shared, divergent)
-            for _ in range(3):
-                again, more = _place(s.body, pending.union(after), shared, divergent)
-                if (again, more) == (body, after):
-                    break
-                body, after = again, more
-            return For(s.var, s.start, s.stop, s.step, body, s.kind, s.factor), pending.union(
-                after
-            ) if not _has_barrier(body) else after  # noqa: E501
+            _, after = _place(s.body, pending, shared, divergent)
+            body, after = _place(s.body, pending.union(after), shared, divergent)
+            return replace(s, body=body), after
         case If() if _uniform(s.cond, divergent):
             then, a = _place(s.then, pending, shared, divergent)
             orelse, b = _place(s.orelse, pending, shared, divergent)
             return If(s.cond, then, orelse), a.union(b)
         case _:
-            return None
-
-
-def _has_barrier(body: tuple[Stmt, ...]) -> bool:
-    return any(isinstance(s, Barrier) for s in body)
+            return s, pending.union(_effects(s, shared))
 
 
 def _uniform(e: Expr, divergent: frozenset[str]) -> bool:
@@ -102,19 +92,22 @@ def _all(s: Stmt) -> list[Stmt]:
 
 
 def _effects(s: Stmt, shared: frozenset[str]) -> Pending:
-    written = {(b, id(s), isinstance(t, Atomic)) for t in _all(s) for b in writes(t) if b in shared}
+    written = {(b, id(t), isinstance(t, Atomic)) for t in _all(s) for b in writes(t) if b in shared}
     read = {b for t in _all(s) for b in reads(t) if b in shared}
     return Pending(frozenset(written), frozenset(read))
 
 
 def _conflict(s: Stmt, pending: Pending, shared: frozenset[str]) -> str:
+    """Why `s` must wait for all threads, or nothing; a statement never conflicts with its own last turn."""
     mine = _effects(s, shared)
+    own = {who for _, who, _ in mine.written}
     for b in sorted(mine.read):
         if any(w == b for w, _, _ in pending.written):
             return f"{b} is filled"
-    for b, who, atomic in sorted(mine.written):
+    for b, _, atomic in sorted(mine.written):
         if b in pending.read:
             return f"{b} has been read"
-        if any(w == b and other != who and not (atomic and a) for w, other, a in pending.written):
+        if any(w == b and who not in own and not (atomic and a) for w, who, a in pending.written):
             return f"{b} is written again"
     return ""
+
