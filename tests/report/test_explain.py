@@ -1,0 +1,147 @@
+"""What `mdh explain` says, against numbers worked out by hand."""
+
+import json
+
+import pytest
+
+from mdh.check.run import check
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.report.entries import entries_of
+from mdh.report.explain import StageReport, as_json, explain_plan
+from mdh.report.manifest import manifest
+from mdh.report.text import bytes_text, count_text, explanation_text, seconds_text
+from mdh.report.work import operations
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
+from tests.check import programs
+
+GPU = """
+1: (de-)comp( 128,128,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(8)) @occupancy(2)
+2: (de-)comp( ^,^,8 ) ( A:SM[2,1]@pad(4), B:SM[1,2] ; C:RM[1,2] ) ( ^,^,FOR.1 ) @stages(2)
+3: (de-)comp( 64,32,^ ) ( ^,^ ; ^ ) ( WRP.y, WRP.x, ^ )
+4: (de-)comp( 8,8,^ ) ( ^,^ ; ^ ) ( THR.y@cyclic(4), THR.x@cyclic(4), ^ )
+5: (de-)comp( ^,^,1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^,^,FOR.1 ) @unroll
+"""
+CPU = """
+1: (de-)comp( 96,128,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^,^,128 ) ( ^, B:SM[1,2] ; ^ ) ( ^,^,FOR.1 )
+3: (de-)comp( 6,16,^ ) ( ^,^ ; ^ ) ( FOR.2, FOR.1, ^ )
+4: (de-)comp( ^,^,1 ) ( ^,^ ; C:RM[1,2] ) ( ^,^,FOR.1 )
+5: (de-)comp( 1,8,^ ) ( ^,^ ; ^ ) ( FOR.1, FOR.2, ^ ) @unroll
+6: (de-)comp( ^,1,^ ) ( ^,^ ; ^ ) ( ^, VEC.x, ^ )
+"""
+
+
+def _plan(program: Program, text: str, machine: str) -> Plan:
+    chosen = load_machine(machine)
+    return check(program, parse_schedule(Source("<test>", text)), chosen, chosen.targets[0])
+
+
+def _report(program: Program, text: str, machine: str) -> StageReport:
+    plan = _plan(program, text, machine)
+    return explain_plan(plan, lower(plan)).stages[0]
+
+
+@pytest.fixture(scope="module")
+def gpu() -> StageReport:
+    return _report(programs.matmul(1024, 1024, 1024), GPU, "h200")
+
+
+def _moves(report: StageReport) -> dict[tuple[str, str, str], tuple[tuple[int, ...], int]]:
+    return {(m.buffer, m.source, m.sink): (m.box, m.total) for m in report.moves}
+
+
+def test_footprints_of_staged_copies(gpu: StageReport) -> None:
+    """64 blocks × 128 rounds × a 128×8 panel; 16,384 threads × 1,024 rounds × 8 elements."""
+    moves = _moves(gpu)
+    assert moves["A", "DM", "SM"] == ((128, 8), 64 * 128 * 128 * 8 * 4)
+    assert moves["B", "DM", "SM"] == ((8, 128), 64 * 128 * 8 * 128 * 4)
+    assert moves["A", "SM", "RM"] == ((8, 1), 64 * 256 * 1024 * 8 * 4)
+    assert moves["C", "RM", "DM"] == ((), 1024 * 1024 * 4)
+    assert moves["C", "DM", "RM"] == ((), 1024 * 1024 * 4)
+
+
+def test_operations_and_intensity(gpu: StageReport) -> None:
+    assert gpu.operations == 2 * 1024**3
+    assert gpu.compulsory == 4 * 4 * 1024 * 1024
+    dm = next(row for row in gpu.layers if row.layer == "DM")
+    assert dm.bytes == (32 + 32 + 4 + 4) << 20
+    assert dm.intensity == pytest.approx(2 * 1024**3 / (72 << 20))
+
+
+def test_launch_and_residency(gpu: StageReport) -> None:
+    (kernel,) = gpu.resources
+    assert (kernel.threads, kernel.blocks) == (256, 64)
+    assert kernel.shared_bytes >= (8 * 132 + 8 * 128) * 4 * 2 - 64
+    assert kernel.registers >= 64 + 16
+    assert 0 < kernel.occupancy <= 1
+
+
+def test_loop_tree(gpu: StageReport) -> None:
+    rows = [(r.depth, r.kind, r.name, r.dim, r.parts, r.tile) for r in gpu.loops]
+    assert rows[:4] == [
+        (0, "unit", "BLK.y", "i", 8, 128),
+        (1, "unit", "BLK.x", "j", 8, 128),
+        (2, "for", "for", "k", 128, 8),
+        (3, "copy", "A:SM[2,1]", "", 1, 1),
+    ]
+    assert gpu.loops[-1].kind == "body"
+
+
+def test_reads_of_an_unrolled_body_count_once() -> None:
+    """The 6×16 tile reads six elements of A and sixteen of B at each k."""
+    report = _report(programs.matmul(1024, 1024, 1024), CPU, "generic-cpu")
+    moves = _moves(report)
+    assert moves["A", "DM", "OP"][0] == (6, 1)
+    assert moves["B", "SM", "OP"][0] == (1, 16)
+    first = next(r for r in report.loops if r.name == "BLK.y")
+    assert (first.parts, first.last) == (11, 1024 - 10 * 96)
+
+
+def test_skeleton_is_a_legal_schedule() -> None:
+    some = (programs.matmul(), programs.dot(), programs.rowsum(), programs.jacobi(), programs.conv())
+    for program in some:
+        skeleton = entries_of(program, program.stages[0]).skeleton
+        _plan(program, skeleton, "a100")
+
+
+def test_json_and_manifest_are_plain_data() -> None:
+    plan = _plan(programs.matmul(), "1: (de-)comp( 8,8,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )", "a100")
+    module = lower(plan)
+    value = json.loads(json.dumps(as_json(explain_plan(plan, module))))
+    assert value["stages"][0]["resources"][0]["blocks"] == 64
+    found = json.loads(json.dumps(manifest(plan, emit(module, plan.program), {"kernel": "matmul.cu"})))
+    assert found["schema"] == "mdh.manifest/1"
+    assert [(p["name"], p["access"]) for p in found["parameters"]] == [("A", "in"), ("B", "in"), ("C", "inout")]
+
+
+def test_text_names_every_loop_and_layer(gpu: StageReport) -> None:
+    plan = _plan(programs.matmul(1024, 1024, 1024), GPU, "h200")
+    text = explanation_text(explain_plan(plan, lower(plan)))
+    for word in ("BLK.y i", "WRP.x j", "copy A:SM[2,1]", "hold C:RM[1,2]", "occupancy", "operations a byte"):
+        assert word in text
+
+
+def test_operations_leave_subscripts_out() -> None:
+    assert operations(programs.jacobi().stages[0]) > 0
+    assert operations(programs.dot(1000).stages[0]) == 2000
+
+
+@pytest.mark.parametrize(
+    ("shown", "wanted"),
+    [
+        (bytes_text(0), "0 B"),
+        (bytes_text(1536), "1.5 KiB"),
+        (bytes_text(1 << 40), "1.0 TiB"),
+        (seconds_text(0.0015), "1.5 ms"),
+        (seconds_text(2e-9), "2 ns"),
+        (count_text(999), "999"),
+        (count_text(12_300_000), "12.3 M"),
+    ],
+)
+def test_numbers_as_text(shown: str, wanted: str) -> None:
+    assert shown == wanted
