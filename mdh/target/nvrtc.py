@@ -1,0 +1,172 @@
+"""NVRTC through ctypes: CUDA C++ text to a cubin and its resource report, without a GPU or a driver."""
+
+import ctypes
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.target.text import KernelText
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What ptxas says of one kernel; spill_bytes are its spill stores and loads together."""
+
+    registers: int
+    stack: int
+    spill_bytes: int
+    shared: int
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code for one architecture. log: NVRTC's and ptxas's messages; kernels: resources by entry name."""
+
+    image: bytes
+    arch: str
+    log: str
+    kernels: Mapping[str, Resources]
+
+    @property
+    def registers(self) -> int:
+        return max((k.registers for k in self.kernels.values()), default=0)
+
+    @property
+    def spill_bytes(self) -> int:
+        return sum(k.spill_bytes for k in self.kernels.values())
+
+    @property
+    def stack(self) -> int:
+        return max((k.stack for k in self.kernels.values()), default=0)
+
+    @property
+    def shared(self) -> int:
+        """Static bytes; dynamic ones are the launch's."""
+        return max((k.shared for k in self.kernels.values()), default=0)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(line for line in self.log.splitlines() if "warning" in line)
+
+
+def compile_cubin(text: KernelText, arch: str) -> Cubin:
+    """Compile for `arch` (`sm_90a`).
+
+    Raises D120 where NVRTC is missing, D121 where it refuses the text (the message names the file that
+    keeps it), D122 where this NVRTC does not know the architecture.
+    """
+    lib = _library()
+    if arch not in architectures():
+        known = ", ".join(architectures())
+        raise fail("D122", f"NVRTC does not compile for {arch}", help=f"it knows {known}")
+    options = [f"--gpu-architecture={arch}", "--ptxas-options=-v", *text.options]
+    options += [f"-I{folder}" for folder in _include_folders()]
+    program = ctypes.c_void_p()
+    source = text.source.encode()
+    _must(lib, lib.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None))
+    try:
+        array = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
+        status = lib.nvrtcCompileProgram(program, len(options), array)
+        log = _fetched(lib, program, "ProgramLog").decode(errors="replace").rstrip("\0").strip()
+        if status:
+            raise _refused(text, arch, log)
+        image = _fetched(lib, program, "CUBIN")
+    finally:
+        lib.nvrtcDestroyProgram(ctypes.byref(program))
+    return Cubin(image, arch, log, resources(log))
+
+
+def architectures() -> tuple[str, ...]:
+    """Architectures this NVRTC compiles for; `a` variants where the plain one is of Hopper or later."""
+    lib = _library()
+    count = ctypes.c_int()
+    _must(lib, lib.nvrtcGetNumSupportedArchs(ctypes.byref(count)))
+    found = (ctypes.c_int * count.value)()
+    _must(lib, lib.nvrtcGetSupportedArchs(found))
+    return tuple(a for n in found for a in ((f"sm_{n}", f"sm_{n}a") if n >= 90 else (f"sm_{n}",)))
+
+
+def resources(log: str) -> dict[str, Resources]:
+    """ptxas's report (`-v`), by kernel."""
+    out = {}
+    for part in re.split(r"Compiling entry function ", log)[1:]:
+        name = re.match(r"'([^']+)'", part)
+        if name is not None:
+            spills = _number(r"(\d+) bytes spill stores", part) + _number(r"(\d+) bytes spill loads", part)
+            out[name[1]] = Resources(
+                registers=_number(r"Used (\d+) registers", part),
+                stack=_number(r"(\d+) bytes stack frame", part),
+                spill_bytes=spills,
+                shared=_number(r"(\d+) bytes smem", part),
+            )
+    return out
+
+
+def keep_source(text: KernelText) -> Path:
+    """Write the text where the user can open it; the name follows from the text."""
+    suffix = "cu" if text.language == "cuda" else "cl"
+    path = Path(tempfile.gettempdir()) / f"mdh-{text.name}-{text.digest[:12]}.{suffix}"
+    path.write_text(text.source)
+    return path
+
+
+def _refused(text: KernelText, arch: str, log: str) -> Failed:
+    errors = [line for line in log.splitlines() if "error" in line]
+    path = keep_source(text)
+    head = f"NVRTC refuses the kernel text of {text.name} for {arch}"
+    return Failed(Diagnostic("D121", head, notes=(*errors[:5], f"the text is kept in {path}")))
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    return int(found[1]) if found else 0
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    for path in _library_files():
+        try:
+            lib = ctypes.CDLL(path)
+        except OSError:
+            continue
+        lib.nvrtcGetErrorString.restype = ctypes.c_char_p
+        return lib
+    raise fail("D120", "NVRTC is not installed", help="install nvidia-cuda-nvrtc (and nvidia-cuda-runtime)")
+
+
+def _library_files() -> Sequence[str]:
+    found = [str(p) for root in _wheel_folders() for p in sorted(root.glob("*/lib/libnvrtc.so.*"), reverse=True)]
+    return [*found, "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
+
+
+def _wheel_folders() -> tuple[Path, ...]:
+    spec = find_spec("nvidia")
+    roots = spec.submodule_search_locations if spec is not None else None
+    return tuple(Path(r) for r in roots or ())
+
+
+@cache
+def _include_folders() -> tuple[str, ...]:
+    """Where cuda_fp16.h lies: NVRTC searches nothing by itself."""
+    roots = [h.parent for w in _wheel_folders() for h in sorted(w.glob("*/include/cuda_fp16.h"))]
+    roots.append(Path("/usr/local/cuda/include"))
+    kept = next((r for r in roots if (r / "cuda_fp16.h").exists()), None)
+    return () if kept is None else (str(kept), str(kept / "cccl"))
+
+
+def _fetched(lib: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> bytes:
+    size = ctypes.c_size_t()
+    _must(lib, lib[f"nvrtcGet{what}Size"](program, ctypes.byref(size)))
+    out = ctypes.create_string_buffer(size.value)
+    _must(lib, lib[f"nvrtcGet{what}"](program, out))
+    return out.raw
+
+
+def _must(lib: ctypes.CDLL, status: int) -> None:
+    if status:
+        raise fail("D120", f"NVRTC fails: {lib.nvrtcGetErrorString(status).decode()}")
