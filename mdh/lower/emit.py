@@ -6,6 +6,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, substitute
 from mdh.ir.kernel import Alloc, Comment, For, ForKind, If, Let, Space, Stmt, Store
 from mdh.ir.plan import PlanStep
+from mdh.ir.program import DimKind
 from mdh.lower.close import close_region, open_region
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import finish
@@ -13,7 +14,7 @@ from mdh.lower.fold import combine
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Region, Scope
 from mdh.lower.order import Loop, Point
-from mdh.lower.pipeline_loop import emit_pipelined
+from mdh.lower.pipeline_loop import Emit, emit_pipelined
 
 MOST_PEELS = 2
 """Loops with a remainder that get a separate last part, one inside the other; more would double code again."""
@@ -29,6 +30,13 @@ def emit_block(nest: Nest) -> list[Stmt]:
     if not edges:
         return emit(nest, Scope())
     whole = frozenset(lv.var for lv in edges)
+    if all(nest.stage.dims[lv.dim].kind is not DimKind.CC for lv in edges):
+        return _around(nest, Scope(), _versions(nest, edges, whole, _item))
+    return _versions(nest, edges, whole, emit)
+
+
+def _versions(nest: Nest, edges: list[Level], whole: frozenset[str], emit: Emit) -> list[Stmt]:
+    """Full blocks without guards, the others with them."""
     interior = emit(nest, Scope(full=whole, peels=1))
     cond: Expr | None = None
     for lv in edges:
@@ -43,6 +51,11 @@ def emit_block(nest: Nest) -> list[Stmt]:
 
 def emit(nest: Nest, scope: Scope) -> list[Stmt]:
     """Everything from item `scope.position` on, with the regions that open there around it."""
+    return _around(nest, scope, _item(nest, scope))
+
+
+def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
+    """`inner` between the opening and the closing of the regions at the scope's position."""
     opening = [r for r in nest.regions if r.opens == scope.position]
     before: list[Stmt] = []
     for r in opening:
@@ -50,7 +63,7 @@ def emit(nest: Nest, scope: Scope) -> list[Stmt]:
     after: list[Stmt] = []
     for r in reversed(opening):
         after.extend(close_region(nest, r, scope))
-    return [*before, *_item(nest, scope), *after]
+    return [*before, *inner, *after]
 
 
 def _item(nest: Nest, scope: Scope) -> list[Stmt]:

@@ -275,7 +275,7 @@ def _scan_threads(
         )  # noqa: E501
     assert unit is not None
     group = other_threads(
-        nest, [Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis)) for lv in digits]
+        nest, [Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis), lv.parts) for lv in digits]
     )
     groups = nest.threads // units
     rows = [

@@ -3,7 +3,7 @@
 Source: language.md section 5: lanes of a warp `shuffle`, warps or threads of a block `shared`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
@@ -20,10 +20,21 @@ WARP = 32
 
 @dataclass(frozen=True, slots=True)
 class Digit:
-    """A level's part number as a digit of the block's linear thread id: (tid / stride) mod parts."""
+    """A digit of the block's linear thread id, (tid / stride) mod parts, and of a level: (var / piece) mod parts."""
 
     level: Level
     stride: int
+    parts: int
+    piece: int = 1
+
+    @property
+    def value(self) -> Expr:
+        e: Expr = Var(self.level.var)
+        if self.piece > 1:
+            e = Binary("/", e, Const(self.piece, I32), I32)
+        return (
+            e if self.piece * self.parts >= self.level.parts else Binary("%", e, Const(self.parts, I32), I32)
+        )
 
 
 def thread_stride(plan: StagePlan, layer: str, axis: int) -> int:
@@ -40,7 +51,7 @@ def thread_stride(plan: StagePlan, layer: str, axis: int) -> int:
 def split_threads(nest: Nest) -> list[Digit]:
     """The thread levels that split a reduction, smallest stride first."""
     found = [
-        Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis) * lv.piece)
+        Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis) * lv.piece, lv.parts)
         for lv in nest.thread_levels()
         if nest.stage.dims[lv.dim].kind is DimKind.PW
     ]
@@ -53,32 +64,39 @@ def combine_threads(
     """(the combined state, the condition under which a thread holds it)."""
     fold = nest.folds[f]
     digits = split_threads(nest)
-    within = [d for d in digits if _in_warp(nest, d)]
-    if nest.plan.in_block[f] == "shuffle" or (nest.machine.shuffle and nest.target == "cuda"):
-        for d in within:
-            state = _shuffle(nest, fold, d, state, out)
-        digits = [d for d in digits if d not in within]
-        within_leaders = within
-    else:
-        within_leaders = []
+    within: list[Digit] = []
+    if nest.machine.shuffle and nest.target == "cuda":
+        halves = [_at_warp(nest, d) for d in digits]
+        within = [lane for lane, _ in halves if lane is not None]
+        digits = [rest for _, rest in halves if rest is not None]
+    for d in within:
+        state = _shuffle(nest, fold, d, state, out)
     if digits:
-        state = _shared(nest, fold, digits, within_leaders, state, out)
-    leaders = [Binary("==", Var(d.level.var), Const(0, I32), I32) for d in split_threads(nest)]
-    return state, conjunction(list(leaders))
+        state = _shared(nest, fold, digits, within, state, out)
+    leaders: list[Expr] = [Binary("==", Var(d.level.var), Const(0, I32), I32) for d in split_threads(nest)]
+    return state, conjunction(leaders)
 
 
-def _in_warp(nest: Nest, d: Digit) -> bool:
-    """The digit's units are lanes of one warp at power-of-two distances, and all lanes take part."""
-    reach = d.stride * d.level.parts
-    powers = all(n & (n - 1) == 0 for n in (d.stride, d.level.parts))
-    return powers and reach <= WARP and nest.threads % WARP == 0
+def _at_warp(nest: Nest, d: Digit) -> tuple[Digit | None, Digit | None]:
+    """A digit cut into lanes of one warp at power-of-two distances (all lanes taking part), and the rest."""
+    lanes = 1
+    if nest.threads % WARP == 0 and d.stride & (d.stride - 1) == 0:
+        while d.parts % (lanes * 2) == 0 and d.stride * lanes * 2 <= WARP:
+            lanes *= 2
+    if lanes > 1 and d.stride * d.parts > WARP and d.stride * lanes < WARP:
+        lanes = 1
+    if lanes == 1:
+        return None, d
+    if lanes == d.parts:
+        return d, None
+    return replace(d, parts=lanes), replace(d, stride=d.stride * lanes, parts=d.parts // lanes, piece=lanes)
 
 
 def _shuffle(nest: Nest, fold: Fold, d: Digit, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
     """Butterfly: after it every lane of the group holds the whole."""
     state = bind(nest, "part", state, out)
     offset = d.stride
-    while offset < d.stride * d.level.parts:
+    while offset < d.stride * d.parts:
         other: tuple[Expr, ...] = tuple(
             Call("shfl_xor", (e, Const(offset, I32)), t) for e, t in zip(state, fold.types, strict=True)
         )
@@ -98,21 +116,21 @@ def _shared(
     """A tree in shared memory over the units of `digits`; lanes already combined send one value."""
     parts = 1
     for d in digits:
-        parts *= d.level.parts
+        parts *= d.parts
     lanes = 1
     for d in done:
-        lanes *= d.level.parts
+        lanes *= d.parts
     groups = nest.threads // parts // lanes
-    unit = _number([(d.level, d.level.parts) for d in digits])
+    unit = _number([(d.value, d.parts) for d in digits])
     group = other_threads(nest, [*digits, *done])
     rows = tuple(_scratch(nest, c, t, parts, groups) for c, t in enumerate(fold.types))
-    sender = conjunction([Binary("==", Var(d.level.var), Const(0, I32), I32) for d in done])
+    sender = conjunction([Binary("==", d.value, Const(0, I32), I32) for d in done])
     u = nest.fresh("unit")
     out.append(Let(u, unit))
     send: tuple[Stmt, ...] = tuple(
         Store(r.name, (Var(u), group), e) for r, e in zip(rows, state, strict=True)
     )
-    out.append(If(sender, send) if sender is not None else If(Const(1, I32), send))
+    out.extend(send if sender is None else (If(sender, send),))
     half = 1
     while half * 2 < parts:
         half *= 2
@@ -154,11 +172,10 @@ def _scratch(nest: Nest, component: int, t: DType, parts: int, groups: int) -> B
     return nest.declare(buf)
 
 
-def _number(digits: list[tuple[Level, int]]) -> Expr:
-    """Mixed-radix number of level variables, the first digit fastest."""
+def _number(digits: list[tuple[Expr, int]]) -> Expr:
+    """Mixed-radix number, the first digit fastest."""
     out: Expr | None = None
-    for level, parts in reversed(digits):
-        var = Var(level.var)
+    for var, parts in reversed(digits):
         out = var if out is None else Binary("+", Binary("*", out, Const(parts, I32), I32), var, I32)
     assert out is not None
     return out
@@ -171,4 +188,4 @@ def other_threads(nest: Nest, used_digits: list[Digit]) -> Expr:
         (lv for lv in nest.thread_levels() if lv.var not in used),
         key=lambda lv: thread_stride(nest.plan, lv.layer or "", lv.axis) * lv.piece,
     )
-    return _number([(lv, lv.parts) for lv in rest]) if rest else Const(0, I32)
+    return _number([(Var(lv.var), lv.parts) for lv in rest]) if rest else Const(0, I32)

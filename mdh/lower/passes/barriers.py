@@ -110,4 +110,3 @@ def _conflict(s: Stmt, pending: Pending, shared: frozenset[str]) -> str:
         if any(w == b and who not in own and not (atomic and a) for w, who, a in pending.written):
             return f"{b} is written again"
     return ""
-
