@@ -219,7 +219,7 @@ def _contradictions(source: Source, m: Machine) -> Iterator[Diagnostic]:
     checks = (
         (m.kind in _KINDS, "kind", f"is `{m.kind}`: `gpu` or `cpu`"),
         ("plain" in m.copy_engines, "copy_engines", "leaves out `plain`, which every machine has"),
-        (m.kind == "gpu" or m.targets == ("opencl",), "targets", 'of a CPU are ["opencl"]'),
+        (m.kind != "cpu" or m.targets == ("opencl",), "targets", 'of a CPU are ["opencl"]'),
         (m.shared_per_block <= m.shared_per_unit, "shared_per_block",
          f"{m.shared_per_block} exceeds shared_per_unit {m.shared_per_unit}"),
         (m.threads_per_block <= m.threads_per_unit or m.kind == "cpu", "threads_per_block",

@@ -1,0 +1,69 @@
+"""Machine files: the shipped ones hold, a printed one reads back, wrong ones are refused in full."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mdh.diagnostics import Failed
+from mdh.machine import load_machine, machine_names, print_machine, read_machine
+from mdh.source import Source
+
+A100 = print_machine(load_machine("a100"))
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_shipped_machines(name: str) -> None:
+    machine = load_machine(name)
+    assert machine.name == name
+    assert read_machine(Source("m.toml", print_machine(machine))) == machine
+
+
+def test_names() -> None:
+    assert machine_names() == ("a100", "generic-cpu", "h100", "h200", "oclgrind", "rtx4090", "v100")
+
+
+def test_by_path(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(print_machine(replace(load_machine("v100"), name="mine")))
+    assert load_machine(path).name == "mine"
+    assert load_machine(str(path)).name == "mine"
+
+
+def codes(text: str) -> list[tuple[str, int]]:
+    with pytest.raises(Failed) as failed:
+        read_machine(Source("m.toml", text))
+    return [(d.code, d.labels[0].span.line if d.labels else 0) for d in failed.value.diagnostics]
+
+
+def test_unknown_name_suggests() -> None:
+    with pytest.raises(Failed) as failed:
+        load_machine("h20")
+    (diagnostic,) = failed.value.diagnostics
+    assert diagnostic.code == "F150"
+    assert "did you mean" in diagnostic.help
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(Failed) as failed:
+        load_machine(tmp_path / "none.toml")
+    assert failed.value.diagnostics[0].code == "F151"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("units = 108", "units = = 108", [("F151", 7)]),
+        ("machine/1", "machine/9", [("F152", 1)]),
+        ("units = 108", "units = -1", [("F153", 7)]),
+        ("units = 108", "units = true", [("F153", 7)]),
+        ("warp = 32", "wrap = 32", [("F153", 8), ("F153", 0)]),
+        ("[2147483647, 65535, 65535]", "[1, 2]", [("F153", 11)]),
+        ('["plain", "async"]', '["async"]', [("F154", 20)]),
+        ('kind = "gpu"', 'kind = "tpu"', [("F154", 4)]),
+        ('"sm_80"', '"ampere"', [("F154", 6)]),
+    ],
+)
+def test_wrong_files(before: str, after: str, expected: list[tuple[str, int]]) -> None:
+    assert before in A100
+    assert codes(A100.replace(before, after)) == expected
