@@ -1,0 +1,241 @@
+"""Wide arithmetic with error bounds: what a correct kernel may answer, and how far it may be off.
+
+Floats are computed in double; beside each value stands a bound on what an implementation in the program's
+own types may differ by: one rounding an operation, the stated ulps of a function, and for a sum of n terms in
+any order (4 sqrt(n) + 16) u S with S the sum of absolute values. On sums of products this is the bound
+|out - ref| <= (4 sqrt(n) + 16) u_acc S + u_out |ref|; through further operations it is propagated to first
+order. Integers are C's and carry no bound unless they come from a rounded float.
+"""
+
+import numpy as np
+
+from mdh.ir.dtype import F64, DType
+from mdh.ir.program import Operator
+from mdh.reference import error
+from mdh.reference.error import Bounded
+from mdh.reference.exact import CArithmetic, best
+from mdh.reference.functions import FUNCTIONS
+from mdh.reference.numbers import Array, precision, smallest, unit_roundoff
+from mdh.reference.tensor import contraction
+
+_C = CArithmetic()
+
+
+class BoundedArithmetic:
+    """`exact`: the inputs are small integers. Where every operation and every partial sum is then exact
+    in its type, the bound stays None: an implementation must agree bit for bit."""
+
+    reorders = True
+
+    def __init__(self, *, exact: bool) -> None:
+        self.exact = exact
+
+    def of(self, array: Array, dtype: DType) -> Bounded:
+        typed = _C.of(array, dtype)
+        return Bounded(typed.astype(np.float64) if dtype.is_float else typed)
+
+    def plain(self, v: Bounded) -> Array:
+        return v.value
+
+    def take(self, v: Bounded, index: tuple[Array, ...]) -> Bounded:
+        return Bounded(np.asarray(v.value[index]), None if v.bound is None else np.asarray(v.bound[index]))
+
+    def put(self, v: Bounded, index: tuple[Array, ...], value: Bounded, dtype: DType) -> None:
+        _C.put(v.value, index, value.value, _wide(dtype))
+        if v.bound is None and value.bound is not None:
+            v.bound = np.zeros(v.value.shape)
+        if v.bound is not None:
+            slack = np.broadcast_to(value.slack, value.value.shape)
+            _C.put(v.bound, index, slack, F64)
+
+    def copy(self, v: Bounded) -> Bounded:
+        return Bounded(v.value.copy(), None if v.bound is None else v.bound.copy())
+
+    def broadcast(self, v: Bounded, shape: tuple[int, ...]) -> Bounded:
+        bound = None if v.bound is None else np.broadcast_to(v.bound, shape)
+        return Bounded(np.broadcast_to(v.value, shape), bound)
+
+    def unary(self, op: str, a: Bounded, dtype: DType) -> Bounded:
+        return Bounded(_C.unary(op, a.value, _wide(dtype)), a.bound)
+
+    def binary(self, op: str, a: Bounded, b: Bounded, operands: DType, dtype: DType) -> Bounded:
+        if op in error.COMPARISONS:
+            return Bounded(_C.binary(op, a.value, b.value, operands, dtype), error.ambiguous(op, a, b))
+        value = _C.binary(op, a.value, b.value, _wide(operands), _wide(dtype))
+        bound = error.propagated(op, a, b, value)
+        if not dtype.is_float:
+            return Bounded(value, bound)
+        # OpenCL's full profile allows a float division 2.5 ulp
+        return self.rounded(
+            value, bound, dtype, ulps=3 if op == "/" and dtype.bits <= 32 else 0, sure=op != "/"
+        )
+
+    def rounded(
+        self, value: Array, bound: Array | None, dtype: DType, *, ulps: int = 0, sure: bool = True
+    ) -> Bounded:
+        """The error of computing `value` in `dtype`: a rounding, or `ulps` where that many are allowed.
+        sure: an exactly representable value is certain to come out exactly."""
+        if self.exact and sure and bound is None and representable(value, dtype):
+            return Bounded(value)
+        with np.errstate(all="ignore"):
+            own = np.abs(value) * (unit_roundoff(dtype) * max(1, 2 * ulps)) + smallest(dtype)
+            return Bounded(value, own if bound is None else error.clean(own + bound))
+
+    def select(self, cond: Bounded, then: Bounded, other: Bounded, dtype: DType) -> Bounded:
+        value = _C.select(cond.value, then.value, other.value, _wide(dtype))
+        return Bounded(value, error.selected(cond, then, other))
+
+    def cast(self, a: Bounded, source: DType, dtype: DType) -> Bounded:
+        if source == dtype:
+            return a
+        value = _C.cast(a.value, _wide(source), _wide(dtype))
+        if not dtype.is_float:
+            return Bounded(value, error.truncated(a, value) if source.is_float else a.bound)
+        if source.is_float and precision(source) <= precision(dtype) and source.bits <= dtype.bits:
+            return a
+        if self.exact and a.bound is None:
+            # one rounding of an exact value: every implementation does the same
+            return Bounded(_C.cast(value, F64, dtype).astype(np.float64))
+        return self.rounded(value, a.bound, dtype)
+
+    def call(self, fn: str, args: tuple[Bounded, ...], dtype: DType) -> Bounded:
+        function = FUNCTIONS[fn]
+
+        def apply(*values: Array) -> Array:
+            return _C.call(fn, values, _wide(dtype))
+
+        value = apply(*(a.value for a in args))
+        bound = error.through(apply, args, value)
+        if not dtype.is_float:
+            return Bounded(value, bound)
+        if function.ulps == 0 and bound is None:
+            return Bounded(value)
+        return self.rounded(value, bound, dtype, ulps=function.ulps, sure=function.ulps == 0)
+
+    def reduce(
+        self,
+        op: Operator,
+        start: Bounded | None,
+        values: Bounded,
+        axes: tuple[int, ...],
+        dtype: DType,
+        count: int,
+    ) -> Bounded:
+        if op.name == "+" and dtype.is_float:
+            total = np.add.reduce(values.value, axis=axes, keepdims=True)
+            size = np.add.reduce(np.abs(values.value), axis=axes, keepdims=True)
+            slack = None if values.bound is None else np.add.reduce(values.bound, axis=axes, keepdims=True)
+            whole = self.exact and values.bound is None and error.whole(values.value)
+            return self._summed(start, total, size, slack, dtype, count, exact=whole)
+        first = None if start is None else start.value
+        if dtype.is_float:
+            value = error.wide_combined(op, first, values.value, axes)
+        else:
+            value = _C.reduce(op, first, values.value, axes, dtype, count)
+        bound = error.reduced(op, start, values, value, axes, dtype, count, exact=self.exact)
+        return Bounded(value, bound)
+
+    def contract(
+        self, start: Bounded | None, a: Bounded, b: Bounded, shape: tuple[int, ...], axes: tuple[int, ...],
+        dtype: DType, count: int, product: DType,
+    ) -> Bounded:  # fmt: skip
+        def over(x: Array, y: Array) -> Array:
+            return contraction(x, y, shape, axes)
+
+        total, size = over(a.value, b.value), over(np.abs(a.value), np.abs(b.value))
+        whole = self.exact and a.bound is None and b.bound is None and error.whole(a.value, b.value)
+        slack = None
+        if a.bound is not None:
+            slack = over(a.bound, np.abs(b.value) + b.slack)
+        if b.bound is not None:
+            part = over(np.abs(a.value), b.bound)
+            slack = part if slack is None else slack + part
+        if not whole:
+            own = size * unit_roundoff(product)
+            slack = own if slack is None else slack + own
+        return self._summed(start, total, size, slack, dtype, count, exact=whole)
+
+    def _summed(
+        self, start: Bounded | None, total: Array, size: Array, slack: Array | None, dtype: DType,
+        count: int, *, exact: bool,
+    ) -> Bounded:  # fmt: skip
+        if start is not None:
+            total, size = start.value + total, np.abs(start.value) + size
+            if start.bound is not None:
+                slack = start.bound if slack is None else slack + start.bound
+            exact = exact and start.bound is None and error.whole(start.value)
+        if exact and bool((size <= 2.0 ** precision(dtype)).all()):
+            return Bounded(total)
+        own = error.sum_factor(count) * unit_roundoff(dtype) * size + smallest(dtype)
+        return Bounded(total, error.clean(own if slack is None else own + slack))
+
+    def reduce_record(
+        self,
+        op: Operator,
+        start: tuple[Bounded, ...] | None,
+        values: tuple[Bounded, ...],
+        axes: tuple[int, ...],
+    ) -> tuple[Bounded, ...]:
+        lines = [error.line(v, axes) for v in values]
+        kept = tuple(1 if i in axes else n for i, n in enumerate(values[0].value.shape))
+        if start is not None:
+            lines = [error.prepended(s, v, kept) for s, v in zip(start, lines, strict=True)]
+        at = np.expand_dims(best(op, lines[0].value), -1)
+        doubt = error.close_keys(op, lines[0], at)
+        out = []
+        for i, v in enumerate(lines):
+            value = np.take_along_axis(v.value, at, axis=-1).reshape(kept)
+            bound = None if v.bound is None else np.max(v.bound, axis=-1).reshape(kept)
+            if doubt is not None and i > 0:
+                other = np.where(doubt.reshape(kept), np.inf, 0.0)
+                bound = other if bound is None else bound + other
+            out.append(Bounded(value, bound))
+        return tuple(out)
+
+    def scan(
+        self, op: Operator, start: Bounded | None, values: Bounded, axes: tuple[int, ...], *, exclusive: bool,
+        dtype: DType,
+    ) -> Bounded:  # fmt: skip
+        def prefixes(f: Operator, first: Array | None, v: Array) -> Array:
+            return _C.scan(f, first, v, axes, exclusive=exclusive, dtype=_wide(dtype))
+
+        value = prefixes(op, None if start is None else start.value, values.value)
+        bound = error.scanned(prefixes, op, start, values, value, dtype, axes, exact=self.exact)
+        return Bounded(value, bound)
+
+    def scatter(
+        self, op: Operator, into: Bounded, index: tuple[Array, ...], values: Bounded, dtype: DType, count: int
+    ) -> None:
+        sums = op.name == "+" and dtype.is_float
+        rounds = dtype.is_float and op.name in ("+", "*")
+        if rounds and self.exact and values.bound is None and into.bound is None:
+            size = float(np.abs(values.value).max(initial=0)) * count + float(
+                np.abs(into.value).max(initial=0)
+            )
+            rounds = not (sums and error.whole(values.value, into.value) and size <= 2.0 ** precision(dtype))
+        if rounds or values.bound is not None:
+            if into.bound is None:
+                into.bound = np.zeros(into.value.shape)
+            own = np.zeros(())
+            if rounds:
+                factor = error.sum_factor(count) if sums else count + 16.0
+                own = np.abs(values.value) * (factor * unit_roundoff(dtype))
+            spread = np.broadcast_to(own + values.slack, values.value.shape)
+            gather = Operator("max" if op.name in ("min", "max") else "+")
+            _C.scatter(gather, into.bound, index, spread, F64)
+        _C.scatter(op, into.value, index, values.value, _wide(dtype))
+
+
+def representable(value: Array, dtype: DType) -> bool:
+    """Every value is a multiple of 1/64 that `dtype` holds exactly (such values add exactly in double)."""
+    if not error.whole(value * 64):
+        return False
+    return bool((_C.cast(value, F64, dtype).astype(np.float64) == value).all())
+
+
+def _largest(value: Array) -> float:
+    return float(np.abs(value).max(initial=0))
+
+
+def _wide(dtype: DType) -> DType:
+    return F64 if dtype.is_float else dtype

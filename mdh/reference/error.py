@@ -1,0 +1,223 @@
+"""How far a value can be off: bounds through operations, comparisons, functions and reductions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from mdh.ir.dtype import F64, DType
+from mdh.ir.expr import COMPARISONS
+from mdh.ir.program import Operator
+from mdh.reference.exact import CArithmetic
+from mdh.reference.numbers import Array, smallest, unit_roundoff
+
+__all__ = ["COMPARISONS", "Bounded"]
+_C = CArithmetic()
+
+
+@dataclass(slots=True)
+class Bounded:
+    """Values and the absolute error allowed at each; None: none at all. Buffers are filled in place."""
+
+    value: Array
+    bound: Array | None = None
+
+    @property
+    def slack(self) -> Array:
+        return np.zeros(()) if self.bound is None else self.bound
+
+
+def sum_factor(count: int) -> float:
+    """Rounding errors of a sum of `count` terms in any order, in units of u S (design: 4 sqrt(n) + 16)."""
+    return 4.0 * sqrt(count) + 16.0
+
+
+def clean(bound: Array) -> Array:
+    """A bound that could not be computed (inf - inf) allows everything."""
+    return np.where(np.isnan(bound), np.inf, bound)
+
+
+def whole(*values: Array) -> bool:
+    """All values are integers."""
+    return all(bool((v == np.rint(v)).all()) for v in values)
+
+
+def propagated(op: str, a: Bounded, b: Bounded, value: Array) -> Array | None:
+    """The error that the operands' errors make in `value` = a op b."""
+    if a.bound is None and b.bound is None:
+        return None
+    x, y, ex, ey = np.abs(a.value), np.abs(b.value), a.slack, b.slack
+    with np.errstate(all="ignore"):
+        match op:
+            case "+" | "-":
+                return clean(ex + ey)
+            case "*":
+                return clean(x * ey + y * ex + ex * ey)
+            case "/":
+                return clean(np.where(y > ey, (ex + np.abs(value) * ey) / (y - ey), np.inf))
+            case _:
+                return np.where(ex + ey > 0, np.inf, 0.0)
+
+
+def ambiguous(op: str, a: Bounded, b: Bounded) -> Array | None:
+    """1 where a comparison could turn out either way, None where it cannot."""
+    if a.bound is None and b.bound is None:
+        return None
+    if op in ("&&", "||"):
+        doubt = (a.slack > 0) | (b.slack > 0)
+    else:
+        with np.errstate(all="ignore"):
+            doubt = np.abs(a.value - b.value) <= a.slack + b.slack
+            doubt &= (a.slack > 0) | (b.slack > 0)
+    return doubt.astype(np.float64) if doubt.any() else None
+
+
+def selected(cond: Bounded, then: Bounded, other: Bounded) -> Array | None:
+    """Where the condition is in doubt either side may come out."""
+    if cond.bound is None:
+        if then.bound is None and other.bound is None:
+            return None
+        return np.where(cond.value != 0, then.slack, other.slack)
+    with np.errstate(all="ignore"):
+        apart = np.maximum(then.slack, other.slack) + np.abs(
+            np.subtract(then.value, other.value, dtype=np.float64)
+        )
+        sure = np.where(cond.value != 0, then.slack, other.slack)
+        return clean(np.where(cond.bound > 0, apart, sure))
+
+
+def truncated(a: Bounded, value: Array) -> Array | None:
+    """The error of an integer that a rounded float is converted to."""
+    if a.bound is None:
+        return None
+    with np.errstate(all="ignore"):
+        low, high = np.trunc(a.value - a.bound), np.trunc(a.value + a.bound)
+        off = clean(np.maximum(high - value, value - low))
+    return off if off.any() else None
+
+
+def through(apply: Callable[..., Array], args: tuple[Bounded, ...], value: Array) -> Array | None:
+    """The error that the arguments' errors make in a function's value: how far it moves when they do."""
+    out: Array | None = None
+    for i, a in enumerate(args):
+        if a.bound is None:
+            continue
+        for moved in (a.value - a.bound, a.value + a.bound):
+            values = [x.value for x in args]
+            values[i] = moved
+            with np.errstate(all="ignore"):
+                off = np.abs(np.subtract(apply(*values), value, dtype=np.float64))
+            out = off if out is None else np.maximum(out, off)
+    return None if out is None else clean(out)
+
+
+def wide_combined(op: Operator, start: Array | None, values: Array, axes: tuple[int, ...]) -> Array:
+    """Products, minima, maxima and logical reductions of doubles over `axes`, which keep the size 1."""
+    if op.name != "*":
+        return _C.reduce(op, start, values, axes, F64)
+    with np.errstate(all="ignore"):
+        product = np.multiply.reduce(values, axis=axes, keepdims=True)
+        return np.asarray(product if start is None else start * product)
+
+
+def reduced(
+    op: Operator, start: Bounded | None, values: Bounded, value: Array, axes: tuple[int, ...], dtype: DType,
+    count: int, *, exact: bool,
+) -> Array | None:  # fmt: skip
+    """The error of a reduction other than a sum of floats."""
+    known = values.bound is None and (start is None or start.bound is None)
+    first = np.zeros(()) if start is None else start.slack
+    spread = np.broadcast_to(values.slack, values.value.shape)
+    match op.name:
+        case "*" if dtype.is_float:
+            if known and exact and whole(values.value) and bool((np.abs(value) < 2.0**8).all()):
+                return None
+            with np.errstate(all="ignore"):
+                at_most = np.multiply.reduce(np.abs(values.value) + spread, axis=axes, keepdims=True)
+                if start is not None:
+                    at_most = at_most * (np.abs(start.value) + start.slack)
+                moved = np.zeros(()) if known else at_most - np.abs(value)
+                return clean(moved + (count + 16) * unit_roundoff(dtype) * at_most + smallest(dtype))
+        case _ if known:
+            return None
+        case "min" | "max":
+            return np.asarray(np.maximum(np.max(spread, axis=axes, keepdims=True), first))
+        case "+":
+            return np.asarray(np.sum(spread, axis=axes, keepdims=True) + first)
+        case _:
+            doubt = np.any(spread > 0, axis=axes, keepdims=True) | (first > 0)
+            return np.where(doubt, np.inf, 0.0)
+
+
+def scanned(
+    prefixes: Callable[[Operator, Array | None, Array], Array], op: Operator, start: Bounded | None,
+    values: Bounded, value: Array, dtype: DType, axes: tuple[int, ...], *, exact: bool,
+) -> Array | None:  # fmt: skip
+    """The error of prefixes; `prefixes` computes those of doubles with another operator or other values."""
+    known = values.bound is None and (start is None or start.bound is None)
+    rounds = dtype.is_float and op.name in ("+", "*")
+    first = None if start is None else start.slack
+    if known and not rounds:
+        return None
+    if op.name in ("min", "max"):
+        return prefixes(Operator("max"), first if first is not None else np.zeros(()), _full(values))
+    if not dtype.is_float or op.name not in ("+", "*"):
+        doubt = prefixes(Operator("+"), first, _full(values))
+        return doubt if op.name == "+" else np.where(doubt > 0, np.inf, 0.0)
+    count = int(np.prod([values.value.shape[i] for i in axes]))
+    magnitude = None if start is None else np.abs(start.value) + start.slack
+    size = prefixes(op, magnitude, np.abs(values.value) + values.slack)
+    if known and exact and whole(values.value, value) and bool((size <= 2.0 ** _bits(op, dtype)).all()):
+        return None
+    factor = sum_factor(count) if op.name == "+" else count + 16.0
+    own = factor * unit_roundoff(dtype) * size + smallest(dtype)
+    if known:
+        return clean(own)
+    moved = prefixes(Operator("+"), first, _full(values)) if op.name == "+" else size - np.abs(value)
+    return clean(own + moved)
+
+
+def _bits(op: Operator, dtype: DType) -> int:
+    return round(-np.log2(unit_roundoff(dtype))) if op.name == "+" else 8
+
+
+def _full(v: Bounded) -> Array:
+    return np.broadcast_to(v.slack, v.value.shape)
+
+
+def line(v: Bounded, axes: tuple[int, ...]) -> Bounded:
+    """The reduced axes last, flattened in C's order."""
+    rest = v.value.ndim - len(axes)
+
+    def flat(x: Array) -> Array:
+        moved = np.moveaxis(x, axes, range(rest, x.ndim))
+        return moved.reshape(*moved.shape[:rest], -1)
+
+    return Bounded(flat(v.value), None if v.bound is None else flat(v.bound))
+
+
+def prepended(start: Bounded, v: Bounded, kept: tuple[int, ...]) -> Bounded:
+    """`start` as the first element of each line."""
+    head = v.value.shape[:-1]
+
+    def first(x: Array) -> Array:
+        return np.broadcast_to(x, kept).reshape(*head, 1)
+
+    value = np.concatenate([first(start.value).astype(v.value.dtype), v.value], axis=-1)
+    if v.bound is None and start.bound is None:
+        return Bounded(value)
+    return Bounded(
+        value, np.concatenate([first(start.slack), np.broadcast_to(v.slack, v.value.shape)], axis=-1)
+    )
+
+
+def close_keys(op: Operator, keys: Bounded, at: Array) -> Array | None:
+    """Where another key of the line could be the best one; None where all keys are exact."""
+    if keys.bound is None:
+        return None
+    top = np.take_along_axis(keys.value, at, axis=-1)
+    off = np.take_along_axis(keys.bound, at, axis=-1)
+    sign = 1 if op.name == "argmax" else -1
+    near = sign * keys.value + keys.bound >= sign * top - off
+    return np.asarray(near.sum(axis=-1) > 1)

@@ -1,0 +1,62 @@
+"""Programs run in one of the two arithmetics."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mdh.ir.program import Program
+from mdh.reference.arithmetic import Arithmetic, V
+from mdh.reference.bounded import BoundedArithmetic
+from mdh.reference.error import Bounded
+from mdh.reference.exact import CArithmetic
+from mdh.reference.numbers import Array, numpy_dtype
+from mdh.reference.stage import run_stage
+
+
+def evaluate(
+    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any] | None = None
+) -> dict[str, Array]:
+    """What the C function leaves in each array parameter that it writes, computed as C does it.
+
+    arrays: every array parameter by name, of the buffer's shape and numpy type; never changed. scalars: the
+    scalar parameters; sizes that the program binds may be left out. Raises Failed A130 (an index array
+    points outside the array that it indexes).
+    """
+    return _run(program, arrays, scalars or {}, CArithmetic())
+
+
+def evaluate_bounded(
+    program: Program,
+    arrays: Mapping[str, Array],
+    scalars: Mapping[str, Any] | None = None,
+    *,
+    exact: bool = False,
+) -> dict[str, Bounded]:
+    """The same in double precision, with the error that an implementation may make at each element.
+
+    exact: the inputs are small integers; elements whose every operation is exact carry no bound.
+    """
+    return _run(program, arrays, scalars or {}, BoundedArithmetic(exact=exact))
+
+
+def _run(
+    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], arithmetic: Arithmetic[V]
+) -> dict[str, V]:
+    written: frozenset[str] = frozenset().union(*(s.written for s in program.stages))
+    buffers: dict[str, V] = {}
+    for b in program.buffers:
+        if b.temp:
+            array = np.zeros(b.shape, numpy_dtype(b.dtype))
+        else:
+            array = np.asarray(arrays[b.name]).reshape(b.shape)
+        value = arithmetic.of(array, b.dtype)
+        buffers[b.name] = arithmetic.copy(value) if b.name in written else value
+    values: dict[str, V] = {}
+    for s in program.scalars:
+        given = scalars.get(s.name, s.size)
+        assert given is not None, f"no value for `{s.name}`"
+        values[s.name] = arithmetic.of(np.asarray(given), s.dtype)
+    for stage in program.stages:
+        run_stage(stage, program, arithmetic, buffers, values)
+    return {b.name: buffers[b.name] for b in program.buffers if not b.temp and b.name in written}

@@ -1,0 +1,257 @@
+"""C's arithmetic: integers wrap and truncate, floats round after each operation, sums go in C's order."""
+
+from typing import Any
+
+import numpy as np
+
+from mdh.ir.dtype import F32, DType
+from mdh.ir.program import Operator
+from mdh.reference.functions import FUNCTIONS
+from mdh.reference.numbers import Array, integer_range, numpy_dtype
+
+_COMPARE = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+    "==": np.equal, "!=": np.not_equal, "&&": np.logical_and, "||": np.logical_or,
+}  # fmt: skip
+_ARITHMETIC: dict[str, np.ufunc] = {
+    "+": np.add, "-": np.subtract, "*": np.multiply,
+    "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,
+    "<<": np.left_shift, ">>": np.right_shift,
+}  # fmt: skip
+_COMBINE: dict[str, np.ufunc] = {
+    "+": np.add, "*": np.multiply, "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,
+}  # fmt: skip
+
+
+class CArithmetic:
+    """Arrays hold the C type's values. Nothing is re-associated, contracted or held wider."""
+
+    reorders = False
+
+    def of(self, array: Array, dtype: DType) -> Array:
+        return np.asarray(array, numpy_dtype(dtype))
+
+    def plain(self, v: Array) -> Array:
+        return v
+
+    def take(self, v: Array, index: tuple[Array, ...]) -> Array:
+        return np.asarray(v[index])
+
+    def put(self, v: Array, index: tuple[Array, ...], value: Array, dtype: DType) -> None:
+        where, shape = placed(index, value.shape)
+        v[where] = np.broadcast_to(value, shape) if shape else value.reshape(())
+
+    def copy(self, v: Array) -> Array:
+        return v.copy()
+
+    def broadcast(self, v: Array, shape: tuple[int, ...]) -> Array:
+        return np.broadcast_to(v, shape)
+
+    def unary(self, op: str, a: Array, dtype: DType) -> Array:
+        match op:
+            case "-":
+                return _as(np.negative(_as(a, dtype)), dtype)
+            case "~":
+                return _as(np.invert(_as(a, dtype)), dtype)
+            case _:
+                return _as(a == 0, dtype)
+
+    def binary(self, op: str, a: Array, b: Array, operands: DType, dtype: DType) -> Array:
+        if op in _COMPARE:
+            return _as(_COMPARE[op](a, b), dtype)
+        with np.errstate(all="ignore"):
+            a, b = _as(a, dtype), _as(b, dtype)
+            if op in _ARITHMETIC:
+                return _as(_ARITHMETIC[op](a, b), dtype)
+            if dtype.is_float:
+                return _as(np.divide(a, b), dtype)
+            return _truncated_quotient(a, b) if op == "/" else _as(np.fmod(a, b), dtype)
+
+    def select(self, cond: Array, then: Array, other: Array, dtype: DType) -> Array:
+        return np.where(cond != 0, _as(then, dtype), _as(other, dtype))
+
+    def cast(self, a: Array, source: DType, dtype: DType) -> Array:
+        return a if source == dtype else _as(a, dtype)
+
+    def call(self, fn: str, args: tuple[Array, ...], dtype: DType) -> Array:
+        # 16-bit floats have no math.h of their own
+        held = F32 if dtype.is_float and dtype.bits < 32 else dtype
+        with np.errstate(all="ignore"):
+            return _as(np.asarray(FUNCTIONS[fn].apply(*(_as(a, held) for a in args))), dtype)
+
+    def reduce(
+        self,
+        op: Operator,
+        start: Array | None,
+        values: Array,
+        axes: tuple[int, ...],
+        dtype: DType,
+        count: int = 0,
+    ) -> Array:
+        values = _as(values, dtype)
+        kept = tuple(1 if i in axes else n for i, n in enumerate(values.shape))
+        with np.errstate(all="ignore"):
+            if op.name in _COMBINE and dtype.is_float:
+                line = _line(values, axes)
+                if start is not None:
+                    first = np.broadcast_to(_as(start, dtype), kept).reshape(*line.shape[:-1], 1)
+                    line = np.concatenate([first, line], axis=-1)
+                # accumulate, unlike reduce, adds one after another as the C loop does
+                return np.asarray(_COMBINE[op.name].accumulate(line, axis=-1)[..., -1]).reshape(kept)
+            return _joined(op, start, _combined(op, values, axes, dtype), dtype)
+
+    def contract(
+        self, start: Array | None, a: Array, b: Array, shape: tuple[int, ...], axes: tuple[int, ...],
+        dtype: DType, count: int, product: DType,
+    ) -> Array:  # fmt: skip
+        terms = np.broadcast_to(_as(np.multiply(a, b), product), shape)
+        return self.reduce(Operator("+"), start, terms, axes, dtype)
+
+    def reduce_record(
+        self, op: Operator, start: tuple[Array, ...] | None, values: tuple[Array, ...], axes: tuple[int, ...]
+    ) -> tuple[Array, ...]:
+        kept = tuple(1 if i in axes else n for i, n in enumerate(values[0].shape))
+        lines = [_line(v, axes) for v in values]
+        if start is not None:
+            firsts = (np.broadcast_to(s, kept).reshape(*lines[0].shape[:-1], 1) for s in start)
+            lines = [
+                np.concatenate([f.astype(v.dtype), v], axis=-1) for f, v in zip(firsts, lines, strict=True)
+            ]
+        at = np.expand_dims(best(op, lines[0]), -1)
+        return tuple(np.take_along_axis(v, at, axis=-1).reshape(kept) for v in lines)
+
+    def scan(
+        self, op: Operator, start: Array | None, values: Array, axes: tuple[int, ...], *, exclusive: bool,
+        dtype: DType,
+    ) -> Array:  # fmt: skip
+        values = _as(values, dtype)
+        with np.errstate(all="ignore"):
+            if len(axes) > 1:
+                for axis in axes:
+                    values = self._prefixes(op, values, axis, dtype)
+                return _joined(op, start, values, dtype)
+            axis = axes[0]
+            kept = tuple(1 if i == axis else n for i, n in enumerate(values.shape))
+            if start is None and exclusive:
+                start = np.asarray(identity(op, dtype), numpy_dtype(dtype))
+            if start is None:
+                return self._prefixes(op, values, axis, dtype)
+            line = np.concatenate([np.broadcast_to(_as(start, dtype), kept), values], axis=axis)
+            done = self._prefixes(op, line, axis, dtype)
+            return done.take(range(values.shape[axis]) if exclusive else range(1, done.shape[axis]), axis)
+
+    def _prefixes(self, op: Operator, values: Array, axis: int, dtype: DType) -> Array:
+        if op.name in _COMBINE:
+            return _as(_COMBINE[op.name].accumulate(values, axis=axis, dtype=numpy_dtype(dtype)), dtype)
+        out = np.moveaxis(values, axis, 0).copy()
+        for i in range(1, len(out)):
+            out[i] = _joined(op, out[i - 1], out[i], dtype)
+        return np.moveaxis(out, 0, axis)
+
+    def scatter(
+        self, op: Operator, into: Array, index: tuple[Array, ...], values: Array, dtype: DType, count: int = 0
+    ) -> None:
+        shape = np.broadcast_shapes(values.shape, *(i.shape for i in index))
+        at = tuple(np.broadcast_to(i, shape).ravel() for i in index)
+        flat = np.broadcast_to(_as(values, dtype), shape).ravel()
+        with np.errstate(all="ignore"):
+            if op.name in _COMBINE:
+                _COMBINE[op.name].at(into, at, flat)
+            elif op.name in ("min", "max"):
+                _extreme(op, dtype).at(into, at, flat)
+            else:
+                for *i, v in zip(*at, flat, strict=True):
+                    into[tuple(i)] = _joined(op, into[tuple(i)], v, dtype)
+
+
+def placed(index: tuple[Array, ...], shape: tuple[int, ...]) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """Index arrays spread over the shape that they share with the values to be stored."""
+    if not index:
+        return (), ()
+    full = np.broadcast_shapes(shape, *(i.shape for i in index))
+    return tuple(np.broadcast_to(i, full) for i in index), full
+
+
+def identity(op: Operator, dtype: DType) -> int | float:
+    """The neutral element: what an exclusive prefix begins with and an empty bin holds."""
+    match op.name:
+        case "+" | "|" | "^" | "||":
+            return 0
+        case "*" | "&&":
+            return 1
+        case "&":
+            return integer_range(dtype)[1] if dtype.kind == "uint" else -1
+        case "min" | "argmin":
+            return float("inf") if dtype.is_float else integer_range(dtype)[1]
+        case _:
+            return float("-inf") if dtype.is_float else integer_range(dtype)[0]
+
+
+def best(op: Operator, keys: Array) -> Array:
+    """Position along the last axis of the key that C's comparisons keep; NaN never wins against a number."""
+    if keys.dtype.kind not in "iu":
+        worst = np.asarray(-np.inf if op.name == "argmax" else np.inf, keys.dtype)
+        keys = np.where(np.isnan(keys.astype(np.float64)), worst, keys)
+    if op.tie == "last":
+        flipped = keys[..., ::-1]
+        at = np.argmax(flipped, -1) if op.name == "argmax" else np.argmin(flipped, -1)
+        return np.asarray(keys.shape[-1] - 1 - at)
+    return np.asarray(np.argmax(keys, -1) if op.name == "argmax" else np.argmin(keys, -1))
+
+
+def _as(a: Any, dtype: DType) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(a).astype(numpy_dtype(dtype), copy=False)
+
+
+def _truncated_quotient(a: Array, b: Array) -> Array:
+    """C11 6.5.5: the quotient with the fraction discarded (numpy rounds down)."""
+    q = np.asarray(np.floor_divide(a, b))
+    away = (np.remainder(a, b) != 0) & ((a < 0) != (b < 0))
+    return np.asarray(q + away.astype(q.dtype))
+
+
+def _line(values: Array, axes: tuple[int, ...]) -> Array:
+    """The reduced axes last, flattened in C's order."""
+    moved = np.moveaxis(values, axes, range(values.ndim - len(axes), values.ndim))
+    return moved.reshape(*moved.shape[: values.ndim - len(axes)], -1)
+
+
+def _extreme(op: Operator, dtype: DType) -> np.ufunc:
+    # the numbers among NaNs, as both fmax and C's comparisons with a number on the left give
+    if dtype.is_float:
+        return np.fmax if op.name == "max" else np.fmin
+    return np.maximum if op.name == "max" else np.minimum
+
+
+def _combined(op: Operator, values: Array, axes: tuple[int, ...], dtype: DType) -> Array:
+    match op.name:
+        case "&&":
+            return _as(np.all(values != 0, axis=axes, keepdims=True), dtype)
+        case "||":
+            return _as(np.any(values != 0, axis=axes, keepdims=True), dtype)
+        case "min" | "max":
+            return np.asarray(_extreme(op, dtype).reduce(values, axis=axes, keepdims=True))
+        case _:
+            held = numpy_dtype(dtype)
+            return np.asarray(_COMBINE[op.name].reduce(values, axis=axes, dtype=held, keepdims=True))
+
+
+def _joined(op: Operator, first: Array | None, second: Array, dtype: DType) -> Array:
+    """first op second, `first` being earlier in C's order."""
+    if first is None:
+        return second
+    a, b = _as(first, dtype), _as(second, dtype)
+    match op.name:
+        case "&&":
+            return _as((a != 0) & (b != 0), dtype)
+        case "||":
+            return _as((a != 0) | (b != 0), dtype)
+        case "max" if not op.nan:
+            return np.where(b > a, b, a)
+        case "min" if not op.nan:
+            return np.where(b < a, b, a)
+        case "min" | "max":
+            return np.asarray(_extreme(op, dtype)(a, b))
+        case _:
+            return _as(_COMBINE[op.name](a, b), dtype)

@@ -1,0 +1,45 @@
+"""C's scalar types as numpy's, and the constants of their rounding."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from mdh.ir.dtype import BF16, F16, F32, F64, DType
+
+Array = NDArray[Any]
+
+_FLOATS: dict[DType, np.dtype[Any]] = {
+    F16: np.dtype(np.float16),
+    BF16: np.dtype(ml_dtypes.bfloat16),
+    F32: np.dtype(np.float32),
+    F64: np.dtype(np.float64),
+}
+_PRECISION = {F16: 11, BF16: 8, F32: 24, F64: 53}
+_SMALLEST = {F16: 2.0**-24, BF16: 2.0**-133, F32: 2.0**-149, F64: 2.0**-1074}
+
+
+def numpy_dtype(t: DType) -> np.dtype[Any]:
+    """The numpy type of the same width and kind (bf16: that of ml_dtypes)."""
+    return _FLOATS[t] if t.is_float else np.dtype(f"{t.kind}{t.bits}")
+
+
+def precision(t: DType) -> int:
+    """Significant bits of a float type, the hidden one included."""
+    return _PRECISION[t]
+
+
+def unit_roundoff(t: DType) -> float:
+    """Largest relative error of one rounding to nearest: 2^-p."""
+    return 2.0 ** -_PRECISION[t]
+
+
+def smallest(t: DType) -> float:
+    """The smallest positive (subnormal) number: the absolute error of rounding near zero."""
+    return _SMALLEST[t]
+
+
+def integer_range(t: DType) -> tuple[int, int]:
+    """Inclusive least and greatest value of an integer type."""
+    return (0, 2**t.bits - 1) if t.kind == "uint" else (-(2 ** (t.bits - 1)), 2 ** (t.bits - 1) - 1)

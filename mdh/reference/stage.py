@@ -1,0 +1,210 @@
+"""One stage in any arithmetic: the scalar function over the iteration box, combined, finished, stored."""
+
+from collections.abc import Iterator
+from math import prod
+from typing import Generic
+
+import numpy as np
+
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Cast, Expr
+from mdh.ir.program import DimKind, Operator, Output, Program, Result, Stage
+from mdh.reference.arithmetic import Arithmetic, V
+from mdh.reference.exact import identity
+from mdh.reference.expression import Scope, index_of, value_of
+from mdh.reference.numbers import Array
+
+POINTS = 1 << 22
+"""Points of the box that are evaluated at a time; bounds the memory of temporaries."""
+
+Box = tuple[tuple[int, int], ...]
+"""Half-open range of each dimension."""
+
+
+def run_stage(
+    stage: Stage, program: Program, arithmetic: Arithmetic[V], buffers: dict[str, V], scalars: dict[str, V]
+) -> None:
+    """Carry out `stage`: the written buffers of `buffers` are changed; loads see them as they were before."""
+    before = {b: arithmetic.copy(buffers[b]) if b in stage.written else buffers[b] for b in stage.read}
+    walk = _Walk(stage, program, arithmetic, before, buffers, scalars)
+    for result in stage.results:
+        if stage.scattered:
+            walk.scatter(result)
+        else:
+            walk.combine(result)
+
+
+class _Walk(Generic[V]):
+    def __init__(
+        self, stage: Stage, program: Program, arithmetic: Arithmetic[V], before: dict[str, V],
+        after: dict[str, V], scalars: dict[str, V],
+    ) -> None:  # fmt: skip
+        self.stage, self.program, self.arithmetic = stage, program, arithmetic
+        self.before, self.after, self.scalars = before, after, scalars
+        kinds = [d.kind for d in stage.dims]
+        self.reduced = tuple(i for i, k in enumerate(kinds) if k is DimKind.PW)
+        self.scanned = tuple(i for i, k in enumerate(kinds) if k is DimKind.PS)
+        self.count = prod(stage.dims[i].extent for i in self.reduced)
+        self.types = {s.name: s.dtype for s in program.scalars} | {d.name: I32 for d in stage.dims}
+
+    def scope(self, box: Box, *, lets: bool = True) -> Scope[V]:
+        names = dict(self.scalars)
+        for axis, (dim, (lo, hi)) in enumerate(zip(self.stage.dims, box, strict=True)):
+            shape = tuple(hi - lo if i == axis else 1 for i in range(len(box)))
+            names[dim.name] = self.arithmetic.of(np.arange(lo, hi).reshape(shape), I32)
+        scope = Scope(self.arithmetic, names, dict(self.types), self.before)
+        for let in self.stage.lets if lets else ():
+            scope.types[let.name] = let.dtype
+            names[let.name] = self.arithmetic.cast(value_of(let.value, scope), let.value.dtype, let.dtype)
+        return scope
+
+    def combine(self, result: Result) -> None:
+        whole = tuple((0, d.extent) for d in self.stage.dims)
+        outer = tuple(i for i in range(len(whole)) if i not in self.reduced + self.scanned)
+        inner = tuple(i for i in range(len(whole)) if i in self.reduced)
+        limit = POINTS if not self._contraction(result) else POINTS << 4
+        for box in pieces(whole, outer, limit):
+            states: list[V] | None = None
+            started = self._starts(result, box)
+            for part in pieces(box, inner, limit):
+                states = self._partial(result, part, states if states is not None else started)
+            assert states is not None
+            if self.scanned and result.op is not None:
+                states = [
+                    self.arithmetic.scan(
+                        result.op, first, state, self.scanned, exclusive=result.exclusive, dtype=dtype
+                    )
+                    for first, state, dtype in zip(
+                        self._firsts(result, box), states, result.types, strict=True
+                    )
+                ]
+            self._store(result, box, states)
+
+    def _prefixes(self, result: Result, op: Operator, box: Box, states: list[V]) -> list[V]:
+        rows = zip(self._firsts(result, box), states, result.types, strict=True)
+        return [
+            self.arithmetic.scan(op, first, v, self.scanned, exclusive=result.exclusive, dtype=dtype)
+            for first, v, dtype in rows
+        ]
+
+    def _contraction(self, result: Result) -> bool:
+        sums = self.arithmetic.reorders and result.op is not None and result.op.name == "+"
+        return sums and all(product_of(v) is not None for v in result.values)
+
+    def _firsts(self, result: Result, box: Box) -> list[V | None]:
+        """What each component starts from, in its own type."""
+        origin = tuple((0, 1) if i in self.reduced + self.scanned else r for i, r in enumerate(box))
+        scope = self.scope(origin, lets=False)
+        out: list[V | None] = []
+        for start, dtype in zip(result.starts, result.types, strict=True):
+            if start is None:
+                out.append(None)
+            else:
+                out.append(self.arithmetic.cast(value_of(start, scope), start.dtype, dtype))
+        return out
+
+    def _starts(self, result: Result, box: Box) -> list[V | None]:
+        """For a scan the start enters at the prefix, not in the reduction below it."""
+        return [None] * len(result.values) if self.scanned else self._firsts(result, box)
+
+    def _partial(self, result: Result, box: Box, states: "list[V] | list[V | None]") -> list[V]:
+        """The components combined over one part of the box, after `states`."""
+        arithmetic, scope = self.arithmetic, self.scope(box)
+        shape = tuple(hi - lo for lo, hi in box)
+        axes = self.reduced
+        if result.op is None or not axes:
+            return [self._spread(e, scope, shape, i, result) for i, e in enumerate(result.values)]
+        if result.op.name in ("argmin", "argmax"):
+            values = tuple(self._spread(e, scope, shape, i, result) for i, e in enumerate(result.values))
+            known = tuple(s for s in states if s is not None)
+            start = known if len(known) == len(values) else None
+            return list(arithmetic.reduce_record(result.op, start, values, axes))
+        out = []
+        for i, (e, state, dtype) in enumerate(zip(result.values, states, result.types, strict=True)):
+            factors = product_of(e) if arithmetic.reorders and result.op.name == "+" else None
+            if factors is not None and dtype.is_float:
+                a, b = (value_of(f, scope) for f in factors)
+                out.append(arithmetic.contract(state, a, b, shape, axes, dtype, self.count, factors[0].dtype))
+            else:
+                spread = self._spread(e, scope, shape, i, result)
+                out.append(arithmetic.reduce(result.op, state, spread, axes, dtype, self.count))
+        return out
+
+    def _spread(self, e: Expr, scope: Scope[V], shape: tuple[int, ...], component: int, result: Result) -> V:
+        value = self.arithmetic.cast(value_of(e, scope), e.dtype, result.types[component])
+        return self.arithmetic.broadcast(value, shape)
+
+    def _store(self, result: Result, box: Box, states: list[V]) -> None:
+        flat = tuple((0, 1) if i in self.reduced and result.op is not None else r for i, r in enumerate(box))
+        scope = self.scope(flat, lets=result.op is None or not self.reduced)
+        for i, (state, dtype) in enumerate(zip(states, result.types, strict=True)):
+            scope.names[f"acc{i}"] = state
+            scope.types[f"acc{i}"] = dtype
+        for output in result.outputs:
+            self._write(output, index_of_output(output, scope, self.after), scope)
+
+    def _write(self, output: Output, index: tuple[Array, ...], scope: Scope[V]) -> None:
+        dtype = self.program.buffer_of[output.buffer].dtype
+        value = self.arithmetic.cast(value_of(output.value, scope), output.value.dtype, dtype)
+        self.arithmetic.put(self.after[output.buffer], index, value, dtype)
+
+    def scatter(self, result: Result) -> None:
+        """A histogram: every point is combined into the element that its data names, in C's order."""
+        assert result.op is not None
+        output = result.outputs[0]
+        buffer = self.program.buffer_of[output.buffer]
+        dtype = result.types[0]
+        if result.starts[0] is None:
+            empty = np.full(buffer.shape, identity(result.op, dtype))
+            into = self.arithmetic.cast(self.arithmetic.of(empty, dtype), dtype, dtype)
+        else:
+            into = self.arithmetic.copy(self.arithmetic.cast(self.after[output.buffer], buffer.dtype, dtype))
+        whole = tuple((0, d.extent) for d in self.stage.dims)
+        for box in pieces(whole, tuple(range(len(whole))), POINTS):
+            scope = self.scope(box)
+            shape = tuple(hi - lo for lo, hi in box)
+            index = index_of_output(output, scope, self.after)
+            self.arithmetic.scatter(
+                result.op,
+                into,
+                index,
+                self._spread(result.values[0], scope, shape, 0, result),
+                dtype,
+                self.count,
+            )
+        every = tuple(np.asarray(i) for i in np.indices(buffer.shape, sparse=True))
+        names = self.scalars | {"acc0": into}
+        scope = Scope(self.arithmetic, names, self.types | {"acc0": dtype}, self.before)
+        self._write(output, every, scope)
+
+
+def index_of_output(output: Output, scope: Scope[V], after: dict[str, V]) -> tuple[Array, ...]:
+    """Index arrays of the written elements; the written buffer need not be a read one."""
+    seen = Scope(
+        scope.arithmetic, scope.names, scope.types, scope.buffers | {output.buffer: after[output.buffer]}
+    )
+    return index_of(output.buffer, output.index, seen)
+
+
+def product_of(e: Expr) -> tuple[Expr, Expr] | None:
+    """The factors of a product of floats; widening casts around it are exact and fall away."""
+    if isinstance(e, Cast) and e.dtype.is_float and e.arg.dtype.is_float and e.dtype.bits >= e.arg.dtype.bits:
+        return product_of(e.arg)
+    if isinstance(e, Binary) and e.op == "*" and e.dtype.is_float:
+        return e.left, e.right
+    return None
+
+
+def pieces(box: Box, axes: tuple[int, ...], limit: int) -> Iterator[Box]:
+    """The box in parts of at most `limit` points, split along `axes` only, in C's order."""
+    points = 1
+    for lo, hi in box:
+        points *= hi - lo
+    axis = max(axes, key=lambda i: box[i][1] - box[i][0], default=None)
+    if points <= limit or axis is None or box[axis][1] - box[axis][0] == 1:
+        yield box
+        return
+    lo, hi = box[axis]
+    middle = (lo + hi) // 2
+    for part in ((lo, middle), (middle, hi)):
+        yield from pieces((*box[:axis], part, *box[axis + 1 :]), axes, limit)
