@@ -25,7 +25,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Cubin:
-    """Machine code for one architecture. log: NVRTC's and ptxas's messages; kernels: resources by entry name."""
+    """Machine code for one architecture; log: NVRTC's and ptxas's messages; kernels by entry name."""
 
     image: bytes
     arch: str
@@ -140,7 +140,9 @@ def _library() -> ctypes.CDLL:
 
 
 def _library_files() -> Sequence[str]:
-    found = [str(p) for root in _wheel_folders() for p in sorted(root.glob("*/lib/libnvrtc.so.*"), reverse=True)]
+    found = [
+        str(p) for root in _wheel_folders() for p in sorted(root.glob("*/lib/libnvrtc.so.*"), reverse=True)
+    ]
     return [*found, "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"]
 
 

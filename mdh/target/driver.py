@@ -1,0 +1,259 @@
+"""`main.c`: fills the arrays, launches, checks against the plain C function, times.
+
+The text below is C; a target adds how memory is moved, how the launcher is called and how a run is timed.
+"""
+
+from math import prod
+
+from mdh.ir.expr import Expr, Load, walk
+from mdh.ir.program import Buffer, Program, Scalar
+from mdh.target.header import C_TYPES, parameters
+
+BEGIN = r"""#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+"""
+
+TABLE = r"""
+enum type { F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64 };
+static const size_t width[] = { 2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 };
+static const double tolerance[] = { 4e-3, 3e-2, 2e-5, 1e-12 };
+
+/* bound > 0: the elements are indices below it */
+struct array { const char *name; enum type type; size_t count; uint32_t bound; int written; };
+static const struct array arrays[] = {
+"""
+
+CHECKS = r"""};
+enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
+
+static void *host[ARRAYS], *expected[ARRAYS], *result[ARRAYS];
+
+static size_t bytes(int a)
+{
+    return arrays[a].count * width[arrays[a].type];
+}
+
+static void *allocate(size_t n)
+{
+    void *p = malloc(n ? n : 1);
+    if (!p) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    return p;
+}
+
+static uint32_t drawn(void)
+{
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 16);
+}
+
+/* small integers: sums of products stay exact, so that the order of a reduction does not show */
+static void fill(int a)
+{
+    static const uint16_t f16[] = { 0xc400, 0xc200, 0xc000, 0xbc00, 0, 0x3c00, 0x4000, 0x4200, 0x4400 };
+    static const uint16_t bf16[] = { 0xc080, 0xc040, 0xc000, 0xbf80, 0, 0x3f80, 0x4000, 0x4040, 0x4080 };
+    for (size_t i = 0; i < arrays[a].count; ++i) {
+        const int k = (int)(drawn() % 9), v = arrays[a].bound ? (int)(drawn() % arrays[a].bound) : k - 4;
+        const int u = arrays[a].bound ? v : k;
+        switch (arrays[a].type) {
+        case F16: ((uint16_t *)host[a])[i] = f16[k]; break;
+        case BF16: ((uint16_t *)host[a])[i] = bf16[k]; break;
+        case F32: ((float *)host[a])[i] = (float)v; break;
+        case F64: ((double *)host[a])[i] = v; break;
+        case I8: ((int8_t *)host[a])[i] = (int8_t)v; break;
+        case I16: ((int16_t *)host[a])[i] = (int16_t)v; break;
+        case I32: ((int32_t *)host[a])[i] = v; break;
+        case I64: ((int64_t *)host[a])[i] = v; break;
+        case U8: ((uint8_t *)host[a])[i] = (uint8_t)u; break;
+        case U16: ((uint16_t *)host[a])[i] = (uint16_t)u; break;
+        case U32: ((uint32_t *)host[a])[i] = (uint32_t)u; break;
+        case U64: ((uint64_t *)host[a])[i] = (uint64_t)u; break;
+        }
+    }
+}
+
+static double value(enum type type, const void *p, size_t i)
+{
+    uint16_t h;
+    uint32_t w;
+    float f;
+    switch (type) {
+    case F16:
+        h = ((const uint16_t *)p)[i];
+        if ((h >> 10 & 31) == 31)
+            return h & 1023 ? (double)NAN : h >> 15 ? -(double)INFINITY : (double)INFINITY;
+        f = (float)(h >> 10 & 31 ? ldexp(1024 + (h & 1023), (h >> 10 & 31) - 25) : ldexp(h & 1023, -24));
+        return h >> 15 ? -f : f;
+    case BF16:
+        w = (uint32_t)((const uint16_t *)p)[i] << 16;
+        memcpy(&f, &w, sizeof f);
+        return f;
+    case F32: return ((const float *)p)[i];
+    case F64: return ((const double *)p)[i];
+    default: return 0;
+    }
+}
+
+/* elements that differ by more than rounding; the worst relative error goes to *worst */
+static size_t wrong(int a, double *worst)
+{
+    const enum type type = arrays[a].type;
+    size_t count = 0;
+    for (size_t i = 0; i < arrays[a].count; ++i) {
+        const size_t at = i * width[type];
+        if (!memcmp((char *)expected[a] + at, (char *)result[a] + at, width[type]))
+            continue;
+        const double want = value(type, expected[a], i), got = value(type, result[a], i);
+        const double error = type > F64 ? 1 : fabs(got - want) / fmax(1, fabs(want));
+        if (isnan(want) && isnan(got) && type <= F64)
+            continue;
+        if (type > F64 || !(error <= tolerance[type])) {
+            if (!count++)
+                fprintf(stderr, "%s[%zu] (flat) is wrong: %.9g, expected %.9g\n",
+                        arrays[a].name, i, got, want);
+        }
+        if (error > *worst)
+            *worst = error;
+    }
+    return count;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+"""
+
+MAIN = r"""
+int main(int argc, char **argv)
+{
+    int repeat = 10, check = 1;
+    for (int i = 1; i < argc; ++i) {
+        if (!strcmp(argv[i], "--repeat") && i + 1 < argc)
+            repeat = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--no-check"))
+            check = 0;
+        else {
+            fprintf(stderr, "usage: %s [--repeat N] [--no-check]\n", argv[0]);
+            return 2;
+        }
+    }
+    open_device();
+    for (int a = 0; a < ARRAYS; ++a) {
+        host[a] = allocate(bytes(a));
+        fill(a);
+        upload(a);
+    }
+    must(launch());
+    finish();
+    double worst = 0;
+    size_t bad = 0;
+    if (check) {
+        for (int a = 0; a < ARRAYS; ++a) {
+            expected[a] = allocate(bytes(a));
+            result[a] = allocate(bytes(a));
+            memcpy(expected[a], host[a], bytes(a));
+        }
+        reference();
+        for (int a = 0; a < ARRAYS; ++a)
+            if (arrays[a].written) {
+                download(a);
+                bad += wrong(a, &worst);
+            }
+    }
+    if (bad) {
+        printf("%s: WRONG, %zu elements differ from the C function\n", NAME, bad);
+        return 4;
+    }
+    double *times = allocate((size_t)(repeat > 0 ? repeat : 1) * sizeof *times);
+    for (int i = 0; i < repeat; ++i)
+        times[i] = timed_launch();
+    printf("%s: %s (worst error %.2g)", NAME, check ? "ok" : "not checked", worst);
+    if (repeat > 0) {
+        qsort(times, (size_t)repeat, sizeof *times, by_value);
+        printf(", %d runs, median %.6f ms, least %.6f ms", repeat, 1e3 * times[repeat / 2], 1e3 * times[0]);
+    }
+    printf("\n");
+    return 0;
+}
+"""
+
+
+def driver(name: str, program: Program, before: str, device: str) -> str:
+    """main.c: `before` holds the target's includes; `device` defines open_device, upload, download, launch,
+    finish, timed_launch and must."""
+    rows = []
+    for p in parameters(program):
+        if isinstance(p, Buffer):
+            written = int(any(p.name in s.written for s in program.stages) or not p.const)
+            kind, count = p.dtype.name.upper(), prod(p.shape)
+            rows.append(f'    {{ "{p.name}", {kind}, {count}u, {bound(program, p.name)}, {written} }},\n')
+    naming = f'\n#define NAME "{name}"\n'
+    return (
+        BEGIN + before + naming + TABLE + "".join(rows) + CHECKS + _reference(name, program) + device + MAIN
+    )
+
+
+def call_arguments(program: Program, array: str) -> list[str]:
+    """The C function's arguments: `array[i]` for arrays, bound sizes, 2 for other scalars."""
+    out = []
+    count = 0
+    for p in parameters(program):
+        if isinstance(p, Scalar):
+            out.append(str(p.size if p.size is not None else 2))
+        else:
+            out.append(f"{array}[{count}]")
+            count += 1
+    return out
+
+
+def bound(program: Program, name: str) -> int:
+    """For an index array the extent of the smallest dimension it indexes, else 0."""
+    extents = [
+        extent
+        for stage in program.stages
+        for buffer, index in _accesses(stage.expressions(), program)
+        for position, i in enumerate(index)
+        for extent in [program.buffer_of[buffer].shape[position]]
+        if any(isinstance(n, Load) and n.buffer == name for n in walk(i))
+    ]
+    for stage in program.stages:
+        for output in (o for r in stage.results for o in r.outputs):
+            for position, i in enumerate(output.index):
+                if any(isinstance(n, Load) and n.buffer == name for n in walk(i)):
+                    extents.append(program.buffer_of[output.buffer].shape[position])
+    return min(extents, default=0)
+
+
+def _accesses(expressions: tuple[Expr, ...], program: Program) -> list[tuple[str, tuple[Expr, ...]]]:
+    loads = [n for e in expressions for n in walk(e) if isinstance(n, Load)]
+    return [(n.buffer, n.index) for n in loads if n.buffer in program.buffer_of]
+
+
+def _reference(name: str, program: Program) -> str:
+    types = ["void *" if isinstance(p, Buffer) else C_TYPES[p.dtype.name] for p in parameters(program)]
+    return f"""
+void {name}_reference({", ".join(types)});
+
+static void reference(void)
+{{
+    {name}_reference({", ".join(call_arguments(program, "expected"))});
+}}
+"""

@@ -1,0 +1,199 @@
+"""The OpenCL launcher (C), the device part of its driver, and how they are built."""
+
+from mdh.ir.program import Program, Scalar
+from mdh.target.driver import call_arguments, driver
+from mdh.target.header import C_TYPES, host_name, parameters, prototype
+from mdh.target.text import BufferArg, EntryPoint, KernelText
+
+DEVICE = r"""
+static cl_command_queue queue;
+static cl_context context;
+static cl_mem device[ARRAYS];
+
+static void must(int error)
+{
+    if (error) {
+        fprintf(stderr, "OpenCL: error %d\n", error);
+        exit(1);
+    }
+}
+
+/* OPENCL_PLATFORM: part of a platform's name; absent, the first platform serves */
+static void open_device(void)
+{
+    cl_platform_id platforms[16];
+    cl_device_id chosen;
+    cl_uint count = 0, p = 0;
+    cl_int error;
+    char title[256] = "";
+    const char *wanted = getenv("OPENCL_PLATFORM");
+    if (mdh_opencl_open()) {
+        fprintf(stderr, "no OpenCL library: set OPENCL_LIBRARY to its file\n");
+        exit(1);
+    }
+    must(mdh_clGetPlatformIDs(16, platforms, &count));
+    for (p = 0; p < count && p < 16; ++p) {
+        must(mdh_clGetPlatformInfo(platforms[p], 0x0902, sizeof title, title, NULL));
+        if (!wanted || strstr(title, wanted))
+            break;
+    }
+    if (p == count) {
+        fprintf(stderr, "no OpenCL platform%s%s\n", wanted ? " called " : "", wanted ? wanted : "");
+        exit(1);
+    }
+    must(mdh_clGetDeviceIDs(platforms[p], 0xffffffffu, 1, &chosen, NULL));
+    context = mdh_clCreateContext(NULL, 1, &chosen, NULL, NULL, &error);
+    must(error);
+    queue = mdh_clCreateCommandQueue(context, chosen, 0, &error);
+    must(error);
+}
+
+static void upload(int a)
+{
+    cl_int error;
+    device[a] = mdh_clCreateBuffer(context, 1, bytes(a), NULL, &error);
+    must(error);
+    must(mdh_clEnqueueWriteBuffer(queue, device[a], 1, 0, bytes(a), host[a], 0, NULL, NULL));
+}
+
+static void download(int a)
+{
+    must(mdh_clEnqueueReadBuffer(queue, device[a], 1, 0, bytes(a), result[a], 0, NULL, NULL));
+}
+
+static void finish(void)
+{
+    must(mdh_clFinish(queue));
+}
+"""
+
+TIMED = r"""
+static double timed_launch(void)
+{
+    const double begin = now();
+    must(launch());
+    finish();
+    return now() - begin;
+}
+"""
+
+BUILD = r"""
+/* Builds the kernels for the queue's device, once a process. */
+static cl_int build(cl_command_queue queue)
+{
+    const char *text = source;
+    cl_int error;
+    if ((error = mdh_clGetCommandQueueInfo(queue, 0x1090, sizeof context, &context, NULL)))
+        return error;
+    cl_device_id device;
+    if ((error = mdh_clGetCommandQueueInfo(queue, 0x1091, sizeof device, &device, NULL)))
+        return error;
+    cl_program program = mdh_clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    if (error)
+        return error;
+    if ((error = mdh_clBuildProgram(program, 1, &device, options, NULL, NULL))) {
+        static char log[16384];
+        if (!mdh_clGetProgramBuildInfo(program, device, 0x1183, sizeof log, log, NULL))
+            fprintf(stderr, "%s\n", log);
+        return error;
+    }
+    for (int i = 0; i < KERNELS; ++i) {
+        kernels[i] = mdh_clCreateKernel(program, names[i], &error);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+"""
+
+
+def opencl_launcher(text: KernelText, program: Program) -> str:
+    """`NAME_launch.c`: the kernels as a string, built at the first call and put on the caller's queue."""
+    quoted = "\n".join(f'    "{_quoted(line)}\\n"' for line in text.source.splitlines())
+    names = ", ".join(f'"{k.name}"' for k in text.kernels)
+    spaces = "".join(f"static cl_mem {w.name}_space;\n" for w in text.workspaces)
+    checks = [
+        f"    if ({host_name(p.name)} != {p.size})\n        return -1;"
+        for p in parameters(program)
+        if isinstance(p, Scalar) and p.size is not None
+    ]
+    setup = [line for w in text.workspaces for line in _workspace(w.name, w.bytes, zero=w.zero)]
+    launches = [line for i, k in enumerate(text.kernels) for line in _launch(i, k, program)]
+    return f"""#include <stdio.h>
+
+#include "{text.name}.h"
+
+static const char source[] =
+{quoted};
+static const char options[] = "{" ".join(text.options)}";
+static const char *const names[] = {{ {names} }};
+enum {{ KERNELS = sizeof names / sizeof names[0] }};
+static cl_kernel kernels[KERNELS];
+static cl_context context;
+{spaces}{BUILD}
+{prototype(text, program)}
+{{
+    cl_int error;
+{_lines(checks)}    if (!kernels[KERNELS - 1] && (error = build(queue)))
+        return error;
+{_lines(setup)}{_lines(launches)}    return 0;
+}}
+"""
+
+
+def _lines(lines: list[str]) -> str:
+    return "".join(line + "\n" for line in lines)
+
+
+def _quoted(line: str) -> str:
+    return line.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
+    create = f"{name}_space = mdh_clCreateBuffer(context, 1, {n}, NULL, &error), error"
+    out = [f"    if (!{name}_space && ({create}))", "        return error;"]
+    if zero:
+        fill = f'mdh_clEnqueueFillBuffer(queue, {name}_space, "", 1, 0, {n}, 0, NULL, NULL)'
+        out += [f"    if ((error = {fill}))", "        return error;"]
+    return out
+
+
+def _launch(number: int, k: EntryPoint, program: Program) -> list[str]:
+    out = []
+    for i, a in enumerate(k.args):
+        if isinstance(a, BufferArg):
+            value = host_name(a.name) if a.name in program.params else f"{a.name}_space"
+            size = "sizeof(cl_mem)"
+        else:
+            value, size = host_name(a.name), f"sizeof({C_TYPES[a.dtype.name]})"
+        out.append(f"    if ((error = mdh_clSetKernelArg(kernels[{number}], {i}, {size}, &{value})))")
+        out.append("        return error;")
+    whole = [g * b for g, b in zip(k.launch.grid, k.launch.block, strict=True)]
+    grid, block = (", ".join(map(str, d)) for d in (whole, k.launch.block))
+    return [
+        *out,
+        f"    const size_t grid_{number}[] = {{ {grid} }}, block_{number}[] = {{ {block} }};",
+        f"    if ((error = mdh_clEnqueueNDRangeKernel(queue, kernels[{number}], 3, NULL, grid_{number},",
+        f"                                            block_{number}, 0, NULL, NULL)))",
+        "        return error;",
+    ]
+
+
+def opencl_driver(text: KernelText, program: Program) -> str:
+    args = ", ".join(["queue", *call_arguments(program, "device")])
+    launch = f"\nstatic int launch(void)\n{{\n    return {text.name}({args});\n}}\n"
+    return driver(text.name, program, f'\n#include "{text.name}.h"\n', DEVICE + launch + TIMED)
+
+
+def opencl_makefile(text: KernelText) -> str:
+    name = text.name
+    return f"""CC ?= cc
+CFLAGS ?= -O2
+
+# OPENCL_LIBRARY=/path/to/libOpenCL.so.1 OPENCL_PLATFORM=name ./{name}
+{name}: main.c reference.c {name}_launch.c opencl.c {name}.h opencl.h
+\t$(CC) $(CFLAGS) main.c reference.c {name}_launch.c opencl.c -o $@ -ldl -lm
+
+clean:
+\trm -f {name}
+"""
