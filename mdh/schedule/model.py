@@ -14,8 +14,6 @@ REGIONS = ("HM", "DM", "SM", "RM")
 """Memory regions, outer to inner."""
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class Caret:
     """`^`: as in the previous step."""
@@ -125,6 +123,10 @@ class Step:
     attrs: tuple[Attr, ...] = ()
     slash: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
+    comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Comment lines above or inside the step, without their slashes."""
+    remark: str = field(default="", compare=False, repr=False)
+    """The comment behind the step, on its last line."""
 
 
 # `where` expressions: ints, names (named holes, program constants), operators.
@@ -153,6 +155,8 @@ WhereExpr = int | Name | Operation
 class Where:
     condition: WhereExpr
     span: Span | None = field(default=None, compare=False, repr=False)
+    comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    remark: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,7 @@ class Section:
     steps: tuple[Step, ...]
     wheres: tuple[Where, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+    comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,5 +178,5 @@ class Schedule:
     target: str | None = None
     program: str | None = None
     comments: tuple[str, ...] = field(default=(), compare=False)
-    """Leading `//` comment lines, kept by the printer."""
+    """Comment lines at the head of the file, without their slashes; the printer keeps them."""
     source: Source | None = field(default=None, compare=False, repr=False)

@@ -1,0 +1,265 @@
+"""Gives named holes their values: `--set bm=64`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.schedule.attribute_values import fits
+from mdh.schedule.hole_values import (
+    Entry,
+    Value,
+    core_entry,
+    layout_entry,
+    memory_entry,
+    region_entry,
+    tile_entry,
+    whole_layout_entry,
+    word_of,
+)
+from mdh.schedule.holes import HolePlace, OpenHole, holes
+from mdh.schedule.model import (
+    Arg,
+    ArgCall,
+    Attr,
+    Core,
+    Hole,
+    Mem,
+    Name,
+    Place,
+    Schedule,
+    Section,
+    Step,
+    Tile,
+    Where,
+)
+from mdh.schedule.names import listed, nearest
+from mdh.schedule.where import evaluate, names_of, replace_names
+from mdh.source import Span
+
+
+def bind(
+    schedule: Schedule, values: Mapping[str, Value], constants: Mapping[str, int] | None = None
+) -> Schedule:
+    """The schedule with the holes that `values` names filled in, wherever they stand.
+
+    Conditions whose names are all known are evaluated and dropped. `constants` are the program's; with
+    None (no program yet) conditions that name constants stay. Raises Failed: S120 for a name that no hole
+    has, S121 for a value that its place or set does not allow, S122 for a condition that does not hold,
+    S123 for a condition that cannot be evaluated.
+    """
+    problems = _value_problems(schedule, values)
+    if problems:
+        raise Failed(*problems)
+    names = {h.hole.name for h in holes(schedule) if h.hole.name}
+    sections = tuple(_bind_section(s, values, constants, names, problems) for s in schedule.sections)
+    if problems:
+        raise Failed(*problems)
+    return replace(schedule, sections=sections)
+
+
+def _bind_section(
+    section: Section,
+    values: Mapping[str, Value],
+    constants: Mapping[str, int] | None,
+    names: set[str],
+    problems: list[Diagnostic],
+) -> Section:
+    numbers = {n: v for n, v in values.items() if isinstance(v, int)}
+    wheres: list[Where] = []
+    for where in section.wheres:
+        try:
+            kept = _settle(where, numbers, constants, names)
+        except Failed as failed:
+            problems.extend(failed.diagnostics)
+        else:
+            wheres.extend([kept] if kept is not None else [])
+    steps = tuple(_bind_step(step, values) for step in section.steps)
+    return replace(section, steps=steps, wheres=tuple(wheres))
+
+
+def _settle(
+    where: Where, numbers: Mapping[str, int], constants: Mapping[str, int] | None, names: set[str]
+) -> Where | None:
+    """The condition with what is known filled in; None once it is known to hold."""
+    unknown: list[Name] = []
+    for name in names_of(where.condition):
+        if name.hole and name.text not in names:
+            raise fail(
+                "S123", f"no step has the hole `?{name.text[:60]}`", name.span, help=nearest(name.text, names)
+            )
+        if name.hole and name.text in numbers:
+            continue
+        if not name.hole and constants is not None and name.text not in constants:
+            raise fail(
+                "S123",
+                f"`{name.text[:60]}` is no constant of the program",
+                name.span,
+                help=_hint(name, names),
+            )
+        if name.hole or constants is None:
+            unknown.append(name)
+    if unknown:
+        return replace(where, condition=replace_names(where.condition, numbers))
+    if evaluate(where.condition, {**(constants or {}), **numbers}):
+        return None
+    known = {n.text: {**(constants or {}), **numbers}[n.text] for n in names_of(where.condition)}
+    shown = ", ".join(f"{name} = {value}" for name, value in known.items())
+    raise fail("S122", "a `where` condition does not hold", where.span, label=shown or "never holds")
+
+
+def _hint(name: Name, names: set[str]) -> str:
+    return f"write `?{name.text}` for the hole" if name.text in names else ""
+
+
+def _bind_step(step: Step, values: Mapping[str, Value]) -> Step:
+    return replace(
+        step,
+        tiles=tuple(_bind_tile(t, values) for t in step.tiles),
+        inputs=tuple(_bind_mem(m, values) for m in step.inputs),
+        outputs=tuple(_bind_mem(m, values) for m in step.outputs),
+        cores=tuple(_bind_core(c, values) for c in step.cores),
+        attrs=_bind_attrs(step.attrs, values),
+    )
+
+
+def _bind_tile(tile: Tile, values: Mapping[str, Value]) -> Tile:
+    word = _value_of(tile.value, values)
+    value = None if word is None else tile_entry(word)
+    attrs = _bind_attrs(tile.attrs, values)
+    return replace(tile, value=tile.value if value is None else value, attrs=attrs)
+
+
+def _bind_core(core: Core, values: Mapping[str, Value]) -> Core:
+    word = _value_of(core.value, values)
+    value = None if word is None else core_entry(word)
+    attrs = _bind_attrs(core.attrs, values)
+    return replace(core, value=core.value if value is None else value, attrs=attrs)
+
+
+def _bind_mem(mem: Mem, values: Mapping[str, Value]) -> Mem:
+    word = _value_of(mem.value, values)
+    value = mem.value if word is None else memory_entry(word) or mem.value
+    if isinstance(value, Place):
+        value = _bind_place(value, values)
+    return replace(mem, value=value, attrs=_bind_attrs(mem.attrs, values))
+
+
+def _bind_place(place: Place, values: Mapping[str, Value]) -> Place:
+    word = _value_of(place.region, values)
+    region = place.region if word is None else region_entry(word) or place.region
+    layout = place.layout
+    word = _value_of(layout, values)
+    if word is not None:
+        layout = whole_layout_entry(word) or layout
+    if not isinstance(layout, Hole):
+        layout = tuple(_bind_layout_entry(entry, values) for entry in layout)
+    return Place(place.buffer, region, layout)
+
+
+def _bind_layout_entry(entry: int | Hole, values: Mapping[str, Value]) -> int | Hole:
+    word = _value_of(entry, values)
+    return entry if word is None else layout_entry(word) or entry
+
+
+def _bind_attrs(attrs: tuple[Attr, ...], values: Mapping[str, Value]) -> tuple[Attr, ...]:
+    return tuple(replace(a, args=tuple(_bind_arg(arg, values) for arg in a.args)) for a in attrs)
+
+
+def _bind_arg(arg: Arg, values: Mapping[str, Value]) -> Arg:
+    fallback = None if arg.fallback is None else _bind_arg(arg.fallback, values)
+    value = arg.value
+    if isinstance(value, ArgCall):
+        value = ArgCall(value.name, tuple(_bind_arg(a, values) for a in value.args))
+    else:
+        word = _value_of(value, values)
+        value = value if word is None else _argument(word)
+    return replace(arg, value=value, fallback=fallback)
+
+
+def _argument(value: Value) -> int | str | ArgCall:
+    """`grouped(8)` is a call, all else stands as it is."""
+    head, bracket, rest = str(value).partition("(")
+    return ArgCall(head, (Arg(int(rest[:-1])),)) if bracket else value
+
+
+def _value_of(value: object, values: Mapping[str, Value]) -> Value | None:
+    """What a hole's name stands for; None for an entry that is no hole, or one without value."""
+    return values.get(value.name) if isinstance(value, Hole) and value.name is not None else None
+
+
+def _value_problems(schedule: Schedule, values: Mapping[str, Value]) -> list[Diagnostic]:
+    places = holes(schedule)
+    names = list(dict.fromkeys(h.hole.name for h in places if h.hole.name))
+    problems: list[Diagnostic] = []
+    for name in values:
+        if name not in names:
+            known = f"named holes are {listed(f'?{n}' for n in names)}" if names else "it has no named holes"
+            problems.append(
+                Diagnostic(
+                    "S120",
+                    f"the schedule has no hole `?{name[:60]}`",
+                    help=nearest(name, names) or known,
+                )
+            )
+    for place in places:
+        value = _value_of(place.hole, values)
+        if value is not None:
+            problems.extend(_misfit(place, value))
+    return problems
+
+
+def _misfit(place: OpenHole, value: Value) -> list[Diagnostic]:
+    allowed = place.hole.values
+    label = f"{place.hole.name} = {str(value)[:60]}"
+    word = _canonical(place, value)
+    if word is None:
+        return [
+            Diagnostic(
+                "S121",
+                f"`{str(value)[:60]}` cannot be a {place.place}",
+                _label(place.hole.span, label),
+            )
+        ]
+    if allowed is not None and word not in allowed:
+        return [
+            Diagnostic(
+                "S121",
+                f"`?{place.hole.name}` does not take the value {str(value)[:60]}",
+                _label(place.hole.span, label),
+                help=f"it takes {listed(str(v) for v in allowed)}",
+            )
+        ]
+    return []
+
+
+def _canonical(place: OpenHole, value: Value) -> Value | None:
+    """The value as canonical word, None where it cannot stand in the hole's place."""
+    match place.place:
+        case HolePlace.ARGUMENT:
+            return value if place.parameter is not None and _argument_fits(place, value) else None
+        case _:
+            entry = _ENTRIES[place.place](value)
+            return None if entry is None else word_of(entry)
+
+
+def _argument_fits(place: OpenHole, value: Value) -> bool:
+    parameter = place.parameter
+    if parameter is None:
+        return False
+    if parameter.calls and isinstance(value, int):
+        return parameter.call_numbers[0] <= value <= parameter.call_numbers[1]
+    return fits(value, parameter)
+
+
+_ENTRIES: dict[HolePlace, Callable[[Value], Entry | None]] = {
+    HolePlace.TILE: tile_entry,
+    HolePlace.MEMORY: memory_entry,
+    HolePlace.REGION: region_entry,
+    HolePlace.LAYOUT: whole_layout_entry,
+    HolePlace.LAYOUT_ENTRY: layout_entry,
+    HolePlace.CORE: core_entry,
+}
+
+
+def _label(span: Span | None, message: str) -> tuple[Label, ...]:
+    return () if span is None else (Label(span, message),)

@@ -1,0 +1,91 @@
+"""Reads `where` conditions by precedence climbing."""
+
+from mdh.diagnostics import fail
+from mdh.schedule.cursor import NESTING_LIMIT, Cursor
+from mdh.schedule.model import Name, Operation, Where, WhereExpr
+from mdh.schedule.tokens import Token
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+LEVELS: tuple[tuple[str, ...], ...] = (("or",), ("and",), ("not",), COMPARISONS, ("+", "-"), ("*", "/", "%"))
+"""Operators by precedence, the weakest first; `not` is prefix, comparisons do not chain."""
+OPERATOR_LIMIT = 200
+_OPERAND = "a number, a hole such as `?bm`, a constant of the program or `(`"
+
+
+def read_where(cursor: Cursor) -> Where:
+    first = cursor.token
+    comments = tuple(line for c in cursor.comments_before(first.start) for line in c.lines)
+    cursor.take()
+    reader = _Reader(cursor)
+    condition = reader.level(0)
+    span = cursor.since(first)
+    inner = tuple(line for c in cursor.comments_before(cursor.previous.end) for line in c.lines)
+    return Where(condition, span, comments + inner, cursor.remark())
+
+
+class _Reader:
+    """Counts operators, so that no condition nests deeper than the printer and the evaluator follow."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.operators = 0
+
+    def level(self, level: int) -> WhereExpr:
+        """An expression whose operators bind at least as strongly as LEVELS[level]."""
+        if level == len(LEVELS):
+            return self.factor()
+        if LEVELS[level] == ("not",):
+            return self.negation(level)
+        first = self.cursor.token
+        left = self.level(level + 1)
+        while self._at(LEVELS[level]):
+            operator = self._operator()
+            right = self.level(level + 1)
+            left = Operation(operator.text, (left, right), self.cursor.since(first))
+            if LEVELS[level] == COMPARISONS:
+                break
+        return left
+
+    def negation(self, level: int) -> WhereExpr:
+        if not self.cursor.at_word("not"):
+            return self.level(level + 1)
+        first = self._operator()
+        return Operation("not", (self.negation(level),), self.cursor.since(first))
+
+    def factor(self) -> WhereExpr:
+        if not self.cursor.at("-"):
+            return self.atom()
+        first = self._operator()
+        return Operation("-", (self.factor(),), self.cursor.since(first))
+
+    def atom(self) -> WhereExpr:
+        cursor = self.cursor
+        token = cursor.token
+        if cursor.at("("):
+            cursor.open("(", "`(`")
+            inner = self.level(0)
+            cursor.close("an operator")
+            return inner
+        if token.kind == "int":
+            cursor.take()
+            return int(token.text)
+        if token.kind == "hole" and len(token.text) > 1:
+            cursor.take()
+            return Name(token.text[1:], True, cursor.span(token))
+        if token.kind == "hole":
+            raise cursor.unexpected(_OPERAND, "give the hole a name where it stands: `?bm` or `?bm{64,128}`")
+        return Name(cursor.expect_kind("name", _OPERAND).text, False, cursor.span(token))
+
+    def _at(self, operators: tuple[str, ...]) -> bool:
+        return self.cursor.token.kind in {"sign", "name"} and self.cursor.token.text in operators
+
+    def _operator(self) -> Token:
+        self.operators += 1
+        if self.operators > OPERATOR_LIMIT:
+            raise fail(
+                "S104",
+                f"the condition has more than {OPERATOR_LIMIT} operators",
+                self.cursor.span(self.cursor.token),
+                help=f"split it into several `where`; parentheses nest up to {NESTING_LIMIT} levels",
+            )
+        return self.cursor.take()

@@ -1,0 +1,151 @@
+"""Reads the entries of a step's three groups: tile sizes, memory entries, core entries."""
+
+from mdh.diagnostics import Diagnostic, Label, fail
+from mdh.schedule.attribute_reader import read_attributes
+from mdh.schedule.attributes import Site
+from mdh.schedule.cursor import Cursor
+from mdh.schedule.hole_reader import at_hole, read_hole
+from mdh.schedule.hole_values import core_hole, layout_hole, memory_hole, region_hole, tile_hole
+from mdh.schedule.model import CORE_LAYERS, REGIONS, Caret, Core, For, Hole, Mem, Place, Tile, Unit
+from mdh.schedule.names import LAYER_ALIASES, REGION_ALIASES, axes_of, layer_of, listed, nearest, region_of
+from mdh.schedule.tokens import Token
+from mdh.source import Span
+
+TILE = "a tile size: a number, `^`, `?` or a set `{…}`"
+MEMORY = "a memory entry: `^`, `?`, a set `{…}` or `BUFFER:REGION[layout]`"
+CORE = "a core entry: `LAYER.axis`, `FOR.n`, `^`, `?` or a set `{…}`"
+
+
+def read_tile(cursor: Cursor) -> Tile:
+    first = cursor.token
+    value: int | Caret | Hole
+    if cursor.accept("^"):
+        value = Caret()
+    elif at_hole(cursor):
+        value = tile_hole(cursor, read_hole(cursor))
+    else:
+        value = positive(cursor, TILE, "a tile has at least one element")
+    span = cursor.since(first)
+    return Tile(value, read_attributes(cursor, Site.TILE), span)
+
+
+def read_memory(cursor: Cursor, site: Site) -> Mem:
+    first = cursor.token
+    value: Place | Caret | Hole
+    if cursor.accept("^"):
+        value = Caret()
+    elif at_hole(cursor):
+        value = memory_hole(cursor, read_hole(cursor))
+    else:
+        value = _read_place(cursor)
+    span = cursor.since(first)
+    return Mem(value, read_attributes(cursor, site), span)
+
+
+def read_core(cursor: Cursor) -> Core:
+    first = cursor.token
+    value: Unit | For | Caret | Hole
+    if cursor.accept("^"):
+        value = Caret()
+    elif at_hole(cursor):
+        value = core_hole(cursor, read_hole(cursor))
+    else:
+        value = _read_unit(cursor)
+    span = cursor.since(first)
+    return Core(value, read_attributes(cursor, Site.CORE), span)
+
+
+def positive(cursor: Cursor, wanted: str, why: str) -> int:
+    """A number of at least 1; reports S105 for 0."""
+    token = cursor.expect_kind("int", wanted)
+    if int(token.text) == 0:
+        cursor.report(fail("S105", "0 cannot stand here", cursor.span(token), label=why))
+        return 1
+    return int(token.text)
+
+
+def _read_place(cursor: Cursor) -> Place:
+    buffer = cursor.expect_kind("name", MEMORY)
+    if cursor.at("."):
+        raise cursor.unexpected(
+            "`:` and a memory region", "core layers such as `BLK.x` stand in the third group of a step"
+        )
+    cursor.expect(":", f"`:` and a memory region behind the buffer `{buffer.text[:60]}`")
+    region = _read_region(cursor)
+    cursor.open("[", "`[` and the layout of the buffer, such as `[1,2]`")
+    layout = _read_layout(cursor)
+    cursor.close("`,`")
+    return Place(buffer.text, region, layout)
+
+
+def _read_region(cursor: Cursor) -> str | Hole:
+    if at_hole(cursor):
+        return region_hole(cursor, read_hole(cursor))
+    token = cursor.expect_kind("name", f"a memory region: {listed(REGIONS)}, `?` or a set `{{…}}`")
+    region = region_of(token.text)
+    if region is None:
+        cursor.problems.append(unknown_region(token.text, cursor.span(token)))
+    return region or "DM"
+
+
+def unknown_region(word: str, span: Span) -> Diagnostic:
+    help_ = nearest(word, [*REGIONS, *REGION_ALIASES]) or f"regions are {listed(REGIONS)}"
+    if layer_of(word) is not None:
+        help_ = f"`{word}` is a core layer; regions are {listed(REGIONS)}"
+    return Diagnostic("S108", f"there is no memory region `{word[:60]}`", (Label(span),), help=help_)
+
+
+def _read_layout(cursor: Cursor) -> tuple[int | Hole, ...] | Hole:
+    entries = [_read_layout_entry(cursor)]
+    while cursor.accept(","):
+        entries.append(_read_layout_entry(cursor))
+    if len(entries) == 1 and isinstance(entries[0], Hole):
+        return entries[0]
+    return tuple(entries)
+
+
+def _read_layout_entry(cursor: Cursor) -> int | Hole:
+    if at_hole(cursor):
+        return layout_hole(cursor, read_hole(cursor))
+    return positive(cursor, "a dimension of the buffer: a number from 1 or `?`", "dimensions count from 1")
+
+
+def _read_unit(cursor: Cursor) -> Unit | For:
+    layer = cursor.expect_kind("name", CORE)
+    if cursor.at(":"):
+        raise cursor.unexpected(
+            "`.` and an axis", "memory entries such as `A:SM[1,2]` stand in the second group of a step"
+        )
+    cursor.expect(".", f"`.` and an axis behind `{layer.text[:60]}`")
+    if layer.text == "FOR":
+        return For(positive(cursor, "the loop's number behind `FOR.`", "loops count from 1"))
+    axis = cursor.token
+    if axis.kind not in {"name", "int"}:
+        raise cursor.unexpected("an axis: `x`, `y` or `z`")
+    cursor.take()
+    return _unit(cursor, layer, axis)
+
+
+def _unit(cursor: Cursor, layer: Token, axis: Token) -> Unit:
+    canonical = layer_of(layer.text)
+    if canonical is None:
+        cursor.problems.append(unknown_layer(layer.text, cursor.span(layer)))
+        return Unit("BLK", "x")
+    axes = axes_of(canonical)
+    if axis.text not in axes:
+        problem = Diagnostic(
+            "S107",
+            f"`{layer.text}` has no axis `{axis.text[:60]}`",
+            (Label(cursor.span(axis), f"expected {listed(axes)}"),),
+        )
+        cursor.problems.append(problem)
+        return Unit(canonical, axes[0])
+    return Unit(canonical, axis.text)
+
+
+def unknown_layer(word: str, span: Span) -> Diagnostic:
+    known = [*CORE_LAYERS, "FOR", *LAYER_ALIASES]
+    help_ = (
+        nearest(word, known) or f"core layers, outer to inner, are {listed(CORE_LAYERS)}; loops are `FOR.n`"
+    )
+    return Diagnostic("S107", f"there is no core layer `{word[:60]}`", (Label(span),), help=help_)

@@ -1,0 +1,60 @@
+"""Reads `?`, `?name`, `?{…}`, `?name{…}` and `{…}`."""
+
+from mdh.schedule.cursor import Cursor
+from mdh.schedule.model import Hole
+
+_MEMBER = "a value: a number, a word, `BLK.x`, `FOR.1` or `^`"
+
+
+def at_hole(cursor: Cursor) -> bool:
+    return cursor.token.kind == "hole" or cursor.at("{")
+
+
+def read_hole(cursor: Cursor) -> Hole:
+    """One hole; its values are numbers or words, as written (names are resolved by who knows the place)."""
+    first = cursor.token
+    name: str | None = None
+    if first.kind == "hole":
+        name = cursor.take().text[1:] or None
+    values = _read_set(cursor) if cursor.at("{") else None
+    return Hole(name, values, cursor.since(first))
+
+
+def _read_set(cursor: Cursor) -> tuple[int | str, ...]:
+    cursor.open("{", "a set `{…}`")
+    values = [_read_member(cursor)]
+    while cursor.accept(","):
+        values.append(_read_member(cursor))
+    cursor.close("`,`")
+    return tuple(dict.fromkeys(values))
+
+
+def _read_member(cursor: Cursor) -> int | str:
+    if cursor.accept("^"):
+        return "^"
+    token = cursor.token
+    if token.kind == "int":
+        cursor.take()
+        if cursor.accept("/"):
+            return f"{int(token.text)}/{int(cursor.expect_kind('int', 'a number').text)}"
+        return int(token.text)
+    word = cursor.expect_kind("name", _MEMBER).text
+    if cursor.accept("."):
+        if cursor.token.kind not in {"name", "int"}:
+            raise cursor.unexpected("an axis or a number behind the dot")
+        return f"{word}.{cursor.take().text}"
+    if cursor.accept(":"):
+        region = cursor.expect_kind("name", "a memory region").text
+        return f"{word}:{region}[{_read_numbers(cursor, '[')}]"
+    if cursor.at("("):
+        return f"{word}({_read_numbers(cursor, '(')})"
+    return word
+
+
+def _read_numbers(cursor: Cursor, sign: str) -> str:
+    cursor.open(sign, f"`{sign}`")
+    numbers = [int(cursor.expect_kind("int", "a number").text)]
+    while cursor.accept(","):
+        numbers.append(int(cursor.expect_kind("int", "a number").text))
+    cursor.close("`,`")
+    return ",".join(str(n) for n in numbers)

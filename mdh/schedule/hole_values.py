@@ -1,0 +1,126 @@
+"""What the set of a hole may hold in each place (S115), and one value read as that place's entry.
+
+A hole's values are numbers and canonical words: `SM`, `BLK.x`, `FOR.1`, `A:SM[2,1]`, `^`.
+"""
+
+import re
+from collections.abc import Callable
+
+from mdh.diagnostics import Diagnostic, Label
+from mdh.schedule.cursor import Cursor
+from mdh.schedule.model import Caret, For, Hole, Place, Unit
+from mdh.schedule.names import axes_of, layer_of, region_of
+
+_PLACE = re.compile(r"([A-Za-z_]\w*):([A-Za-z_]\w*)\[([0-9]+(?:,[0-9]+)*)\]", re.ASCII)
+_NUMBERS = re.compile(r"\[?([0-9]{1,6}(?:,[0-9]{1,6})*)\]?", re.ASCII)
+
+Value = int | str
+
+
+def tile_entry(value: Value) -> int | Caret | None:
+    """A tile's value, None where it cannot be one."""
+    match value:
+        case "^":
+            return Caret()
+        case int() if value >= 1:
+            return value
+        case _:
+            return None
+
+
+def region_entry(value: Value) -> str | None:
+    return region_of(value) if isinstance(value, str) else None
+
+
+def layout_entry(value: Value) -> int | None:
+    return value if isinstance(value, int) and value >= 1 else None
+
+
+def whole_layout_entry(value: Value) -> tuple[int, ...] | None:
+    """`[2,1]`, `2,1` or, for one dimension, 1."""
+    found = _NUMBERS.fullmatch(str(value))
+    if found is None:
+        return None
+    dims = tuple(int(n) for n in found.group(1).split(","))
+    return dims if sorted(dims) == list(range(1, len(dims) + 1)) else None
+
+
+def memory_entry(value: Value) -> Place | Caret | None:
+    if value == "^":
+        return Caret()
+    found = _PLACE.fullmatch(str(value).replace(" ", ""))
+    region = region_of(found.group(2)) if found else None
+    layout = whole_layout_entry(found.group(3)) if found else None
+    if found is None or region is None or layout is None:
+        return None
+    return Place(found.group(1), region, layout)
+
+
+def core_entry(value: Value) -> Unit | For | Caret | None:
+    if value == "^":
+        return Caret()
+    head, dot, tail = str(value).partition(".")
+    if not dot:
+        return None
+    if head == "FOR":
+        return For(int(tail)) if tail.isdecimal() and len(tail) < 6 and int(tail) >= 1 else None
+    layer = layer_of(head)
+    return Unit(layer, tail) if layer is not None and tail in axes_of(layer) else None
+
+
+def word_of(entry: int | Caret | str | tuple[int, ...] | Place | Unit | For) -> Value:
+    """The canonical value of an entry, the inverse of the functions above."""
+    match entry:
+        case int() | str():
+            return entry
+        case Caret():
+            return "^"
+        case Unit(layer, axis):
+            return f"{layer}.{axis}"
+        case For(number):
+            return f"FOR.{number}"
+        case Place(buffer, region, layout):
+            dims = ",".join(str(d) for d in layout) if isinstance(layout, tuple) else "?"
+            return f"{buffer}:{region}[{dims}]"
+        case _:
+            return ",".join(str(n) for n in entry)
+
+
+Entry = int | Caret | str | tuple[int, ...] | Place | Unit | For
+
+
+def tile_hole(cursor: Cursor, hole: Hole) -> Hole:
+    return _canonical(cursor, hole, tile_entry, "a tile size: a number from 1 or `^`")
+
+
+def region_hole(cursor: Cursor, hole: Hole) -> Hole:
+    return _canonical(cursor, hole, region_entry, "a memory region")
+
+
+def layout_hole(cursor: Cursor, hole: Hole) -> Hole:
+    return _canonical(cursor, hole, layout_entry, "a dimension of the buffer: a number from 1")
+
+
+def memory_hole(cursor: Cursor, hole: Hole) -> Hole:
+    return _canonical(cursor, hole, memory_entry, "a memory entry: `^` or `BUFFER:REGION[layout]`")
+
+
+def core_hole(cursor: Cursor, hole: Hole) -> Hole:
+    return _canonical(cursor, hole, core_entry, "a core entry: `LAYER.axis`, `FOR.n` or `^`")
+
+
+def _canonical(cursor: Cursor, hole: Hole, entry: Callable[[Value], Entry | None], wanted: str) -> Hole:
+    """The hole with canonical words; reports S115 for members that cannot stand in this place."""
+    if hole.values is None:
+        return hole
+    values: list[Value] = []
+    for value in hole.values:
+        found = entry(value)
+        if found is None:
+            labels = (Label(hole.span, f"expected {wanted}"),) if hole.span else ()
+            cursor.problems.append(
+                Diagnostic("S115", f"`{str(value)[:60]}` cannot be a value of this hole", labels)
+            )
+        else:
+            values.append(word_of(found))
+    return Hole(hole.name, tuple(dict.fromkeys(values)) or None, hole.span)

@@ -1,0 +1,201 @@
+"""`Schedule` to canonical text: `parse(print(s)) == s`; this is what `mdh fmt` writes."""
+
+from typing import assert_never
+
+from mdh.schedule.condition_printer import print_condition
+from mdh.schedule.model import (
+    Arg,
+    ArgCall,
+    Attr,
+    Caret,
+    Core,
+    For,
+    Hole,
+    Mem,
+    Place,
+    Schedule,
+    Section,
+    Step,
+    Tile,
+    Unit,
+    Where,
+)
+
+WIDTH = 110
+"""Steps that fit stand on one line, their groups in columns; longer ones as the papers print them."""
+
+
+def print_schedule(schedule: Schedule) -> str:
+    """The whole schedule, comments included; ends in a newline unless it is empty."""
+    head = [_comment(line) for line in schedule.comments]
+    head += [f"target {schedule.target}"] if schedule.target is not None else []
+    head += [f"program {schedule.program}"] if schedule.program is not None else []
+    blocks = [head] if head else []
+    for section in schedule.sections:
+        body = _section_lines(section)
+        if section.name is None:
+            blocks.append(body)
+        else:
+            opening = [*map(_comment, section.comments), f"stage {section.name} {{"]
+            blocks.append([*opening, *(f"    {line}" if line else "" for line in body), "}"])
+    return "\n\n".join("\n".join(block) for block in blocks if block) + ("\n" if any(blocks) else "")
+
+
+def print_step(step: Step) -> str:
+    """One step without its comments, on one line where it fits."""
+    parts = _groups(step)
+    line = " ".join(part for part in parts if part)
+    return line if len(line) <= WIDTH else "\n".join(_wrapped(step, parts))
+
+
+def _section_lines(section: Section) -> list[str]:
+    groups = [_groups(step) for step in section.steps]
+    width = WIDTH - (4 if section.name is not None else 0)
+    fitting = [g for g in groups if len(" ".join(p for p in g if p)) <= width]
+    columns = tuple(max((len(g[i]) for g in fitting), default=0) for i in range(3))
+    lines: list[str] = []
+    spaced = any(len(s.comments) > 0 for s in section.steps)
+    for step, parts in zip(section.steps, groups, strict=True):
+        if spaced and step.comments and lines:
+            lines.append("")
+        lines.extend(_comment(line) for line in step.comments)
+        body = _aligned(parts, columns, width) or _wrapped(step, parts)
+        lines.extend(_remarked(body, step.remark))
+    for where in section.wheres:
+        lines.extend(_comment(line) for line in where.comments)
+        lines.extend(_remarked([_where(where)], where.remark))
+    return lines
+
+
+def _aligned(parts: tuple[str, str, str, str], columns: tuple[int, ...], width: int) -> list[str] | None:
+    """One line with the groups in columns; without columns where they would not fit; None where neither."""
+    padded = " ".join(part.ljust(column) for part, column in zip(parts, (*columns, 0), strict=True)).rstrip()
+    if len(padded) <= width:
+        return [padded]
+    plain = " ".join(part for part in parts if part)
+    return [plain] if len(plain) <= width else None
+
+
+def _wrapped(step: Step, parts: tuple[str, str, str, str]) -> list[str]:
+    """The published form: each group on a line of its own, below the first."""
+    indent = " " * parts[0].index("(", parts[0].index("comp"))
+    last = f"{parts[2]} {parts[3]}".rstrip()
+    return [parts[0], indent + parts[1], indent + last]
+
+
+def _remarked(lines: list[str], remark: str) -> list[str]:
+    return [*lines[:-1], f"{lines[-1]}  {_comment(remark)}"] if remark else lines
+
+
+def _comment(line: str) -> str:
+    return f"// {line}".rstrip()
+
+
+def _groups(step: Step) -> tuple[str, str, str, str]:
+    """Word with tiles, memory, cores, attributes."""
+    label = "" if step.label is None else f"{step.label}: "
+    word = "(de/re)-comp" if step.slash else "(de-)comp"
+    inputs = ", ".join(_mem(m) for m in step.inputs)
+    outputs = ", ".join(_mem(m) for m in step.outputs)
+    return (
+        f"{label}{word}( {', '.join(_tile(t) for t in step.tiles)} )",
+        f"( {inputs} ; {outputs} )" if inputs else f"( ; {outputs} )",
+        f"( {', '.join(_core(c) for c in step.cores)} )",
+        "".join(f"{_attr(a)} " for a in step.attrs).rstrip(),
+    )
+
+
+def _tile(tile: Tile) -> str:
+    match tile.value:
+        case int(size):
+            text = str(size)
+        case Caret():
+            text = "^"
+        case Hole() as hole:
+            text = print_hole(hole)
+        case _:
+            assert_never(tile.value)
+    return text + _attrs(tile.attrs)
+
+
+def _mem(mem: Mem) -> str:
+    match mem.value:
+        case Caret():
+            text = "^"
+        case Hole() as hole:
+            text = print_hole(hole)
+        case Place() as place:
+            text = print_place(place)
+        case _:
+            assert_never(mem.value)
+    return text + _attrs(mem.attrs)
+
+
+def print_place(place: Place) -> str:
+    """`A:SM[2,1]`."""
+    region = print_hole(place.region) if isinstance(place.region, Hole) else place.region
+    if isinstance(place.layout, Hole):
+        layout = print_hole(place.layout)
+    else:
+        layout = ",".join(print_hole(d) if isinstance(d, Hole) else str(d) for d in place.layout)
+    return f"{place.buffer}:{region}[{layout}]"
+
+
+def _core(core: Core) -> str:
+    match core.value:
+        case Caret():
+            text = "^"
+        case Hole() as hole:
+            text = print_hole(hole)
+        case Unit(layer, axis):
+            text = f"{layer}.{axis}"
+        case For(number):
+            text = f"FOR.{number}"
+        case _:
+            assert_never(core.value)
+    return text + _attrs(core.attrs)
+
+
+def print_hole(hole: Hole) -> str:
+    """`?`, `?name`, `?{…}` or `?name{…}`."""
+    values = "" if hole.values is None else "{" + ",".join(str(v) for v in hole.values) + "}"
+    return f"?{hole.name or ''}{values}"
+
+
+def _attrs(attrs: tuple[Attr, ...]) -> str:
+    return "".join(_attr(a) for a in attrs)
+
+
+def _attr(attr: Attr) -> str:
+    return f"@{attr.name}" + (f"({_args(attr.args)})" if attr.args else "")
+
+
+def _args(args: tuple[Arg, ...]) -> str:
+    return ", ".join(print_arg(a) for a in args)
+
+
+def print_arg(arg: Arg) -> str:
+    """`4`, `vec=4`, `tma else async`."""
+    texts: list[str] = []
+    alternative: Arg | None = arg
+    while alternative is not None:
+        name = "" if alternative.name is None else f"{alternative.name}="
+        texts.append(name + _arg_value(alternative.value))
+        alternative = alternative.fallback
+    return " else ".join(texts)
+
+
+def _arg_value(value: int | str | Hole | ArgCall) -> str:
+    match value:
+        case int() | str():
+            return str(value)
+        case Hole():
+            return print_hole(value)
+        case ArgCall(name, args):
+            return f"{name}({_args(args)})"
+        case _:
+            assert_never(value)
+
+
+def _where(where: Where) -> str:
+    return f"where {print_condition(where.condition)}"

@@ -1,0 +1,124 @@
+"""The words and signs of schedule text, with their places."""
+
+import re
+from dataclasses import dataclass
+
+from mdh.diagnostics import fail
+from mdh.source import Source, Span
+
+SIZE_LIMIT = 128 * 1024
+"""Characters. A schedule of a hundred stages takes a third of it; parsing it all stays under a second."""
+NUMBER_LIMIT = 2**31 - 1
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n\f\ufeff]+)
+      | (?P<comment>//[^\n]*|/\*.*?\*/)
+      | (?P<comp>\(de-\)comp\b|\(de/re\)-comp\b)
+      | (?P<miscomp>\(\s*(?:de|re)[-/\sder]*\)[-\s]*comp\w*)
+      | (?P<int>[0-9]+)
+      | (?P<name>[A-Za-z_]\w*)
+      | (?P<hole>\?(?:[A-Za-z_]\w*)?)
+      | (?P<sign><=|>=|==|!=|[()\[\]{},;:^@=.+\-*/%<>])""",
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """kind: comp, int, name, hole, sign, end. A sign's text is the sign; the end's text is empty."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    def __str__(self) -> str:
+        return f"`{self.text}`" if self.text else "the end of the file"
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One comment; `lines` without slashes and stars."""
+
+    lines: tuple[str, ...]
+    start: int
+    end: int
+
+
+def tokenise(source: Source) -> tuple[list[Token], list[Comment]]:
+    """All tokens (an `end` token last) and all comments of a text; raises S102, S103, S105, S106."""
+    text = source.text
+    _refuse_foreign(source)
+    tokens: list[Token] = []
+    comments: list[Comment] = []
+    at = 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise _stray(source, at)
+        kind, word = found.lastgroup or "", found.group()
+        match kind:
+            case "space":
+                pass
+            case "comment":
+                comments.append(Comment(_comment_lines(word), at, found.end()))
+            case "miscomp":
+                raise fail(
+                    "S101",
+                    f"`{word}` is not the word that begins a step",
+                    Span(source, at, found.end()),
+                    label="expected `(de-)comp` or `(de/re)-comp`",
+                )
+            case "int" if len(word.lstrip("0")) > 10 or int(word) > NUMBER_LIMIT:
+                raise fail(
+                    "S105",
+                    f"the number {word if len(word) <= 40 else word[:20] + '…'} is too large",
+                    Span(source, at, found.end()),
+                    label=f"numbers go up to {NUMBER_LIMIT}",
+                )
+            case _:
+                tokens.append(Token(kind, word, at))
+        at = found.end()
+    tokens.append(Token("end", "", len(text)))
+    return tokens, comments
+
+
+def _refuse_foreign(source: Source) -> None:
+    text = source.text
+    if len(text) > SIZE_LIMIT:
+        raise fail(
+            "S103",
+            f"the schedule {source.name} has {len(text)} characters; the limit is {SIZE_LIMIT}",
+            Span(source, 0, 0),
+            help="is this the right file? A program of a hundred stages needs a third of the limit",
+        )
+    nul = text.find("\0")
+    if nul >= 0:
+        raise fail(
+            "S102",
+            f"{source.name} is not a text file: it holds a zero byte",
+            Span(source, nul, nul + 1),
+        )
+
+
+def _stray(source: Source, at: int) -> Exception:
+    text = source.text
+    if text.startswith("/*", at):
+        return fail("S106", "the comment `/*` is never closed", Span(source, at, at + 2), label="opened here")
+    character = text[at]
+    shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
+    return fail(
+        "S102",
+        f"the character {shown} has no meaning in a schedule",
+        Span(source, at, at + 1),
+    )
+
+
+def _comment_lines(text: str) -> tuple[str, ...]:
+    if text.startswith("//"):
+        return (text[2:].strip(),)
+    lines = [line.strip().removeprefix("*").strip() for line in text[2:-2].splitlines()]
+    return tuple(line for line in lines if line)
