@@ -13,7 +13,7 @@ from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Const, Expr, Var, loads, substitute
 from mdh.ir.plan import Holding, StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
-from mdh.poly.digits import Chain, Cut, digits, reach
+from mdh.poly.digits import Chain, Cut, digits, index_of, reach
 
 ALIGNMENT = 16
 """Bytes to which each slot of a pipelined SM buffer is rounded up."""
@@ -107,6 +107,16 @@ def code_items(plan: StagePlan, *, cpu: bool) -> list[Item]:
 
 def chain_of(plan: StagePlan, dim: int) -> Chain:
     return tuple(Cut(s.splits[dim].parent, s.splits[dim].tile, s.splits[dim].cyclic) for s in plan.steps)
+
+
+def first_of_part(plan: StagePlan, loop: Loop, part: int) -> int:
+    """The first iteration of the loop's dimension that falls to this part, all other parts first ones.
+
+    Where @cyclic loses it (K120), the start of the part without the dealing.
+    """
+    chain = chain_of(plan, loop.dim)
+    element = index_of(chain, tuple(part if i == loop.step else 0 for i in range(len(chain))))
+    return part * loop.tile if element is None else element
 
 
 def _inside(plan: StagePlan, items: list[Item], start: int, *, cpu: bool) -> dict[str, tuple[Loop, ...]]:

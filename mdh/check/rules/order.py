@@ -7,7 +7,7 @@ keep the order of their dimension; with --strict-fp, so do float reductions.
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mdh.check.footprint import chain_of
+from mdh.check.footprint import chain_of, first_of_part
 from mdh.check.loops import BLOCKED, THREADED, Loop, code_loops
 from mdh.check.subject import Subject, step_name
 from mdh.diagnostics import Diagnostic, Label
@@ -101,15 +101,15 @@ def _order_matters(subject: Subject) -> bool:
 def _parallel(subject: Subject, loop: Loop) -> Diagnostic:
     name = subject.dim(loop.dim)
     headline = f"--strict-fp: the float reduction over `{name}` is split over {loop.layer}"
-    step = loop.cyclic or loop.tile
+    second = first_of_part(subject.plan, loop, 1)
     return Diagnostic(
         STRICT,
         headline,
         subject.at_core(loop.step, loop.dim, f"{loop.parts} partial results")
         + subject.at_dim(loop.dim, "the reduction"),
-        notes=(f"iterations {name} = 0 and {name} = {step} are added up by different units",),
+        notes=(f"iterations {name} = 0 and {name} = {second} are added up by different units",),
         help="keep reduced dimensions sequential, or drop --strict-fp",
-        witness=(("dims", (name,)), ("first", (0,)), ("second", (step,)), ("layer", loop.layer)),
+        witness=(("dims", (name,)), ("first", (0,)), ("second", (second,)), ("layer", loop.layer)),
     )
 
 

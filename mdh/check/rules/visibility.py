@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from mdh.check.footprint import first_of_part
 from mdh.check.loops import BLOCKED, by_layer
 from mdh.check.subject import Subject, parts, step_name
 from mdh.diagnostics import Diagnostic
@@ -41,7 +42,7 @@ def check_visibility(subject: Subject) -> Iterator[Diagnostic]:
                     witness=(
                         ("dim", subject.dim(loop.dim)),
                         ("first", 0),
-                        ("second", loop.tile),
+                        ("second", first_of_part(plan, loop, 1)),
                         ("region", holding.region),
                     ),
                 )
