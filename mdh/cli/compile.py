@@ -1,0 +1,79 @@
+"""`mdh compile`: kernel source on stdout, or a folder that needs no mdh."""
+
+from pathlib import Path
+
+import typer
+
+from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.files import write_text
+from mdh.cli.job import choose_machine, load_program, load_schedule, make_kernel, make_plan, say_default
+from mdh.cli.options import (
+    DefineOpt,
+    DeterministicOpt,
+    DumpOpt,
+    FileArg,
+    FunctionOpt,
+    JsonOpt,
+    MachineOpt,
+    OutFolderOpt,
+    ScheduleOpt,
+    SetOpt,
+    StrictOpt,
+    TargetOpt,
+    TimeOpt,
+)
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.cli.values import parse_defines
+from mdh.target.folder import folder
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+@app.command()
+def compile(
+    ctx: typer.Context,
+    file: FileArg,
+    schedule: ScheduleOpt = None,
+    target: TargetOpt = None,
+    machine: MachineOpt = None,
+    define: DefineOpt = None,
+    set_: SetOpt = None,
+    function: FunctionOpt = None,
+    strict_fp: StrictOpt = False,
+    deterministic: DeterministicOpt = False,
+    output: OutFolderOpt = None,
+    json: JsonOpt = False,
+    dump: DumpOpt = None,
+    time: TimeOpt = False,
+) -> None:
+    """Write the kernel source, a host driver, a header, the schedule and a manifest into a folder.
+
+    Nothing in the folder needs mdh. Without -o the kernel source goes to stdout.
+    """
+    line: CommandLine = ctx.obj
+    request = Request(
+        line, file, schedule, target, machine, None, tuple(define or ()), tuple(set_ or ()), function,
+        strict_fp, deterministic,
+    )  # fmt: skip
+    trace = Trace.of(line, tuple(dump or ()), time)
+    given = load_schedule(request, trace)
+    chosen = choose_machine(request, given)
+    program = load_program(request, trace)
+    checked = make_plan(request, trace, program, given, chosen)
+    _, text = make_kernel(trace, checked.plan)
+    files = folder(text, program, checked.plan.text, defines=parse_defines(line, request.defines))
+    say_default(checked, output)
+    if output is not None:
+        for name, content in files.items():
+            write_text(line, Path(output) / name, content)
+    if json:
+        show_json(
+            ok("compile", folder=output, files=sorted(files), default=checked.derived, source=text.source)
+        )
+    elif output is None:
+        show(text.source)
+    else:
+        log(f"wrote {output}")
+        show("".join(f"{Path(output) / name}\n" for name in sorted(files)))
