@@ -11,6 +11,7 @@ from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.machine import Machine
+from mdh.schedule.binding import bind
 from mdh.schedule.model import Schedule, Section
 from mdh.schedule.printer import print_schedule
 
@@ -35,6 +36,7 @@ def check(
         raise Failed(
             Diagnostic("K100", f"machine `{machine.name}` has no target `{target}`", help=f"targets: {known}")
         )
+    schedule = settled(program, schedule)
     found: list[Diagnostic] = []
     plans: list[StagePlan] = []
     sections: list[Section] = []
@@ -51,6 +53,13 @@ def check(
         raise Failed(*found)
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
     return Plan(program, seen_by(machine, target), target, tuple(plans), text, deterministic)
+
+
+def settled(program: Program, schedule: Schedule) -> Schedule:
+    """The schedule with the `where` conditions over sizes of the program evaluated; S122, S123."""
+    if not any(section.wheres for section in schedule.sections):
+        return schedule
+    return bind(schedule, {}, {s.name: s.size for s in program.scalars if s.size is not None})
 
 
 def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[Diagnostic]]:
