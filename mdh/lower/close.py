@@ -6,13 +6,14 @@ run ends. The starting value enters once; the epilogue runs once, after the last
 
 from dataclasses import replace
 
+from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
-from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Space, Stmt, Store
 from mdh.ir.program import DimKind
 from mdh.lower.finish import finish, store_state
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.nest import Nest, Region, Scope, conjunction
+from mdh.lower.nest import Nest, Region, Scope, conjunction, dm_buf
 from mdh.lower.order import Loop
 from mdh.lower.spread import deal
 from mdh.lower.threads import combine_threads, split_threads
@@ -24,9 +25,14 @@ def open_region(nest: Nest, region: Region) -> list[Stmt]:
     if region.space is Space.RM:
         first = identity(fold) if fold.op is not None else None
         return [Alloc(b, None if first is None else first[c]) for c, b in enumerate(region.bufs)]
+    meet: list[Stmt] = []
+    if nest.threads > 1:
+        # between opening and closing each element has one owner, so these two are the region's only barriers
+        nest.managed.update(b.name for b in region.bufs)
+        meet = [Barrier("block", f"{region.bufs[0].name} opens")]
     if fold.op is None:
-        return []
-    return fill(nest, region.bufs, identity(fold))
+        return meet
+    return [*meet, *fill(nest, region.bufs, identity(fold)), *meet]
 
 
 def fill(nest: Nest, bufs: tuple[Buf, ...], values: tuple[Const, ...]) -> list[Stmt]:
@@ -37,7 +43,8 @@ def fill(nest: Nest, bufs: tuple[Buf, ...], values: tuple[Const, ...]) -> list[S
         body: tuple[Stmt, ...] = tuple(
             Store(b.name, dealt.coordinates, v) for b, v in zip(bufs, values, strict=True)
         )
-        return wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))
+        meet = Barrier("block", f"{region.bufs[0].name} is complete")
+    return [meet, *wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))]
     names = [nest.fresh(f"z_{bufs[0].name}{k}") for k in range(len(shape))]
     index = tuple(Var(n) for n in names)
     inner: tuple[Stmt, ...] = tuple(Store(b.name, index, v) for b, v in zip(bufs, values, strict=True))
@@ -63,13 +70,25 @@ def close_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     kind = ForKind.UNROLL if region.space is Space.RM else ForKind.SEQ
     body = tuple(_merge(nest, region, scope))
     lanes = {it.level.var for it in nest.items if isinstance(it, Loop) and it.lanes}
-    for var in reversed(region.loops):
+    for var in reversed(_store_order(nest, region)):
         level = nest.levels.of_var(var)
         if level.layer in ("WGP", "WRP", "THR") and not nest.cpu:
             continue
         how = ForKind.VEC if var in lanes else kind
         body = (For(var, Const(0, I32), Const(level.parts, I32), Const(1, I32), body, how),)
     return list(body)
+
+
+def _store_order(nest: Nest, region: Region) -> list[str]:
+    """The region's loops with the output's neighbouring elements innermost."""
+    o = nest.folds[region.fold].outputs[0]
+    access = nest.access(o.index)
+    if access is None or len(access) != len(nest.buffers[o.buffer].shape):
+        return list(region.loops)
+    flat = Affine()
+    for index, n in zip(access, dm_buf(nest.buffers[o.buffer], readonly=False).strides, strict=True):
+        flat = flat + nest.over_levels(index).scale(n)
+    return sorted(region.loops, key=lambda v: -abs(flat.coefficient(v)))
 
 
 def _merge(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
@@ -159,4 +178,5 @@ def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     inner = replace(scope, values=values)
     state = tuple(Load(b.name, dealt.coordinates, b.dtype) for b in region.bufs)
     body = _guarded(nest, inner, None, _outward(nest, region, state, inner))
-    return wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))
+    meet = Barrier("block", f"{region.bufs[0].name} is complete")
+    return [meet, *wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))]

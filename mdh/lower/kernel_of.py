@@ -13,6 +13,7 @@ from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.passes.barriers import place_barriers
 from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.vectorise import vectorise
+from mdh.lower.passes.widen import widen
 from mdh.lower.ticket import finish_by_ticket
 
 Body = Callable[[Nest], list[Stmt]]
@@ -34,9 +35,11 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
 
 
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
-    """vectorise → unroll_registers → place_barriers; each states what it requires and guarantees."""
+    """vectorise → unroll_registers → widen → place_barriers; each states what it requires and guarantees."""
     body = vectorise(body, bufs, wide=nest.cpu and nest.target == "opencl")
     body = unroll_registers(body)
+    if not nest.cpu:
+        body = widen(body, bufs, nest.names)
     if nest.threads > 1:
         shared = frozenset(n for n in nest.shared if n not in nest.managed)
         divergent = frozenset({"tid", *(lv.var for lv in nest.thread_levels())})

@@ -84,7 +84,7 @@ def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | N
     used = {v for axis in axes for v, _ in axis}
     loops = tuple(lv.var for lv in inside if lv.var in used and lv.var not in lanes)
     bufs = tuple(
-        Buf(_name(nest, f, c, space), space, t, shape, strides_for(shape, layout))
+        Buf(_name(nest, f, c, space), space, t, shape, strides_for(shape, layout), align=16)
         for c, t in enumerate(_types(nest, fold))
     )
     if space is Space.SM:

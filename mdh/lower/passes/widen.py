@@ -1,0 +1,254 @@
+"""Wide accesses on GPUs: unrolled loops over contiguous elements load and store 2 or 4 elements at once.
+
+Requires: VEC loops already turned into unrolled ones; buffers with proven alignment (`Buf.align`). Guarantees:
+every widened access is contiguous and aligned for every value of the surrounding variables. Scalar code
+between the accesses is unchanged, it works on rows held in registers.
+"""
+
+from dataclasses import dataclass, replace
+
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children, substitute, walk
+from mdh.ir.kernel import Alloc, Buf, For, ForKind, Let, Move, Space, Stmt, Store
+from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
+
+MOST_TRIPS = 64
+WIDEST = 16
+"""Bytes of the widest access of a thread."""
+
+
+def widen(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
+    """`bufs`: DM and SM buffers by name; `names`: names in use, new ones are added."""
+    held = {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc)}
+    return _walk(body, {**bufs, **held}, names)
+
+
+def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    for s in body:
+        if isinstance(s, For) and s.kind is ForKind.UNROLL and s.factor == 0:
+            loop = _trips(s)
+            new = _widened(s, loop, bufs, names) if loop and _simple(s.body) else None
+            if new is not None:
+                out.extend(new)
+                continue
+        out.append(with_bodies(s, lambda b: _walk(b, bufs, names)))
+    return tuple(out)
+
+
+def _trips(s: For) -> int:
+    match s.start, s.stop, s.step:
+        case Const(0), Const(n), Const(1) if isinstance(n, int) and 2 <= n <= MOST_TRIPS:
+            return n
+    return 0
+
+
+def _simple(body: tuple[Stmt, ...]) -> bool:
+    """Scalar statements only: no branches, loops, atomics."""
+    return all(
+        isinstance(s, Let)
+        or (isinstance(s, Store) and s.lanes == 1)
+        or (isinstance(s, Move) and s.lanes == 1 and s.pred is None and s.engine == "plain")
+        for s in body
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    buffer: str
+    index: tuple[Expr, ...]
+
+
+def _widened(loop: For, n: int, bufs: dict[str, Buf], names: set[str]) -> list[Stmt] | None:
+    reads = [a for a in _reads(loop.body) if _memory(bufs, a)]
+    stores = [a for a in _writes(loop.body) if _memory(bufs, a)]
+    if {a.buffer for a in reads} & {a.buffer for a in stores}:
+        reads = []
+    wide: dict[_Access, int] = {}
+    for a in (*reads, *stores):
+        lanes = _lanes(a, bufs[a.buffer], loop.var, n)
+        if lanes > 1:
+            wide[a] = lanes
+    if not wide:
+        return None
+    lanes = min(wide.values())
+    if _only_registers_move(loop, n, lanes, wide, bufs):
+        return _moves(loop, n, lanes, wide)
+    return _rows(loop, n, lanes, wide, bufs, names)
+
+
+def _memory(bufs: dict[str, Buf], a: _Access) -> bool:
+    buf = bufs.get(a.buffer)
+    return buf is not None and buf.space is not Space.RM and buf.lanes == 1 and not buf.swizzle
+
+
+def _reads(body: tuple[Stmt, ...]) -> list[_Access]:
+    found = [
+        _Access(n.buffer, n.index)
+        for s in body
+        for e in expressions(s)
+        for n in walk(e)
+        if isinstance(n, Load)
+    ]
+    found.extend(_Access(s.src, s.src_index) for s in body if isinstance(s, Move))
+    return list(dict.fromkeys(found))
+
+
+def _writes(body: tuple[Stmt, ...]) -> list[_Access]:
+    out = [_Access(s.buffer, s.index) for s in body if isinstance(s, Store)]
+    out.extend(_Access(s.dst, s.dst_index) for s in body if isinstance(s, Move))
+    return out
+
+
+def _lanes(a: _Access, buf: Buf, var: str, n: int) -> int:
+    """Widest access: neighbours in the loop are neighbours in memory, and every start is aligned."""
+    flat = [_flat(a, buf, var, k) for k in range(n)]
+    lanes = max(1, min(WIDEST // buf.dtype.bytes, 4, buf.align // buf.dtype.bytes))
+    while lanes > 1:
+        if n % lanes == 0 and all(_run(flat[k : k + lanes], lanes) for k in range(0, n, lanes)):
+            return lanes
+        lanes //= 2
+    return 1
+
+
+def _run(flat: list[Affine], lanes: int) -> bool:
+    first = flat[0]
+    if any(x != first.shift(i) for i, x in enumerate(flat)):
+        return False
+    return first.const % lanes == 0 and all(c % lanes == 0 for _, c in first.terms)
+
+
+def _flat(a: _Access, buf: Buf, var: str, k: int) -> Affine:
+    """Element offset with the loop variable at k; what is not affine counts as a variable of its own."""
+    total = Affine()
+    value: dict[str, Expr] = {var: Const(k, I32)}
+    for i, stride in zip(a.index, buf.strides, strict=True):
+        total = total + _affine(substitute(i, value)).scale(stride)
+    return total
+
+
+def _affine(e: Expr) -> Affine:
+    whole = from_expr(e)
+    if whole is not None:
+        return whole
+    match e:
+        case Binary("+", x, y, _):
+            return _affine(x) + _affine(y)
+        case Binary("-", x, y, _):
+            return _affine(x) + _affine(y).scale(-1)
+        case Binary("*", x, Const(c, _), _) if isinstance(c, int):
+            return _affine(x).scale(c)
+        case Binary("/" | "%" as op, Const(p, _), Const(q, _), _) if isinstance(p, int) and isinstance(
+            q, int
+        ):
+            return Affine((), p // q if op == "/" else p % q)
+    return Affine.var(repr(e))
+
+
+def _only_registers_move(
+    loop: For, n: int, lanes: int, wide: dict[_Access, int], bufs: dict[str, Buf]
+) -> bool:
+    """One copy between memory and an aligned register array in the same order: no row is needed."""
+    if len(loop.body) != 1:
+        return False
+    s = loop.body[0]
+    match s:
+        case Move():
+            dst, src = _Access(s.dst, s.dst_index), _Access(s.src, s.src_index)
+        case Store(buffer, index, Load(b, i, t, 1), 1) if t == bufs[buffer].dtype:
+            dst, src = _Access(buffer, index), _Access(b, i)
+        case _:
+            return False
+    return all(a in wide or _register_run(loop, n, lanes, a, bufs) for a in (dst, src))
+
+
+def _register_run(loop: For, n: int, lanes: int, a: _Access, bufs: dict[str, Buf]) -> bool:
+    buf = bufs[a.buffer]
+    if buf.space is not Space.RM or buf.align < WIDEST or buf.lanes != 1:
+        return False
+    flat = [_flat(a, buf, loop.var, k) for k in range(n)]
+    return all(_run(flat[k : k + lanes], lanes) for k in range(0, n, lanes))
+
+
+def _moves(loop: For, n: int, lanes: int, wide: dict[_Access, int]) -> list[Stmt] | None:
+    s = loop.body[0]
+    if isinstance(s, Store):
+        assert isinstance(s.value, Load)
+        s = Move(s.buffer, s.index, s.value.buffer, s.value.index, 1, "plain", s.cache)
+    assert isinstance(s, Move)
+    return _stepped(loop, n, lanes, (replace(s, lanes=lanes),)) if wide else None
+
+
+def _stepped(loop: For, n: int, lanes: int, body: tuple[Stmt, ...]) -> list[Stmt]:
+    if n == lanes:
+        zero: dict[str, Expr] = {loop.var: Const(0, I32)}
+        return [map_expressions(s, lambda e: substitute(e, zero)) for s in body]
+    return [replace(loop, step=Const(lanes, I32), body=body)]
+
+
+def _rows(
+    loop: For, n: int, lanes: int, wide: dict[_Access, int], bufs: dict[str, Buf], names: set[str]
+) -> list[Stmt]:
+    """Rows in registers before and after an unrolled loop over the lanes."""
+    lane = _fresh("lane", names)
+    rows = {a: Buf(_fresh(f"{a.buffer}_row", names), Space.RM, bufs[a.buffer].dtype, (lanes,), (1,), align=WIDEST)
+            for a in wide}  # fmt: skip
+    zero = (Const(0, I32),)
+    stored = {a for a in wide if a in _writes(loop.body)}
+    before: list[Stmt] = [Alloc(r) for r in rows.values()]
+    read = set(_reads(loop.body))
+    before.extend(Move(rows[a].name, zero, a.buffer, a.index, lanes) for a in wide if a in read)
+    inner = tuple(_on_rows(s, rows, stored, loop.var, lane) for s in loop.body)
+    after = [
+        Move(a.buffer, a.index, rows[a].name, zero, lanes, cache=_cache(loop.body, a))
+        for a in wide
+        if a in stored
+    ]
+    turn = For(lane, Const(0, I32), Const(lanes, I32), Const(1, I32), inner, ForKind.UNROLL)
+    return [replace(loop, step=Const(lanes, I32), body=(*before, turn, *after))]
+
+
+def _cache(body: tuple[Stmt, ...], a: _Access) -> str:
+    return next((s.cache for s in body if isinstance(s, Store) and s.buffer == a.buffer), "default")
+
+
+def _on_rows(s: Stmt, rows: dict[_Access, Buf], stored: set[_Access], var: str, lane: str) -> Stmt:
+    at = (Var(lane),)
+    here: dict[str, Expr] = {var: Binary("+", Var(var), Var(lane), I32)}
+
+    def swap(e: Expr) -> Expr:
+        if isinstance(e, Load):
+            row = rows.get(_Access(e.buffer, e.index))
+            if row is not None:
+                return Load(row.name, at, e.dtype)
+        if isinstance(e, Var):
+            return here.get(e.name, e)
+        return map_children(e, swap)
+
+    if isinstance(s, Move):
+        row = rows.get(_Access(s.src, s.src_index))
+        if row is not None:
+            s = replace(s, src=row.name, src_index=at)
+    dst = (
+        _Access(s.buffer, s.index)
+        if isinstance(s, Store)
+        else _Access(s.dst, s.dst_index)
+        if isinstance(s, Move)
+        else None
+    )  # noqa: E501
+    new = map_expressions(s, swap)
+    if dst in stored and dst is not None:
+        if isinstance(new, Store):
+            return replace(new, buffer=rows[dst].name, index=at, cache="default")
+        if isinstance(new, Move):
+            return replace(new, dst=rows[dst].name, dst_index=at)
+    return new
+
+
+def _fresh(stem: str, names: set[str]) -> str:
+    name, n = stem, 2
+    while name in names:
+        name, n = f"{stem}_{n}", n + 1
+    names.add(name)
+    return name
