@@ -52,7 +52,7 @@ def test_page_has_its_parts(code: str) -> None:
 
 def _commands(text: str) -> list[list[str]]:
     """The `mdh …` lines of indented and fenced blocks."""
-    lines = re.findall(r"^\s*(?:\$ )?mdh +(.+)$", text, re.MULTILINE)
+    lines = re.findall(r"^(?: {4}|\$ | {4}\$ )mdh +(.+)$", text, re.MULTILINE)
     return [shlex.split(line.split(" #")[0]) for line in lines]
 
 

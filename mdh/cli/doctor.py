@@ -1,0 +1,32 @@
+"""`mdh doctor`: which runtimes work, what is missing and how to install it."""
+
+from dataclasses import asdict
+
+import typer
+
+from mdh.cli.console import ok, show, show_json
+from mdh.cli.exit_codes import OK, REJECTED
+from mdh.cli.options import JsonOpt
+from mdh.report.health import Finding, findings
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+_MARKS = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}
+
+
+@app.command()
+def doctor(ctx: typer.Context, json: JsonOpt = False) -> None:
+    """Say which runtimes work, what is missing and how to install it.
+
+    Exit code 1 where something that mdh cannot do without is missing or broken.
+    """
+    found = findings()
+    if json:
+        show_json(ok("doctor", findings=[asdict(f) for f in found]))
+    else:
+        show("".join(_line(f) for f in found))
+    raise typer.Exit(REJECTED if any(f.needed and f.state != "ok" for f in found) else OK)
+
+
+def _line(f: Finding) -> str:
+    fix = f"\n         {'':<30} {f.fix}" if f.state != "ok" and f.fix else ""
+    return f"{_MARKS[f.state]}  {f.name:<30} {f.detail}{fix}\n"
