@@ -43,8 +43,7 @@ def fill(nest: Nest, bufs: tuple[Buf, ...], values: tuple[Const, ...]) -> list[S
         body: tuple[Stmt, ...] = tuple(
             Store(b.name, dealt.coordinates, v) for b, v in zip(bufs, values, strict=True)
         )
-        meet = Barrier("block", f"{region.bufs[0].name} is complete")
-    return [meet, *wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))]
+        return wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))
     names = [nest.fresh(f"z_{bufs[0].name}{k}") for k in range(len(shape))]
     index = tuple(Var(n) for n in names)
     inner: tuple[Stmt, ...] = tuple(Store(b.name, index, v) for b, v in zip(bufs, values, strict=True))
