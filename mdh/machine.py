@@ -158,20 +158,18 @@ def _key(source: Source, name: str) -> Span:
 
 
 def _wrong_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
-    names = [f.name for f in fields(Machine)]
-    for key in table:
-        if key not in names:
-            near = get_close_matches(key, names, 1)
-            hint = f"did you mean `{near[0]}`?" if near else f"fields: {', '.join(names)}"
-            label = Label(_key(source, key), "unknown field")
-            yield Diagnostic("F153", f"machines have no field `{key}`", (label,), help=hint)
+    """Fields that are missing or of the wrong type; unknown ones may belong to a newer mdh and are ignored."""
+    unknown = table.keys() - {f.name for f in fields(Machine)}
     for f in fields(Machine):
-        if f.name not in table:
-            headline = f"machine file `{source.name}` has no field `{f.name}`"
-            yield Diagnostic("F153", headline, help=f"every field of `{SCHEMA}` is required")
-        elif not _fits(f.name, table[f.name]):
-            label = Label(_key(source, f.name), f"must be {_wanted(f.name)}")
-            yield Diagnostic("F153", f"`{f.name}` is {table[f.name]!r}", (label,))
+        if f.name in table:
+            if not _fits(f.name, table[f.name]):
+                label = Label(_key(source, f.name), f"must be {_wanted(f.name)}")
+                yield Diagnostic("F153", f"`{f.name}` is {table[f.name]!r}", (label,))
+            continue
+        near = get_close_matches(f.name, sorted(unknown), 1)
+        labels = (Label(_key(source, near[0]), f"not a field: `{f.name}` is meant?"),) if near else ()
+        headline = f"machine file `{source.name}` has no field `{f.name}`"
+        yield Diagnostic("F153", headline, labels, help=f"every field of `{SCHEMA}` is required")
 
 
 def _kind_of(name: str) -> object:

@@ -44,6 +44,10 @@ def test_unknown_name_suggests() -> None:
     assert "did you mean" in diagnostic.help
 
 
+def test_fields_of_a_newer_mdh_are_ignored() -> None:
+    assert read_machine(Source("m.toml", A100 + "\nphase = 3\n")) == load_machine("a100")
+
+
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(Failed) as failed:
         load_machine(tmp_path / "none.toml")
@@ -57,7 +61,7 @@ def test_missing_file(tmp_path: Path) -> None:
         ("machine/1", "machine/9", [("F152", 1)]),
         ("units = 108", "units = -1", [("F153", 7)]),
         ("units = 108", "units = true", [("F153", 7)]),
-        ("warp = 32", "wrap = 32", [("F153", 8), ("F153", 0)]),
+        ("warp = 32", "wrap = 32", [("F153", 8)]),
         ("[2147483647, 65535, 65535]", "[1, 2]", [("F153", 11)]),
         ('["plain", "async"]', '["async"]', [("F154", 20)]),
         ('kind = "gpu"', 'kind = "tpu"', [("F154", 4)]),
