@@ -1,13 +1,15 @@
 """The words of the command line as a Source, so that a wrong word gets a caret like any other text."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
-from mdh.diagnostics import Failed, fail
+from mdh.diagnostics import Failed, Label, fail
 from mdh.source import Source, Span
 
+T = TypeVar("T")
 NAME = "<command line>"
 
 
@@ -58,3 +60,15 @@ def _quote(word: str) -> str:
     """Shell quoting with control characters shown, so that a message stays on its line."""
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in word)
     return shlex.quote(shown)
+
+
+def at_word(line: CommandLine, word: str, arrow: Callable[[], T]) -> T:
+    """Runs `arrow`; what it refuses without a place is placed at `word` of the command line."""
+    try:
+        return arrow()
+    except Failed as failed:
+        span = line.span_of(word)
+        if span is None:
+            raise
+        placed = (d if d.labels else replace(d, labels=(Label(span),)) for d in failed.diagnostics)
+        raise Failed(*placed) from failed

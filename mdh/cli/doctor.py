@@ -7,9 +7,11 @@ import typer
 from mdh.cli.console import ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
 from mdh.cli.options import JsonOpt
+from mdh.device.api import probe
 from mdh.report.health import Finding, findings
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
+FAMILIES = ("cuda", "opencl", "oclgrind")
 _MARKS = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}
 
 
@@ -19,12 +21,22 @@ def doctor(ctx: typer.Context, json: JsonOpt = False) -> None:
 
     Exit code 1 where something that mdh cannot do without is missing or broken.
     """
-    found = findings()
+    found = (*findings(), *(_family(name) for name in FAMILIES))
     if json:
         show_json(ok("doctor", findings=[asdict(f) for f in found]))
     else:
         show("".join(_line(f) for f in found))
     raise typer.Exit(REJECTED if any(f.needed and f.state != "ok" for f in found) else OK)
+
+
+def _family(name: str) -> Finding:
+    """The devices of one kind that open, or why there are none."""
+    listed, why = probe(name)
+    if listed:
+        return Finding(f"devices {name}", "ok", "; ".join(f"{d.spec} {d.title}" for d in listed))
+    if why is None:
+        return Finding(f"devices {name}", "absent", "none")
+    return Finding(f"devices {name}", "absent", why.headline, fix=why.help)
 
 
 def _line(f: Finding) -> str:

@@ -1,18 +1,15 @@
 """From a request to the values of the pipeline: which program, schedule, machine, target; then a plan."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TypeVar
 
 from mdh.check.run import check
-from mdh.cli.command_line import CommandLine
+from mdh.cli.command_line import at_word
 from mdh.cli.console import log
 from mdh.cli.files import C_LIMIT, SCHEDULE_LIMIT, read_source
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines, parse_sets
-from mdh.diagnostics import Failed, Label
 from mdh.frontend.c import read_program
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -26,7 +23,6 @@ from mdh.schedule.parser import parse_schedule
 from mdh.target.emit import emit
 from mdh.target.text import KernelText
 
-T = TypeVar("T")
 TARGETS = ("cuda", "opencl")
 
 
@@ -108,18 +104,6 @@ def make_plan(
 def make_kernel(trace: Trace, plan: Plan) -> tuple[Module, KernelText]:
     module = trace.run("kernel", lambda: lower(plan))
     return module, trace.run("text", lambda: emit(module, plan.program))
-
-
-def at_word(line: CommandLine, word: str, arrow: Callable[[], T]) -> T:
-    """Runs `arrow`; what it refuses without a place is placed at `word` of the command line."""
-    try:
-        return arrow()
-    except Failed as failed:
-        span = line.span_of(word)
-        if span is None:
-            raise
-        placed = (d if d.labels else replace(d, labels=(Label(span),)) for d in failed.diagnostics)
-        raise Failed(*placed) from failed
 
 
 def say_default(checked: Checked, output: str | None) -> None:
