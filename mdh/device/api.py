@@ -1,0 +1,120 @@
+"""Devices: what builds and runs kernel text. `open_device` is the way in."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.machine import Machine
+from mdh.target.text import KernelText
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One run of all kernels, in seconds: as the device's clock saw it (None: it has none, or it covers
+    only parts), and from before the first launch until the last kernel was done."""
+
+    device: float | None
+    wall: float
+
+
+class Call(Protocol):
+    """Kernels bound to arrays. The arrays must stay alive and in place while the call is used."""
+
+    def launch(self) -> None:
+        """Run all kernels in order; when this returns host arrays hold the results. Raises Failed D105,
+        D109, D112."""
+
+    def sample(self) -> Sample:
+        """Run all kernels once more and time them: zeroing of workspaces is part of the wall time,
+        transfers of arrays are left out."""
+
+
+class Built(Protocol):
+    """Machine code of one KernelText on one device. seconds: what building took."""
+
+    text: KernelText
+    seconds: float
+
+    def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> Call:
+        """Bind arguments by the C function's parameter names. Arrays are contiguous, of the right type and
+        shape (mdh.device.arrays checks that for users). Raises Failed D104."""
+
+
+class Device(Protocol):
+    """spec: `opencl:0`; title: what the device calls itself; target: the language it takes; kind: what
+    memory its calls take, `host` or `cuda` (which takes host arrays too)."""
+
+    spec: str
+    title: str
+    target: str
+    memory: str
+    machine: Machine
+
+    def build(self, text: KernelText) -> Built:
+        """Raises Failed D103 (refused text; the message names the file that keeps it)."""
+
+    def flush(self) -> int:
+        """Evict the caches; returns the bytes written to do so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A device that can be opened. `notes`: what is worth knowing before."""
+
+    spec: str
+    title: str
+    kind: str
+    platform: str
+
+
+_SPEC = re.compile(r"(opencl|cuda)(?::(\d{1,4}))?\Z|oclgrind\Z")
+
+
+def open_device(spec: str) -> Device:
+    """The device of `opencl`, `opencl:N`, `cuda`, `cuda:N` or `oclgrind`.
+
+    Raises Failed: D101 no such device, D102 OpenCL cannot be used here, D106 CUDA cannot, D108 Oclgrind is
+    not installed, D110 not a device's name.
+    """
+    found = _SPEC.match(spec)
+    if found is None:
+        raise fail("D110", f"`{spec}` names no device", help="write opencl:N, cuda:N or oclgrind")
+    if spec == "oclgrind":
+        opened: Device = import_module("mdh.device.oclgrind").open_oclgrind()
+        return opened
+    module = import_module(f"mdh.device.{found[1]}")
+    device: Device = module.open_number(int(found[2] or 0))
+    return device
+
+
+def default_device() -> str:
+    """The first GPU's spec, else `opencl:0`."""
+    devices = list_devices()
+    return next((d.spec for d in devices if d.kind == "gpu"), "opencl:0")
+
+
+def list_devices() -> tuple[Listed, ...]:
+    """Every device of this machine, CUDA's first; Oclgrind where it is installed. Never fails."""
+    out: list[Listed] = []
+    for name in ("cuda", "opencl", "oclgrind"):
+        listed, _ = probe(name)
+        out.extend(listed)
+    return tuple(out)
+
+
+def probe(family: str) -> tuple[tuple[Listed, ...], Diagnostic | None]:
+    """The devices of `cuda`, `opencl` or `oclgrind`, and why there are none."""
+    try:
+        listed: tuple[Listed, ...] = import_module(f"mdh.device.{family}").list_family()
+        return listed, None
+    except Failed as failed:
+        return (), failed.diagnostics[0]
+
+
+def absent(spec: str, family: tuple[Listed, ...]) -> Failed:
+    """D101: which devices there are instead."""
+    there = ", ".join(f"{d.spec} ({d.title})" for d in family) or "none"
+    return fail("D101", f"there is no device `{spec}`", help=f"devices of this kind: {there}")

@@ -1,0 +1,23 @@
+"""What kernels are given besides where they run: which arrays they write, and values in their types."""
+
+from typing import Any
+
+import numpy as np
+
+from mdh.ir.dtype import F32, DType
+from mdh.reference.numbers import numpy_dtype
+from mdh.target.text import BufferArg, KernelText
+
+
+def written_buffers(text: KernelText) -> frozenset[str]:
+    """Arguments that some kernel may write, workspaces included."""
+    args = (a for k in text.kernels for a in k.args)
+    return frozenset(a.name for a in args if isinstance(a, BufferArg) and not a.readonly)
+
+
+def scalar_value(value: Any, dtype: DType) -> Any:
+    """A value argument as kernels declare it: 16-bit floats travel as float."""
+    held = F32 if dtype.is_float and dtype.bits < 32 else dtype
+    # a 16-bit parameter has rounded its value before the kernel sees it
+    typed = np.asarray(value, numpy_dtype(dtype)).astype(numpy_dtype(held))
+    return np.asarray(typed)[()]

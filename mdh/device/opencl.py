@@ -1,0 +1,178 @@
+"""Devices by OpenCL. CPUs work on the caller's memory in place; GPUs get copies."""
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from mdh.device.api import Listed, Sample, absent
+from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.opencl_door import cl
+from mdh.device.opencl_errors import build_failed, launch_failed, no_memory
+from mdh.device.opencl_machine import machine_of
+from mdh.device.opencl_platforms import POCL, Found, found_devices
+from mdh.machine import Machine
+from mdh.reference.numbers import Array
+from mdh.target.text import BufferArg, EntryPoint, KernelText
+
+_FLUSH = 4
+"""Multiples of the last cache that are written to evict it."""
+
+
+def open_number(number: int) -> "OpenCLDevice":
+    devices = found_devices()
+    if number >= len(devices):
+        raise absent(f"opencl:{number}", list_family())
+    return OpenCLDevice(f"opencl:{number}", devices[number])
+
+
+def list_family() -> tuple[Listed, ...]:
+    return tuple(
+        Listed(f"opencl:{i}", f.title, "gpu" if f.gpu else "cpu", f"{f.platform} {f.version}")
+        for i, f in enumerate(found_devices())
+    )
+
+
+class OpenCLDevice:
+    """One device with a context and an in-order queue of its own."""
+
+    target = "opencl"
+    memory = "host"
+
+    def __init__(self, spec: str, found: Found, machine: Machine | None = None) -> None:
+        self.spec, self.title, self.found = spec, found.title, found
+        self.machine = machine or machine_of(found)
+        self.context = cl.Context([found.device])
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
+        self.queue = cl.CommandQueue(self.context, properties=profiling)
+        self.shares_memory = not found.gpu and bool(found.device.host_unified_memory)
+        # PoCL's CPU devices work in the caller's memory itself, so that handing it back by mapping, which
+        # the standard asks for, would double the cost of a short call and move nothing
+        self.in_place = self.shares_memory and found.platform == POCL
+        self._ballast: Array | None = None
+
+    def build(self, text: KernelText) -> "OpenCLBuilt":
+        start = perf_counter()
+        try:
+            program = cl.Program(self.context, text.source).build(options=list(text.options))
+        except cl.Error as error:
+            raise build_failed(text, self.title, error) from error
+        return OpenCLBuilt(self, text, program, perf_counter() - start)
+
+    def flush(self) -> int:
+        """On a CPU by writing from the host; on a GPU by filling a buffer of the device."""
+        size = _FLUSH * max(self.machine.caches, default=1 << 25)
+        if self.shares_memory:
+            if self._ballast is None:
+                self._ballast = np.zeros(size // 8)
+            self._ballast += 1.0
+            return size
+        with cl.Buffer(self.context, cl.mem_flags.READ_WRITE, size) as ballast:
+            cl.enqueue_fill_buffer(self.queue, ballast, np.uint8(0), 0, size).wait()
+        return size
+
+
+class OpenCLBuilt:
+    """A built program; each call makes kernel objects of its own, whose arguments then stay set."""
+
+    def __init__(self, device: OpenCLDevice, text: KernelText, program: Any, seconds: float) -> None:
+        self.device, self.text, self.program, self.seconds = device, text, program, seconds
+
+    def call(self, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> "OpenCLCall":
+        return OpenCLCall(self, arrays, scalars)
+
+
+class OpenCLCall:
+    def __init__(self, built: OpenCLBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
+        self.device = built.device
+        self.arrays = dict(arrays)
+        self.written = written_buffers(built.text)
+        self.buffers = {n: self._buffer(n, a) for n, a in arrays.items()}
+        self.zeroed = []
+        for w in built.text.workspaces:
+            self.buffers[w.name] = self._allocate(f"workspace `{w.name}`", w.bytes)
+            if w.zero:
+                self.zeroed.append((self.buffers[w.name], w.bytes))
+        self.kernels = [self._kernel(built.program, e, scalars) for e in built.text.kernels]
+
+    def _buffer(self, name: str, array: Array) -> Any:
+        """The array itself where the device works in the host's memory, else a copy of it."""
+        flags = cl.mem_flags
+        access = flags.READ_WRITE if name in self.written else flags.READ_ONLY
+        how = flags.USE_HOST_PTR if self.device.shares_memory else flags.COPY_HOST_PTR
+        try:
+            return cl.Buffer(self.device.context, access | how, hostbuf=array)
+        except cl.Error as error:
+            raise no_memory(self.device.title, f"array `{name}`", array.nbytes, error) from error
+
+    def _allocate(self, what: str, size: int) -> Any:
+        try:
+            return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, max(size, 1))
+        except cl.Error as error:
+            raise no_memory(self.device.title, what, size, error) from error
+
+    def _kernel(self, program: Any, entry: EntryPoint, scalars: Mapping[str, Any]) -> "_Launch":
+        values: list[Any] = []
+        for arg in entry.args:
+            if isinstance(arg, BufferArg):
+                values.append(self.buffers[arg.name])
+            else:
+                values.append(scalar_value(scalars[arg.name], arg.dtype))
+        try:
+            kernel = cl.Kernel(program, entry.name)
+            kernel.set_args(*values)
+        except cl.Error as error:
+            raise launch_failed(self.device.title, entry.name, error) from error
+        block = entry.launch.block
+        grid = tuple(g * b for g, b in zip(entry.launch.grid, block, strict=True))
+        return _Launch(entry.name, kernel, grid, block)
+
+    def launch(self) -> None:
+        self._run()
+        if self.device.in_place:
+            return
+        for name in self.written:
+            if name in self.arrays:
+                self._fetch(name)
+
+    def _run(self) -> list[Any]:
+        queue, events = self.device.queue, []
+        for buffer, size in self.zeroed:
+            cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, size)
+        at = ""
+        try:
+            for k in self.kernels:
+                at = k.name
+                events.append(cl.enqueue_nd_range_kernel(queue, k.kernel, k.grid, k.block))
+            queue.finish()
+        except cl.Error as error:
+            raise launch_failed(self.device.title, at, error) from error
+        return events
+
+    def _fetch(self, name: str) -> None:
+        """Make the host's array hold what the kernels wrote."""
+        array = self.arrays[name]
+        if not self.device.shares_memory:
+            cl.enqueue_copy(self.device.queue, array, self.buffers[name])
+            return
+        # the standard hands memory back to the host by mapping it; on a CPU that moves nothing
+        flags = cl.map_flags.READ
+        view, _ = cl.enqueue_map_buffer(
+            self.device.queue, self.buffers[name], flags, 0, array.shape, array.dtype
+        )
+        view.base.release(self.device.queue)
+
+    def sample(self) -> Sample:
+        start = perf_counter()
+        events = self._run()
+        wall = perf_counter() - start
+        seconds = sum((e.profile.end - e.profile.start) for e in events) * 1e-9
+        return Sample(seconds, wall)
+
+
+class _Launch:
+    __slots__ = ("block", "grid", "kernel", "name")
+
+    def __init__(self, name: str, kernel: Any, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
+        self.name, self.kernel, self.grid, self.block = name, kernel, grid, block

@@ -1,0 +1,49 @@
+"""The door of pyopencl: `cl` is the library, loaded with the environment that it reads when imported."""
+
+import ctypes
+import os
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mdh.diagnostics import Failed, fail
+
+_LIBRARY = "libnvidia-opencl.so.1"
+
+
+def _prepare_environment() -> None:
+    # pyopencl's binary cache doubles those of the runtimes, and its key leaves out the runtime's version
+    os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+    registered = Path("/etc/OpenCL/vendors")
+    if "OCL_ICD_VENDORS" in os.environ or (registered.is_dir() and any(registered.iterdir())):
+        return
+    # in containers NVIDIA's driver often comes without its registration
+    try:
+        ctypes.CDLL(_LIBRARY)
+    except OSError:
+        return
+    os.environ["OCL_ICD_VENDORS"] = _LIBRARY
+
+
+def _load() -> Any:
+    _prepare_environment()
+    try:
+        library = import_module("pyopencl")
+    except ImportError:
+        return None
+    # build logs are read where they matter: in the message of a refused kernel
+    warnings.filterwarnings("ignore", category=library.CompilerWarning)
+    return library
+
+
+cl: Any = _load()
+
+
+def missing(reason: str) -> Failed:
+    """D102: what to install."""
+    return fail(
+        "D102",
+        f"OpenCL cannot be used here: {reason}",
+        help="pip install pyopencl pocl-binary-distribution (x86-64 Linux), or your vendor's OpenCL driver",
+    )

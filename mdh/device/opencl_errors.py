@@ -1,0 +1,52 @@
+"""What OpenCL's status codes mean to a user."""
+
+import re
+
+from mdh.device.opencl_door import cl
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.target.nvrtc import keep_source
+from mdh.target.text import KernelText
+
+_NO_MEMORY = (
+    "MEM_OBJECT_ALLOCATION_FAILURE",
+    "OUT_OF_RESOURCES",
+    "OUT_OF_HOST_MEMORY",
+    "INVALID_BUFFER_SIZE",
+)
+
+
+def status_name(error: Exception) -> str:
+    """`OUT_OF_RESOURCES` of a pyopencl error."""
+    code = getattr(error, "code", None)
+    return str(cl.status_code.to_string(code, "status %d")) if code is not None else str(error)
+
+
+def build_failed(text: KernelText, title: str, error: Exception) -> Failed:
+    """D103, with the compiler's first error and the file that keeps the source."""
+    log = str(error)
+    first = next((line.strip() for line in log.splitlines() if re.search(r"\berror\b", line)), None)
+    if first is None:
+        first = log.strip().splitlines()[0] if log.strip() else "no message"
+    path = keep_source(text)
+    log_path = path.with_suffix(".log")
+    log_path.write_text(log, encoding="utf-8")
+    headline = f"the compiler of {title} refuses the kernel text of `{text.name}`"
+    notes = (first[:300], f"the text is kept in {path}, the compiler's messages in {log_path}")
+    return Failed(Diagnostic("D103", headline, notes=notes))
+
+
+def no_memory(title: str, what: str, size: int, error: Exception) -> Failed:
+    """D104."""
+    headline = f"{title} has no room for {what} ({size:,} bytes): {status_name(error)}"
+    return Failed(Diagnostic("D104", headline, help="use smaller arrays, or a device with more memory"))
+
+
+def launch_failed(title: str, kernel: str, error: Exception) -> Failed:
+    """D104 where memory ran out, else D105."""
+    name = status_name(error)
+    if name in _NO_MEMORY:
+        return no_memory(title, f"kernel `{kernel}`", 0, error)
+    headline = f"{title} could not run kernel `{kernel}`: {name}"
+    return Failed(
+        Diagnostic("D105", headline, help="check the schedule against this device: mdh check --machine")
+    )

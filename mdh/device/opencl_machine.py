@@ -1,0 +1,121 @@
+"""A Machine from what an OpenCL device says of itself, and the operating system of the CPU."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mdh.device.opencl_platforms import Found
+from mdh.machine import Machine, load_machine, machine_names
+
+_CPU = Path("/sys/devices/system/cpu/cpu0")
+
+
+def machine_of(found: Found) -> Machine:
+    """The limits that the device reports; speeds that OpenCL does not tell come from the machine file of the
+    same name where there is one, else from the clock."""
+    return _gpu(found) if found.gpu else _cpu(found)
+
+
+def _cpu(found: Found) -> Machine:
+    device, generic = found.device, load_machine("generic-cpu")
+    clock = device.max_clock_frequency * 1e6 or generic.clock
+    vector = _vector_bytes(device)
+    caches = _caches() or generic.caches
+    per_core = caches[1] if len(caches) > 1 else generic.shared_per_block
+    # two fused multiply-adds a cycle, as x86 cores have had since Haswell
+    peak = device.max_compute_units * clock * vector / 4 * 4
+    return replace(
+        generic,
+        name="this-cpu",
+        title=f"{found.title} ({found.version})",
+        units=int(device.max_compute_units),
+        vector_bytes=vector,
+        memory=int(device.global_mem_size),
+        shared_per_block=per_core // 2,
+        shared_per_unit=per_core // 2,
+        caches=caches,
+        clock=clock,
+        peak_f32=peak,
+        peak_f64=peak / 2,
+    )
+
+
+_AVX512 = ("avx512", "icelake", "cascadelake", "cooperlake", "sapphirerapids", "znver4", "znver5")
+
+
+def _vector_bytes(device: Any) -> int:
+    """SIMD register width. PoCL reports the host's even where its compiler knows only an older model, whose
+    name ends the version text (`HSTR: pthread-x86_64-…-znver3`)."""
+    reported = min(64, max(16, 8 * int(device.native_vector_width_double or 2)))
+    model = str(device.version).rpartition("HSTR:")[2]
+    return (
+        min(reported, 32) if "HSTR:" in device.version and not any(m in model for m in _AVX512) else reported
+    )
+
+
+def _caches() -> tuple[int, ...]:
+    """Bytes of the data caches of one core, the innermost first."""
+    sizes: dict[int, int] = {}
+    for folder in sorted(_CPU.glob("cache/index*")):
+        try:
+            level, kind = int((folder / "level").read_text()), (folder / "type").read_text().strip()
+            size = re.fullmatch(r"(\d+)([KM]?)\s*", (folder / "size").read_text())
+        except (OSError, ValueError):
+            continue
+        if kind != "Instruction" and size is not None:
+            sizes[level] = int(size[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20}[size[2]]
+    return tuple(sizes[level] for level in sorted(sizes))
+
+
+def _gpu(found: Found) -> Machine:
+    device = found.device
+    known = _same_name(found.title) or load_machine("v100")
+    clock = device.max_clock_frequency * 1e6 or known.clock
+    units = int(device.max_compute_units)
+    local = int(device.local_mem_size)
+    x, y, z = (int(n) for n in device.max_work_item_sizes[:3])
+    speed = units * clock / (known.units * known.clock)
+    return replace(
+        known,
+        name=re.sub(r"\W+", "-", found.title).strip("-").lower(),
+        title=f"{found.title} (OpenCL)",
+        targets=("opencl",),
+        arch="gpu",
+        units=units,
+        warp=_asked(device, ("warp_size_nv", "wavefront_width_amd"), 32),
+        threads_per_block=int(device.max_work_group_size),
+        block_limits=(x, y, z),
+        grid_limits=(2**31 - 1, 2**31 - 1, 2**31 - 1) if x * y * z else known.grid_limits,
+        threads_per_unit=max(known.threads_per_unit, int(device.max_work_group_size)),
+        shared_per_block=local,
+        shared_per_unit=max(local, known.shared_per_unit),
+        registers_per_unit=_asked(device, ("registers_per_block_nv",), known.registers_per_unit),
+        cluster=1,
+        copy_engines=("plain",),
+        shuffle=False,
+        float_atomics=False,
+        acquire_release=False,
+        half=False,
+        memory=int(device.global_mem_size),
+        clock=clock,
+        peak_f32=known.peak_f32 * speed,
+        peak_f64=known.peak_f64 * speed,
+    )
+
+
+def _same_name(title: str) -> Machine | None:
+    words = set(re.findall(r"[a-z0-9]+", title.lower()))
+    names = [n for n in machine_names() if n in words or n.removeprefix("rtx") in words]
+    return load_machine(names[0]) if names else None
+
+
+def _asked(device: Any, names: tuple[str, ...], otherwise: int) -> int:
+    """The first of these vendor extensions that the device answers."""
+    for name in names:
+        try:
+            return int(getattr(device, name))
+        except (AttributeError, RuntimeError):
+            # pyopencl raises its RuntimeError subclass for what a device does not know
+            continue
+    return otherwise

@@ -1,0 +1,77 @@
+"""The OpenCL devices of this machine in mdh's order, whatever order the loader has."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from mdh.device.opencl_door import cl, missing
+from mdh.diagnostics import fail
+
+_WHEEL = "PoCL 3.0-rc2"
+"""The version that the runtime of the wheel pocl-binary-distribution reports."""
+POCL = "Portable Computing Language"
+OCLGRIND = "Oclgrind"
+
+
+@dataclass(frozen=True)
+class Found:
+    """One device of one platform; `device` is pyopencl's."""
+
+    device: Any
+    platform: str
+    version: str
+    gpu: bool
+
+    @property
+    def title(self) -> str:
+        return " ".join(str(self.device.name).split())
+
+
+def found_devices() -> tuple[Found, ...]:
+    """`opencl:0`, `opencl:1`…: the wheel's PoCL, GPUs, other CPUs. MDH_OPENCL_PLATFORM keeps those platforms
+    whose name or version holds its text. Raises Failed D102."""
+    wanted = os.environ.get("MDH_OPENCL_PLATFORM", "")
+    every = _all_devices()
+    if not wanted:
+        kept = [f for f in every if f.platform != OCLGRIND]
+    else:
+        kept = [f for f in every if wanted.lower() in f"{f.platform} {f.version}".lower()]
+    if not kept:
+        names = ", ".join(sorted({f.platform for f in every})) or "none"
+        if wanted:
+            raise fail(
+                "D102", f"no OpenCL platform matches MDH_OPENCL_PLATFORM={wanted}", help=f"platforms: {names}"
+            )
+        raise missing("no platform has a device")
+    return tuple(sorted(kept, key=_rank))
+
+
+def oclgrind_device() -> Found | None:
+    """The checking device, None where its wheel is not installed."""
+    return next((f for f in _all_devices() if f.platform == OCLGRIND), None)
+
+
+def _rank(found: Found) -> tuple[bool, bool, bool]:
+    """False sorts first: the wheel's CPU (always there, always the same), GPUs, other PoCLs."""
+    wheel = found.platform == POCL and _WHEEL in found.version
+    return (not wheel, not found.gpu, found.platform != POCL)
+
+
+def _all_devices() -> list[Found]:
+    if cl is None:
+        raise missing("pyopencl is not installed")
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error as error:
+        raise missing("no platform is registered") from error
+    out = []
+    for platform in platforms:
+        try:
+            devices = platform.get_devices()
+        except cl.Error:
+            # a platform without a device says so by an error
+            continue
+        for device in devices:
+            gpu = bool(device.type & cl.device_type.GPU)
+            out.append(Found(device, platform.name.strip(), platform.version, gpu))
+    return out
