@@ -158,7 +158,7 @@ def _key(source: Source, name: str) -> Span:
 
 
 def _wrong_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
-    """Fields that are missing or of the wrong type; unknown ones may belong to a newer mdh and are ignored."""
+    """Fields that are missing or of the wrong type; unknown ones may be a newer mdh's and are ignored."""
     unknown = table.keys() - {f.name for f in fields(Machine)}
     for f in fields(Machine):
         if f.name in table:

@@ -23,9 +23,9 @@ def check_lowered(subject: Subject) -> Iterator[Diagnostic]:
             yield Diagnostic(CODE, headline, labels, help="use BLK, WRP, THR or VEC")
     for step in subject.draft.splitting:
         if has_layer(step, "MMA"):
-            labels = at(step.span, "one thread computes no atom")
+            labels = at(step.span, "a tensor-core step")
             said = "use THR and a register tile"
-            yield Diagnostic(CODE, "tensor-core steps are not lowered yet", labels, help=said)
+            yield Diagnostic(CODE, "`MMA` is not lowered yet", labels, help=said)
     yield from check_lowered_attributes(subject.draft)
 
 

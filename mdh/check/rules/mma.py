@@ -19,8 +19,10 @@ def check_mma(subject: Subject) -> Iterator[Diagnostic]:
         if not has_layer(step, "MMA"):
             continue
         if s != len(steps) - 1:
-            headline = "an MMA step is the last one, but more steps follow"
-            yield Diagnostic(CODE, headline, subject.at_step(s), help="drop the steps after it")
+            headline = f"MMA stands in step {s + 1} of {len(steps)}; it is always the last"
+            yield Diagnostic(
+                CODE, headline, subject.at_step(s), help="put it last: nothing can split an atom"
+            )
         for d, core in enumerate(step.cores):
             if not isinstance(core.value, Unit) or core.value.layer != "MMA":
                 continue
