@@ -18,6 +18,7 @@ from mdh.poly.digits import Chain, Cut, digits, index_of, reach
 ALIGNMENT = 16
 """Bytes to which each slot of a pipelined SM buffer is rounded up."""
 WORD = 4
+WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,17 @@ def register_words(program: Program, plan: StagePlan, *, cpu: bool) -> int:
 
 
 def combine_bytes(plan: StagePlan) -> int:
-    """Scratch of combines by `shared`: a partial result of each thread."""
+    """Scratch of combines in shared memory: a partial result of each thread, two rows of them for a scan.
+
+    Shuffles need none, unless the last warp of the block is not full.
+    """
     threads = math.prod(plan.units(layer) for layer in THREADED)
-    sizes = [
-        threads * sum(t.bytes for t in r.types)
+    scan = any(d.kind is DimKind.PS for d in plan.stage.dims)
+    return sum(
+        threads * sum(t.bytes for t in r.types) * (2 if scan else 1)
         for r, method in zip(plan.stage.results, plan.in_block, strict=True)
-        if method == "shared"
-    ]
-    return max(sizes, default=0)
+        if method == "shared" or (method == "shuffle" and threads % WARP)
+    )
 
 
 def code_items(plan: StagePlan, *, cpu: bool) -> list[Item]:

@@ -122,6 +122,8 @@ def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
         found.append(no_effect(attrs["stages"], "a step that stages no input"))
     looping = any(s.layer is None and s.parts > 1 for s in plan.splits)
     stages = number(attrs.get("stages")) or 1
+    if not looping:
+        plan = replace(plan, stagings=tuple(replace(s, window=False) for s in plan.stagings))
     return replace(plan, stages=stages if looping else 1, unroll=_unroll(attrs.get("unroll")))
 
 

@@ -296,6 +296,11 @@ CASES = (
     ),
     Case(
         matmul(),
+        ("(de-)comp( 8,8,8 ) ( A:SM[1,2]@window,^ ; ^ ) ( BLK.y, BLK.x, FOR.1 )\n"),
+        ["K110 1:31"],
+    ),
+    Case(
+        matmul(),
         (
             "(de-)comp( 24,16,16 ) ( ^,^ ; ^ ) ( MMA.m,MMA.k,MMA.n )\n"
             "(de-)comp( 8,^,^ ) ( ^,^ ; ^ ) ( ^,^,^ )\n"

@@ -24,6 +24,7 @@ from mdh.check.rules.tiles import check_tiles
 from mdh.check.rules.vectors import check_vectors
 from mdh.check.rules.visibility import check_visibility
 from mdh.check.rules.warps import check_below_warps, check_warp_products
+from mdh.check.rules.window import check_window
 
 SHAPE_RULES = (check_arity,)
 """Before anything else: later rules walk the groups dimension by dimension."""
@@ -62,6 +63,7 @@ PLAN_RULES = (
     check_cluster,
     check_vectors,
     check_engines,
+    check_window,
     check_lowered,
 )
 """The resolved plan."""
