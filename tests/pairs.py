@@ -6,15 +6,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdh.check.run import check
+from mdh.device.api import Device
 from mdh.diagnostics import Failed
+from mdh.frontend.c import read_program
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.lower.run import lower
 from mdh.machine import Machine
 from mdh.reference import evaluate_bounded
 from mdh.reference.error import Bounded
+from mdh.reference.numbers import numpy_dtype
 from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
 from tests.arrays import Arrays, random_arrays
+from tests.random_programs import random_program
+from tests.random_schedules import random_schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +75,32 @@ def judged(program: Program, arrays: Arrays, scalars: Mapping[str, float], got: 
 def arguments(program: Program, below: Mapping[str, int], seed: int) -> Arrays:
     """Small integers for even seeds, random values for odd ones."""
     return random_arrays(program, seed, "exact" if seed % 2 == 0 else "random", below)
+
+
+def run_pair(seed: int, device: Device, machine: Machine) -> tuple[Outcome, str]:
+    """Random program `seed` with random schedule `seed`: what came of it, and both texts."""
+    random = random_program(seed)
+    texts = random.text
+    try:
+        program = read_program(random.source)
+        text = random_schedule(program, machine, seed)
+        texts += text
+        schedule = parse_schedule(Source(f"random_{seed}.mdh", text))
+        plan = planned(program, schedule, machine, device.target)
+    except Failed as failed:
+        return rejected(failed), texts
+    arrays = arguments(program, random.below, seed)
+    return execute(plan, device, arrays, random.scalars), texts
+
+
+def execute(plan: Plan, device: Device, arrays: Arrays, scalars: Mapping[str, float]) -> Outcome:
+    """Lower, build, run on copies of `arrays` and judge; an accepted plan may not fail."""
+    program = plan.program
+    mine = {k: v.copy() for k, v in arrays.items()}
+    typed = {s.name: numpy_dtype(s.dtype).type(scalars.get(s.name, s.size)) for s in program.scalars}
+    try:
+        built = device.build(emit(lower(plan), program))
+        built.call(mine, typed).launch()
+    except Failed as failed:
+        return Outcome("report", "; ".join(f"{d.code}: {d.headline}" for d in failed.diagnostics)[:600])
+    return judged(program, arrays, scalars, mine)

@@ -1,0 +1,42 @@
+"""Random programs with random schedules, and damaged texts: a small number of what scripts/fuzz runs."""
+
+from pathlib import Path
+
+import pytest
+
+from mdh.frontend.c import read_program
+from mdh.reference import evaluate_bounded
+from tests.fuzz import fuzz_mutations, fuzz_pairs
+from tests.native import compiler, run_native
+from tests.pairs import arguments, difference
+from tests.random_programs import KINDS, random_program
+
+
+@pytest.mark.parametrize(("device", "seed", "pairs"), [("opencl:0", 1, 40), ("oclgrind", 5001, 20)])
+def test_accepted_pairs_equal_the_reference(device: str, seed: int, pairs: int) -> None:
+    kinds, codes, wrong = fuzz_pairs(pairs, seed, device, None, jobs=2, limit=60)
+    assert not wrong, wrong[0]
+    assert kinds["equal"] >= pairs // 3, (kinds, codes)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_programs_mean_what_the_c_compiler_says(seed: int, tmp_path: Path) -> None:
+    if compiler() is None:
+        pytest.skip("no C compiler here")
+    random = random_program(seed)
+    program = read_program(random.source)
+    arrays = arguments(program, random.below, seed)
+    native = run_native(random.source, program, tmp_path, {}, arrays, random.scalars)
+    want = evaluate_bounded(program, arrays, random.scalars)
+    for name, array in native.items():
+        assert difference(name, array, want[name]) is None, random.text
+
+
+def test_every_class_is_drawn() -> None:
+    assert {random_program(seed).kind for seed in range(80)} == set(KINDS)
+
+
+@pytest.mark.parametrize("language", ["c", "mdh"])
+def test_damaged_texts_are_read_or_refused(language: str) -> None:
+    _, wrong, _ = fuzz_mutations(language, 200, 1, jobs=2, limit=20)
+    assert not wrong, wrong[0]
