@@ -300,6 +300,16 @@ CASES = (
         ["K110 1:31"],
     ),
     Case(
+        histogram(dtype=F16),
+        ("(de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )\n"),
+        ["K142 1:28"],
+    ),
+    Case(
+        histogram(),
+        ("(de-)comp( 4 ) ( ^ ; ^@combine(ticket) ) ( BLK.x )\n"),
+        ["K141 1:23"],
+    ),
+    Case(
         matmul(),
         (
             "(de-)comp( 24,16,16 ) ( ^,^ ; ^ ) ( MMA.m,MMA.k,MMA.n )\n"

@@ -20,6 +20,7 @@ from mdh.check.rules.order import (
     check_scan_order,
     check_strict_order,
 )
+from mdh.check.rules.scatter import check_scatter
 from mdh.check.rules.tiles import check_tiles
 from mdh.check.rules.vectors import check_vectors
 from mdh.check.rules.visibility import check_visibility
@@ -52,6 +53,7 @@ PLAN_RULES = (
     check_scan_layers,
     check_strict_order,
     check_arrival_order,
+    check_scatter,
     check_visibility,
     check_combines,
     check_inward,

@@ -142,6 +142,13 @@ def _legal(subject: Subject, result: Result, s: int, buffer: str, method: str) -
         yield Diagnostic(
             NOTHING, headline, labels, help="a prefix sum combines by `ticket`, `kernel` or `shared`"
         )
+    elif subject.stage.scattered and method in ("ticket", "cluster", "shuffle"):
+        headline = (
+            f"`@combine({method})` cannot join the histogram `{buffer}`, whose elements are met at random"
+        )
+        yield Diagnostic(
+            NOTHING, headline, labels, help="a histogram combines by `atomic`, `kernel` or `shared`"
+        )
     elif method == "cluster" and split_loops(subject, "BLK", "CLU") and not _in_cluster(subject):
         headline = "`@combine(cluster)` joins blocks of one cluster, the split is over the grid"
         yield Diagnostic(
