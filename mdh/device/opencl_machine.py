@@ -48,7 +48,7 @@ def _vector_bytes(device: Any) -> int:
     """SIMD register width. PoCL reports the host's even where its compiler knows only an older model, whose
     name ends the version text (`HSTR: pthread-x86_64-…-znver3`)."""
     reported = min(64, max(16, 8 * int(device.native_vector_width_double or 2)))
-    model = str(device.version).rpartition("HSTR:")[2]
+    model = str(device.version).partition("HSTR:")[2]
     return (
         min(reported, 32) if "HSTR:" in device.version and not any(m in model for m in _AVX512) else reported
     )

@@ -1,0 +1,128 @@
+"""Arrays of any library as views: where the memory is, its shape, type, strides. Nothing is copied."""
+
+import sys
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Memory of `owner`, which it keeps alive. strides in bytes; place: `host` or `cuda:N`; stream: where
+    its owner last worked on it (CUDA array interface 3), None where nothing is pending."""
+
+    pointer: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    strides: tuple[int, ...]
+    readonly: bool
+    place: str
+    owner: Any
+    stream: int | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def contiguous(self) -> bool:
+        """Row major without gaps."""
+        expected = self.dtype.itemsize
+        for n, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if n != 1 and stride != expected:
+                return False
+            expected *= n
+        return True
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Half-open range of addresses that the elements lie in."""
+        if 0 in self.shape:
+            return self.pointer, self.pointer
+        low = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True) if s < 0)
+        high = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True) if s > 0)
+        return self.pointer + low, self.pointer + high + self.dtype.itemsize
+
+
+def view_of(array: Any) -> View | None:
+    """A view of a numpy, cupy or torch array, of anything with `__cuda_array_interface__`,
+    `__array_interface__`, `__dlpack__` on the host, or the buffer protocol; None for anything else."""
+    if isinstance(array, np.ndarray):
+        return _numpy(array, array)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return _torch(array, torch)
+    if hasattr(array, "__cuda_array_interface__"):
+        return _cuda(array)
+    if isinstance(array, bytes | str):
+        return None
+    if hasattr(array, "__array_interface__"):
+        return _numpy(np.asarray(array), array)
+    try:
+        return _numpy(np.asarray(memoryview(array)), array)
+    except TypeError:
+        pass
+    if hasattr(array, "__dlpack__"):
+        return _numpy(np.from_dlpack(array), array)
+    return None
+
+
+def host_array(view: View) -> np.ndarray[Any, Any]:
+    """numpy's name for memory on the host; the view keeps the owner alive."""
+    if isinstance(view.owner, np.ndarray):
+        return view.owner
+    interface = {
+        "version": 3, "shape": view.shape, "strides": view.strides,
+        "data": (view.pointer, view.readonly), "typestr": f"|V{view.dtype.itemsize}",
+    }  # fmt: skip
+    return np.asarray(_Interface(interface, view)).view(view.dtype)
+
+
+class _Interface:
+    def __init__(self, interface: dict[str, Any], keeper: View) -> None:
+        self.__array_interface__ = interface
+        self.keeper = keeper
+
+
+def _numpy(array: np.ndarray[Any, Any], owner: Any) -> View:
+    pointer, readonly = array.__array_interface__["data"]
+    return View(pointer, array.shape, array.dtype, array.strides, bool(readonly), "host", owner)
+
+
+def _cuda(array: Any) -> View:
+    described = array.__cuda_array_interface__
+    dtype = np.dtype(getattr(array, "dtype", described["typestr"]))
+    shape = tuple(int(n) for n in described["shape"])
+    strides = described.get("strides") or _packed(shape, dtype.itemsize)
+    pointer, readonly = described["data"]
+    device = getattr(array, "device", None)
+    number = int(getattr(device, "id", 0) or 0)
+    stream = described.get("stream")
+    return View(int(pointer), shape, dtype, tuple(strides), bool(readonly), f"cuda:{number}", array, stream)
+
+
+def _torch(tensor: Any, torch: Any) -> View:
+    """Tensors tell their memory themselves: torch's bfloat16 has no name in numpy's protocols."""
+    size = tensor.element_size()
+    name = str(tensor.dtype).removeprefix("torch.")
+    dtype = np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+    strides = tuple(int(s) * size for s in tensor.stride())
+    device = tensor.device
+    place, stream = "host", None
+    if device.type == "cuda":
+        number = device.index or 0
+        place, stream = f"cuda:{number}", int(torch.cuda.current_stream(number).cuda_stream)
+    elif device.type != "cpu":
+        place = str(device)
+    return View(int(tensor.data_ptr()), tuple(tensor.shape), dtype, strides, False, place, tensor, stream)
+
+
+def _packed(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    out = []
+    for n in reversed(shape):
+        out.append(size)
+        size *= n
+    return tuple(reversed(out))

