@@ -154,11 +154,20 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
             elif i != grid_steps[0]:
                 found.append(no_effect(attr, "a grid step inside another"))
             else:
-                grid = _grid_attribute(grid, attr, step, found)
+                grid = _grid_attribute(grid, attr)
+    units = (c.value for step in written for c in step.cores if isinstance(c.value, Unit))
+    axes = {unit.axis for unit in units if unit.layer in GRID_LAYERS}
+    if grid.order != "rows" and not {"x", "y"} <= axes:
+        found.extend(
+            no_effect(a, "a grid without the axes x and y")
+            for s in written
+            for a in s.attrs
+            if a.name == "order"
+        )
     return grid
 
 
-def _grid_attribute(grid: Grid, attr: Attr, step: Step, found: Found) -> Grid:
+def _grid_attribute(grid: Grid, attr: Attr) -> Grid:
     match attr.name:
         case "persistent":
             return replace(grid, persistent=True)
@@ -166,7 +175,4 @@ def _grid_attribute(grid: Grid, attr: Attr, step: Step, found: Found) -> Grid:
             return replace(grid, occupancy=number(attr) or 0)
         case _:
             order, group = ordering(attr)
-            axes = sum(isinstance(c.value, Unit) and c.value.layer in GRID_LAYERS for c in step.cores)
-            if order != "rows" and axes < 2:
-                found.append(no_effect(attr, "a grid step with one axis"))
             return replace(grid, order=order, group=group)

@@ -46,7 +46,7 @@ def check(
         )
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)
-        sections.append(Section(stage.name, section.steps))
+        sections.append(Section(stage.name if len(program.stages) > 1 else None, section.steps))
         if plan is not None:
             plans.append(plan)
     if found:

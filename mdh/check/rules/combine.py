@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from mdh.check.atomics import atomic_obstacle
 from mdh.check.loops import BLOCKED, THREADED, Loop, by_layer
-from mdh.check.subject import Subject, listed, plural
+from mdh.check.subject import Subject, listed, parts, plural
 from mdh.diagnostics import Diagnostic, Label
 from mdh.ir.plan import Holding, StagePlan
 from mdh.ir.program import DimKind, Result
@@ -162,7 +162,8 @@ def _legal(subject: Subject, result: Result, s: int, buffer: str, method: str) -
         )
     elif method == "shuffle" and (why := shuffle_obstacle(subject)):
         headline = f"`@combine(shuffle)` cannot reach all parts: {why}"
-        labels += tuple(label for layer in ("WRP", "THR") for label in subject.split_spans(layer))
+        for loop in split_loops(subject, *THREADED):
+            labels += subject.at_core(loop.step, loop.dim, parts(loop.parts))
         yield Diagnostic(SHUFFLE, headline, labels, help="`@combine(shared)`, or parts in consecutive lanes")
     elif method == "atomic" and (reason := atomic_obstacle(subject, result, explicit=True)):
         headline = f"`{buffer}` cannot be combined by atomics: {reason}"
