@@ -45,7 +45,7 @@ class Use:
 
     program: str
     sizes: Sizes
-    sets: tuple[tuple[str, str], ...] = ()
+    sets: tuple[tuple[str, int | str], ...] = ()
     machines: tuple[str, ...] = ()
 
     @property
@@ -95,7 +95,8 @@ def read_header(name: str, text: str) -> Shipped:
         if match is None or (match["kind"] == "for") != bool(match["machines"]):
             raise ValueError(f"{name}.mdh:{number}: not a header line: {line}")
         sizes = tuple((k, int(v)) for k, v in (w.split("=") for w in match["sizes"].split()))
-        sets = tuple((k, v) for k, v in (w.split("=") for w in (match["sets"] or "").split()))
+        pairs = (w.split("=") for w in (match["sets"] or "").split())
+        sets = tuple((k, int(v) if v.isdigit() else v) for k, v in pairs)
         use = Use(match["program"], sizes, sets, tuple((match["machines"] or "").split()))
         found[match["kind"]].append(use)
     return Shipped(name, tuple(found["for"]), tuple(found["small"]))
