@@ -31,6 +31,12 @@ ARTIFACTS = ROOT / "artifacts"
 DEVICES = ("opencl:0", "oclgrind")
 GPU_COLUMNS = ("H200 CUDA", "H200 OpenCL")
 Table = dict[tuple[str, str], dict[str, str]]
+INTRODUCTION = """\
+Every shipped input with its default schedule and with every shipped schedule that lists it. Written by
+`scripts/evidence`; the GPU columns by `scripts/evidence-gpu` on the GPU that they name.
+`opencl:0` and `oclgrind`: results at small sizes against the reference, on small integers and on random
+values; Oclgrind checks races, bounds and uninitialised reads. `sm_…`: registers a thread of the CUDA
+text at full sizes by NVRTC, without spills or warnings. Empty: the schedule is for other machines."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -98,11 +104,7 @@ def _head(table: Table) -> list[str]:
     return [
         "# Evidence",
         "",
-        "Every shipped input with its default schedule and with every shipped schedule that lists it. Written",
-        "by `scripts/evidence`; the GPU columns by `scripts/evidence-gpu` on the GPU that they name.",
-        "`opencl:0` and `oclgrind`: results at small sizes against the reference, on small integers and on",
-        "random values; Oclgrind checks races, bounds and uninitialised reads. `sm_…`: registers a thread of the",
-        "CUDA text at full sizes by NVRTC, without spills or warnings. Empty: the schedule is for other machines.",
+        *INTRODUCTION.splitlines(),
         "",
         f"{len(table)} rows; results: {summary}.",
         "",
