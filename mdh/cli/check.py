@@ -5,7 +5,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import write_text
-from mdh.cli.job import choose_machine, load_program, load_schedule, make_plan
+from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule, make_plan
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -55,7 +55,7 @@ def check(
     given = load_schedule(request, trace)
     chosen = choose_machine(request, given)
     program = load_program(request, trace)
-    checked = make_plan(request, trace, program, given, chosen)
+    checked = make_plan(request, trace, program, given, chosen, choose_target(request, chosen))
     if output is not None:
         write_text(line, output, checked.plan.text)
         log(f"wrote {output}")

@@ -7,7 +7,15 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import write_text
-from mdh.cli.job import choose_machine, load_program, load_schedule, make_kernel, make_plan, say_default
+from mdh.cli.job import (
+    choose_machine,
+    choose_target,
+    load_program,
+    load_schedule,
+    make_kernel,
+    make_plan,
+    say_default,
+)
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -61,7 +69,7 @@ def compile(
     given = load_schedule(request, trace)
     chosen = choose_machine(request, given)
     program = load_program(request, trace)
-    checked = make_plan(request, trace, program, given, chosen)
+    checked = make_plan(request, trace, program, given, chosen, choose_target(request, chosen))
     _, text = make_kernel(trace, checked.plan)
     files = folder(text, program, checked.plan.text, defines=parse_defines(line, request.defines))
     say_default(checked, output)

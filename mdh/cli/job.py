@@ -83,10 +83,9 @@ def choose_target(request: Request, machine: Machine) -> str:
 
 
 def make_plan(
-    request: Request, trace: Trace, program: Program, schedule: Schedule | None, machine: Machine
+    request: Request, trace: Trace, program: Program, schedule: Schedule | None, machine: Machine, target: str
 ) -> Checked:
     """Check the given schedule; stages that it leaves out get the default one."""
-    target = choose_target(request, machine)
     named = {s.name for s in schedule.sections} if schedule is not None else set()
     complete = schedule is not None and (None in named or {s.name for s in program.stages} <= named)
     default = None if complete else default_schedule(program, machine, target)

@@ -1,0 +1,194 @@
+"""`mdh run`: build on a device, run on given or random arrays, judge the result, time it."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from mdh.cli.command_line import CommandLine, at_word
+from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.files import cannot_write, write_text
+from mdh.cli.inputs import Inputs, parse_inputs
+from mdh.cli.job import Checked, load_program, load_schedule, make_kernel, make_plan, say_default
+from mdh.cli.options import (
+    DefineOpt,
+    DeterministicOpt,
+    DeviceOpt,
+    DumpOpt,
+    FileArg,
+    FunctionOpt,
+    JsonOpt,
+    ScheduleOpt,
+    SetOpt,
+    StrictOpt,
+    TimeOpt,
+)
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.device.api import Built, Device, default_device, open_device
+from mdh.diagnostics import Failed
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.reference import evaluate_bounded
+from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
+from mdh.report.measurement import Timing, measure, timing_text
+from mdh.report.traffic import traffic_of
+from mdh.report.verdict import judge
+from mdh.report.work import operations
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+InputOpt = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="NAME=FILE.npy", help="A parameter; or NAME=NUMBER."),
+]
+CheckOpt = Annotated[bool, typer.Option("--check", help="Compare with the reference; exit 4 if wrong.")]
+RepeatOpt = Annotated[int, typer.Option("--repeat", metavar="N", min=0, help="Timed runs; 0: do not time.")]
+SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the random arrays.")]
+OutOpt = Annotated[str | None, typer.Option("--out", "-o", metavar="DIR", help="Write outputs and schedule.")]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """arrays after the first run on the user's or random arrays; verdicts: kinds of arrays that were right."""
+
+    arrays: dict[str, Guarded]
+    verdicts: tuple[str, ...]
+    timing: Timing | None
+
+
+@app.command()
+def run(
+    ctx: typer.Context,
+    file: FileArg,
+    schedule: ScheduleOpt = None,
+    device: DeviceOpt = None,
+    define: DefineOpt = None,
+    set_: SetOpt = None,
+    function: FunctionOpt = None,
+    strict_fp: StrictOpt = False,
+    deterministic: DeterministicOpt = False,
+    input_: InputOpt = None,
+    check: CheckOpt = False,
+    repeat: RepeatOpt = 10,
+    seed: SeedOpt = 0,
+    output: OutOpt = None,
+    json: JsonOpt = False,
+    dump: DumpOpt = None,
+    time: TimeOpt = False,
+) -> None:
+    """Build and run on a device, on random arrays or given ones; verify and time.
+
+    Without --device: the first GPU, else opencl:0.
+    """
+    line: CommandLine = ctx.obj
+    request = Request(
+        line, file, schedule, None, None, device, tuple(define or ()), tuple(set_ or ()), function, strict_fp,
+        deterministic,
+    )  # fmt: skip
+    trace = Trace.of(line, tuple(dump or ()), time)
+    given = load_schedule(request, trace)
+    program = load_program(request, trace)
+    inputs = parse_inputs(line, tuple(input_ or ()), program)
+    opened = _open(line, device)
+    checked = make_plan(request, trace, program, given, opened.machine, opened.target)
+    _, text = make_kernel(trace, checked.plan)
+    say_default(checked, output)
+    built = opened.build(text)
+    if time:
+        log(f"build {built.seconds * 1e3:.1f} ms")
+    ran = _run(program, built, opened, inputs, check=check, repeat=repeat, seed=seed)
+    if output is not None:
+        _write(line, Path(output), checked.plan, ran)
+    if json:
+        show_json(_as_json(checked, opened, ran, output))
+    else:
+        show(_text(checked, opened, ran))
+
+
+def _open(line: CommandLine, spec: str | None) -> Device:
+    chosen = spec if spec is not None else default_device()
+    if spec is None:
+        log(f"no --device given: {chosen}")
+    return at_word(line, chosen, lambda: open_device(chosen))
+
+
+def _run(
+    program: Program, built: Built, device: Device, inputs: Inputs, *, check: bool, repeat: int, seed: int
+) -> Ran:
+    """Exact integers first where nothing was given: they show a wrong index best. Raises Failed N1xx."""
+    kinds: tuple[Kind, ...] = ("exact", "random") if check and not inputs.arrays else ("random",)
+    scalars = make_scalars(program, inputs.scalars, seed)
+    held: dict[str, Guarded] = {}
+    for kind in kinds:
+        before = make_arrays(program, inputs.arrays, seed, kind)
+        held = {name: guarded(array) for name, array in before.items()}
+        call = built.call({name: g.array for name, g in held.items()}, scalars)
+        call.launch()
+        if check:
+            want = evaluate_bounded(program, before, scalars, exact=kind == "exact")
+            found = judge(program, before, held, want)
+            if found:
+                raise Failed(*found)
+    timing = None
+    if repeat:
+        copies = {name: guarded(g.array) for name, g in held.items()}
+        timed = built.call({name: g.array for name, g in copies.items()}, scalars)
+
+        def sample() -> tuple[float | None, float]:
+            one = timed.sample()
+            return one.device, one.wall
+
+        timing = measure(sample, device.flush, repeat)
+    return Ran(held, kinds if check else (), timing)
+
+
+def _write(line: CommandLine, folder: Path, plan: Plan, ran: Ran) -> None:
+    written = {name for stage in plan.program.stages for name in stage.written}
+    write_text(line, folder / f"{plan.program.name}.mdh", plan.text)
+    for name in (n for n in plan.program.params if n in written and n in ran.arrays):
+        try:
+            np.save(folder / f"{name}.npy", ran.arrays[name].array, allow_pickle=False)
+        except OSError as error:
+            raise cannot_write(line, folder / f"{name}.npy", error) from None
+    log(f"wrote {folder}")
+
+
+def _work(plan: Plan) -> tuple[int, int]:
+    """Operations and compulsory bytes of all stages."""
+    ops = sum(operations(s.stage) for s in plan.stages)
+    return ops, sum(traffic_of(plan.program, s).compulsory for s in plan.stages)
+
+
+def _text(checked: Checked, device: Device, ran: Ran) -> str:
+    plan = checked.plan
+    what = "default schedule" if checked.derived else "schedule"
+    lines = [f"{plan.program.name} on {device.spec} ({device.title}), {what}\n"]
+    if ran.verdicts:
+        kinds = {
+            "exact": "small integers, bit for bit where sums are exact",
+            "random": "random values, in bounds",
+        }
+        lines.append(f"  correct  {'; '.join(kinds[v] for v in ran.verdicts)}\n")
+    if ran.timing is not None:
+        lines.append(timing_text(ran.timing, *_work(plan)))
+    return "".join(lines)
+
+
+def _as_json(checked: Checked, device: Device, ran: Ran, output: str | None) -> dict[str, Any]:
+    ops, least = _work(checked.plan)
+    return ok(
+        "run",
+        program=checked.plan.program.name,
+        device=device.spec,
+        title=device.title,
+        default=checked.derived,
+        checked=list(ran.verdicts),
+        timing=None if ran.timing is None else asdict(ran.timing),
+        operations=ops,
+        compulsory_bytes=least,
+        folder=output,
+        schedule=checked.plan.text,
+    )

@@ -1,0 +1,127 @@
+"""Arguments to try a kernel with: exact small integers or random values, in guarded memory of their own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from mdh.ir.expr import Cast, Expr, Load, walk
+from mdh.ir.program import Buffer, Program
+from mdh.reference.numbers import Array, numpy_dtype
+
+GUARD = 256
+"""Bytes before and after each array; a multiple of every vector width, so that arrays stay aligned."""
+_PATTERN = 0xCB
+Kind = Literal["exact", "random"]
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """An array between two guard bands."""
+
+    array: Array
+    memory: Array
+
+    @property
+    def intact(self) -> bool:
+        start = self.array.ctypes.data - self.memory.ctypes.data
+        end = start + self.array.nbytes
+        return bool((self.memory[:start] == _PATTERN).all() and (self.memory[end:] == _PATTERN).all())
+
+
+def guarded(array: Array) -> Guarded:
+    """A copy of `array` at an aligned place with a guard band on both sides."""
+    memory = np.full(array.nbytes + 3 * GUARD, _PATTERN, np.uint8)
+    start = GUARD + -memory.ctypes.data % GUARD
+    place = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    place[...] = array
+    return Guarded(place, memory)
+
+
+def make_arrays(program: Program, given: Mapping[str, Array], seed: int, kind: Kind) -> dict[str, Array]:
+    """Every array parameter: given ones as they are, index arrays in range, what no stage reads poisoned."""
+    rng = np.random.default_rng(seed)
+    below = _index_limits(program)
+    read = _read_before_written(program)
+    out: dict[str, Array] = {}
+    for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
+        values = _values(rng, b, kind, below.get(b.name))
+        if b.name in given:
+            values = given[b.name]
+        elif b.name not in read:
+            values = _poison(b)
+        out[b.name] = np.ascontiguousarray(values)
+    return out
+
+
+def make_scalars(program: Program, given: Mapping[str, int | float], seed: int) -> dict[str, int | float]:
+    """Every scalar parameter: sizes as bound, given ones as given, others small whole numbers."""
+    rng = np.random.default_rng(seed + 1)
+    out: dict[str, int | float] = {}
+    for s in program.scalars:
+        drawn = int(rng.integers(1, 4))
+        value = s.size if s.size is not None else given.get(s.name, drawn)
+        out[s.name] = float(value) if s.dtype.is_float else int(value)
+    return out
+
+
+def _values(rng: np.random.Generator, b: Buffer, kind: Kind, below: int | None) -> Array:
+    dtype = numpy_dtype(b.dtype)
+    if below is not None:
+        return rng.integers(0, below, b.shape).astype(dtype)
+    if not b.dtype.is_float or kind == "exact":
+        return rng.integers(0 if b.dtype.kind == "uint" else -3, 4, b.shape).astype(dtype)
+    return rng.uniform(-1.0, 1.0, b.shape).astype(dtype)
+
+
+def _poison(b: Buffer) -> Array:
+    """NaN, or a pattern that no small sum gives: an element that was never written shows."""
+    if b.dtype.is_float:
+        return np.full(b.shape, np.nan).astype(numpy_dtype(b.dtype))
+    size = b.dtype.bytes
+    return np.frombuffer(bytes([0xA5]) * size * int(np.prod(b.shape)), numpy_dtype(b.dtype)).reshape(b.shape)
+
+
+def _read_before_written(program: Program) -> frozenset[str]:
+    """Arrays whose first contents some stage may see: read by it, or written in part before."""
+    seen: set[str] = set()
+    written: set[str] = set()
+    for stage in program.stages:
+        seen |= {name for name in stage.read if name not in written}
+        written |= stage.written
+    return frozenset(seen | {b.name for b in program.buffers if not _covered(program, b)})
+
+
+def _covered(program: Program, b: Buffer) -> bool:
+    """Written as a whole by one stage: its index functions are distinct dims that span the shape."""
+    for stage in program.stages:
+        extents = {d.name: d.extent for d in stage.dims}
+        for output in (o for r in stage.results for o in r.outputs if o.buffer == b.name):
+            names = [getattr(i, "name", None) for i in output.index]
+            spans = tuple(extents.get(n, 0) if n is not None else 0 for n in names)
+            if spans == b.shape and len(set(names)) == len(names):
+                return True
+    return False
+
+
+def _index_limits(program: Program) -> dict[str, int]:
+    """Index array -> what its elements must stay below: the least extent of the dims they index."""
+    out: dict[str, int] = {}
+    for stage in program.stages:
+        for e in stage.expressions():
+            for node in walk(e):
+                if isinstance(node, Load):
+                    _note_limits(out, program.buffer_of[node.buffer].shape, node.index)
+        for output in (o for r in stage.results for o in r.outputs):
+            _note_limits(out, program.buffer_of[output.buffer].shape, output.index)
+    return out
+
+
+def _note_limits(out: dict[str, int], shape: tuple[int, ...], index: tuple[Expr, ...]) -> None:
+    for n, e in zip(shape, index, strict=True):
+        while isinstance(e, Cast):
+            e = e.arg  # noqa: PLW2901
+        for node in walk(e):
+            if isinstance(node, Load):
+                out[node.buffer] = min(n, out.get(node.buffer, n))

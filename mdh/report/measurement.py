@@ -1,0 +1,55 @@
+"""Times of a run: medians of warm and cold samples, and what they amount to."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from mdh.report.text import seconds_text
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds. warm: runs one after another; cold: the caches were evicted before each. clock: `device`
+    where the device measured itself, else `wall`."""
+
+    warm: tuple[float, ...]
+    cold: tuple[float, ...]
+    clock: str
+
+    @property
+    def best_estimate(self) -> float:
+        return median(self.warm)
+
+
+def measure(
+    sample: Callable[[], tuple[float | None, float]], flush: Callable[[], object], repeat: int
+) -> Timing:
+    """`repeat` samples of each kind, interleaved, so that a change of clock meets both."""
+    sample()
+    warm, cold = [], []
+    for _ in range(repeat):
+        flush()
+        cold.append(sample())
+        sample()
+        warm.append(sample())
+    own = all(device is not None for device, _ in (*warm, *cold))
+    return Timing(_seconds(warm, own), _seconds(cold, own), "device" if own else "wall")
+
+
+def _seconds(samples: Sequence[tuple[float | None, float]], own: bool) -> tuple[float, ...]:
+    return tuple(device if own and device is not None else wall for device, wall in samples)
+
+
+def timing_text(timing: Timing, operations: int, least_bytes: int) -> str:
+    """Two lines of times and one of rates at the warm median."""
+    rows = [_row("warm", timing.warm), _row("cold", timing.cold)]
+    s = timing.best_estimate
+    if s > 0:
+        rates = operations / s / 1e9, least_bytes / s / 1e9
+        rows.append(f"  {rates[0]:.1f} G operations/s, {rates[1]:.1f} GB/s of compulsory bytes")
+    return "\n".join(rows) + f" ({timing.clock} clock)\n"
+
+
+def _row(name: str, samples: tuple[float, ...]) -> str:
+    spread = f"{seconds_text(min(samples))} to {seconds_text(max(samples))}"
+    return f"  {name}  median {seconds_text(median(samples))} of {len(samples)}, {spread}"

@@ -1,0 +1,46 @@
+"""Is a result right? Every element against the reference and the error that an implementation may make."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mdh.diagnostics import Diagnostic
+from mdh.ir.program import Program
+from mdh.reference.error import Bounded
+from mdh.reference.numbers import Array
+from mdh.report.arguments import Guarded
+
+
+def judge(
+    program: Program, before: Mapping[str, Array], after: Mapping[str, Guarded], want: Mapping[str, Bounded]
+) -> list[Diagnostic]:
+    """N101 a wrong element, N102 an input was changed, N103 memory outside an array was written."""
+    found: list[Diagnostic] = []
+    for name, held in after.items():
+        if not held.intact:
+            found.append(Diagnostic("N103", f"the kernel wrote outside of `{name}`"))
+        if name in want:
+            found.extend(_wrong(name, held.array, want[name]))
+        elif held.array.tobytes() != before[name].tobytes():
+            found.append(
+                Diagnostic("N102", f"`{program.name}` only reads `{name}`, and the kernel changed it")
+            )
+    return found
+
+
+def _wrong(name: str, got: Array, want: Bounded) -> list[Diagnostic]:
+    """The first wrong element in the array's order, and how many there are; NaN equals NaN."""
+    mine = got.astype(want.value.dtype)
+    with np.errstate(all="ignore"):
+        good = (mine == want.value) | (np.isnan(mine) & np.isnan(want.value))
+        if want.bound is not None:
+            good |= np.abs(mine - want.value) <= want.bound
+    if good.all():
+        return []
+    at = tuple(int(i) for i in np.argwhere(~good)[0])
+    place = name + "".join(f"[{i}]" for i in at)
+    allowed = "" if want.bound is None else f" ± {np.broadcast_to(want.bound, good.shape)[at]:.3g}"
+    count = f"{int((~good).sum()):,} of {good.size:,} are wrong"
+    headline = f"{place} is {got[at]}, not {want.value[at]}{allowed}; {count}"
+    witness = (("element", list(at)), ("got", str(got[at])), ("wanted", str(want.value[at])))
+    return [Diagnostic("N101", headline, witness=witness)]
