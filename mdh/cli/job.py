@@ -1,6 +1,7 @@
 """From a request to the values of the pipeline: which program, schedule, machine, target; then a plan."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from mdh.check.run import check
@@ -10,6 +11,7 @@ from mdh.cli.files import C_LIMIT, SCHEDULE_LIMIT, read_source
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines, parse_sets
+from mdh.diagnostics import Failed, Label
 from mdh.frontend.c import read_program
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -20,6 +22,7 @@ from mdh.schedule.binding import bind
 from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
+from mdh.source import Span
 from mdh.target.emit import emit
 from mdh.target.text import KernelText
 
@@ -64,10 +67,28 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
         name = request.machine
         return at_word(line, name, lambda: load_machine(name))
     if schedule is not None and schedule.target is not None:
-        return load_machine(schedule.target)
+        return _machine_of_header(schedule, schedule.target)
     names = ", ".join(machine_names())
     headline = "no machine: legality depends on it"
     raise line.fail("F110", headline, request.file, help=f"add --machine NAME: {names}")
+
+
+def _machine_of_header(schedule: Schedule, name: str) -> Machine:
+    """The machine that the line `target NAME` names; an unknown one is shown there."""
+    try:
+        return load_machine(name)
+    except Failed as failed:
+        source = schedule.source
+        found = (
+            re.search(rf"^[ \t]*target[ \t]+({re.escape(name)})", source.text, re.MULTILINE)
+            if source
+            else None
+        )
+        if source is None or found is None:
+            raise
+        span = Span(source, found.start(1), found.end(1))
+        placed = (d if d.labels else replace(d, labels=(Label(span),)) for d in failed.diagnostics)
+        raise Failed(*placed) from failed
 
 
 def choose_target(request: Request, machine: Machine) -> str:

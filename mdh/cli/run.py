@@ -52,7 +52,7 @@ OutOpt = Annotated[str | None, typer.Option("--out", "-o", metavar="DIR", help="
 
 @dataclass(frozen=True)
 class Ran:
-    """arrays after the first run on the user's or random arrays; verdicts: kinds of arrays that were right."""
+    """arrays: as the last checked run left them; verdicts: kinds of arrays that came out right."""
 
     arrays: dict[str, Guarded]
     verdicts: tuple[str, ...]
