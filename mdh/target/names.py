@@ -44,7 +44,7 @@ OPENCL_WORDS = frozenset(_OPENCL_WORDS.split())
 _PATTERNS = {
     "cuda": re.compile(
         r"(u?(char|short|int|long|longlong)|float|double|half|nv_bfloat16|ulonglong)[1234]?$"
-        r"|__.*|_[A-Z].*|cuda.*|cu[A-Z].*|atomic\w*|make_\w+|cp_async\w*|swizzle_\w+|peer_\w+|cluster_\w+"
+        r"|__.*|_[A-Z].*|cuda.*|cu[A-Z].*|atomic[A-Z_]\w*|make_\w+|cp_async\w*|swizzle_\w+|peer_\w+|cluster_\w+"
     ),
     "opencl": re.compile(
         r"u?(char|short|int|long)(2|3|4|8|16)?$|(float|double|half|bool|quad)(\d+(x\d+)?)?(_u)?$"
@@ -82,9 +82,13 @@ def rename(names: Iterable[str], language: str, taken: Iterable[str] = ()) -> Ma
 
 
 def fresh(name: str, used: Iterable[str], language: str) -> str:
-    """`name` with as few underscores (`x`, `x_`, `x__`…) as make it free and unused."""
+    """`name` with as few underscores (`x`, `x_`, `x__`…) as make it free and unused.
+
+    Where the target keeps a whole prefix to itself (`cuda…`), the name gets another one first.
+    """
     used = frozenset(used)
-    name = name.lstrip("_") or "v"
+    if not is_free(name + "_", language):
+        name = f"v_{name}"
     while name in used or not is_free(name, language):
         name += "_"
     return name
