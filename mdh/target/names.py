@@ -66,7 +66,7 @@ def is_free(name: str, language: str) -> bool:
 
 
 def rename(names: Iterable[str], language: str, taken: Iterable[str] = ()) -> Mapping[str, str]:
-    """A name for each of `names` in order: itself where it is free, else with underscores appended.
+    """A name for each of `names` in order: itself where it is free, else marked as `fresh` does.
 
     Names that keep themselves are settled first, so a renamed one never takes the place of another.
     """
@@ -82,13 +82,15 @@ def rename(names: Iterable[str], language: str, taken: Iterable[str] = ()) -> Ma
 
 
 def fresh(name: str, used: Iterable[str], language: str) -> str:
-    """`name` with as few underscores (`x`, `x_`, `x__`…) as make it free and unused.
+    """`name`, `name_`, or `v_name` with as few underscores after it as make it free and unused.
 
-    Where the target keeps a whole prefix to itself (`cuda…`), the name gets another one first.
+    The prefix comes in where the target keeps a whole family of names (`cuda…`, `half_…`) to itself.
     """
     used = frozenset(used)
-    if not is_free(name + "_", language):
-        name = f"v_{name}"
-    while name in used or not is_free(name, language):
+    for candidate in (name, f"{name}_"):
+        if candidate not in used and is_free(candidate, language):
+            return candidate
+    name = f"v_{name}"
+    while name in used:
         name += "_"
     return name

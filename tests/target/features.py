@@ -1,14 +1,28 @@
 """Small modules that each exercise one corner of the kernel language."""
 
-from modules import add, c, coordinate, dense, less, loop, module, mul, v
-
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U8, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from mdh.ir.kernel import (
-    Alloc, Atomic, Barrier, Buf, Commit, Fence, If, Launch, Let, Module, Move, Space, Stmt, Store, Wait, While,
+    Alloc,
+    Atomic,
+    Barrier,
+    Buf,
+    Commit,
+    Fence,
+    If,
+    Launch,
+    Let,
+    Module,
+    Move,
+    Space,
+    Stmt,
+    Store,
+    Wait,
+    While,
     Workspace,
 )  # fmt: skip
 from mdh.ir.program import Program
+from tests.target.modules import add, c, coordinate, dense, less, loop, module, mul, v
 
 Pair = tuple[Module, Program]
 ONE = Launch((1, 1, 1), (1, 1, 1))
@@ -71,10 +85,11 @@ def predicated(target: str, fill: float, lanes: int, engine: str, dtype: DType =
     x, y = dense("x", Space.DM, dtype, 32, readonly=True, align=16), dense("y", Space.DM, dtype, 32, align=16)
     n = 32 // lanes
     i = mul(v("t"), c(lanes))
+    value = Const(fill, dtype) if fill else None
     body = (
         coordinate("t", "thread_id", 0),
         Alloc(dense("S", Space.SM, dtype, 32)),
-        Move("S", (i,), "x", (i,), lanes, engine, pred=less(i, c(24)), fill=Const(fill, dtype) if fill else None),
+        Move("S", (i,), "x", (i,), lanes, engine, pred=less(i, c(24)), fill=value),
         Commit(), Wait(0), Barrier(),
         Move("y", (i,), "S", (i,), lanes, cache="stream"),
     )  # fmt: skip
@@ -91,6 +106,7 @@ def masks(target: str, dtype: DType, lanes: int = 4, n: int = 16) -> Pair:
     both = Binary("&&", positive, Unary("!", less(Const(2, dtype), load), I32), I32)
     chosen = Select(both, Binary("+", load, load, dtype), Const(-1, dtype), dtype)
     acc = Buf("acc", Space.RM, dtype, (2,), (1,), lanes=lanes)
+    second = Call("lane", (Load("acc", (c(1),), dtype, lanes), c(1)), dtype)
     body = (
         Alloc(acc, Const(0, dtype)),
         loop(
@@ -99,7 +115,7 @@ def masks(target: str, dtype: DType, lanes: int = 4, n: int = 16) -> Pair:
             Store("y", (i,), chosen, lanes),
             Store("z", (i,), add(Call("iota", (c(lanes),), I32), positive), lanes),
             If(
-                Binary(">", Call("lane", (Load("acc", (c(1),), dtype, lanes), c(1)), dtype), Const(1, dtype), I32),
+                Binary(">", second, Const(1, dtype), I32),
                 (Store("z", (i,), c(100)),),
             ),
         ),
@@ -133,7 +149,11 @@ def names(target: str) -> Pair:
     body = (
         coordinate("threadIdx", "thread_id", 0),
         coordinate("kernel", "thread_id", 0),
-        Store("float4", (v("kernel"),), Binary("*", Var("half", F32), Load("float4", (v("threadIdx"),), F32), F32)),
+        Store(
+            "float4",
+            (v("kernel"),),
+            Binary("*", Var("half", F32), Load("float4", (v("threadIdx"),), F32), F32),
+        ),
     )
     return module("global", target, Launch((1, 1, 1), (4, 1, 1)), (buf, scalar), body)
 

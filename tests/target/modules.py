@@ -72,7 +72,8 @@ def program(name: str, params: tuple[Buf | tuple[str, DType], ...], *, strict: b
 
 
 def module(
-    name: str, target: str, launch: Launch, params: tuple[Buf | tuple[str, DType], ...], body: tuple[Stmt, ...],
+    name: str, target: str, launch: Launch, params: tuple[Buf | tuple[str, DType], ...],
+    body: tuple[Stmt, ...],
     workspaces: tuple[Workspace, ...] = (), comment: str = "",
 ) -> tuple[Module, Program]:  # fmt: skip
     bufs = tuple(p for p in params if isinstance(p, Buf)) + tuple(w.buf for w in workspaces)
@@ -154,7 +155,8 @@ def matmul(target: str, size: int = 128, *, engine: str = "plain", slots: int = 
             loop(
                 "k", size,
                 If(less(ahead, c(size)), fill(ahead, other)),
-                Commit(), Wait(1), Barrier(reason="the slot is filled"), compute, Barrier(reason="the slot is free"),
+                Commit(), Wait(1), Barrier(reason="the slot is filled"),
+                compute, Barrier(reason="the slot is free"),
                 step=bk,
             ),
         )  # fmt: skip

@@ -3,15 +3,14 @@
 import dataclasses
 from pathlib import Path
 
-import features
-import modules
 import pytest
-from features import ATOMIC_CASES, Pair
 
 from mdh.diagnostics import Failed
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U8, U16
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
+from tests.target import features, modules
+from tests.target.features import ATOMIC_CASES, Pair
 
 TYPES = (F16, BF16, F32, F64, I8, U8, U16, I32, I64)
 MODULES: dict[str, Pair] = {

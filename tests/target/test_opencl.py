@@ -1,15 +1,14 @@
 """OpenCL texts, run on a CPU runtime and under the checking simulator, against numpy."""
 
-import features
 import ml_dtypes
-import modules
 import numpy as np
 import pytest
-from conftest import Run
-from features import ATOMIC_CASES
 
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U8, DType
 from mdh.target.emit import emit
+from tests.target import features, modules
+from tests.target.features import ATOMIC_CASES
+from tests.target.opencl_runner import Run
 
 RNG = np.random.default_rng(7)
 NUMPY = {

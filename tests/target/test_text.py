@@ -3,12 +3,9 @@
 import dataclasses
 import math
 
-import features
-import modules
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from modules import c, dense, module, v
 
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U32, U64
 from mdh.ir.expr import Binary, Const, Expr, Select, Unary, Var
@@ -16,6 +13,8 @@ from mdh.ir.kernel import Launch, Let, Space, Store
 from mdh.target.emit import emit
 from mdh.target.literals import literal, rounded
 from mdh.target.names import is_free, rename
+from tests.target import features, modules
+from tests.target.modules import c, dense, module, v
 
 SAXPY = """extern "C" __global__ void __launch_bounds__(256)
 saxpy_kernel(const float *__restrict__ x, float *__restrict__ y, float a)
@@ -144,7 +143,8 @@ def test_names() -> None:
         (0, F32, "0.0f"), (0.1, F32, "0.1f"), (1e-5, F32, "1e-05f"), (0.1, F64, "0.1"), (-0.0, F32, "-0.0f"),
         (math.inf, F32, "INFINITY"), (-math.inf, F64, "-INFINITY"), (math.nan, F32, "NAN"),
         (1e300, F32, "INFINITY"), (1 / 3, F16, "0.33325195f"), (1 / 3, BF16, "0.33398438f"),
-        (16777217, F32, "16777216.0f"), (5, I8, "5"), (-1, U32, "4294967295U"), (2**64 - 1, U64, f"{2**64 - 1}ULL"),
+        (16777217, F32, "16777216.0f"), (5, I8, "5"), (-1, U32, "4294967295U"),
+        (2**64 - 1, U64, f"{2**64 - 1}ULL"),
         (-(2**63), I64, f"(-{2**63 - 1}LL - 1)"), (7, I64, "7LL"),
     ],
 )  # fmt: skip
