@@ -24,7 +24,7 @@ class Miss:
 @lru_cache(maxsize=4096)
 def miscovered(chain: Chain) -> Miss | None:
     """None if every iteration belongs to exactly one selection of parts; requires that the last tile is 1."""
-    if not chain:
+    if not any(c.parts > 1 for c in chain):
         return None
     owned = ownership(chain)
     domain = isl.Set(f"{{ [e] : 0 <= e < {chain[0].parent} }}")

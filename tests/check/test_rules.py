@@ -309,6 +309,7 @@ CASES = (
         ("(de-)comp( 4 ) ( ^ ; ^@combine(ticket) ) ( BLK.x )\n"),
         ["K141 1:23"],
     ),
+    Case(matmul(), "(de-)comp( ^,^,^ ) ( ^,^ ; ^ ) ( ^,^,^ )\n" * 33, ["K115 33:1"]),
     Case(
         matmul(),
         (

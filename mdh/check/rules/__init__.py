@@ -5,6 +5,7 @@ from mdh.check.rules.capacity import check_capacity
 from mdh.check.rules.combine import check_combines
 from mdh.check.rules.copies import check_inward, check_known_extent
 from mdh.check.rules.coverage import check_coverage, check_cyclic_nesting
+from mdh.check.rules.depth import check_depth
 from mdh.check.rules.engines import check_engines
 from mdh.check.rules.for_order import check_for_order
 from mdh.check.rules.labels import check_initial, check_labels
@@ -27,7 +28,7 @@ from mdh.check.rules.visibility import check_visibility
 from mdh.check.rules.warps import check_below_warps, check_warp_products
 from mdh.check.rules.window import check_window
 
-SHAPE_RULES = (check_arity,)
+SHAPE_RULES = (check_depth, check_arity)
 """Before anything else: later rules walk the groups dimension by dimension."""
 
 DRAFT_RULES = (

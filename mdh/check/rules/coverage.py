@@ -9,6 +9,8 @@ from mdh.poly.coverage import Miss, miscovered
 from mdh.poly.digits import Chain, unnested
 
 COVER, NEST = "K120", "K121"
+MOST_SHOWN = 4096
+"""Alternatives are looked for up to this size."""
 
 
 def check_coverage(subject: Subject) -> Iterator[Diagnostic]:
@@ -34,7 +36,7 @@ def _miscovered(subject: Subject, d: int, name: str, chain: Chain, miss: Miss) -
     headline = (
         f"iteration {name} = {miss.element} {what}: @cyclic({cut.cyclic}) does not divide tile {cut.tile}"
     )
-    divisors = [str(n) for n in range(1, cut.tile) if cut.tile % n == 0]
+    divisors = [str(n) for n in range(1, min(cut.tile, MOST_SHOWN)) if cut.tile % n == 0]
     return Diagnostic(
         COVER,
         headline,
@@ -60,7 +62,7 @@ def check_cyclic_nesting(subject: Subject) -> Iterator[Diagnostic]:
         labels = subject.at_tile(inner, d, f"crosses blocks of {n}") + subject.at_core(
             outer, d, f"blocks of {n}"
         )
-        legal = [t for t in range(1, chain[inner].parent + 1) if n % t == 0 or t % n == 0]
+        legal = [t for t in range(1, min(chain[inner].parent, MOST_SHOWN) + 1) if n % t == 0 or t % n == 0]
         said = f"tiles that nest: {', '.join(map(str, legal[:12]))}"
         yield Diagnostic(
             NEST, headline, labels, help=said, witness=(("dim", dim.name), ("cyclic", n), ("tile", tile))
