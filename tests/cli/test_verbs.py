@@ -1,0 +1,163 @@
+"""The verbs in one process: results, remarks, files and exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mdh.cli.main import run
+from tests.source_tree import ROOT
+
+SCALE = """void scale(const float A[8], float B[8]) {
+  for (int i = 0; i < 8; i++)
+    B[i] = 2.0f * A[i];
+}
+"""
+SMALL = ["-D", "M=37", "-D", "N=29", "-D", "K=41"]
+MATMUL = str(ROOT / "inputs_c" / "matmul.c")
+
+
+@pytest.fixture
+def scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scale.c").write_text(SCALE)
+    (tmp_path / "scale.mdh").write_text("target a100\n\n1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x )\n")
+    return tmp_path
+
+
+def _json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run([*words, "--json"]) == 0
+    value: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (value["schema"], value["ok"], value["verb"]) == ("mdh.result/1", True, words[0])
+    return value
+
+
+def test_check_takes_the_machine_from_the_header(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "scale.c", "--schedule", "scale.mdh"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("ok: schedule of scale")
+    assert err == ""
+
+
+def test_check_writes_the_default_schedule(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "scale.c", "--machine", "a100", "-o", "found.mdh"]) == 0
+    capsys.readouterr()
+    assert run(["check", "scale.c", "--schedule", "found.mdh"]) == 0
+    assert capsys.readouterr().out.startswith("ok: schedule of scale")
+    assert run(["fmt", "--check", "found.mdh"]) == 0
+
+
+def test_check_as_data(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    value = _json(capsys, "check", "scale.c", "--machine", "a100")
+    assert (value["program"], value["machine"], value["target"], value["default"]) == (
+        "scale",
+        "a100",
+        "cuda",
+        True,
+    )
+
+
+def test_holes_are_set(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("open.mdh").write_text("1: (de-)comp( ?t{2,4} ) ( ^ ; ^ ) ( BLK.x )\n")
+    value = _json(capsys, "check", "scale.c", "--schedule", "open.mdh", "--set", "t=2", "--machine", "a100")
+    assert "(de-)comp( 2 )" in value["schedule"]
+
+
+def test_compile_prints_the_kernel(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compile", "scale.c", "--schedule", "scale.mdh"]) == 0
+    assert "__global__" in capsys.readouterr().out
+    assert run(["compile", "scale.c", "--schedule", "scale.mdh", "--target", "opencl"]) == 0
+    assert "__kernel" in capsys.readouterr().out
+
+
+def test_compile_writes_the_same_folder_twice(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in ("one", "two"):
+        assert run(["compile", "scale.c", "--schedule", "scale.mdh", "-o", folder]) == 0
+    names = sorted(p.name for p in Path("one").iterdir())
+    assert {"manifest.json", "scale.cu", "scale.h", "scale.mdh"} <= set(names)
+    for name in names:
+        assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes()
+    manifest = json.loads((Path("one") / "manifest.json").read_text())
+    assert manifest["schema"] == "mdh.manifest/1"
+    assert sorted(manifest["files"]) == names
+
+
+def test_explain_shows_entries_without_a_machine(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "scale.c"]) == 0
+    out = capsys.readouterr().out
+    assert "1: (de-)comp( 8 ) ( ^ ; ^ ) ( ^ )" in out
+
+
+def test_explain_shows_loops(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    value = _json(capsys, "explain", "scale.c", "--schedule", "scale.mdh")
+    rows = value["stages"][0]["loops"]
+    assert (rows[0]["name"], rows[0]["parts"], rows[0]["tile"]) == ("BLK.x", 2, 4)
+    assert value["stages"][0]["resources"][0]["blocks"] == 2
+
+
+def test_run_on_given_arrays(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("a.npy", np.arange(8, dtype=np.float32))
+    words = [
+        "run",
+        "scale.c",
+        "--device",
+        "opencl:0",
+        "--input",
+        "A=a.npy",
+        "--check",
+        "--repeat",
+        "0",
+        "-o",
+        "out",
+    ]
+    assert run(words) == 0
+    assert np.load("out/B.npy").tolist() == [2.0 * i for i in range(8)]
+    assert "correct" in capsys.readouterr().out
+
+
+def test_run_verifies_and_times(capsys: pytest.CaptureFixture[str]) -> None:
+    value = _json(capsys, "run", MATMUL, *SMALL, "--device", "opencl:0", "--check", "--repeat", "2")
+    assert value["checked"] == ["exact", "random"]
+    assert len(value["timing"]["warm"]) == len(value["timing"]["cold"]) == 2
+    assert value["operations"] == 2 * 37 * 29 * 41
+
+
+def test_dumps_go_to_stderr(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compile", "scale.c", "--schedule", "scale.mdh", "--dump", "all", "--time"]) == 0
+    out, err = capsys.readouterr()
+    for stage in ("program", "schedule", "plan", "kernel", "text"):
+        assert f"--- {stage}\n" in err
+    assert out.strip() in err
+
+
+def test_fmt_checks_and_formats(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("loose.mdh").write_text("1 :(de-)comp(4)(^;^)(BLK.x) // half\n")
+    assert run(["fmt", "--check", "loose.mdh"]) == 1
+    assert run(["fmt", "loose.mdh"]) == 0
+    assert run(["fmt", "--check", "loose.mdh"]) == 0
+    assert Path("loose.mdh").read_text() == "1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x )  // half\n"
+    capsys.readouterr()
+
+
+def test_fmt_leaves_all_files_where_one_is_wrong(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("loose.mdh").write_text("1 :(de-)comp(4)(^;^)(BLK.x)\n")
+    Path("wrong.mdh").write_text("1: (de-)comp( 4 \n")
+    assert run(["fmt", "loose.mdh", "wrong.mdh"]) == 1
+    assert Path("loose.mdh").read_text() == "1 :(de-)comp(4)(^;^)(BLK.x)\n"
+    capsys.readouterr()
+
+
+def test_devices_export_reads_back(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["devices", "--export", "here.toml", "--device", "opencl:0"]) == 0
+    assert run(["check", "scale.c", "--machine", "here.toml"]) == 0
+    value = _json(capsys, "devices")
+    assert any(d["spec"] == "opencl:0" for d in value["devices"])
+    assert any(m["name"] == "a100" for m in value["machines"])
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    names = {f["name"] for f in _json(capsys, "doctor")["findings"]}
+    assert {"python", "numpy", "devices opencl", "devices cuda"} <= names
