@@ -6,8 +6,11 @@ workspaces. Kernel code is SPMD: hardware coordinates are read with `Call("block
 work-group and `thread_id` never occurs.
 
 Calls beyond math.h: `block_id`, `thread_id`, `shfl_xor(value, mask)`, `shfl_up(value, delta)`,
-`cluster_rank()`; the integer functions `imin`, `imax` (arguments without side effects).
-Vectors: a Load with lanes > 1 is a vector; scalars mixed with vectors broadcast.
+`cluster_rank()`, `peer(load, rank)` (an SM element of another block of the cluster); the integer functions
+`imin`, `imax` (arguments without side effects).
+Vectors: a Load with lanes > 1 is a vector; scalars mixed with vectors broadcast. `lane(vector, k)` is one of
+its elements, `iota(Const(n))` the vector 0 … n - 1. Vector accesses to DM and SM must be aligned to their
+size, at most 16 bytes, save in OpenCL kernels of one work-item a work-group.
 """
 
 from dataclasses import dataclass, field
