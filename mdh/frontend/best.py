@@ -1,0 +1,60 @@
+"""`if (x > m) m = x;` and `if (x > m) { m = x; at = j; }`: the best so far, and what goes with it."""
+
+from pycparser import c_ast
+
+from mdh.frontend.lift_expr import element, lift
+from mdh.frontend.scope import Best, Scope, Use
+from mdh.frontend.typing_rules import convert
+from mdh.ir.expr import Cast, Expr, Load
+
+
+def best_of(node: c_ast.If, scope: Scope) -> Best | None:
+    """The update that a branch describes, or None where it is an ordinary branch."""
+    cond = node.cond
+    if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", "<=", ">", ">=") or scope.conds:
+        return None
+    body = node.iftrue.block_items or [] if isinstance(node.iftrue, c_ast.Compound) else [node.iftrue]
+    if not body or not all(isinstance(s, c_ast.Assignment) and s.op == "=" for s in body):
+        return None
+    uses = len(scope.uses)
+    left, right = plain(lift(cond.left, scope)), plain(lift(cond.right, scope))
+    targets = [_target(s.lvalue, scope) for s in body]
+    if any(t is None for t in targets):
+        del scope.uses[uses:]
+        return None
+    found = [t for t in targets if t is not None]
+    values = [convert(lift(s.rvalue, scope), t.dtype) for s, t in zip(body, found, strict=True)]
+    for k, (t, v) in enumerate(zip(found, values, strict=True)):
+        for x, m, flip in ((left, right, False), (right, left, True)):
+            if m == t and plain(v) == x:
+                order = [k, *(i for i in range(len(found)) if i != k)]
+                return _best(
+                    cond.op, flip, [found[i] for i in order], [values[i] for i in order], node, scope
+                )
+    del scope.uses[uses:]
+    return None
+
+
+def _best(op: str, flip: bool, targets: list[Load], values: list[Expr], node: c_ast.If, scope: Scope) -> Best:
+    greater = (op[0] == ">") != flip
+    span = scope.places.of(node.cond)
+    scope.uses.extend(Use(t, scope.loops, span, True, True) for t in targets)
+    scope.written.update(t.buffer for t in targets)
+    where = tuple((t.buffer, t.index) for t in targets)
+    tie = "last" if "=" in op else "first"
+    return Best("argmax" if greater else "argmin", tie, where, tuple(values), scope.loops, span)
+
+
+def _target(node: c_ast.Node, scope: Scope) -> Load | None:
+    if isinstance(node, c_ast.ID):
+        return scope.cells.get(node.name)
+    if isinstance(node, c_ast.ArrayRef):
+        return element(node, scope)[0]
+    return None
+
+
+def plain(e: Expr) -> Expr:
+    """Without widening casts, which comparison and assignment add differently."""
+    while isinstance(e, Cast):
+        e = e.arg
+    return e

@@ -1,0 +1,240 @@
+"""The function's body, walked once in C's order: loops, locals, branches, assignments."""
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.best import best_of
+from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.lift_expr import element, lift
+from mdh.frontend.loops import loop_of
+from mdh.frontend.pragmas import read_pragma
+from mdh.frontend.scope import Array, Assign, Local, Scope, Use
+from mdh.frontend.typing_rules import binary, convert, select
+from mdh.ir.affine import Affine, to_expr
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr, Load, Var, walk
+
+
+def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
+    """Statements of one block; names declared in it end with it."""
+    outer = dict(scope.locals), dict(scope.cells), dict(scope.values)
+    for n, item in enumerate(items):
+        _statement(item, items[n + 1 :], scope)
+    for name in list(scope.locals):
+        if name not in outer[0]:
+            del scope.locals[name]
+    scope.cells, scope.values = outer[1], outer[2]
+
+
+def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
+    match node:
+        case c_ast.Compound():
+            walk_body(node.block_items or [], scope)
+        case c_ast.For():
+            _for(node, scope)
+        case c_ast.Decl():
+            _declare(node, rest, scope)
+        case c_ast.DeclList():
+            for d in node.decls:
+                _declare(d, rest, scope)
+        case c_ast.Assignment():
+            _assign(node.lvalue, node.op, node.rvalue, node, scope)
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--" as op):
+            one = c_ast.Constant("int", "1", node.coord)
+            _assign(node.expr, "+=" if "+" in op else "-=", one, node, scope)
+        case c_ast.If():
+            _if(node, scope)
+        case c_ast.Pragma():
+            read_pragma(node, scope)
+        case c_ast.EmptyStatement():
+            pass
+        case c_ast.Return() if node.expr is None and not scope.loops:
+            if rest:
+                raise fail("C113", "code after `return` is never run", scope.places.of(rest[0]))
+        case (
+            c_ast.While() | c_ast.DoWhile() | c_ast.Goto() | c_ast.Switch() | c_ast.Break() | c_ast.Continue()
+        ):
+            what = type(node).__name__.lower().replace("dowhile", "do … while")
+            raise fail(
+                "C113",
+                f"`{what}` is not supported",
+                scope.places.of(node),
+                help="use `for` loops with constant bounds",
+            )
+        case c_ast.FuncCall():
+            raise fail("C113", "a call as a statement has no effect that mdh knows", scope.places.of(node))
+        case _:
+            raise fail(
+                "C113", f"this statement is not supported: {type(node).__name__}", scope.places.of(node)
+            )
+
+
+def _for(node: c_ast.For, scope: Scope) -> None:
+    loop = loop_of(node, scope)
+    outer_loops, outer_values = scope.loops, dict(scope.values)
+    value = Affine.of({loop.name: loop.step}, loop.start)
+    hidden = scope.locals.pop(loop.cname, None)
+    scope.values = {**scope.values, loop.cname: to_expr(value, I32)}
+    scope.loops = (*outer_loops, loop)
+    body = node.stmt
+    walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)
+    scope.loops, scope.values = outer_loops, outer_values
+    if hidden is not None:
+        scope.locals[loop.cname] = Local(hidden.dtype, None)
+
+
+def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
+    span = scope.places.of(node, node.name or "")
+    if isinstance(node.type, c_ast.FuncDecl):
+        raise fail("C113", "a function declared inside a function is not supported", span)
+    dtype = scalar_type(node, scope.places)
+    if isinstance(node.type, c_ast.ArrayDecl):
+        if scope.loops:
+            raise fail(
+                "C113",
+                f"the array `{node.name}` is local to a loop",
+                span,
+                help="declare it outside of all loops",
+            )
+        if node.init is not None:
+            raise fail(
+                "C113", f"the initialiser of `{node.name}` is not supported", span, help="fill it in a loop"
+            )
+        scope.arrays[node.name] = Array(node.name, dtype, array_shape(node.type, scope), False, True, span)
+        return
+    if isinstance(node.type, c_ast.PtrDecl):
+        raise fail("C113", "local pointers are not supported", span)
+    quals = getattr(node.type, "quals", None) or []
+    value = None if node.init is None else convert(lift(node.init, scope), dtype)
+    if "const" in quals and isinstance(value, Const):
+        scope.values[node.name] = value
+        return
+    if not any(assigned_in_loop(r, node.name) for r in rest):
+        scope.locals[node.name] = Local(dtype, value)
+        return
+    name = scope.fresh(node.name)
+    shape = tuple(lv.extent for lv in scope.loops) or (1,)
+    index: tuple[Expr, ...] = tuple(Var(lv.name) for lv in scope.loops) or (Const(0, I32),)
+    scope.arrays[name] = Array(name, dtype, shape, False, True, span)
+    scope.cells[node.name] = Load(name, index, dtype)
+    scope.locals.pop(node.name, None)
+    if value is not None:
+        _record(scope, scope.cells[node.name], value, node, node.name)
+
+
+def array_shape(node: c_ast.Node, scope: Scope) -> tuple[int, ...]:
+    """Extents of an array declarator, all constant."""
+    shape = []
+    while isinstance(node, c_ast.ArrayDecl):
+        if node.dim is None:
+            raise fail("C117", "an array needs its extents", scope.places.of(node), help="write A[M][K]")
+        e = lift(node.dim, scope)
+        if not isinstance(e, Const) or not isinstance(e.value, int):
+            names = [n.name for n in walk(e) if isinstance(n, Var)]
+            code = "C136" if names else "C117"
+            what = f"the size `{names[0]}` is not bound" if names else "an array extent must be a constant"
+            raise fail(
+                code, what, scope.places.of(node.dim), help=f"bind it: -D {names[0]}=1024" if names else ""
+            )
+        if e.value <= 0:
+            raise fail("C132", f"an array extent of {e.value} is not positive", scope.places.of(node.dim))
+        shape.append(e.value)
+        node = node.type
+    return tuple(shape)
+
+
+def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
+    """A loop somewhere in `node` assigns to the local `name`."""
+    match node:
+        case c_ast.Assignment(lvalue=c_ast.ID(name=n)) if n == name:
+            return inside
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)) if n == name:
+            return inside
+    deeper = inside or isinstance(node, c_ast.For)
+    parts = [
+        c
+        for key, c in node.children()
+        if not (isinstance(node, c_ast.For) and key in ("init", "next", "cond"))
+    ]
+    return any(assigned_in_loop(c, name, deeper) for c in parts)
+
+
+def _if(node: c_ast.If, scope: Scope) -> None:
+    if node.iffalse is None:
+        best = best_of(node, scope)
+        if best is not None:
+            scope.statements.append(best)
+            return
+    cond = lift(node.cond, scope)
+    outer = scope.conds
+    for branch, c in (
+        (node.iftrue, cond),
+        (node.iffalse, Binary("==", cond, convert(Const(0, I32), cond.dtype), I32)),
+    ):
+        if branch is None:
+            continue
+        scope.conds = (*outer, c)
+        walk_body(branch.block_items or [] if isinstance(branch, c_ast.Compound) else [branch], scope)
+    scope.conds = outer
+
+
+def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Node, scope: Scope) -> None:
+    if isinstance(target, c_ast.ID) and target.name in scope.locals and target.name not in scope.cells:
+        _assign_local(target.name, op, value_node, scope)
+        return
+    if isinstance(target, c_ast.ID) and target.name in scope.cells:
+        load = scope.cells[target.name]
+        name = target.name
+    elif isinstance(target, c_ast.UnaryOp) and target.op == "*":
+        load, array = element(c_ast.ArrayRef(target.expr, c_ast.Constant("int", "0"), target.coord), scope)
+        name = array.name
+    elif isinstance(target, c_ast.ArrayRef):
+        load, array = element(target, scope)
+        name = array.name
+        if array.const:
+            raise fail("C118", f"`{name}` is const and cannot be written", scope.places.of(target, name))
+    else:
+        word = getattr(target, "name", "")
+        if isinstance(target, c_ast.ID) and word in scope.values:
+            raise fail("C118", f"`{word}` cannot be assigned to here", scope.places.of(target, word),
+                       help="loop variables and parameters are read-only")  # fmt: skip
+        lift(target, scope)
+        raise fail("C118", "this cannot be assigned to", scope.places.of(target))
+    value = lift(value_node, scope)
+    if op != "=":
+        value = binary(op[:-1], load, value)
+    _record(scope, load, value, node, name)
+
+
+def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> None:
+    local = scope.locals[name]
+    value = lift(value_node, scope)
+    if op != "=":
+        if local.value is None:
+            raise fail(
+                "C115", f"`{name}` has no value here", scope.places.of(value_node), help="initialise it"
+            )
+        value = binary(op[:-1], local.value, value)
+    value = convert(value, local.dtype)
+    for c in reversed(scope.conds):
+        if local.value is None:
+            raise fail(
+                "C115",
+                f"`{name}` has a value in one branch only",
+                scope.places.of(value_node),
+                help="initialise it",
+            )
+        value = convert(select(c, value, local.value), local.dtype)
+    scope.locals[name] = Local(local.dtype, value)
+
+
+def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
+    """One assignment to an array element (or to a local that lives across loops)."""
+    span = scope.places.of(node, name)
+    scope.uses.append(Use(load, scope.loops, span, bool(scope.conds), True))
+    cond: Expr | None = None
+    for c in scope.conds:
+        cond = c if cond is None else Binary("&&", cond, c, I32)
+    value = convert(value, load.dtype)
+    scope.written.add(load.buffer)
+    scope.statements.append(Assign(load.buffer, load.index, value, cond, scope.loops, span))

@@ -1,0 +1,161 @@
+"""C text to a Program: the front end's one door."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.body import walk_body
+from mdh.frontend.cparse import parse_function
+from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.lift_expr import lift
+from mdh.frontend.merge import merged, rename
+from mdh.frontend.pieces import Piece, pieces_of
+from mdh.frontend.preprocess import preprocess
+from mdh.frontend.scope import Assign, Best, Scope, Statement
+from mdh.frontend.shapes import Shape, check_bounds, pointer_shapes, reshape, split_index
+from mdh.frontend.signature import read_signature
+from mdh.frontend.typing_rules import convert
+from mdh.ir.expr import Expr, Load, Var
+from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Stage
+from mdh.source import Source
+
+
+def read_program(
+    source: Source,
+    *,
+    defines: Mapping[str, str | int] = {},
+    function: str | None = None,
+    strict_fp: bool = False,
+) -> Program:
+    """The Program of a C function; raises Failed with C1xx diagnostics."""
+    pre = preprocess(source, defines)
+    parsed = parse_function(pre, function)
+    scope = Scope(parsed.places)
+    for decl in parsed.globals:
+        _constant(decl, scope)
+    names, scalars = read_signature(parsed.node, pre.sizes, scope)
+    walk_body(parsed.node.body.block_items or [], scope)
+    if not scope.statements:
+        raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl))
+    shapes = pointer_shapes(scope.arrays, scope.uses)
+    extents = {n: shapes[n].extents if a.shape is None else a.shape for n, a in scope.arrays.items()}
+    check_bounds([u for u in scope.uses if scope.arrays[u.load.buffer].shape is not None], extents)
+    statements = [_reshaped(s, shapes) for s in scope.statements]
+    temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
+    pieces = merged(pieces_of(statements, scope.arrays), temps)
+    stages = _stages(pieces, scope)
+    used = {b for s in stages for b in s.read | s.written}
+    buffers = tuple(
+        Buffer(a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span)
+        for a in scope.arrays.values()
+        if not a.temp or a.name in used
+    )
+    return Program(parsed.node.decl.name, names, buffers, tuple(scalars), stages, strict_fp, source)
+
+
+def free_sizes(
+    source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
+) -> tuple[str, ...]:
+    """Integer parameters used in bounds, subscripts or extents that no define binds, in C's order."""
+    pre = preprocess(source, defines)
+    parsed = parse_function(pre, function)
+    used: set[str] = set()
+    _sizes(parsed.node, False, used)
+    params = parsed.node.decl.type.args.params if parsed.node.decl.type.args else []
+    plain = [p.name for p in params if isinstance(getattr(p, "type", None), c_ast.TypeDecl)]
+    return tuple(n for n in plain if n in used and n not in pre.sizes)
+
+
+def _sizes(node: c_ast.Node, counts: bool, used: set[str]) -> None:
+    if isinstance(node, c_ast.ID) and counts:
+        used.add(node.name)
+    for key, child in node.children():
+        bound = isinstance(node, c_ast.For) and key in ("init", "cond", "next")
+        shape = isinstance(node, c_ast.ArrayDecl) and key == "dim"
+        place = isinstance(node, c_ast.ArrayRef) and key == "subscript"
+        _sizes(child, counts or bound or shape or place, used)
+
+
+def _constant(decl: c_ast.Decl, scope: Scope) -> None:
+    quals = getattr(decl.type, "quals", None) or []
+    if "const" not in quals:
+        raise fail("C113", f"the global variable `{decl.name}` is not supported", scope.places.of(decl, decl.name),
+                   help="globals are integer constants: const int N = 64;")  # fmt: skip
+    from_init = _value(decl, scope)
+    scope.values[decl.name] = from_init
+
+
+def _value(decl: c_ast.Decl, scope: Scope) -> Expr:
+    return convert(lift(decl.init, scope), scalar_type(decl, scope.places))
+
+
+def _reshaped(s: Statement, shapes: dict[str, Shape]) -> Statement:
+    def element(buffer: str, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        index = tuple(reshape(e, shapes, s.loops) for e in index)
+        if buffer not in shapes:
+            return index
+        return split_index(Load(buffer, index, s_type), shapes, s.loops)
+
+    match s:
+        case Assign():
+            s_type = s.value.dtype
+            cond = None if s.cond is None else reshape(s.cond, shapes, s.loops)
+            value = reshape(s.value, shapes, s.loops)
+            return replace(s, index=element(s.target, s.index), value=value, cond=cond)
+        case Best():
+            s_type = s.values[0].dtype
+            where = tuple((b, element(b, i)) for b, i in s.targets)
+            return replace(s, targets=where, values=tuple(reshape(v, shapes, s.loops) for v in s.values))
+
+
+def _stages(pieces: list[Piece], scope: Scope) -> tuple[Stage, ...]:
+    groups: list[list[Piece]] = []
+    for p in pieces:
+        last = groups[-1] if groups else None
+        if (
+            last
+            and last[0].loops == p.loops
+            and last[0].kinds == p.kinds
+            and not any((q.writes() & (p.reads() | p.writes())) or (q.reads() & p.writes()) for q in last)
+        ):
+            last.append(p)
+        else:
+            groups.append([p])
+    taken: set[str] = set()
+    return tuple(_stage(g, scope, taken) for g in groups)
+
+
+def _stage(group: list[Piece], scope: Scope, taken: set[str]) -> Stage:
+    first = group[0]
+    names: dict[str, Expr] = {}
+    dims = []
+    seen: set[str] = set()
+    for v, kind in zip(first.loops, first.kinds, strict=True):
+        name, k = v.cname, 2
+        while name in seen:
+            name, k = f"{v.cname}_{k}", k + 1
+        seen.add(name)
+        names[v.name] = Var(name)
+        dims.append(Dim(name, v.extent, kind, v.start, v.step, v.span))
+    if not dims:
+        dims.append(Dim("one", 1, DimKind.CC))
+    results = tuple(_result(p, names) for p in group)
+    stem = next((scope.stage_names[p.number] for p in group if p.number in scope.stage_names), None)
+    stem = stem or first.outputs[0].buffer
+    name, k = stem, 2
+    while name in taken:
+        name, k = f"{stem}_{k}", k + 1
+    taken.add(name)
+    return Stage(name, tuple(dims), (), results, first.span)
+
+
+def _result(p: Piece, names: dict[str, Expr]) -> Result:
+    outputs = tuple(
+        Output(o.buffer, tuple(rename(e, names) for e in o.index), rename(o.value, names), o.span)
+        for o in p.outputs
+    )
+    starts = tuple(None if s is None else rename(s, names) for s in p.starts)
+    values = tuple(rename(v, names) for v in p.values)
+    return Result(p.op, values, starts, tuple(v.dtype for v in values), outputs, p.exclusive)

@@ -1,0 +1,215 @@
+"""C expressions to typed scalar expressions."""
+
+from difflib import get_close_matches
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.scope import Array, Scope, Use
+from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
+from mdh.ir.affine import from_expr
+from mdh.ir.dtype import F32, F64, I32, I64, U32, U64
+from mdh.ir.expr import Const, Expr, Load
+
+
+def lift(node: c_ast.Node, scope: Scope) -> Expr:
+    """The value of a C expression at the current place."""
+    match node:
+        case c_ast.Constant():
+            return _literal(node, scope)
+        case c_ast.ID():
+            return _name(node, scope)
+        case c_ast.ArrayRef():
+            return _element(node, scope)
+        case c_ast.UnaryOp(op="*"):
+            return _element(c_ast.ArrayRef(node.expr, c_ast.Constant("int", "0"), node.coord), scope)
+        case c_ast.UnaryOp(op="-" | "+" | "~" | "!" as op):
+            return unary(op, lift(node.expr, scope))
+        case c_ast.UnaryOp(op="sizeof"):
+            raise fail("C113", "`sizeof` is not supported", scope.places.of(node))
+        case c_ast.UnaryOp(op="&"):
+            raise fail("C113", "taking an address is not supported", scope.places.of(node))
+        case c_ast.UnaryOp():
+            raise fail("C113", f"`{node.op}` inside an expression is not supported", scope.places.of(node),
+                       help="make it a statement of its own")  # fmt: skip
+        case c_ast.BinaryOp():
+            return _binary(node, scope)
+        case c_ast.TernaryOp():
+            cond = lift(node.cond, scope)
+            inner = scope.conds
+            scope.conds = (*inner, cond)
+            then, other = lift(node.iftrue, scope), lift(node.iffalse, scope)
+            scope.conds = inner
+            return select(cond, then, other)
+        case c_ast.Cast():
+            return convert(lift(node.expr, scope), scalar_type(node.to_type, scope.places))
+        case c_ast.FuncCall():
+            return _call(node, scope)
+        case c_ast.Assignment():
+            raise fail("C113", "an assignment inside an expression is not supported", scope.places.of(node),
+                       help="make it a statement of its own")  # fmt: skip
+        case _:
+            raise fail(
+                "C113", f"this C construct is not supported: {type(node).__name__}", scope.places.of(node)
+            )
+
+
+def _binary(node: c_ast.BinaryOp, scope: Scope) -> Expr:
+    left = lift(node.left, scope)
+    if node.op in ("&&", "||"):
+        inner = scope.conds
+        scope.conds = (*inner, left)
+        right = lift(node.right, scope)
+        scope.conds = inner
+    else:
+        right = lift(node.right, scope)
+    if node.op in ("%", "&", "|", "^", "<<", ">>") and (left.dtype.is_float or right.dtype.is_float):
+        raise fail("C114", f"`{node.op}` needs integers", scope.places.of(node), help="use fmod for floats")
+    if node.op in ("/", "%") and isinstance(right, Const) and not right.dtype.is_float and right.value == 0:
+        raise fail("C114", "integer division by zero", scope.places.of(node))
+    return binary(node.op, left, right)
+
+
+def _literal(node: c_ast.Constant, scope: Scope) -> Const:
+    text = node.value
+    match node.type:
+        case "float" | "double" | "long double":
+            single = text[-1] in "fF" and not text.lower().startswith("0x")
+            body = text.rstrip("fFlL") if not text.lower().startswith("0x") else text.rstrip("lL")
+            value = float.fromhex(body) if body.lower().startswith("0x") else float(body)
+            out = convert(Const(value, F64), F32 if single else F64)
+            assert isinstance(out, Const)
+            return out
+        case "char":
+            body = text.strip("'")
+            simple = {"\\n": 10, "\\t": 9, "\\0": 0, "\\\\": 92, "\\'": 39, "\\r": 13}
+            if body in simple or len(body) == 1:
+                return Const(simple.get(body, ord(body[-1])), I32)
+        case "string":
+            raise fail("C113", "strings are not supported", scope.places.of(node))
+        case _:
+            return _integer(text)
+    raise fail("C113", f"the constant {text[:20]} is not supported", scope.places.of(node))
+
+
+def _integer(text: str) -> Const:
+    body = text.rstrip("uUlL")
+    suffix = text[len(body) :].lower()
+    octal = len(body) > 1 and body[0] == "0" and body.isdigit()
+    n = int(body, 8) if octal else int(body, 0)
+    decimal = body.isdigit() and not octal
+    types = [I32, U32, I64, U64] if not decimal else [I32, I64, U64]
+    if "u" in suffix:
+        types = [U32, U64]
+    if "l" in suffix:
+        types = [t for t in types if t.bits == 64]
+    for t in types:
+        if n < 2 ** (t.bits - (t.kind == "int")):
+            return Const(n, t)
+    return Const(n & (2**64 - 1), U64)
+
+
+def _name(node: c_ast.ID, scope: Scope) -> Expr:
+    name = node.name
+    if name in scope.cells:
+        cell = scope.cells[name]
+        scope.uses.append(Use(cell, scope.loops, scope.places.of(node, name), bool(scope.conds), False))
+        return cell
+    if name in scope.locals:
+        value = scope.locals[name].value
+        if value is None:
+            raise fail(
+                "C115", f"`{name}` has no value here", scope.places.of(node, name), help="initialise it"
+            )
+        return value
+    if name in scope.values:
+        return scope.values[name]
+    if name in CONSTANTS and name not in scope.arrays:
+        return Const(*CONSTANTS[name])
+    if name in scope.arrays:
+        raise fail(
+            "C113", f"`{name}` is an array; only its elements have values", scope.places.of(node, name)
+        )
+    near = get_close_matches(name, [*scope.values, *scope.locals, *scope.cells, *scope.arrays], 1)
+    raise fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
+               help=f"did you mean `{near[0]}`?" if near else f"define it: -D {name}=1024, or #define {name} 1024")  # fmt: skip
+
+
+def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
+    name = getattr(node.name, "name", "?")
+    args = tuple(lift(a, scope) for a in (node.args.exprs if node.args else ()))
+    out = call(name, args)
+    if out is None:
+        near = get_close_matches(name, [*FUNCTIONS, *(f + "f" for f in FUNCTIONS)], 1)
+        count = FUNCTIONS.get(name, FUNCTIONS.get(name.removesuffix("f")))
+        if count is not None:
+            raise fail(
+                "C112", f"`{name}` takes {count} arguments, not {len(args)}", scope.places.of(node, name)
+            )
+        raise fail("C112", f"the function `{name}` is not known", scope.places.of(node, name),
+                   help=f"did you mean `{near[0]}`?" if near else "functions of math.h are supported")  # fmt: skip
+    return out
+
+
+def _element(node: c_ast.ArrayRef, scope: Scope) -> Load:
+    load, _ = element(node, scope)
+    scope.uses.append(Use(load, scope.loops, scope.places.of(node), bool(scope.conds), False))
+    return load
+
+
+def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
+    """The array element that `A[i][j]` names."""
+    subscripts: list[c_ast.Node] = []
+    base = node
+    while isinstance(base, c_ast.ArrayRef):
+        subscripts.insert(0, base.subscript)
+        base = base.name
+    if not isinstance(base, c_ast.ID) or base.name not in scope.arrays:
+        name = getattr(base, "name", None)
+        if isinstance(base, c_ast.ID) and name not in scope.values and name not in scope.locals:
+            _name(base, scope)
+        raise fail("C113", "only named arrays can be subscripted; pointer arithmetic is not supported",
+                   scope.places.of(node), help="write A[i*N + j]")  # fmt: skip
+    array = scope.arrays[base.name]
+    rank = 1 if array.shape is None else len(array.shape)
+    span = scope.places.of(node, base.name)
+    if len(subscripts) != rank:
+        raise fail("C116", f"`{array.name}` has {rank} dimensions, not {len(subscripts)}", span)
+    index = tuple(_subscript(s, array, scope) for s in subscripts)
+    return Load(array.name, index, array.dtype), array
+
+
+def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:
+    e = lift(node, scope)
+    if e.dtype.is_float:
+        raise fail("C120", f"a subscript of `{array.name}` is not an integer", scope.places.of(node))
+    if from_expr(e) is None and not _is_gather(e):
+        raise fail("C120", f"this subscript of `{array.name}` is not affine in the loop variables", scope.places.of(node),
+                   label="sums of constants times loop variables are supported",
+                   help="also an element of an index array: A[I[i]]")  # fmt: skip
+    return convert(e, I32) if isinstance(e, Const) else e
+
+
+def _is_gather(e: Expr) -> bool:
+    """Affine in loop variables and loaded integers."""
+    match e:
+        case Load():
+            return True
+        case _:
+            return _gather_parts(e)
+
+
+def _gather_parts(e: Expr) -> bool:
+    from_parts = from_expr(e)
+    if from_parts is not None or isinstance(e, Load):
+        return True
+    op = getattr(e, "op", None)
+    if op in ("+", "-") and hasattr(e, "left"):
+        return _gather_parts(e.left) and _gather_parts(e.right)
+    if op == "*" and hasattr(e, "left"):
+        return (isinstance(e.left, Const) and _gather_parts(e.right)) or (
+            isinstance(e.right, Const) and _gather_parts(e.left)
+        )
+    arg = getattr(e, "arg", None)
+    return arg is not None and not isinstance(e, Const) and op in (None, "-") and _gather_parts(arg)

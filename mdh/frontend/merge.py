@@ -1,0 +1,134 @@
+"""Pieces to fewer pieces: an initialiser becomes a start, a finishing statement an epilogue."""
+
+from dataclasses import replace
+
+from mdh.frontend.pieces import Piece, replace_load, used_names
+from mdh.frontend.updates import identity, strip
+from mdh.ir.affine import from_expr
+from mdh.ir.expr import Const, Expr, Load, Var, loads, map_children
+from mdh.ir.program import DimKind, Output
+
+
+def merged(pieces: list[Piece], temps: frozenset[str]) -> list[Piece]:
+    """Init–reduce–finish chains become one piece each."""
+    out = list(pieces)
+    for combine in list(pieces):
+        if combine.op is None:
+            continue
+        _initialisers(out, combine)
+        _finishers(out, combine, temps)
+    return out
+
+
+def _initialisers(out: list[Piece], r: Piece) -> None:
+    for c, target in enumerate(r.targets):
+        at = out.index(r)
+        for k in range(at - 1, -1, -1):
+            m = out[k]
+            if target.buffer not in m.writes():
+                if target.buffer in m.reads():
+                    break
+                continue
+            names = _renaming(m.targets[0].index, target.index, m, r) if m.op is None else None
+            start = r.starts[c]
+            if names is None or start is None or strip(start) != target:
+                break
+            if any(out[x].writes() & m.reads() for x in range(k + 1, at)):
+                break
+            value: Expr | None = replace_load(start, target, rename(m.values[0], names))
+            if isinstance(value, Const) and r.op is not None and value == identity(r.op, value.dtype):
+                value = None if len(r.targets) == 1 else value
+            r.starts = tuple(value if i == c else s for i, s in enumerate(r.starts))
+            out.pop(k)
+            r.number = min(r.number, m.number)
+            break
+
+
+def _finishers(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:
+    if any(k is DimKind.PS for k in r.kinds):
+        _drop_running(out, r, temps)
+        return
+    at = out.index(r) + 1
+    skipped: list[Piece] = []
+    while at < len(out):
+        f = out[at]
+        merged_ = _finish(r, f) if f.op is None and _free(skipped, f) else None
+        if merged_ is None:
+            skipped.append(f)
+            at += 1
+            continue
+        out.pop(at)
+        r.outputs = merged_
+    later = [p for p in out[out.index(r) + 1 :]]
+    keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads() for p in later))
+    r.outputs = keep or r.outputs
+
+
+def _drop_running(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:
+    """The running value itself is stored only where something reads it later."""
+    cell = r.targets[0]
+    if any(o.buffer == cell.buffer for o in r.outputs):
+        return
+    if cell.buffer in temps and not any(cell.buffer in p.reads() for p in out[out.index(r) + 1 :]):
+        return
+    kinds = tuple(DimKind.PW if k is DimKind.PS else k for k in r.kinds)
+    held = r.values[0].dtype
+    store = Output(cell.buffer, cell.index, Var("acc0", held), r.span)
+    total = replace(r, kinds=kinds, outputs=(store,), exclusive=False, merged=set())
+    out.insert(out.index(r) + 1, total)
+
+
+def _free(skipped: list[Piece], f: Piece) -> bool:
+    """`f` may move before the pieces it skips."""
+    return not any(p.writes() & (f.reads() | f.writes()) or p.reads() & f.writes() for p in skipped)
+
+
+def _finish(r: Piece, f: Piece) -> tuple[Output, ...] | None:
+    """r's outputs with `f` as an epilogue of one of its results, None where f is no such thing."""
+    for c, t in enumerate(r.targets):
+        read = [x for x in loads(f.values[0]) if x.buffer == t.buffer]
+        if not read or any(x != read[0] for x in read):
+            continue
+        names = _renaming(read[0].index, t.index, f, r)
+        if names is None or any(x.buffer in r.writes() - {t.buffer} for x in loads(f.values[0])):
+            return None
+        mine = next((o for o in r.outputs if o.buffer == t.buffer), None)
+        if mine is None:
+            return None
+        value = replace_load(rename(f.values[0], names), t, mine.value)
+        new = Output(f.targets[0].buffer, tuple(rename(e, names) for e in f.targets[0].index), value, f.span)
+        if new.buffer == t.buffer:
+            return None if new.index != t.index else tuple(new if o is mine else o for o in r.outputs)
+        return (*r.outputs, new)
+    return None
+
+
+def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> dict[str, Expr] | None:
+    """Loop variables of m → those of r such that index a becomes b, over exactly r's cc dims."""
+    if len(a) != len(b):
+        return None
+    extents = {v.name: v.extent for v in (*m.loops, *r.loops)}
+    names: dict[str, str] = {}
+    for x, y in zip(a, b, strict=True):
+        p, q = from_expr(x), from_expr(y)
+        if p is None or q is None or p.const != q.const or len(p.terms) != len(q.terms):
+            return None
+        for (n, c), (k, d) in zip(
+            sorted(p.terms, key=lambda t: t[1]), sorted(q.terms, key=lambda t: t[1]), strict=True
+        ):
+            if c != d or extents[n] != extents[k] or names.setdefault(n, k) != k:
+                return None
+    cc = {v.name for v, k in zip(r.loops, r.kinds, strict=True) if k is DimKind.CC}
+    if set(names) != {v.name for v in m.loops} or set(names.values()) != cc or used_names(b) - cc:
+        return None
+    return {n: Var(k) for n, k in names.items()}
+
+
+def rename(e: Expr, names: dict[str, Expr]) -> Expr:
+    if isinstance(e, Var):
+        return names.get(e.name, e)
+    return map_children(e, lambda c: rename(c, names))
+
+
+def stored(r: Piece) -> Load:
+    return r.targets[0]

@@ -1,0 +1,308 @@
+"""Statements to pieces: each one a map, a reduction, a scan or a best-so-far over the loops around it."""
+
+from dataclasses import dataclass, field
+
+from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.scope import Array, Assign, Best, LoopVar, Statement
+from mdh.frontend.typing_rules import convert, select
+from mdh.frontend.updates import Update, identity, update_of
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.dtype import accumulator
+from mdh.ir.expr import Expr, Load, Var, loads, map_children
+from mdh.ir.program import DimKind, Operator, Output
+from mdh.poly.dependence import meeting
+from mdh.source import Span
+
+
+@dataclass
+class Piece:
+    """One Result to be, over `loops`; `kinds` gives each loop's combine class; `number` its first statement."""
+
+    number: int
+    loops: tuple[LoopVar, ...]
+    kinds: tuple[DimKind, ...]
+    op: Operator | None
+    targets: tuple[Load, ...]
+    values: tuple[Expr, ...]
+    starts: tuple[Expr | None, ...]
+    span: Span
+    outputs: tuple[Output, ...] = ()
+    exclusive: bool = False
+    merged: set[int] = field(default_factory=set)
+
+    def reads(self) -> set[str]:
+        es = [*self.values, *(s for s in self.starts if s is not None)]
+        for o in self.outputs:
+            es += [o.value, *o.index]
+        for t in self.targets:
+            es += t.index
+        return {n.buffer for e in es for n in loads(e)}
+
+    def writes(self) -> set[str]:
+        return {o.buffer for o in self.outputs}
+
+
+def pieces_of(statements: list[Statement], arrays: dict[str, Array]) -> list[Piece]:
+    """The pieces in C's order; fails where a dependence forbids running them one after another."""
+    scans = _scan_partners(statements)
+    _check_order(statements, scans)
+    out = []
+    used = {f for fs in scans.values() for f in fs}
+    for n, s in enumerate(statements):
+        if isinstance(s, Best):
+            out.append(_best(n, s))
+        elif n in scans:
+            out.append(_running(n, s, [(f, statements[f]) for f in scans[n]]))
+        elif n not in used:
+            out.append(_assign(n, s))
+    return out
+
+
+def element_of(s: Assign) -> Load:
+    """The element that an assignment writes."""
+    return Load(s.target, s.index, s.value.dtype)
+
+
+def update(s: Assign) -> Update | None:
+    found = update_of(element_of(s), s.value, s.value.dtype)
+    if found is None or s.cond is None:
+        return found
+    value = select(s.cond, found.value, identity(found.op, found.value.dtype))
+    return Update(found.op, convert(value, found.value.dtype))
+
+
+def used_names(index: tuple[Expr, ...]) -> set[str]:
+    return {n.name for e in index for n in _walk(e) if isinstance(n, Var)}
+
+
+def _walk(e: Expr) -> list[Expr]:
+    out = [e]
+    map_children(e, lambda c: (out.extend(_walk(c)), c)[1])
+    return out
+
+
+def _scan_partners(statements: list[Statement]) -> dict[int, list[int]]:
+    """Running updates `s += …` → statements of the same loops that store what has been summed so far."""
+    out: dict[int, list[int]] = {}
+    for n, s in enumerate(statements):
+        if not isinstance(s, Assign) or update(s) is None:
+            continue
+        free = [lv for lv in s.loops if lv.name not in used_names(s.index)]
+        stores = [
+            k
+            for k, t in enumerate(statements)
+            if isinstance(t, Assign)
+            and k != n
+            and free
+            and t.loops == s.loops
+            and element_of(s) in loads(t.value)
+        ]
+        if stores and len(free) == 1:
+            out[n] = stores
+    return out
+
+
+def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
+    found = update(s)
+    assert found is not None
+    me, held = element_of(s), accumulator(s.value.dtype)
+    outputs = []
+    for _, t in stores:
+        assert isinstance(t, Assign)
+        value = t.value if t.cond is None else select(t.cond, t.value, element_of(t))
+        outputs.append(Output(t.target, t.index, replace_load(value, me, Var("acc0", held)), t.span))
+    before = [k < n for k, _ in stores]
+    if any(before) != all(before):
+        raise Failed(_carried("the running value is stored both before and after its update", s.span, None))
+    kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
+    return Piece(min(n, *(k for k, _ in stores)), s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
+                 s.span, tuple(outputs), all(before))  # fmt: skip
+
+
+def replace_load(e: Expr, old: Load, new: Expr) -> Expr:
+    """`e` with every load of `old` replaced (converted to its type)."""
+    if e == old:
+        return convert(new, old.dtype)
+    return map_children(e, lambda c: replace_load(c, old, new))
+
+
+def _best(n: int, s: Best) -> Piece:
+    where = tuple(Load(b, i, v.dtype) for (b, i), v in zip(s.targets, s.values, strict=True))
+    index = where[0].index
+    kinds = tuple(DimKind.CC if v.name in used_names(index) else DimKind.PW for v in s.loops)
+    name = s.op if len(where) > 1 else s.op[3:]
+    held = tuple(accumulator(w.dtype) for w in where)
+    outputs = tuple(
+        Output(w.buffer, w.index, convert(Var(f"acc{c}", held[c]), w.dtype), s.span)
+        for c, w in enumerate(where)
+    )
+    values = tuple(convert(v, h) for v, h in zip(s.values, held, strict=True))
+    starts = tuple(convert(w, h) for w, h in zip(where, held, strict=True))
+    return Piece(n, s.loops, kinds, Operator(name, s.tie), where, values, starts, s.span, outputs)
+
+
+def _assign(n: int, s: Assign) -> Piece:
+    me = element_of(s)
+    named = used_names(s.index)
+    found = update(s)
+    scattered = any(isinstance(x, Load) for e in s.index for x in _walk(e))
+    free = [v for v in s.loops if v.name not in named]
+    held = accumulator(me.dtype)
+    if (
+        found is not None
+        and (free or scattered)
+        and (scattered or _once(s, [v for v in s.loops if v not in free]))
+    ):
+        kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
+        store = Output(s.target, s.index, convert(Var("acc0", held), me.dtype), s.span)
+        return Piece(
+            n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span, (store,)
+        )
+    scan = _scan(n, s)
+    if scan is not None:
+        return scan
+    _check_map(s, me)
+    value = s.value if s.cond is None else select(s.cond, s.value, me)
+    store = Output(s.target, s.index, Var("acc0", me.dtype), s.span)
+    kinds = (DimKind.CC,) * len(s.loops)
+    return Piece(n, s.loops, kinds, None, (me,), (convert(value, me.dtype),), (None,), s.span, (store,))
+
+
+def _scan(n: int, s: Assign) -> Piece | None:
+    """S[i] = S[i-1] op value."""
+    me = element_of(s)
+    for old in loads(s.value):
+        if old.buffer != s.target or old == me:
+            continue
+        found = update_of(old, s.value, me.dtype)
+        shifts = [_difference(a, b) for a, b in zip(me.index, old.index, strict=True)]
+        moved = [k for k, d in enumerate(shifts) if d]
+        if found is None or s.cond is not None or None in shifts or len(moved) != 1:
+            continue
+        names = used_names((me.index[moved[0]],))
+        axis = [v for v in s.loops if v.name in names]
+        aff = from_expr(me.index[moved[0]])
+        if len(axis) != 1 or aff is None or aff.coefficient(axis[0].name) != shifts[moved[0]]:
+            continue
+        held = accumulator(me.dtype)
+        start = map_vars(old, {axis[0].name: 0})
+        kinds = tuple(DimKind.PS if v == axis[0] else DimKind.CC for v in s.loops)
+        store = Output(s.target, s.index, convert(Var("acc0", held), me.dtype), s.span)
+        return Piece(
+            n, s.loops, kinds, found.op, (me,), (found.value,), (convert(start, held),), s.span, (store,)
+        )
+    return None
+
+
+def map_vars(e: Expr, values: dict[str, int]) -> Expr:
+    """`e` with loop variables fixed."""
+    if isinstance(e, Var) and e.name in values:
+        return convert_int(values[e.name], e)
+    return map_children(e, lambda c: map_vars(c, values))
+
+
+def convert_int(n: int, like: Var) -> Expr:
+    return convert(identity(Operator("+"), like.dtype), like.dtype) if n == 0 else _const(n, like)
+
+
+def _const(n: int, like: Var) -> Expr:
+    one = identity(Operator("*"), like.dtype)
+    return type(one)(n, like.dtype)
+
+
+def _difference(a: Expr, b: Expr) -> int | None:
+    x, y = from_expr(a), from_expr(b)
+    if x is None or y is None:
+        return 0 if a == b else None
+    d = x + y.scale(-1)
+    return None if d.terms else d.const
+
+
+def affine(index: tuple[Expr, ...]) -> tuple[Affine | None, ...]:
+    return tuple(from_expr(e) for e in index)
+
+
+def _meet(a: Load, b: Load, loops: list[LoopVar], order: list[LoopVar], later: bool):  # type: ignore[no-untyped-def]
+    pairs = [
+        (x, y)
+        for x, y in zip(affine(a.index), affine(b.index), strict=True)
+        if x is not None and y is not None
+    ]
+    ranges = {v.name: v.extent for v in loops}
+    first, second = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
+    return meeting(first, second, ranges, tuple(v.name for v in order), later=later)
+
+
+def _once(s: Assign, loops: list[LoopVar]) -> bool:
+    """Every element belongs to one iteration of `loops`."""
+    me = element_of(s)
+    return not loops or _meet(me, me, loops, loops, True) is None
+
+
+def _check_map(s: Assign, me: Load) -> None:
+    for other in [me, *(x for x in loads(s.value) if x.buffer == s.target)]:
+        pair = _meet(me, other, list(s.loops), list(s.loops), other == me)
+        if pair is not None:
+            what = (
+                "writes the same element twice"
+                if other == me
+                else "reads an element that another iteration writes"
+            )
+            raise Failed(
+                _carried(f"`{s.target}`: this statement {what}", s.span, _points(pair, s.loops, s.loops))
+            )
+
+
+def _check_order(statements: list[Statement], scans: dict[int, list[int]]) -> None:
+    """No statement may depend on a later one of an earlier iteration."""
+    for j, t in enumerate(statements):
+        for i, s in enumerate(statements[:j]):
+            common = [v for v in s.loops if v in t.loops]
+            if not common or j in scans.get(i, ()) or i in scans.get(j, ()):
+                continue
+            for a, b in _conflicts(t, s):
+                pair = _meet(a, b, list({*s.loops, *t.loops}), common, True)
+                if pair is not None:
+                    where = _points(pair, t.loops, s.loops)
+                    raise Failed(
+                        _carried(
+                            f"`{a.buffer}` carries values from one iteration to later ones", t.span, where
+                        )
+                    )
+
+
+def _conflicts(a: Statement, b: Statement) -> list[tuple[Load, Load]]:
+    wa, ra = accesses(a)
+    wb, rb = accesses(b)
+    pairs = [(x, y) for x in wa for y in [*wb, *rb]] + [(x, y) for x in ra for y in wb]
+    return [(x, y) for x, y in pairs if x.buffer == y.buffer]
+
+
+def accesses(s: Statement) -> tuple[list[Load], list[Load]]:
+    """Elements written, elements read."""
+    if isinstance(s, Best):
+        where = [Load(b, i, v.dtype) for (b, i), v in zip(s.targets, s.values, strict=True)]
+        return where, [*where, *(x for v in s.values for x in loads(v))]
+    me = element_of(s)
+    read = [
+        *loads(s.value),
+        *(loads(s.cond) if s.cond is not None else ()),
+        *(x for e in s.index for x in loads(e)),
+    ]
+    return [me], read
+
+
+def _points(
+    pair: tuple[dict[str, int], dict[str, int]], a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]
+) -> str:
+    texts = []
+    for point, loops in zip(pair, (a, b), strict=True):
+        texts.append(", ".join(f"{v.cname} = {v.start + v.step * point[v.name]}" for v in loops))
+    return f"iterations ({texts[0]}) and ({texts[1]}) meet in one element"
+
+
+def _carried(headline: str, span: Span, where: str | None) -> Diagnostic:
+    return Diagnostic(
+        "C150", headline, (Label(span, "a dependence between iterations"),), (where,) if where else (),
+        help="reductions, prefix sums and best-so-far updates are supported; write other results to another array",
+    )  # fmt: skip

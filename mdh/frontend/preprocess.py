@@ -1,0 +1,142 @@
+"""C text to preprocessed C text, with no preprocessor of the system: the only importer of pcpp."""
+
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pcpp
+
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.source import Source, Span
+
+MOST_CHARACTERS = 1 << 20
+MOST_NESTING = 200
+"""Brackets inside brackets: far beyond what people write, and what a recursive parser can take."""
+
+PRELUDE = (
+    "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t; "
+    "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t; "
+    "typedef unsigned long uint64_t; typedef unsigned long size_t; typedef long ptrdiff_t; typedef int bool; "
+    "typedef float _Float16; typedef float __bf16;"
+)
+HEADERS = frozenset(
+    {
+        "math.h",
+        "stdint.h",
+        "stddef.h",
+        "stdbool.h",
+        "float.h",
+        "limits.h",
+        "stdlib.h",
+        "tgmath.h",
+        "inttypes.h",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessed:
+    """`text`: C with #line marks that lead back to `source`; `sizes`: parameters bound by defines."""
+
+    source: Source
+    text: str
+    sizes: dict[str, int]
+
+
+class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
+    """Reports problems as diagnostics; definitions from outside win over the file's own."""
+
+    def __init__(self, source: Source, fixed: frozenset[str]) -> None:
+        super().__init__()
+        self.file = source
+        self.fixed = fixed
+        self.found: list[Diagnostic] = []
+        self.line_directive = "#line"
+
+    def on_error(self, file: str, line: int, msg: str) -> None:
+        self.found.append(
+            Diagnostic("C103", f"the preprocessor stops here: {msg}", (_line(self.file, line),))
+        )
+
+    def on_include_not_found(self, is_malformed: bool, is_system: bool, curdir: str, include: str) -> None:
+        if include not in HEADERS:
+            line = self.source_line(include)
+            help_ = f"supported headers: {', '.join(sorted(HEADERS))}"
+            self.found.append(Diagnostic("C104", f"`{include}` cannot be included", (line,), help=help_))
+        raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
+
+    def source_line(self, word: str) -> Label:
+        at = self.file.text.find(word)
+        return Label(Span(self.file, max(at, 0), max(at, 0) + len(word)))
+
+    def on_directive_handle(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Any:
+        if directive.value == "define" and toks and toks[0].value in self.fixed:
+            raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
+        return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
+
+
+def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed:
+    """Expand macros; defines that name integer parameters are sizes, kept from the preprocessor."""
+    check_text(source)
+    parameters = size_candidates(source.text)
+    sizes: dict[str, int] = {}
+    macros: dict[str, str] = {}
+    for name, value in defines.items():
+        if name in parameters:
+            sizes[name] = _size(name, value)
+        else:
+            macros[name] = str(value)
+    p = _Preprocessor(source, frozenset(macros))
+    for name, text in macros.items():
+        p.define(f"{name} {text}")
+    p.define("__restrict__ restrict")
+    p.define("__restrict restrict")
+    p.define("__inline inline")
+    out = io.StringIO()
+    p.parse(source.text, source.name)
+    p.write(out)
+    if p.found:
+        raise Failed(*p.found)
+    return Preprocessed(source, f"{PRELUDE}\n{out.getvalue()}", sizes)
+
+
+def check_text(source: Source) -> None:
+    """Refuse at once what is no C source of a sane size."""
+    if len(source.text) > MOST_CHARACTERS:
+        raise fail("C102", f"`{source.name}` holds {len(source.text):,} characters, more than {MOST_CHARACTERS:,}",
+                   Span(source, 0, 1), help="give mdh the one function to compile, not a generated library")  # fmt: skip
+    if "\0" in source.text:
+        raise fail(
+            "C102", f"`{source.name}` is a binary file", Span(source, 0, 1), help="give mdh a C source file"
+        )
+    depth = 0
+    for at, c in enumerate(source.text):
+        if c in "([{":
+            depth += 1
+            if depth > MOST_NESTING:
+                raise fail("C102", f"brackets nest deeper than {MOST_NESTING}", Span(source, at, at + 1),
+                           help="split the expression")  # fmt: skip
+        elif c in ")]}":
+            depth = max(0, depth - 1)
+
+
+def size_candidates(text: str) -> frozenset[str]:
+    """Names declared as integer parameters somewhere in the file."""
+    types = r"(?:int|long|unsigned|short|size_t|u?int\d+_t)"
+    return frozenset(re.findall(rf"\b{types}\s+([A-Za-z_]\w*)\s*(?=[,)])", text))
+
+
+def _size(name: str, value: str | int) -> int:
+    try:
+        return int(str(value), 0)
+    except ValueError:
+        raise fail("C105", f"the size `{name}` is bound to `{value}`, which is no integer",
+                   help=f"write -D {name}=1024") from None  # fmt: skip
+
+
+def _line(source: Source, line: int) -> Label:
+    line = min(max(line, 1), len(source.line_starts))
+    start = source.line_starts[line - 1]
+    return Label(Span(source, start, start + max(1, len(source.line(line)))))

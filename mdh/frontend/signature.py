@@ -1,0 +1,90 @@
+"""The parameters of the C function: arrays, plain pointers, scalars, sizes."""
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.ctypes_of import is_const, scalar_type
+from mdh.frontend.loops import constant
+from mdh.frontend.scope import Array, Scope
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Const, Var
+from mdh.ir.program import Scalar
+
+MOST_ELEMENTS = 2**40
+
+
+def read_signature(
+    node: c_ast.FuncDef, sizes: dict[str, int], scope: Scope
+) -> tuple[tuple[str, ...], list[Scalar]]:
+    """Parameter names in order and the scalars; arrays and values go into `scope`."""
+    result = node.decl.type.type
+    if not (isinstance(result, c_ast.TypeDecl) and getattr(result.type, "names", None) == ["void"]):
+        raise fail("C108", f"`{node.decl.name}` returns a value", scope.places.of(node.decl, node.decl.name),
+                   help="return void and write the result through an array parameter")  # fmt: skip
+    args = node.decl.type.args
+    decls = [] if args is None else args.params
+    names: list[str] = []
+    scalars: list[Scalar] = []
+    for decl in decls:
+        if isinstance(decl, c_ast.EllipsisParam) or getattr(decl, "name", None) is None:
+            if _is_void(decl):
+                continue
+            raise fail("C109", "every parameter needs a type and a name", scope.places.of(decl))
+        if decl.name in names:
+            raise fail("C109", f"two parameters are called `{decl.name}`", scope.places.of(decl, decl.name))
+        names.append(decl.name)
+        scope.taken.add(decl.name)
+        dtype = scalar_type(decl, scope.places)
+        if not isinstance(decl.type, (c_ast.PtrDecl, c_ast.ArrayDecl)):
+            scalars.append(_scalar(decl, dtype, sizes, scope))
+    for decl in decls:
+        if isinstance(getattr(decl, "type", None), (c_ast.PtrDecl, c_ast.ArrayDecl)):
+            scope.arrays[decl.name] = _array(decl, scope)
+    return tuple(names), scalars
+
+
+def _is_void(decl: c_ast.Node) -> bool:
+    inner = getattr(getattr(decl, "type", None), "type", None)
+    return getattr(inner, "names", None) == ["void"]
+
+
+def _scalar(decl: c_ast.Decl, dtype: DType, sizes: dict[str, int], scope: Scope) -> Scalar:
+    span = scope.places.of(decl, decl.name)
+    size = sizes.get(decl.name) if not dtype.is_float else None
+    scope.values[decl.name] = Var(decl.name, dtype) if size is None else Const(size, dtype)
+    return Scalar(decl.name, dtype, size, span)
+
+
+def _array(decl: c_ast.Decl, scope: Scope) -> Array:
+    span = scope.places.of(decl, decl.name)
+    node = decl.type
+    dims: list[c_ast.Node | None] = []
+    if isinstance(node, c_ast.PtrDecl):
+        node = node.type
+        if isinstance(node, c_ast.ArrayDecl):
+            dims.append(None)
+    while isinstance(node, c_ast.ArrayDecl):
+        dims.append(node.dim)
+        node = node.type
+    if isinstance(node, c_ast.PtrDecl):
+        raise fail(
+            "C110", f"`{decl.name}` is a pointer to pointers", span, help="use float A[N][K] or float *A"
+        )
+    dtype = scalar_type(decl, scope.places)
+    if not dims or dims == [None]:
+        return Array(decl.name, dtype, None, is_const(decl), False, span)
+    shape = [-1 if d is None else extent(d, decl.name, scope) for d in dims]
+    return Array(decl.name, dtype, tuple(shape), is_const(decl), False, span)
+
+
+def extent(node: c_ast.Node, name: str, scope: Scope) -> int:
+    """One dimension of an array: a positive constant."""
+    n = constant(node, scope, f"an extent of `{name}`")
+    if not 0 < n <= MOST_ELEMENTS:
+        raise fail(
+            "C119", f"an extent of `{name}` is {n:,}", scope.places.of(node), help="extents are positive"
+        )
+    return n
+
+
+ZERO = Const(0, I32)

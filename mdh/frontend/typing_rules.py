@@ -1,0 +1,148 @@
+"""Typed arithmetic as C does it: promotions, conversions, constant folding."""
+
+import math
+
+from mdh.ir.dtype import BF16, F16, F32, F64, I32, DType, common, promote_integer
+from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Unary
+
+CONSTANTS: dict[str, tuple[int | float, DType]] = {
+    "INFINITY": (math.inf, F32), "HUGE_VAL": (math.inf, F64), "HUGE_VALF": (math.inf, F32), "NAN": (math.nan, F32),
+    "FLT_MAX": (3.4028234663852886e38, F32), "FLT_MIN": (1.1754943508222875e-38, F32),
+    "FLT_EPSILON": (1.1920928955078125e-07, F32), "DBL_MAX": (1.7976931348623157e308, F64),
+    "DBL_MIN": (2.2250738585072014e-308, F64), "DBL_EPSILON": (2.220446049250313e-16, F64),
+    "INT_MAX": (2**31 - 1, I32), "INT_MIN": (-(2**31), I32), "INT32_MAX": (2**31 - 1, I32),
+    "INT32_MIN": (-(2**31), I32), "M_PI": (math.pi, F64), "M_E": (math.e, F64), "M_SQRT2": (math.sqrt(2), F64),
+    "true": (1, I32), "false": (0, I32),
+}  # fmt: skip
+ONE = ("sqrt", "exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan",
+       "sinh", "cosh", "tanh", "fabs", "floor", "ceil", "round", "trunc", "rint", "erf", "cbrt")  # fmt: skip
+TWO = ("pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign")
+FUNCTIONS = {**dict.fromkeys(ONE, 1), **dict.fromkeys(TWO, 2), "fma": 3}
+
+
+def widened(e: Expr) -> Expr:
+    """16-bit floats take part in arithmetic as float (C allows the excess precision)."""
+    return Cast(e, F32) if e.dtype in (F16, BF16) else e
+
+
+def convert(e: Expr, t: DType) -> Expr:
+    """`e` as type t; constants are converted here."""
+    if e.dtype == t:
+        return e
+    if isinstance(e, Const):
+        if t.is_float:
+            value: int | float = float(e.value)
+            return Const(_single(value) if t == F32 else value, t)
+        if not math.isfinite(float(e.value)):
+            return Cast(e, t)
+        return Const(wrap(int(e.value), t), t)
+    return Cast(e, t)
+
+
+def _single(x: float) -> float:
+    """The double nearest to x rounded to single precision."""
+    if not math.isfinite(x) or abs(x) > 3.4028235677973366e38:
+        return x if not math.isfinite(x) else math.copysign(math.inf, x)
+    m, e = math.frexp(x)
+    if e < -125:
+        step = 2.0**-149
+        return round(x / step) * step
+    return math.ldexp(round(m * 2**24), e - 24)
+
+
+def wrap(n: int, t: DType) -> int:
+    n &= (1 << t.bits) - 1
+    return n - (1 << t.bits) if t.kind == "int" and n >> (t.bits - 1) else n
+
+
+def binary(op: str, a: Expr, b: Expr) -> Expr:
+    """C's binary operator with its conversions."""
+    a, b = widened(a), widened(b)
+    if op in ("&&", "||"):
+        return _fold(op, Binary(op, a, b, I32))
+    if op in ("<<", ">>"):
+        a, b = convert(a, promote_integer(a.dtype)), convert(b, promote_integer(b.dtype))
+        return _fold(op, Binary(op, a, b, a.dtype))
+    t = common(a.dtype, b.dtype)
+    return _fold(op, Binary(op, convert(a, t), convert(b, t), I32 if op in COMPARISONS else t))
+
+
+def _fold(op: str, e: Binary) -> Expr:
+    a, b = e.left, e.right
+    if not (isinstance(a, Const) and isinstance(b, Const)):
+        return e
+    x, y = a.value, b.value
+    if isinstance(x, int) and isinstance(y, int):
+        n = _integer(op, x, y)
+        return e if n is None else Const(wrap(n, e.dtype), e.dtype)
+    if e.dtype == F64 and op in ("+", "-", "*"):
+        return Const({"+": x + y, "-": x - y, "*": x * y}[op], F64)
+    return e
+
+
+def _integer(op: str, x: int, y: int) -> int | None:  # noqa: C901
+    match op:
+        case "+":
+            return x + y
+        case "-":
+            return x - y
+        case "*":
+            return x * y
+        case "/":
+            return None if y == 0 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+        case "%":
+            return None if y == 0 else abs(x) % abs(y) * (1 if x >= 0 else -1)
+        case "<<":
+            return x << y if 0 <= y < 64 else None
+        case ">>":
+            return x >> y if 0 <= y < 64 else None
+        case "&":
+            return x & y
+        case "|":
+            return x | y
+        case "^":
+            return x ^ y
+        case "&&":
+            return int(bool(x) and bool(y))
+        case "||":
+            return int(bool(x) or bool(y))
+        case _:
+            return int({"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[op])
+
+
+def unary(op: str, e: Expr) -> Expr:
+    """C's `-`, `+`, `~`, `!`."""
+    e = widened(e)
+    if op == "!":
+        return Const(int(not e.value), I32) if isinstance(e, Const) else Unary("!", e, I32)
+    e = convert(e, promote_integer(e.dtype))
+    if op == "+":
+        return e
+    if isinstance(e, Const):
+        value = -e.value if op == "-" else ~int(e.value)
+        return Const(wrap(value, e.dtype) if isinstance(value, int) else value, e.dtype)
+    return Unary(op, e, e.dtype)
+
+
+def select(cond: Expr, then: Expr, other: Expr) -> Expr:
+    """C's `?:`."""
+    then, other = widened(then), widened(other)
+    t = common(then.dtype, other.dtype)
+    if isinstance(cond, Const):
+        return convert(then if cond.value else other, t)
+    return Select(cond, convert(then, t), convert(other, t), t)
+
+
+def call(name: str, args: tuple[Expr, ...]) -> Expr | None:
+    """A function of math.h, or None where it is not known."""
+    if name == "abs" or name in ("labs", "llabs"):
+        if len(args) != 1:
+            return None
+        t = promote_integer(args[0].dtype)
+        return Call("abs", (convert(args[0], t),), t)
+    single = name.endswith("f") and name[:-1] in FUNCTIONS
+    base = name[:-1] if single else name
+    if base not in FUNCTIONS or FUNCTIONS[base] != len(args):
+        return None
+    t = F32 if single else F64
+    return Call(base, tuple(convert(widened(a), t) for a in args), t)

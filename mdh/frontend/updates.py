@@ -1,0 +1,116 @@
+"""Is `T = value` an update `T = T op x`? The operators of reductions, as C spells them."""
+
+from dataclasses import dataclass
+
+from mdh.frontend.typing_rules import convert, unary
+from mdh.ir.dtype import DType, accumulator
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, loads
+from mdh.ir.program import Operator
+
+COMMUTING = frozenset({"+", "*", "&", "|", "^", "&&", "||"})
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """T = T op value."""
+
+    op: Operator
+    value: Expr
+
+
+def identity(op: Operator, t: DType) -> Const:
+    """The element that leaves others as they are, in type t."""
+    inf = float("inf")
+    low, high = (-inf, inf) if t.is_float else _range(t)
+    ones = -1 if t.kind == "int" else 2**t.bits - 1
+    value = {"+": 0, "*": 1, "&": ones, "|": 0, "^": 0, "&&": 1, "||": 0,
+             "max": low, "min": high, "argmax": low, "argmin": high}[op.name]  # fmt: skip
+    return Const(float(value) if t.is_float else int(value), t)
+
+
+def _range(t: DType) -> tuple[int, int]:
+    return (-(2 ** (t.bits - 1)), 2 ** (t.bits - 1) - 1) if t.kind == "int" else (0, 2**t.bits - 1)
+
+
+def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
+    """The update that `target = value` is, or None. The rest of `value` must not read the same element."""
+    body = strip(value)
+    found = _select(target, body) or _call(target, body) or _chain(target, body)
+    if found is None or any(n == target for n in loads(found.value)):
+        return None
+    held = accumulator(dtype)
+    rest = found.value
+    if not dtype.is_float and rest.dtype.is_float:
+        return None
+    if found.op.name in ("&&", "||") and not (isinstance(rest, Binary | Unary) and rest.dtype.bits == 32):
+        rest = Binary(
+            "!=", rest, Const(0.0 if rest.dtype.is_float else 0, rest.dtype), convert(rest, rest.dtype).dtype
+        )
+        rest = Binary("!=", found.value, Const(0, found.value.dtype), held) if not dtype.is_float else rest
+    return Update(found.op, convert(rest, held))
+
+
+def strip(e: Expr) -> Expr:
+    """Without the conversions around it."""
+    while isinstance(e, Cast):
+        e = e.arg
+    return e
+
+
+def _same(e: Expr, target: Load) -> bool:
+    return strip(e) == target
+
+
+def _select(target: Load, e: Expr) -> Update | None:
+    """x > T ? x : T and its seven mirror images."""
+    if not (isinstance(e, Select) and isinstance(e.cond, Binary) and e.cond.op in ("<", "<=", ">", ">=")):
+        return None
+    left, right, op = e.cond.left, e.cond.right, e.cond.op[0]
+    if _same(left, target):
+        left, right, op = right, left, {"<": ">", ">": "<"}[op]
+    if not _same(right, target):
+        return None
+    # now: left op T
+    if _same(e.other, target) and strip(e.then) == strip(left):
+        return Update(Operator("max" if op == ">" else "min"), e.then)
+    if _same(e.then, target) and strip(e.other) == strip(left):
+        return Update(Operator("min" if op == ">" else "max"), e.other)
+    return None
+
+
+def _call(target: Load, e: Expr) -> Update | None:
+    if not (isinstance(e, Call) and e.fn in ("fmax", "fmin")):
+        return None
+    for mine, other in (e.args, e.args[::-1]):
+        if _same(mine, target):
+            return Update(Operator(e.fn[1:], nan=True), other)
+    return None
+
+
+def _chain(target: Load, e: Expr) -> Update | None:
+    """T + a - b, a * T, …: T stands once, under one operator."""
+    if not isinstance(e, Binary):
+        return None
+    op = "+" if e.op == "-" else e.op
+    if op not in COMMUTING:
+        return None
+    rest = _without(target, e, op)
+    return None if rest is None else Update(Operator(op), rest)
+
+
+def _without(target: Load, e: Expr, op: str) -> Expr | None:
+    """What is left of `e` (op over terms) when the term `target` is taken out; None where it is no term."""
+    e = strip(e)
+    if not isinstance(e, Binary) or (e.op != op and not (op == "+" and e.op == "-")):
+        return None
+    if _same(e.left, target):
+        return unary("-", e.right) if e.op == "-" else e.right
+    if _same(e.right, target) and e.op == op:
+        return e.left
+    rest = _without(target, e.left, op)
+    if rest is not None:
+        return Binary(e.op, convert(rest, e.left.dtype), e.right, e.dtype)
+    if e.op == "-":
+        return None
+    rest = _without(target, e.right, op)
+    return None if rest is None else Binary(op, e.left, convert(rest, e.right.dtype), e.dtype)
