@@ -5,7 +5,9 @@
 #endif
 
 void prefix_sum(const float A[N], float S[N]) {
-  S[0] = A[0];
-  for (int i = 1; i < N; i++)
-    S[i] = S[i - 1] + A[i];
+  float sum = 0.0f;
+  for (int i = 0; i < N; i++) {
+    sum += A[i];
+    S[i] = sum;
+  }
 }

@@ -291,6 +291,9 @@ def _scan(w: Writer) -> None:
     loops = [*cc, ps]
     a = w.array("A", ctype, [[(1, x)] for x in loops], written=False)
     s = w.array("S", ctype, [[(1, x)] for x in loops], written=True)
+    if not cc and ps.extent > 1 and rng.random() < 0.25:
+        w.body += ["  S[0] = A[0];", *nest([Loop("p", ps.extent - 1, 1)], ["S[p] = S[p - 1] + A[p];"])]
+        return
     largest = rng.random() < 0.3
     join = f"t = {a.at()} > t ? {a.at()} : t;" if largest else f"t += {a.at()};"
     start = f"{ctype} t = {-1000 if largest else 0};"
