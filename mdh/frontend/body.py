@@ -12,7 +12,7 @@ from mdh.frontend.scope import Array, Assign, Local, Scope, Use
 from mdh.frontend.typing_rules import binary, convert, select
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var, walk
+from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, walk
 
 
 def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
@@ -164,9 +164,11 @@ def _if(node: c_ast.If, scope: Scope) -> None:
         best = best_of(node, scope)
         if best is not None:
             scope.statements.append(best)
+            for buffer, _ in best.targets:
+                _forget(scope, buffer)
             return
     cond = lift(node.cond, scope)
-    outer = scope.conds
+    outer, first = scope.conds, len(scope.statements)
     for branch, c in (
         (node.iftrue, cond),
         (node.iffalse, Binary("==", cond, convert(Const(0, I32), cond.dtype), I32)),
@@ -176,6 +178,7 @@ def _if(node: c_ast.If, scope: Scope) -> None:
         scope.conds = (*outer, c)
         walk_body(branch.block_items or [] if isinstance(branch, c_ast.Compound) else [branch], scope)
     scope.conds = outer
+    _check_condition(cond, first, node, scope)
 
 
 def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Node, scope: Scope) -> None:
@@ -238,3 +241,22 @@ def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) 
     value = convert(value, load.dtype)
     scope.written.add(load.buffer)
     scope.statements.append(Assign(load.buffer, load.index, value, cond, scope.loops, span))
+    _forget(scope, load.buffer)
+
+
+def _forget(scope: Scope, buffer: str) -> None:
+    """Locals stand for expressions: one that reads `buffer` no longer has the value it was given."""
+    for name, local in scope.locals.items():
+        if local.value is not None and any(x.buffer == buffer for x in loads(local.value)):
+            scope.locals[name] = Local(local.dtype, None)
+
+
+def _check_condition(cond: Expr, first: int, node: c_ast.If, scope: Scope) -> None:
+    """What a branch writes must not change its condition for a statement that still depends on it."""
+    read = {x.buffer for x in loads(cond)}
+    new = scope.statements[first:]
+    for n, s in enumerate(new):
+        written = {s.target} if isinstance(s, Assign) else {b for b, _ in s.targets}
+        if written & read and (n + 1 < len(new) or s.loops != scope.loops):
+            raise fail("C113", "this branch overwrites what its condition reads", scope.places.of(node.cond),
+                       help="copy the condition's array first")  # fmt: skip

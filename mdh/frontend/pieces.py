@@ -65,7 +65,13 @@ def element_of(s: Assign) -> Load:
 
 def update(s: Assign) -> Update | None:
     found = update_of(element_of(s), s.value, s.value.dtype)
-    if found is None or s.cond is None:
+    if found is None:
+        return None
+    others = [found.value, *s.index, *(() if s.cond is None else (s.cond,))]
+    # A combined value exists only when the reduction has ended: nothing may look at it before.
+    if any(x.buffer == s.target for e in others for x in loads(e)):
+        return None
+    if s.cond is None:
         return found
     value = select(s.cond, found.value, identity(found.op, found.value.dtype))
     return Update(found.op, convert(value, found.value.dtype))
@@ -111,12 +117,27 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
         assert isinstance(t, Assign)
         value = t.value if t.cond is None else select(t.cond, t.value, element_of(t))
         outputs.append(Output(t.target, t.index, replace_load(value, me, Var("acc0", held)), t.span))
+    _check_stores(s, found, outputs)
     before = [k < n for k, _ in stores]
     if any(before) != all(before):
         raise Failed(_carried("the running value is stored both before and after its update", s.span, None))
     kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
     return Piece(min(n, *(k for k, _ in stores)), s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
                  s.span, tuple(outputs), all(before))  # fmt: skip
+
+
+def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
+    """Each prefix has an element of its own, and nothing is read that another prefix is stored to."""
+    loops = list(s.loops)
+    for o in outputs:
+        mine = Load(o.buffer, o.index, o.value.dtype)
+        if _meet(mine, mine, loops, loops, True) is not None:
+            raise Failed(_carried(f"`{o.buffer}`: the running value overwrites an earlier one", s.span, None))
+        for e in (found.value, *(x.value for x in outputs), *o.index):
+            for x in loads(e):
+                if x.buffer == o.buffer and x.index != o.index:
+                    what = f"`{o.buffer}`: a running value is stored where the sum still reads"
+                    raise Failed(_carried(what, s.span, None))
 
 
 def replace_load(e: Expr, old: Load, new: Expr) -> Expr:
@@ -131,6 +152,9 @@ def _best(n: int, s: Best) -> Piece:
     index = where[0].index
     kinds = tuple(DimKind.CC if v.name in used_names(index) else DimKind.PW for v in s.loops)
     name = s.op if len(where) > 1 else s.op[3:]
+    targets = {w.buffer for w in where}
+    if any(x.buffer in targets for e in (*s.values, *index) for x in loads(e)):
+        raise Failed(_carried("the best so far depends on an earlier best", s.span, None))
     held = tuple(accumulator(w.dtype) for w in where)
     outputs = tuple(
         Output(w.buffer, w.index, convert(Var(f"acc{c}", held[c]), w.dtype), s.span)
