@@ -1,8 +1,6 @@
 """`mdh fmt`: the canonical printer on files or standard input."""
 
 import difflib
-import re
-from collections import Counter
 from typing import Annotated
 
 import typer
@@ -12,13 +10,10 @@ from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
 from mdh.cli.files import SCHEDULE_LIMIT, read_source, read_stdin, write_text
 from mdh.cli.options import JsonOpt
-from mdh.diagnostics import fail
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
-from mdh.source import Source, Span
+from mdh.source import Source
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_WORD = re.compile(r"\w+")
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 FilesArg = Annotated[
@@ -44,7 +39,7 @@ def fmt(
     """
     line: CommandLine = ctx.obj
     sources = [_read(line, name) for name in files]
-    printed = [_format(source) for source in sources]
+    printed = [print_schedule(parse_schedule(source)) for source in sources]
     changed = [s.name for s, text in zip(sources, printed, strict=True) if s.text != text]
     for source, text in zip(sources, printed, strict=True):
         if diff:
@@ -66,24 +61,6 @@ def _read(line: CommandLine, name: str) -> Source:
     if name == "-":
         return read_stdin(line, limit=SCHEDULE_LIMIT)
     return read_source(line, name, limit=SCHEDULE_LIMIT)
-
-
-def _format(source: Source) -> str:
-    """The canonical text; raises Failed F116 where it would lose a comment."""
-    text = print_schedule(parse_schedule(source))
-    kept = Counter(word for comment in _COMMENT.findall(text) for word in _WORD.findall(comment))
-    for comment in _COMMENT.finditer(source.text):
-        words = Counter(_WORD.findall(comment.group()))
-        if not words <= kept:
-            span = Span(source, comment.start(), comment.end())
-            raise fail(
-                "F116",
-                "the canonical form has no place for this comment",
-                span,
-                help="move it before the step, or behind it on the same line",
-            )
-        kept -= words
-    return text
 
 
 def _show_diff(source: Source, text: str) -> None:

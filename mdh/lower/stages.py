@@ -36,6 +36,8 @@ class Context:
         buffers = {b.name: b for b in (*self.program.buffers, *extra)}
         sizes = {s.name: s.size for s in self.program.scalars if s.size is not None}
         nest = Nest(name, plan.stage, plan, self.machine, self.target, folds, levels, items, buffers, sizes)
+        # new variables must not hide arrays and parameters of the program
+        nest.names.update(buffers, (s.name for s in self.program.scalars))
         return replace(nest, regions=make_regions(nest))
 
 
