@@ -113,11 +113,13 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     """A wrong option or argument, as a diagnostic at the word that is wrong."""
     verb = next((w for w in line.words if w in VERBS), "")
     headline = error.format_message().rstrip(".").replace("\n", " ")
+    headline, _, options = headline.partition(" (Possible options: ")
     headline = headline[:1].lower() + headline[1:]
+    near = f"did you mean `{options.rstrip(')').split(', ')[0]}`? " if options else ""
     word = next((w for w in line.words if w.startswith("-") and w.split("=")[0] in headline), "")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
-    return line.fail("F107", headline, word, help=f"see `mdh {verb} --help`".replace("  ", " "))
+    return line.fail("F107", headline, word, help=near + f"see `mdh {verb} --help`".replace("  ", " "))
 
 
 def _on_terminate(_signal: int, _frame: FrameType | None) -> None:
