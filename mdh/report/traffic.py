@@ -139,20 +139,31 @@ def _output_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str
     """Accumulation in RM at every point, then finished (or partial) values outward, once."""
     size = program.buffer_of[buffer].dtype.bytes
     stage = plan.stage
+    if stage.scattered:
+        return _scattered_moves(program, plan, levels, buffer)
     reduced = any(r.op is not None for r in stage.results)
     finished = _product(d.extent for d in stage.dims if d.kind is not DimKind.PW or not reduced)
     blocks = _product(
         lv.parts for lv in levels.all if lv.layer in ("CLU", "BLK") and stage.dims[lv.dim].kind is DimKind.PW
     )
-    moves = (
-        [Move(buffer, "RM", "OP", 0, (), 2 * size, _points(plan))] if reduced and not stage.scattered else []
-    )
-    if stage.scattered:
-        moves.append(Move(buffer, "OP", "DM", 0, (), 2 * size, _points(plan)))
-        return moves
+    moves = [Move(buffer, "RM", "OP", 0, (), 2 * size, _points(plan))] if reduced else []
     moves.append(Move(buffer, "RM" if reduced else "OP", "DM", 0, (), size, finished * blocks))
     if buffer in stage.read:
         moves.append(Move(buffer, "DM", "RM", 0, (), size, finished))
+    return moves
+
+
+def _scattered_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str) -> list[Move]:
+    """A histogram: updates at every point of where it is held, each holder's copy outward once."""
+    size = program.buffer_of[buffer].dtype.bytes
+    held = [h.region for step in plan.steps for h in step.holdings if h.buffer == buffer and h.region]
+    where = held[0] if held and held[0] is not None else "DM"
+    moves = [Move(buffer, "OP", where, 0, (), 2 * size, _points(plan))]
+    if where != "DM":
+        shape = program.buffer_of[buffer].shape
+        sharing = SHARED_BY[where]
+        holders = _product(lv.parts for lv in levels.all if lv.layer is not None and lv.layer not in sharing)
+        moves.append(Move(buffer, where, "DM", 0, shape, 2 * elements(shape) * size, holders))
     return moves
 
 
