@@ -1,6 +1,7 @@
 """`mdh run`: build on a device, run on given or random arrays, judge the result, time it."""
 
 from dataclasses import asdict, dataclass
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +35,7 @@ from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded
 from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.report.measurement import Timing, measure, timing_text
+from mdh.report.text import bytes_text
 from mdh.report.traffic import traffic_of
 from mdh.report.verdict import judge
 from mdh.report.work import operations
@@ -93,6 +95,7 @@ def run(
     program = load_program(request, trace)
     inputs = parse_inputs(line, tuple(input_ or ()), program)
     opened = _open(line, device)
+    _fits(line, file, program, opened)
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
     _, text = make_kernel(trace, checked.plan)
     say_default(checked, output)
@@ -113,6 +116,17 @@ def _open(line: CommandLine, spec: str | None) -> Device:
     if spec is None:
         log(f"no --device given: {chosen}")
     return at_word(line, chosen, lambda: open_device(chosen))
+
+
+def _fits(line: CommandLine, file: str, program: Program, device: Device) -> None:
+    """Raises Failed F116 where the arrays are larger than the device's memory."""
+    size = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers)
+    memory = device.machine.memory
+    if size > memory:
+        headline = (
+            f"the arrays of `{program.name}` need {bytes_text(size)}, {device.spec} has {bytes_text(memory)}"
+        )
+        raise line.fail("F116", headline, file, help="smaller sizes: -D N=…")
 
 
 def _run(
