@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from mdh.cli.command_line import CommandLine
-from mdh.ir.program import Program
+from mdh.ir.program import Buffer, Program
+from mdh.reference.numbers import numpy_dtype
+from mdh.report.accesses import elements
 
 Array = np.ndarray[Any, Any]
 
@@ -22,7 +24,7 @@ class Inputs:
 
 
 def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> Inputs:
-    """Raises Failed F115. Whether an array fits its parameter is judged by the call (A codes)."""
+    """Raises Failed F115 for what cannot be read, F117 for what does not fit the parameter."""
     out = Inputs()
     for word in words:
         name, equals, value = word.partition("=")
@@ -37,10 +39,34 @@ def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> I
         if name in out.arrays or name in out.scalars:
             raise line.fail("F115", f"--input gives `{name}` twice", word, help="keep one of the two")
         if name in program.buffer_of:
-            out.arrays[name] = _load(line, word, value)
+            out.arrays[name] = _fitted(line, word, _load(line, word, value), program.buffer_of[name])
         else:
-            out.scalars[name] = _number(line, word, value, whole=not program.scalar_of[name].dtype.is_float)
+            scalar = program.scalar_of[name]
+            out.scalars[name] = _number(line, word, value, whole=not scalar.dtype.is_float)
+            if scalar.size is not None and out.scalars[name] != scalar.size:
+                headline = f"`{name}` is bound to {scalar.size} and given as {value}"
+                raise line.fail("F117", headline, word, help=f"bind it by -D {name}={value}")
     return out
+
+
+def _fitted(line: CommandLine, word: str, array: Array, buffer: Buffer) -> Array:
+    """Raises Failed F117 for another type or shape; nothing is converted or cut in silence."""
+    wanted = numpy_dtype(buffer.dtype)
+    if array.dtype.kind == "V" and array.dtype.itemsize == wanted.itemsize:
+        # .npy files have no name for bfloat16: numpy saves it as two plain bytes
+        array = array.view(wanted)
+    if array.dtype != wanted:
+        headline = f"`{buffer.name}` holds {buffer.dtype} ({wanted}), the file {array.dtype}"
+        raise line.fail("F117", headline, word, help=f"convert it: array.astype('{wanted}')")
+    flat = (elements(buffer.shape),)
+    if array.shape != buffer.shape and not (buffer.flat and array.shape == flat):
+        headline = f"`{buffer.name}` has shape {_shape(buffer.shape)}, the file {_shape(array.shape)}"
+        raise line.fail("F117", headline, word, help="bind other sizes by -D, or give another array")
+    return array
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape)) or "a scalar"
 
 
 def _load(line: CommandLine, word: str, path: str) -> Array:

@@ -48,7 +48,7 @@ def make_arrays(program: Program, given: Mapping[str, Array], seed: int, kind: K
     for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
         values = _values(rng, b, kind, below.get(b.name))
         if b.name in given:
-            values = given[b.name]
+            values = given[b.name].reshape(b.shape)
         elif b.name not in read:
             values = _poison(b)
         out[b.name] = np.ascontiguousarray(values)
