@@ -11,6 +11,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import numpy_dtype
 from mdh.report.accesses import elements
+from mdh.report.arguments import index_limits
 
 Array = np.ndarray[Any, Any]
 
@@ -40,6 +41,7 @@ def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> I
             raise line.fail("F115", f"--input gives `{name}` twice", word, help="keep one of the two")
         if name in program.buffer_of:
             out.arrays[name] = _fitted(line, word, _load(line, word, value), program.buffer_of[name])
+            _indexes_inside(line, word, out.arrays[name], index_limits(program).get(name))
         else:
             scalar = program.scalar_of[name]
             out.scalars[name] = _number(line, word, value, whole=not scalar.dtype.is_float)
@@ -63,6 +65,15 @@ def _fitted(line: CommandLine, word: str, array: Array, buffer: Buffer) -> Array
         headline = f"`{buffer.name}` has shape {_shape(buffer.shape)}, the file {_shape(array.shape)}"
         raise line.fail("F117", headline, word, help="bind other sizes by -D, or give another array")
     return array
+
+
+def _indexes_inside(line: CommandLine, word: str, array: Array, below: int | None) -> None:
+    """Raises Failed F117 for an index array that points outside of the array that it indexes."""
+    if below is None or array.size == 0 or (array.min() >= 0 and array.max() < below):
+        return
+    worst = int(array.min()) if array.min() < 0 else int(array.max())
+    headline = f"the file holds the index {worst}; indices are from 0 to {below - 1}"
+    raise line.fail("F117", headline, word, help="give indices inside of the array")
 
 
 def _shape(shape: tuple[int, ...]) -> str:

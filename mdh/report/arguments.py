@@ -42,7 +42,7 @@ def guarded(array: Array) -> Guarded:
 def make_arrays(program: Program, given: Mapping[str, Array], seed: int, kind: Kind) -> dict[str, Array]:
     """Every array parameter: given ones as they are, index arrays in range, what no stage reads poisoned."""
     rng = np.random.default_rng(seed)
-    below = _index_limits(program)
+    below = index_limits(program)
     read = _read_before_written(program)
     out: dict[str, Array] = {}
     for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
@@ -105,7 +105,7 @@ def _covered(program: Program, b: Buffer) -> bool:
     return False
 
 
-def _index_limits(program: Program) -> dict[str, int]:
+def index_limits(program: Program) -> dict[str, int]:
     """Index array -> what its elements must stay below: the least extent of the dims they index."""
     out: dict[str, int] = {}
     for stage in program.stages:
