@@ -33,8 +33,11 @@ CHECKS = {
     "OCLGRIND_UNINITIALIZED": "1",
     "OCLGRIND_CHECK_API": "1",
     "OCLGRIND_MAX_ERRORS": "20",
+    "OCLGRIND_LOCAL_MEM_SIZE": str(1 << 20),
 }
 """What is looked for; writes of equal values by several work-items count as races too."""
+UNOPTIMISED = "-cl-opt-disable"
+"""LLVM's optimiser makes `freeze` instructions, which the simulator stops at."""
 SHOWN = 3
 TIMEOUT = 600.0
 """Seconds. The simulator runs some million instructions a second: sizes for it are small."""
@@ -116,7 +119,7 @@ class OclgrindCall:
             raw = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
             np.save(folder / f"{key}.npy", raw)
         job = {
-            "options": list(self.text.options),
+            "options": [*self.text.options, UNOPTIMISED],
             "arrays": {k: k in written_buffers(self.text) for k in self.arrays},
             "workspaces": [[w.name, max(w.bytes, 1), w.zero] for w in self.text.workspaces],
             "kernels": [self._kernel(e) for e in self.text.kernels],
