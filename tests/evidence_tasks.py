@@ -104,7 +104,8 @@ def run_cell(cell: Cell, device: Device) -> str:
     except Failed as failed:
         return f"refused {rejected(failed).detail}"
     below = {array: dict(cell.sizes)[size] for array, size in work.below.items()}
-    for kind in ("exact", "random"):
+    # the simulator takes its time, and what it looks for does not depend on the values
+    for kind in ("random",) if device.spec == "oclgrind" else ("exact", "random"):
         arrays = random_arrays(program, 7, kind, below)  # type: ignore[arg-type]
         outcome = execute(plan, device, arrays, work.scalars)
         if outcome.kind != "equal":
