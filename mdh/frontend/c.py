@@ -81,8 +81,12 @@ def _sizes(node: c_ast.Node, counts: bool, used: set[str]) -> None:
 def _constant(decl: c_ast.Decl, scope: Scope) -> None:
     quals = getattr(decl.type, "quals", None) or []
     if "const" not in quals:
-        raise fail("C113", f"the global variable `{decl.name}` is not supported", scope.places.of(decl, decl.name),
-                   help="globals are integer constants: const int N = 64;")  # fmt: skip
+        raise fail(
+            "C113",
+            f"the global variable `{decl.name}` is not supported",
+            scope.places.of(decl, decl.name),
+            help="globals are integer constants: const int N = 64;",
+        )
     from_init = _value(decl, scope)
     scope.values[decl.name] = from_init
 

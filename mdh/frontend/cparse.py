@@ -1,4 +1,4 @@
-"""Preprocessed text to one function's AST: the only importer of pycparser besides the walkers of its nodes."""
+"""Preprocessed text to one function's AST: the only caller of pycparser's parser."""
 
 import re
 from dataclasses import dataclass
@@ -44,8 +44,12 @@ def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) ->
     if function is not None:
         if function not in names:
             near = get_close_matches(function, names, 1)
-            raise fail("C107", f"no function `{function}` is defined here", places.of(found[0].decl, names[0]),
-                       help=f"did you mean `{near[0]}`?" if near else f"defined: {', '.join(names)}")  # fmt: skip
+            raise fail(
+                "C107",
+                f"no function `{function}` is defined here",
+                places.of(found[0].decl, names[0]),
+                help=f"did you mean `{near[0]}`?" if near else f"defined: {', '.join(names)}",
+            )
         return found[names.index(function)]
     if len(found) > 1:
         raise fail("C107", f"{len(found)} functions are defined: {', '.join(names)}",
@@ -57,9 +61,15 @@ def _syntax(message: str, places: Places) -> Exception:
     m = re.match(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<what>.*)", message, re.S)
     if m is None:
         end = len(places.source.text.rstrip())
-        return fail("C101", "the file ends inside a function or expression", Span(places.source, max(0, end - 1), max(1, end)),
+        return fail("C101", "the file ends inside a function or expression",
+                    Span(places.source, max(0, end - 1), max(1, end)),
                     help="a closing brace or semicolon is missing")  # fmt: skip
     what = m["what"].replace("before: ", "")
     span = places.at(int(m["line"]), int(m["column"]))
-    return fail("C101", f"C syntax error at `{what.strip()[:40] or span.text}`", span, label="this cannot stand here",
-                help="check for a missing semicolon, bracket or brace just before")  # fmt: skip
+    return fail(
+        "C101",
+        f"C syntax error at `{what.strip()[:40] or span.text}`",
+        span,
+        label="this cannot stand here",
+        help="check for a missing semicolon, bracket or brace just before",
+    )

@@ -10,7 +10,7 @@ from mdh.frontend.scope import Array, Scope, Use
 from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import F32, F64, I32, I64, U32, U64
-from mdh.ir.expr import Const, Expr, Load
+from mdh.ir.expr import Const, Expr, Load, children, loads
 
 
 def lift(node: c_ast.Node, scope: Scope) -> Expr:
@@ -133,7 +133,7 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
         )
     near = get_close_matches(name, [*scope.values, *scope.locals, *scope.cells, *scope.arrays], 1)
     raise fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
-               help=f"did you mean `{near[0]}`?" if near else f"define it: -D {name}=1024, or #define {name} 1024")  # fmt: skip
+               help=f"did you mean `{near[0]}`?" if near else f"define it: -D {name}=1024")  # fmt: skip
 
 
 def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
@@ -147,8 +147,12 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
             raise fail(
                 "C112", f"`{name}` takes {count} arguments, not {len(args)}", scope.places.of(node, name)
             )
-        raise fail("C112", f"the function `{name}` is not known", scope.places.of(node, name),
-                   help=f"did you mean `{near[0]}`?" if near else "functions of math.h are supported")  # fmt: skip
+        raise fail(
+            "C112",
+            f"the function `{name}` is not known",
+            scope.places.of(node, name),
+            help=f"did you mean `{near[0]}`?" if near else "functions of math.h are known",
+        )
     return out
 
 
@@ -185,31 +189,20 @@ def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:
     if e.dtype.is_float:
         raise fail("C120", f"a subscript of `{array.name}` is not an integer", scope.places.of(node))
     if from_expr(e) is None and not _is_gather(e):
-        raise fail("C120", f"this subscript of `{array.name}` is not affine in the loop variables", scope.places.of(node),
+        raise fail("C120", f"this subscript of `{array.name}` is not affine in the loop variables",
+                   scope.places.of(node),
                    label="sums of constants times loop variables are supported",
                    help="also an element of an index array: A[I[i]]")  # fmt: skip
     return convert(e, I32) if isinstance(e, Const) else e
 
 
 def _is_gather(e: Expr) -> bool:
-    """Affine in loop variables and loaded integers."""
-    match e:
-        case Load():
-            return True
-        case _:
-            return _gather_parts(e)
-
-
-def _gather_parts(e: Expr) -> bool:
-    from_parts = from_expr(e)
-    if from_parts is not None or isinstance(e, Load):
+    """Integer arithmetic of loaded integers, constants and affine functions of the loop variables."""
+    if from_expr(e) is not None or isinstance(e, Load):
         return True
-    op = getattr(e, "op", None)
-    if op in ("+", "-") and hasattr(e, "left"):
-        return _gather_parts(e.left) and _gather_parts(e.right)
-    if op == "*" and hasattr(e, "left"):
-        return (isinstance(e.left, Const) and _gather_parts(e.right)) or (
-            isinstance(e.right, Const) and _gather_parts(e.left)
-        )
-    arg = getattr(e, "arg", None)
-    return arg is not None and not isinstance(e, Const) and op in (None, "-") and _gather_parts(arg)
+    inner = children(e)
+    return not e.dtype.is_float and any(_has_load(c) for c in inner) and all(_is_gather(c) for c in inner)
+
+
+def _has_load(e: Expr) -> bool:
+    return next(loads(e), None) is not None

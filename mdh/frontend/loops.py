@@ -23,10 +23,11 @@ def loop_of(node: c_ast.For, scope: Scope) -> LoopVar:
     step = _step(node, name, scope)
     trips = _trips(start, op, bound, step)
     if trips is None:
-        raise fail("C132", f"the loop over `{name}` never ends: it starts at {start}, steps by {step}, runs while {name} {op} {bound}",
-                   scope.places.of(node.cond, name))  # fmt: skip
+        runs = f"it starts at {start}, steps by {step}, runs while {name} {op} {bound}"
+        raise fail("C132", f"the loop over `{name}` never ends: {runs}", scope.places.of(node.cond, name))
     if trips == 0:
-        raise fail("C132", f"the loop over `{name}` is empty: it starts at {start} and runs while {name} {op} {bound}",
+        runs = f"it starts at {start} and runs while {name} {op} {bound}"
+        raise fail("C132", f"the loop over `{name}` is empty: {runs}",
                    scope.places.of(node.cond, name), help="give it at least one iteration")  # fmt: skip
     if trips > MOST_TRIPS:
         raise fail("C132", f"the loop over `{name}` has {trips:,} iterations, more than {MOST_TRIPS:,}",
@@ -91,8 +92,12 @@ def constant(node: c_ast.Node, scope: Scope, what: str) -> int:
     names = [n.name for n in walk(e) if hasattr(n, "name")]
     used = next((n for n in names if n in loops), None)
     if used is not None:
-        raise fail("C131", f"{what} depends on the loop variable `{loops[used]}`", span,
-                   help="nests are rectangular: use the largest bound and a condition in the body")  # fmt: skip
+        raise fail(
+            "C131",
+            f"{what} depends on the loop variable `{loops[used]}`",
+            span,
+            help="nests are rectangular: use the largest bound and a condition in the body",
+        )
     if names and not e.dtype.is_float:
         raise fail("C136", f"{what} is the size `{names[0]}`, which has no value", span,
                    help=f"bind it: -D {names[0]}=1024")  # fmt: skip

@@ -59,7 +59,7 @@ def _finishers(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:
             continue
         out.pop(at)
         r.outputs = merged_
-    later = [p for p in out[out.index(r) + 1 :]]
+    later = out[out.index(r) + 1 :]
     keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads() for p in later))
     r.outputs = keep or r.outputs
 
@@ -85,7 +85,7 @@ def _free(skipped: list[Piece], f: Piece) -> bool:
 
 def _finish(r: Piece, f: Piece) -> tuple[Output, ...] | None:
     """r's outputs with `f` as an epilogue of one of its results, None where f is no such thing."""
-    for c, t in enumerate(r.targets):
+    for t in r.targets:
         read = [x for x in loads(f.values[0]) if x.buffer == t.buffer]
         if not read or any(x != read[0] for x in read):
             continue

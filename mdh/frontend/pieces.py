@@ -8,7 +8,7 @@ from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import Update, identity, update_of
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import accumulator
-from mdh.ir.expr import Expr, Load, Var, loads, map_children
+from mdh.ir.expr import Expr, Load, Var, loads, map_children, walk
 from mdh.ir.program import DimKind, Operator, Output
 from mdh.poly.dependence import meeting
 from mdh.source import Span
@@ -16,7 +16,7 @@ from mdh.source import Span
 
 @dataclass
 class Piece:
-    """One Result to be, over `loops`; `kinds` gives each loop's combine class; `number` its first statement."""
+    """One Result to be, over `loops`; `kinds`: each loop's combine class; `number`: its first statement."""
 
     number: int
     loops: tuple[LoopVar, ...]
@@ -78,13 +78,7 @@ def update(s: Assign) -> Update | None:
 
 
 def used_names(index: tuple[Expr, ...]) -> set[str]:
-    return {n.name for e in index for n in _walk(e) if isinstance(n, Var)}
-
-
-def _walk(e: Expr) -> list[Expr]:
-    out = [e]
-    map_children(e, lambda c: (out.extend(_walk(c)), c)[1])
-    return out
+    return {n.name for e in index for n in walk(e) if isinstance(n, Var)}
 
 
 def _scan_partners(statements: list[Statement]) -> dict[int, list[int]]:
@@ -122,7 +116,8 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     if any(before) != all(before):
         raise Failed(_carried("the running value is stored both before and after its update", s.span, None))
     kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
-    return Piece(min(n, *(k for k, _ in stores)), s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
+    first = min(n, *(k for k, _ in stores))
+    return Piece(first, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
                  s.span, tuple(outputs), all(before))  # fmt: skip
 
 
@@ -169,7 +164,7 @@ def _assign(n: int, s: Assign) -> Piece:
     me = element_of(s)
     named = used_names(s.index)
     found = update(s)
-    scattered = any(isinstance(x, Load) for e in s.index for x in _walk(e))
+    scattered = any(isinstance(x, Load) for e in s.index for x in walk(e))
     free = [v for v in s.loops if v.name not in named]
     held = accumulator(me.dtype)
     if (
@@ -246,7 +241,9 @@ def affine(index: tuple[Expr, ...]) -> tuple[Affine | None, ...]:
     return tuple(from_expr(e) for e in index)
 
 
-def _meet(a: Load, b: Load, loops: list[LoopVar], order: list[LoopVar], later: bool):  # type: ignore[no-untyped-def]
+def _meet(
+    a: Load, b: Load, loops: list[LoopVar], order: list[LoopVar], later: bool
+) -> tuple[dict[str, int], dict[str, int]] | None:
     pairs = [
         (x, y)
         for x, y in zip(affine(a.index), affine(b.index), strict=True)
@@ -328,5 +325,5 @@ def _points(
 def _carried(headline: str, span: Span, where: str | None) -> Diagnostic:
     return Diagnostic(
         "C150", headline, (Label(span, "a dependence between iterations"),), (where,) if where else (),
-        help="reductions, prefix sums and best-so-far updates are supported; write other results to another array",
+        help="reductions, prefix sums and best-so-far updates are supported; write others to another array",
     )  # fmt: skip

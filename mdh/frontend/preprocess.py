@@ -105,8 +105,9 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
 def check_text(source: Source) -> None:
     """Refuse at once what is no C source of a sane size."""
     if len(source.text) > MOST_CHARACTERS:
-        raise fail("C102", f"`{source.name}` holds {len(source.text):,} characters, more than {MOST_CHARACTERS:,}",
-                   Span(source, 0, 1), help="give mdh the one function to compile, not a generated library")  # fmt: skip
+        size = f"{len(source.text):,} characters, more than {MOST_CHARACTERS:,}"
+        raise fail("C102", f"`{source.name}` holds {size}", Span(source, 0, 1),
+                   help="give mdh the one function to compile, not a generated library")  # fmt: skip
     if "\0" in source.text:
         raise fail(
             "C102", f"`{source.name}` is a binary file", Span(source, 0, 1), help="give mdh a C source file"

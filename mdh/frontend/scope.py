@@ -10,7 +10,9 @@ from mdh.source import Span
 
 @dataclass(frozen=True, slots=True)
 class LoopVar:
-    """A normalised loop: `name` (unique in the function) runs over 0 … extent-1; C's variable is start + step * name."""
+    """A normalised loop: `name` (unique in the function) runs over 0 … extent-1.
+
+    C's variable is start + step * name."""
 
     name: str
     cname: str

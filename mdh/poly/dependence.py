@@ -21,8 +21,10 @@ def meeting(
     *,
     later: bool = True,
 ) -> tuple[dict[str, int], dict[str, int]] | None:
-    """Two iterations p, q with first(p) = second(q), q after p in the lexicographic order of `order` (or merely
-    different, where `later` is False); None where there are none."""
+    """Two iterations p, q with first(p) = second(q); None where there are none.
+
+    q comes after p in the lexicographic order of `order`, or is merely different, where `later` is False.
+    """
     names = sorted(ranges)
     p = ", ".join(f"{n}_p" for n in names)
     q = ", ".join(f"{n}_q" for n in names)
