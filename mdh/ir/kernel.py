@@ -33,7 +33,8 @@ class Buf:
     slots: copies of an SM buffer that a pipeline rotates through; index 0 of every Load/Store is then the
     slot and `strides[0]`/`shape[0]` belong to it. lanes > 1 (RM only): an array of vectors; the last index
     counts vectors. restrict/readonly: how a DM parameter is declared. `align`: proven bytes.
-    swizzle: bytes of the XOR swizzle span of an SM buffer, 0 = none.
+    swizzle: bytes of the XOR swizzle span of an SM buffer, 0 = none. volatile: other blocks write it while
+    the kernel runs, so loads may not come from a cache that does not see them (DM only).
     """
 
     name: str
@@ -45,6 +46,7 @@ class Buf:
     readonly: bool = False
     align: int = 0
     swizzle: int = 0
+    volatile: bool = False
 
     @property
     def elements(self) -> int:

@@ -31,7 +31,7 @@ class Copy:
 
 
 def plan_copies(nest: Nest, step: PlanStep, scope: Scope, slots: int = 1) -> list[Copy]:
-    """The copies that stand at a step's point, and the instances they make (each group of accesses its own)."""
+    """The copies that stand at a step's point, and the instances they make (one a group of accesses)."""
     out = []
     for staging in step.stagings:
         for key, shifts in _groups(nest, staging.buffer).items():
@@ -68,6 +68,11 @@ def _copy(
         whole = -(-size // unit) * unit
         buf = Buf(f"{staging.buffer}_SM{_suffix(nest, key)}{_depth(nest, scope, key)}", space, dtype, full,
                   strides if slots == 1 else (whole, *strides), align=VECTOR_BYTES)  # fmt: skip
+        known = nest.shared.get(buf.name)
+        if slots == 1 and known is not None and known.shape[1:] == shape and known.strides[1:] == strides:
+            # the last, shorter part of a pipelined loop goes through the pipeline's first slot
+            src = scope.live.get(key) or Instance(dm_buf(nest.buffers[staging.buffer], readonly=True))
+            return Copy(staging, key, Instance(known, axes, Affine()), src)
         buf = nest.declare(buf)
     else:
         buf = Buf(nest.fresh(f"{staging.buffer}_RM"), space, dtype, shape, strides, align=16)
@@ -77,7 +82,7 @@ def _copy(
 
 def _suffix(nest: Nest, key: Key) -> str:
     """Access groups of one buffer after the first are told apart by number."""
-    order = [k for k in _groups(nest, key[0])]
+    order = list(_groups(nest, key[0]))
     n = order.index(key)
     return "" if n == 0 else f"{n + 1}"
 
@@ -95,11 +100,11 @@ def emit_copy(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
     return _private(nest, copy, scope)
 
 
-# -- one thread ------------------------------------------------------------------------------------------------
+# -- one thread --------------------------------------------------------------------------------
 
 
 def _private(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
-    """A loop nest over the instance's coordinates, in the order of its own storage, unrolled for registers."""
+    """A loop nest over the instance's coordinates, in the order of its storage, unrolled for registers."""
     assert copy.dst.axes is not None
     dst = copy.dst.buf
     kind = ForKind.UNROLL if dst.space is Space.RM else ForKind.SEQ
@@ -245,7 +250,7 @@ def _aligned(nest: Nest, copy: Copy, n: int, scope: Scope) -> bool:
     return all(x % n == 0 for x in (*starts, *rows))
 
 
-# -- all threads of the block ---------------------------------------------------------------------------------
+# -- all threads of the block ------------------------------------------------------------------
 
 
 def _cooperative(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:

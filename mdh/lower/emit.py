@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, substitute
-from mdh.ir.kernel import Alloc, Comment, For, ForKind, If, Let, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Barrier, Comment, For, ForKind, If, Let, Space, Stmt, Store
 from mdh.ir.plan import PlanStep
 from mdh.ir.program import DimKind
 from mdh.lower.close import close_region, open_region
@@ -17,7 +17,7 @@ from mdh.lower.order import Loop, Point
 from mdh.lower.pipeline_loop import Emit, emit_pipelined
 
 MOST_PEELS = 2
-"""Loops with a remainder that get a separate last part, one inside the other; more would double code again."""
+"""Loops with a remainder that get a separate last part, one inside the other; more would double code."""
 
 
 def emit_block(nest: Nest) -> list[Stmt]:
@@ -81,12 +81,17 @@ def _item(nest: Nest, scope: Scope) -> list[Stmt]:
 def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
     out: list[Stmt] = [Comment(step.text)] if step.text else []
     live = dict(scope.live)
+    slotted = False
     for copy in plan_copies(nest, step, scope):
+        slotted = slotted or copy.dst.buf.name in nest.managed
         if copy.dst.buf.space is Space.RM:
             out.append(Alloc(copy.dst.buf))
         out.extend(emit_copy(nest, copy, scope))
         live[copy.key] = copy.dst
-    return [*out, *emit(nest, replace(scope, live=live, position=scope.position + 1))]
+    inner = emit(nest, replace(scope, live=live, position=scope.position + 1))
+    if not slotted:
+        return [*out, *inner]
+    return [*out, Barrier("block", "the slot is filled"), *inner, Barrier("block", "the slot is free again")]
 
 
 def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
@@ -110,7 +115,7 @@ def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
     if pipelined and isinstance(following, Point):
         main = emit_pipelined(
             nest, level, level.full_parts, following.step, replace(whole, position=scope.position), emit
-        )  # noqa: E501
+        )
     else:
         main = [_for(nest, level, 0, level.full_parts, emit(nest, whole), _kind(nest, level))]
     tail = emit(nest, last)
@@ -133,7 +138,7 @@ def _for(nest: Nest, level: Level, start: int, stop: int, body: list[Stmt], kind
     return For(level.var, Const(start, I32), Const(stop, I32), Const(1, I32), tuple(body), kind, factor)
 
 
-# -- the scalar statement ----------------------------------------------------------------------------------------
+# -- the scalar statement ----------------------------------------------------------------------
 
 
 def _leaf(nest: Nest, scope: Scope) -> list[Stmt]:

@@ -6,6 +6,7 @@ from mdh.ir.kernel import Atomic, Buf, If, Let, Space, Stmt, Store
 from mdh.ir.plan import Holding
 from mdh.ir.program import DimKind
 from mdh.lower.fold import Fold, combine, identity
+from mdh.lower.instance import strides_for
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope, conjunction
 from mdh.lower.order import Loop
@@ -17,7 +18,7 @@ def finish(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, position: 
     if fold.op is None:
         return _write_map(nest, fold, state, scope, position)
     outer = reduction_loops(nest, position)
-    if f in nest.partials:
+    if f in nest.partials or f in nest.clustered:
         return _write_partial(nest, f, state, scope, outer)
     if nest.plan.combines[f] == "atomic":
         o = fold.outputs[0]
@@ -118,13 +119,38 @@ def _write_partial(
 ) -> list[Stmt]:
     """The block's partial result, at its part number, for the kernel or block that combines them."""
     fold = nest.folds[f]
-    index = (part_index(nest, scope), *_where(nest, fold.outputs[0].index, scope))
-    bufs = tuple(_workspace(nest, n) for n in nest.partials[f])
+    if f in nest.clustered:
+        bufs = cluster_buffers(nest, f)
+        nest.managed.update(nest.declare(b).name for b in bufs)
+        own = tuple(scope.values.get(lv.var, Var(lv.var)) for lv in own_levels(nest))
+        index: tuple[Expr, ...] = own or (Const(0, I32),)
+    else:
+        index = (part_index(nest, scope), *_where(nest, fold.outputs[0].index, scope))
+        bufs = tuple(_workspace(nest, n) for n in nest.partials[f])
     first: list[Stmt] = [Store(b.name, index, e) for b, e in zip(bufs, state, strict=True)]
     if not outer:
         return first
     again = store_state(nest, fold, bufs, index, state)
     return [If(_all_at(outer, scope, last=False), tuple(first), tuple(again))]
+
+
+def cluster_buffers(nest: Nest, f: int) -> tuple[Buf, ...]:
+    """One SM buffer a state component, indexed by the block's own levels over cc dims."""
+    shape = tuple(lv.parts for lv in own_levels(nest)) or (1,)
+    strides = strides_for(shape, tuple(range(len(shape))))
+    return tuple(
+        Buf(f"cluster_{nest.folds[f].outputs[0].buffer}{c or ''}", Space.SM, t, shape, strides, align=16)
+        for c, t in enumerate(nest.folds[f].types)
+    )
+
+
+def own_levels(nest: Nest) -> list[Level]:
+    """Levels inside a block over cc dims: each combination is one element of the block's output."""
+    return [
+        lv
+        for lv in nest.levels.all
+        if lv.layer not in ("BLK", "CLU") and nest.stage.dims[lv.dim].kind is DimKind.CC
+    ]
 
 
 def part_index(nest: Nest, scope: Scope) -> Expr:

@@ -48,7 +48,7 @@ class Instance:
 
 def image(
     levels: Levels, index: tuple[Affine, ...], shifts: list[tuple[int, ...]], inside: frozenset[str]
-) -> tuple[Axis, ...]:  # noqa: E501
+) -> tuple[Axis, ...]:
     """The part of a buffer that accesses `index + shift` touch while the levels of `inside` run.
 
     index: program index functions (over stage dims) without constants, shared by all accesses.

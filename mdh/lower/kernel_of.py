@@ -1,12 +1,14 @@
 """A nest to a finished Kernel: bind the units, run the passes, list the parameters."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from mdh.ir.dtype import DType
-from mdh.ir.expr import Load, Var, walk
-from mdh.ir.kernel import Alloc, Buf, Kernel, Move, Space, Stmt, Workspace
+from mdh.ir.expr import Var, walk
+from mdh.ir.kernel import Alloc, Buf, Kernel, Space, Stmt, Workspace
 from mdh.ir.program import Program
-from mdh.ir.walk import expressions, statements, writes
+from mdh.ir.walk import expressions, reads, statements, writes
+from mdh.lower.cluster import finish_by_cluster
 from mdh.lower.emit import emit_block
 from mdh.lower.launch import bind_units, launch_of
 from mdh.lower.nest import Nest, dm_buf
@@ -25,12 +27,15 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
     more: list[Workspace] = []
     tail, counters = finish_by_ticket(nest)
     inner.extend(tail)
+    inner.extend(finish_by_cluster(nest))
     more.extend(counters)
     text = [*(Alloc(b) for b in nest.shared.values()), *bind_units(nest, inner)]
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
     done = run_passes(nest, tuple(text), {**bufs, **nest.shared})
-    params = _buffers(done, bufs, (*program.buffer_order, *(n for n in bufs if n not in program.buffer_of)))
+    params = _buffers(
+        nest, done, bufs, (*program.buffer_order, *(n for n in bufs if n not in program.buffer_of))
+    )
     return Kernel(nest.name, nest.stage.name, params, _scalars(done, program), launch_of(nest), done), more
 
 
@@ -47,22 +52,21 @@ def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tupl
     return body
 
 
-def _buffers(body: tuple[Stmt, ...], bufs: dict[str, Buf], order: tuple[str, ...]) -> tuple[Buf, ...]:
+def _buffers(
+    nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf], order: tuple[str, ...]
+) -> tuple[Buf, ...]:
     """DM buffers that the body names, read-only where it never writes them."""
     used: set[str] = set()
     written: set[str] = set()
+    awaited = {n for f, names in nest.partials.items() if nest.plan.combines[f] == "ticket" for n in names}
     for s in statements(body):
         written |= writes(s)
-        used |= {n.buffer for e in expressions(s) for n in walk(e) if isinstance(n, Load)}
-        if isinstance(s, Move):
-            used.add(s.src)
+        used |= reads(s)
     out = []
     for name in order:
         if name in used | written and name in bufs and bufs[name].space is Space.DM:
             b = bufs[name]
-            out.append(
-                Buf(b.name, b.space, b.dtype, b.shape, b.strides, readonly=name not in written, align=16)
-            )
+            out.append(replace(b, readonly=name not in written, align=16, volatile=name in awaited))
     return tuple(out)
 
 

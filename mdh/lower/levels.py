@@ -18,7 +18,7 @@ THREADED = ("WGP", "WRP", "THR")
 class Level:
     """`var` runs over 0 <= var < parts; one part is `tile` elements of dimension `dim`.
 
-    layer/axis as in `plan.Split`, None for a sequential loop. `unit`/`piece`: where @cyclic cuts the parts of a
+    layer/axis as in `plan.Split`, None for a sequential loop. `piece`: where @cyclic cuts the parts of a
     core layer in two, the level is the digit (unit id div piece) mod parts of the layer's coordinate.
     """
 

@@ -1,4 +1,4 @@
-"""What all parts of one kernel's lowering share: the plan's loops, buffers, and the scope at a place in them."""
+"""What all parts of one kernel's lowering share: the plan's loops, buffers, and scopes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -81,6 +81,8 @@ class Nest:
     regions: tuple[Region, ...] = ()
     shared: dict[str, Buf] = field(default_factory=dict)
     """SM buffers of the kernel, declared once; filled while the body is made."""
+    clustered: frozenset[int] = frozenset()
+    """Folds whose parts the blocks of a cluster combine through distributed shared memory."""
     leaf: "Leaf | None" = None
     """Takes over at item `leaf_at` in place of the scalar statement (scatters, phases of a scan)."""
     leaf_at: int = -1

@@ -58,7 +58,7 @@ def _without_holdings(plan: StagePlan) -> StagePlan:
     return replace(plan, steps=tuple(replace(s, holdings=()) for s in plan.steps))
 
 
-# -- over blocks -------------------------------------------------------------------------------------------------
+# -- over blocks -------------------------------------------------------------------------------
 
 
 def _buffers(stage: Stage, fold: Fold, stem: str, blocks: int) -> tuple[Buffer, Buffer]:
@@ -105,9 +105,10 @@ def _totals_plan(context: Context, stage: Stage) -> StagePlan:
     last = len(extents) - 1
     gpu = context.machine.kind != "cpu"
     limit = context.machine.grid_limits
-    blocks = [Split(d, n, 1 if n <= limit[d] and d < 3 else n, "BLK" if n <= limit[d] and d < 3 else None, d, d)
-              for d, n in enumerate(extents[:-1])]  # fmt: skip
-    blocks = [b if b.axis < 3 else replace(b, layer=None, axis=0) for b in blocks]
+    blocks = []
+    for d, n in enumerate(extents[:-1]):
+        on_grid = d < 3 and n <= limit[d]
+        blocks.append(Split(d, n, 1, "BLK", d, d) if on_grid else Split(d, n, n, None, 0, d))
     threads = min(SCAN_THREADS, extents[last]) if gpu else 1
     tile = -(-extents[last] // threads)
     first = PlanStep(1, 1, (*blocks, Split(last, extents[last], extents[last], None, 0, last)), (), ())
@@ -119,7 +120,7 @@ def _totals_plan(context: Context, stage: Stage) -> StagePlan:
     return StagePlan(stage, (first, second, third), (0, 1, 2), Grid(), (None,), (None,))
 
 
-# -- inside a block ------------------------------------------------------------------------------------------------
+# -- inside a block ----------------------------------------------------------------------------
 
 
 def _scan_dim(nest: Nest) -> int:
@@ -272,7 +273,7 @@ def _scan_threads(
             Var(lv.var)
             if unit is None
             else Binary("+", Binary("*", unit, Const(lv.parts, I32), I32), Var(lv.var), I32)
-        )  # noqa: E501
+        )
     assert unit is not None
     group = other_threads(
         nest, [Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis), lv.parts) for lv in digits]

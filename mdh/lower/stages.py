@@ -62,6 +62,7 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
     nest = context.nest(name, plan, folds)
     partials: dict[int, tuple[Buffer, ...]] = {}
     carried: dict[int, tuple[Buffer, ...]] = {}
+    clustered: set[int] = set()
     before = Built([], [])
     after = Built([], [])
     blocks = 1
@@ -70,9 +71,11 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
     for f, fold in enumerate(folds):
         if fold.op is None:
             continue
-        outer = [r for r in nest.regions if r.fold == f][0].opens
+        outer = next(r for r in nest.regions if r.fold == f).opens
         if blocks > 1 and plan.combines[f] == "atomic":
             before.add(start_stage(context, f"{name}_start", plan.stage, fold))
+        elif blocks > 1 and plan.combines[f] == "cluster" and _in_cluster(nest):
+            clustered.add(f)
         elif blocks > 1:
             partials[f] = _state_buffers(nest, f, f"{name}_part{f or ''}", blocks)
             if plan.combines[f] != "ticket":
@@ -85,12 +88,21 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
         buffers={**nest.buffers, **{b.name: b for b in extra}},
         partials={f: tuple(b.name for b in g) for f, g in partials.items()},
         carried={f: tuple(b.name for b in g) for f, g in carried.items()},
+        clustered=frozenset(clustered),
     )
     kernel, more = kernel_of(nest, context.program)
     built = Built(before.kernels, [*before.workspaces, *(Workspace(workspace_buf(b)) for b in extra), *more])
     built.kernels.append(kernel)
     built.add(after)
     return built
+
+
+def _in_cluster(nest: Nest) -> bool:
+    """The reduction is split over blocks of one cluster only, and the target reaches their memory."""
+    clustered = any(s.layer == "CLU" for st in nest.plan.steps for s in st.splits)
+    return (
+        nest.target == "cuda" and clustered and all(lv.layer == "BLK" for lv in block_reduction_levels(nest))
+    )
 
 
 def _state_buffers(nest: Nest, f: int, stem: str, parts: int) -> tuple[Buffer, ...]:

@@ -20,7 +20,7 @@ WARP = 32
 
 @dataclass(frozen=True, slots=True)
 class Digit:
-    """A digit of the block's linear thread id, (tid / stride) mod parts, and of a level: (var / piece) mod parts."""
+    """A digit of the linear thread id, (tid / stride) mod parts, and of a level: (var / piece) mod parts."""
 
     level: Level
     stride: int

@@ -8,7 +8,7 @@ from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, For, If, Space, Stmt, Store, Workspace
 from mdh.ir.program import DimKind
 from mdh.lower.close import wrap_rounds
-from mdh.lower.finish import block_reduction_levels, finish_total, store_state
+from mdh.lower.finish import block_reduction_levels, finish_total, own_levels, store_state
 from mdh.lower.fold import identity
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope
@@ -68,11 +68,7 @@ def _group(groups: list[Level]) -> Expr:
 def _combine(nest: Nest, f: int, parts: int) -> list[Stmt]:
     """The block's own outputs, dealt to its threads: each sums its parts in order and finishes them."""
     fold = nest.folds[f]
-    inside = [
-        lv
-        for lv in nest.levels.all
-        if lv.layer not in ("BLK", "CLU") and nest.stage.dims[lv.dim].kind is DimKind.CC
-    ]
+    inside = own_levels(nest)
     dealt = deal(nest, [lv.parts for lv in inside] or [1], "own")
     scope = Scope(values={lv.var: c for lv, c in zip(inside, dealt.coordinates, strict=False)})
     total = tuple(Buf(nest.fresh(f"total{c or ''}"), Space.RM, t, (), ()) for c, t in enumerate(fold.types))

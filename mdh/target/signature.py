@@ -16,10 +16,10 @@ def scope_of(kernel: Kernel, names: Mapping[str, str]) -> Scope:
 
 
 def spun_buffers(kernel: Kernel) -> frozenset[str]:
-    """DM buffers that some loop waits on: other blocks write them while this kernel runs."""
+    """DM buffers that other blocks write while this kernel runs: marked so, or waited on by some loop."""
     waits = [s.cond for s in nested(kernel.body) if isinstance(s, While)]
     loads = {n.buffer for cond in waits for n in walk(cond) if isinstance(n, Load)}
-    return frozenset(b.name for b in kernel.buffers if b.name in loads)
+    return frozenset(b.name for b in kernel.buffers if b.volatile or b.name in loads)
 
 
 def assemble(

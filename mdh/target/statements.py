@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import assert_never
 
+from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load
 from mdh.ir.kernel import (
     Alloc,
@@ -96,8 +97,10 @@ def unroll(s: For) -> list[str]:
 
 
 def _if(s: If, scope: Scope, dialect: Dialect) -> list[str]:
-    head = f"if ({text(s.cond, scope, dialect)})"
     then = block(s.then, scope, dialect)
+    if s.cond == Const(1, I32) and not s.orelse:  # a block for its declarations' sake
+        return ["{", *indented(then), "}"]
+    head = f"if ({text(s.cond, scope, dialect)})"
     if not s.orelse:
         return braced(head, then)
     orelse = block(s.orelse, scope, dialect)

@@ -42,7 +42,7 @@ def _in_index(s: Stmt, var: str, held: frozenset[str]) -> bool:
         for n in walk(e)
         if isinstance(n, Load) and n.buffer in held
         for i in n.index
-    ]  # noqa: E501
+    ]
     if isinstance(s, Store) and s.buffer in held:
         indices.extend(s.index)
     if isinstance(s, Move):

@@ -132,7 +132,7 @@ def _vector_buf(buf: Buf, n: int) -> Buf:
     return Buf(buf.name, buf.space, buf.dtype, (-(-buf.elements // n),), (1,), lanes=n)
 
 
-# -- one VEC loop ------------------------------------------------------------------------------------------------
+# -- one VEC loop ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Wide accesses on GPUs: unrolled loops over contiguous elements load and store 2 or 4 elements at once.
 
-Requires: VEC loops already turned into unrolled ones; buffers with proven alignment (`Buf.align`). Guarantees:
-every widened access is contiguous and aligned for every value of the surrounding variables. Scalar code
+Requires: VEC loops already turned into unrolled ones; buffers with proven alignment (`Buf.align`).
+Guarantees: every widened access is contiguous and aligned for every value of the surrounding variables. Scalar code
 between the accesses is unchanged, it works on rows held in registers.
 """
 
@@ -80,7 +80,13 @@ def _widened(loop: For, n: int, bufs: dict[str, Buf], names: set[str]) -> list[S
 
 def _memory(bufs: dict[str, Buf], a: _Access) -> bool:
     buf = bufs.get(a.buffer)
-    return buf is not None and buf.space is not Space.RM and buf.lanes == 1 and not buf.swizzle
+    return (
+        buf is not None
+        and buf.space is not Space.RM
+        and buf.lanes == 1
+        and not buf.swizzle
+        and not buf.volatile
+    )
 
 
 def _reads(body: tuple[Stmt, ...]) -> list[_Access]:
@@ -192,8 +198,10 @@ def _rows(
 ) -> list[Stmt]:
     """Rows in registers before and after an unrolled loop over the lanes."""
     lane = _fresh("lane", names)
-    rows = {a: Buf(_fresh(f"{a.buffer}_row", names), Space.RM, bufs[a.buffer].dtype, (lanes,), (1,), align=WIDEST)
-            for a in wide}  # fmt: skip
+    rows = {
+        a: Buf(_fresh(f"{a.buffer}_row", names), Space.RM, bufs[a.buffer].dtype, (lanes,), (1,), align=WIDEST)
+        for a in wide
+    }
     zero = (Const(0, I32),)
     stored = {a for a in wide if a in _writes(loop.body)}
     before: list[Stmt] = [Alloc(r) for r in rows.values()]
@@ -236,7 +244,7 @@ def _on_rows(s: Stmt, rows: dict[_Access, Buf], stored: set[_Access], var: str, 
         else _Access(s.dst, s.dst_index)
         if isinstance(s, Move)
         else None
-    )  # noqa: E501
+    )
     new = map_expressions(s, swap)
     if dst in stored and dst is not None:
         if isinstance(new, Store):
