@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, substitute
-from mdh.ir.kernel import Alloc, Barrier, Comment, For, ForKind, If, Let, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Let, Space, Stmt, Store, Wait
 from mdh.ir.plan import PlanStep
 from mdh.ir.program import DimKind
 from mdh.lower.close import close_region, open_region
@@ -81,13 +81,16 @@ def _item(nest: Nest, scope: Scope) -> list[Stmt]:
 def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
     out: list[Stmt] = [Comment(step.text)] if step.text else []
     live = dict(scope.live)
-    slotted = False
+    slotted = flying = False
     for copy in plan_copies(nest, step, scope):
         slotted = slotted or copy.dst.buf.name in nest.managed
         if copy.dst.buf.space is Space.RM:
             out.append(Alloc(copy.dst.buf))
         out.extend(emit_copy(nest, copy, scope))
         live[copy.key] = copy.dst
+        flying = flying or copy.staging.engine == "async"
+    if flying and not nest.cpu:
+        out.extend((Commit(), Wait(0)))
     inner = emit(nest, replace(scope, live=live, position=scope.position + 1))
     if not slotted:
         return [*out, *inner]

@@ -1,8 +1,8 @@
 """Wide accesses on GPUs: unrolled loops over contiguous elements load and store 2 or 4 elements at once.
 
 Requires: VEC loops already turned into unrolled ones; buffers with proven alignment (`Buf.align`).
-Guarantees: every widened access is contiguous and aligned for every value of the surrounding variables. Scalar code
-between the accesses is unchanged, it works on rows held in registers.
+Guarantees: every widened access is contiguous and aligned for every value of the surrounding
+variables. Scalar code between the accesses is unchanged, it works on rows held in registers.
 """
 
 from dataclasses import dataclass, replace
