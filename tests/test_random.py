@@ -14,7 +14,7 @@ from tests.pairs import arguments, difference
 from tests.random_programs import KINDS, random_program
 
 
-@pytest.mark.parametrize(("device", "seed", "pairs"), [("opencl:0", 1, 40), ("oclgrind", 5001, 20)])
+@pytest.mark.parametrize(("device", "seed", "pairs"), [("opencl:0", 1, 40), ("oclgrind", 5101, 20)])
 def test_accepted_pairs_equal_the_reference(device: str, seed: int, pairs: int) -> None:
     kinds, codes, wrong = fuzz_pairs(pairs, seed, device, None, jobs=2, limit=60)
     assert not wrong, wrong[0]
