@@ -38,7 +38,7 @@ def best_of(node: c_ast.If, scope: Scope) -> Best | None:
 def _best(op: str, flip: bool, targets: list[Load], values: list[Expr], node: c_ast.If, scope: Scope) -> Best:
     greater = (op[0] == ">") != flip
     span = scope.places.of(node.cond)
-    scope.uses.extend(Use(t, scope.loops, span, True, True) for t in targets)
+    scope.uses.extend(Use(t, scope.loops, span, (), True) for t in targets)
     scope.written.update(t.buffer for t in targets)
     where = tuple((t.buffer, t.index) for t in targets)
     tie = "last" if "=" in op else "first"

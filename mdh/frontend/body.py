@@ -5,7 +5,9 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.best import best_of
 from mdh.frontend.ctypes_of import scalar_type
-from mdh.frontend.lift_expr import element, lift
+from mdh.frontend.guards import negation
+from mdh.frontend.lift_expr import element, has_value, lift, no_value
+from mdh.frontend.limits import check_size
 from mdh.frontend.loops import loop_of
 from mdh.frontend.pragmas import read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope, Use
@@ -106,6 +108,8 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
         raise fail("C113", "local pointers are not supported", span)
     quals = getattr(node.type, "quals", None) or []
     value = None if node.init is None else convert(lift(node.init, scope), dtype)
+    if value is not None:
+        check_size(value, span)
     if "const" in quals and isinstance(value, Const):
         scope.values[node.name] = value
         return
@@ -137,7 +141,7 @@ def array_shape(node: c_ast.Node, scope: Scope) -> tuple[int, ...]:
                 code, what, scope.places.of(node.dim), help=f"bind it: -D {names[0]}=1024" if names else ""
             )
         if e.value <= 0:
-            raise fail("C132", f"an array extent of {e.value} is not positive", scope.places.of(node.dim))
+            raise fail("C117", f"an array extent of {e.value} is not positive", scope.places.of(node.dim))
         shape.append(e.value)
         node = node.type
     return tuple(shape)
@@ -171,7 +175,7 @@ def _if(node: c_ast.If, scope: Scope) -> None:
     outer, first = scope.conds, len(scope.statements)
     for branch, c in (
         (node.iftrue, cond),
-        (node.iffalse, Binary("==", cond, convert(Const(0, I32), cond.dtype), I32)),
+        (node.iffalse, negation(cond)),
     ):
         if branch is None:
             continue
@@ -205,6 +209,7 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
         raise fail("C118", "this cannot be assigned to", scope.places.of(target))
     value = lift(value_node, scope)
     if op != "=":
+        has_value(load.buffer, name, target, scope)
         value = binary(op[:-1], load, value)
     _record(scope, load, value, node, name)
 
@@ -214,11 +219,10 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> N
     value = lift(value_node, scope)
     if op != "=":
         if local.value is None:
-            raise fail(
-                "C115", f"`{name}` has no value here", scope.places.of(value_node), help="initialise it"
-            )
+            raise no_value(name, local, value_node, scope)
         value = binary(op[:-1], local.value, value)
     value = convert(value, local.dtype)
+    check_size(value, scope.places.of(value_node))
     for c in reversed(scope.conds):
         if local.value is None:
             raise fail(
@@ -228,17 +232,19 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> N
                 help="initialise it",
             )
         value = convert(select(c, value, local.value), local.dtype)
+    check_size(value, scope.places.of(value_node))
     scope.locals[name] = Local(local.dtype, value)
 
 
 def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
     """One assignment to an array element (or to a local that lives across loops)."""
     span = scope.places.of(node, name)
-    scope.uses.append(Use(load, scope.loops, span, bool(scope.conds), True))
+    scope.uses.append(Use(load, scope.loops, span, (), True))
     cond: Expr | None = None
     for c in scope.conds:
         cond = c if cond is None else Binary("&&", cond, c, I32)
     value = convert(value, load.dtype)
+    check_size(value, span)
     scope.written.add(load.buffer)
     scope.statements.append(Assign(load.buffer, load.index, value, cond, scope.loops, span))
     _forget(scope, load.buffer)
@@ -248,7 +254,7 @@ def _forget(scope: Scope, buffer: str) -> None:
     """Locals stand for expressions: one that reads `buffer` no longer has the value it was given."""
     for name, local in scope.locals.items():
         if local.value is not None and any(x.buffer == buffer for x in loads(local.value)):
-            scope.locals[name] = Local(local.dtype, None)
+            scope.locals[name] = Local(local.dtype, None, local.lost or buffer)
 
 
 def _check_condition(cond: Expr, first: int, node: c_ast.If, scope: Scope) -> None:

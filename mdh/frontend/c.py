@@ -9,12 +9,15 @@ from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
 from mdh.frontend.cparse import parse_function
 from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.limits import check_size, too_deep
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.merge import merged, rename
+from mdh.frontend.operators import check_operators
 from mdh.frontend.pieces import Piece, pieces_of
+from mdh.frontend.pragmas import inside_scop
 from mdh.frontend.preprocess import preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement
-from mdh.frontend.shapes import Shape, check_bounds, pointer_shapes, reshape, split_index
+from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var
@@ -30,22 +33,37 @@ def read_program(
     strict_fp: bool = False,
 ) -> Program:
     """The Program of a C function; raises Failed with C1xx diagnostics."""
+    try:
+        return _read(source, defines, function, strict_fp)
+    except RecursionError:
+        raise too_deep(source) from None
+
+
+def _read(source: Source, defines: Mapping[str, str | int], function: str | None, strict_fp: bool) -> Program:
     pre = preprocess(source, defines)
     parsed = parse_function(pre, function)
     scope = Scope(parsed.places)
     for decl in parsed.globals:
         _constant(decl, scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
-    walk_body(parsed.node.body.block_items or [], scope)
+    walk_body(inside_scop(parsed.node.body.block_items or [], scope), scope)
     if not scope.statements:
         raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl))
     shapes = pointer_shapes(scope.arrays, scope.uses)
-    extents = {n: shapes[n].extents if a.shape is None else a.shape for n, a in scope.arrays.items()}
-    check_bounds([u for u in scope.uses if scope.arrays[u.load.buffer].shape is not None], extents)
+    arrays = scope.arrays
+    extents = {
+        n: shapes[n].extents if n in shapes else open_extents(a, scope.uses) for n, a in arrays.items()
+    }
+    check_bounds(scope.uses, extents, frozenset(shapes))
     statements = [_reshaped(s, shapes) for s in scope.statements]
     temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
     pieces = merged(pieces_of(statements, scope.arrays), temps)
+    for number, pragma in scope.operators.items():
+        check_operators(pragma, number, pieces)
     stages = _stages(pieces, scope)
+    for stage in stages:
+        for e in stage.expressions():
+            check_size(e, stage.span or parsed.places.of(parsed.node.decl))
     used = {b for s in stages for b in s.read | s.written}
     buffers = tuple(
         Buffer(a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span)
@@ -59,6 +77,13 @@ def free_sizes(
     source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
 ) -> tuple[str, ...]:
     """Integer parameters used in bounds, subscripts or extents that no define binds, in C's order."""
+    try:
+        return _free_sizes(source, defines, function)
+    except RecursionError:
+        raise too_deep(source) from None
+
+
+def _free_sizes(source: Source, defines: Mapping[str, str | int], function: str | None) -> tuple[str, ...]:
     pre = preprocess(source, defines)
     parsed = parse_function(pre, function)
     used: set[str] = set()
@@ -146,7 +171,9 @@ def _stage(group: list[Piece], scope: Scope, taken: set[str]) -> Stage:
     if not dims:
         dims.append(Dim("one", 1, DimKind.CC))
     results = tuple(_result(p, names) for p in group)
-    stem = next((scope.stage_names[p.number] for p in group if p.number in scope.stage_names), None)
+    stem = next(
+        (scope.stage_names[n] for p in group for n in sorted(p.members) if n in scope.stage_names), None
+    )
     stem = stem or first.outputs[0].buffer
     name, k = stem, 2
     while name in taken:

@@ -28,7 +28,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
         tree = c_parser.CParser().parse(pre.text, pre.source.name)
     except c_parser.ParseError as e:
         raise _syntax(str(e), places) from None
-    except (RecursionError, AssertionError, AttributeError, IndexError, TypeError, ValueError):
+    except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
         # pycparser answers some malformed input with errors of its own internals
         raise fail("C101", "this is not C that can be parsed", Span(pre.source, 0, 1)) from None
     found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]

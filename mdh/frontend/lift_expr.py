@@ -4,13 +4,14 @@ from difflib import get_close_matches
 
 from pycparser import c_ast
 
-from mdh.diagnostics import fail
+from mdh.diagnostics import Failed, fail
 from mdh.frontend.ctypes_of import scalar_type
-from mdh.frontend.scope import Array, Scope, Use
+from mdh.frontend.guards import negation
+from mdh.frontend.scope import Array, Local, Scope, Use
 from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import F32, F64, I32, I64, U32, U64
-from mdh.ir.expr import Const, Expr, Load, children, loads
+from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
 
 
 def lift(node: c_ast.Node, scope: Scope) -> Expr:
@@ -37,10 +38,7 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
             return _binary(node, scope)
         case c_ast.TernaryOp():
             cond = lift(node.cond, scope)
-            inner = scope.conds
-            scope.conds = (*inner, cond)
-            then, other = lift(node.iftrue, scope), lift(node.iffalse, scope)
-            scope.conds = inner
+            then, other = _under(cond, node.iftrue, scope), _under(negation(cond), node.iffalse, scope)
             return select(cond, then, other)
         case c_ast.Cast():
             return convert(lift(node.expr, scope), scalar_type(node.to_type, scope.places))
@@ -55,13 +53,19 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
             )
 
 
+def _under(cond: Expr, node: c_ast.Node, scope: Scope) -> Expr:
+    """The value of `node`, which is looked at only where `cond` holds."""
+    outer = scope.conds
+    scope.conds = (*outer, cond)
+    value = lift(node, scope)
+    scope.conds = outer
+    return value
+
+
 def _binary(node: c_ast.BinaryOp, scope: Scope) -> Expr:
     left = lift(node.left, scope)
     if node.op in ("&&", "||"):
-        inner = scope.conds
-        scope.conds = (*inner, left)
-        right = lift(node.right, scope)
-        scope.conds = inner
+        right = _under(left if node.op == "&&" else negation(left), node.right, scope)
     else:
         right = lift(node.right, scope)
     if node.op in ("%", "&", "|", "^", "<<", ">>") and (left.dtype.is_float or right.dtype.is_float):
@@ -114,14 +118,13 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
     name = node.name
     if name in scope.cells:
         cell = scope.cells[name]
-        scope.uses.append(Use(cell, scope.loops, scope.places.of(node, name), bool(scope.conds), False))
+        has_value(cell.buffer, name, node, scope)
+        scope.uses.append(Use(cell, scope.loops, scope.places.of(node, name), scope.conds, False))
         return cell
     if name in scope.locals:
         value = scope.locals[name].value
         if value is None:
-            raise fail(
-                "C115", f"`{name}` has no value here", scope.places.of(node, name), help="initialise it"
-            )
+            raise no_value(name, scope.locals[name], node, scope)
         return value
     if name in scope.values:
         return scope.values[name]
@@ -134,6 +137,26 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
     near = get_close_matches(name, [*scope.values, *scope.locals, *scope.cells, *scope.arrays], 1)
     raise fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
                help=f"did you mean `{near[0]}`?" if near else f"define it: -D {name}=1024")  # fmt: skip
+
+
+def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
+    """A local is read where its value is not known."""
+    span = scope.places.of(node, name)
+    if local.lost:
+        return fail(
+            "C115",
+            f"`{name}` was read from `{local.lost}`, which has been written since",
+            span,
+            help=f"read `{local.lost}` again, or keep the old values in an array of their own",
+        )
+    return fail("C115", f"`{name}` has no value here", span, help="initialise it")
+
+
+def has_value(buffer: str, name: str, node: c_ast.Node, scope: Scope) -> None:
+    """Fails where an array of the function's own is read before anything is stored in it."""
+    if scope.arrays[buffer].temp and buffer not in scope.written:
+        raise fail("C115", f"`{name}` has no value here", scope.places.of(node, name),
+                   help="store something in it first")  # fmt: skip
 
 
 def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
@@ -157,8 +180,9 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
 
 
 def _element(node: c_ast.ArrayRef, scope: Scope) -> Load:
-    load, _ = element(node, scope)
-    scope.uses.append(Use(load, scope.loops, scope.places.of(node), bool(scope.conds), False))
+    load, array = element(node, scope)
+    has_value(array.name, array.name, node, scope)
+    scope.uses.append(Use(load, scope.loops, scope.places.of(node), scope.conds, False))
     return load
 
 
@@ -188,6 +212,11 @@ def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:
     e = lift(node, scope)
     if e.dtype.is_float:
         raise fail("C120", f"a subscript of `{array.name}` is not an integer", scope.places.of(node))
+    loops = {v.name for v in scope.loops}
+    free = next((n.name for n in walk(e) if isinstance(n, Var) and n.name not in loops), None)
+    if free is not None:
+        raise fail("C136", f"a subscript of `{array.name}` uses the size `{free}`, which has no value",
+                   scope.places.of(node), help=f"bind it: -D {free}=1024")  # fmt: skip
     if from_expr(e) is None and not _is_gather(e):
         raise fail("C120", f"this subscript of `{array.name}` is not affine in the loop variables",
                    scope.places.of(node),

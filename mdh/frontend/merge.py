@@ -40,6 +40,7 @@ def _initialisers(out: list[Piece], r: Piece) -> None:
                 value = None if len(r.targets) == 1 else value
             r.starts = tuple(value if i == c else s for i, s in enumerate(r.starts))
             out.pop(k)
+            r.merged |= m.members | r.members
             r.number = min(r.number, m.number)
             break
 
@@ -59,6 +60,7 @@ def _finishers(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:
             continue
         out.pop(at)
         r.outputs = merged_
+        r.merged |= f.members
     later = out[out.index(r) + 1 :]
     keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads() for p in later))
     r.outputs = keep or r.outputs

@@ -29,6 +29,11 @@ class Piece:
     outputs: tuple[Output, ...] = ()
     exclusive: bool = False
     merged: set[int] = field(default_factory=set)
+    """Numbers of the other statements that have become part of it."""
+
+    @property
+    def members(self) -> set[int]:
+        return {self.number, *self.merged}
 
     def reads(self) -> set[str]:
         es = [*self.values, *(s for s in self.starts if s is not None)]
@@ -116,9 +121,9 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     if any(before) != all(before):
         raise Failed(_carried("the running value is stored both before and after its update", s.span, None))
     kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
-    first = min(n, *(k for k, _ in stores))
-    return Piece(first, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
-                 s.span, tuple(outputs), all(before))  # fmt: skip
+    numbers = {n, *(k for k, _ in stores)}
+    return Piece(min(numbers), s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
+                 s.span, tuple(outputs), all(before), numbers)  # fmt: skip
 
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:

@@ -5,7 +5,7 @@ import re
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.scope import Scope
+from mdh.frontend.scope import OperatorPragma, Scope
 
 
 def read_pragma(node: c_ast.Pragma, scope: Scope) -> None:
@@ -20,6 +20,24 @@ def read_pragma(node: c_ast.Pragma, scope: Scope) -> None:
         return
     operators = re.fullmatch(r"mdh\s*\(\s*(.+?)\s*:\s*(.+?)\s*\)", text)
     if operators is None:
-        raise fail("C119", f"this mdh pragma is not understood: `{text}`", scope.places.of(node),
+        raise fail("C119", f"this mdh pragma is not understood: `{text}`", scope.places.of(node, "mdh"),
                    help="write #pragma mdh stage(NAME) or #pragma mdh( C[i][j] : ++, ++, + )")  # fmt: skip
-    scope.operators[number] = (operators[2], scope.places.of(node, "mdh"))
+    scope.operators[number] = OperatorPragma(operators[1], operators[2], scope.places.of(node, "mdh"))
+
+
+def inside_scop(items: list[c_ast.Node], scope: Scope) -> list[c_ast.Node]:
+    """The statements between `#pragma scop` and `#pragma endscop`, and all declarations; all without them."""
+    marks = [(k, _scop_word(n)) for k, n in enumerate(items) if _scop_word(n)]
+    if not marks:
+        return items
+    if [word for _, word in marks] != ["scop", "endscop"]:
+        raise fail("C119", "`#pragma scop` and `#pragma endscop` do not come as one pair",
+                   scope.places.of(items[marks[0][0]], marks[0][1]),
+                   help="one pair, both in the same block")  # fmt: skip
+    (first, _), (last, _) = marks
+    return [n for k, n in enumerate(items) if first < k < last or isinstance(n, c_ast.Decl | c_ast.DeclList)]
+
+
+def _scop_word(node: c_ast.Node) -> str:
+    word = (node.string or "").strip() if isinstance(node, c_ast.Pragma) else ""
+    return word if word in ("scop", "endscop") else ""

@@ -36,12 +36,12 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One access in the text. guarded: a condition protects it."""
+    """One access in the text, made where all of `conds` hold."""
 
     load: Load
     loops: tuple[LoopVar, ...]
     span: Span
-    guarded: bool
+    conds: tuple[Expr, ...]
     write: bool
 
 
@@ -73,11 +73,24 @@ Statement = Assign | Best
 
 
 @dataclass(frozen=True, slots=True)
+class OperatorPragma:
+    """`#pragma mdh( target : operators )`."""
+
+    target: str
+    operators: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Local:
-    """A scalar local of the body: its value at this place, and the buffers that value was read from."""
+    """A scalar local of the body and its value at this place, None where it has none.
+
+    `lost`: the buffer whose change took the value away, which was an expression over it.
+    """
 
     dtype: DType
     value: Expr | None
+    lost: str = ""
 
 
 @dataclass
@@ -97,8 +110,8 @@ class Scope:
     taken: set[str] = field(default_factory=set)
     stage_names: dict[int, str] = field(default_factory=dict)
     """Statement number → name given by `#pragma mdh stage(NAME)`."""
-    operators: dict[int, tuple[str, Span]] = field(default_factory=dict)
-    """Statement number → text of `#pragma mdh( … )`."""
+    operators: dict[int, OperatorPragma] = field(default_factory=dict)
+    """Statement number → what `#pragma mdh( … )` says of it."""
     written: set[str] = field(default_factory=set)
 
     def fresh(self, stem: str) -> str:

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
-from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.frontend.guards import clauses_of
 from mdh.frontend.scope import Array, LoopVar, Use
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, map_children
+from mdh.poly.dependence import Reach, reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,34 +25,60 @@ def pointer_shapes(arrays: dict[str, Array], uses: list[Use]) -> dict[str, Shape
     for array in arrays.values():
         if array.shape is None:
             mine = [u for u in uses if u.load.buffer == array.name]
-            out[array.name] = _shape(mine)
+            out[array.name] = _shape(array, mine)
     return out
 
 
-def _shape(uses: list[Use]) -> Shape:
-    accesses = []
-    for u in uses:
-        aff = from_expr(u.load.index[0])
-        if aff is None:
-            return Shape((1,), (1,))
-        accesses.append((aff, {lv.name: (0, lv.extent - 1) for lv in u.loops}))
-    if not accesses:
-        return Shape((1,), (1,))
-    strides = _strides([a for a, _ in accesses], [r for _, r in accesses])
-    parts = [split(a, strides, r) for a, r in accesses]
-    if any(p is None for p in parts):
-        strides = (1,)
-        parts = [(a,) for a, _ in accesses]
-    extents = []
-    for k in range(len(strides)):
-        most = 0
-        for p, (_, r) in zip(parts, accesses, strict=True):
-            assert p is not None
-            most = max(most, p[k].bounds(r)[1])
-        extents.append(most + 1)
-    for k in range(1, len(strides)):
-        extents[k] = strides[k - 1] // strides[k]
-    return Shape(tuple(extents), strides)
+def open_extents(array: Array, uses: list[Use]) -> tuple[int, ...]:
+    """The extents of `A[][K]`: the first one as far as the accesses reach."""
+    if array.shape is None or array.shape[0] >= 0:
+        return array.shape or ()
+    mine = [u for u in uses if u.load.buffer == array.name]
+    accesses = [_affine(array, u) for u in mine]
+    return (_extent(accesses, mine), *array.shape[1:])
+
+
+def _affine(array: Array, u: Use) -> Affine:
+    aff = from_expr(u.load.index[0])
+    if aff is None:
+        raise fail("C117", f"how long `{array.name}` is cannot be read off an index that is data", u.span,
+                   label="the index is loaded", help=f"declare its extents: {array.name}[N]")  # fmt: skip
+    return aff
+
+
+def _extent(indices: list[Affine], uses: list[Use]) -> int:
+    """One more than the greatest index that is accessed."""
+    tops = [_reach(a, u) for a, u in zip(indices, uses, strict=True)]
+    return max([0, *(t[1][0] for t in tops if t is not None)]) + 1
+
+
+def _shape(array: Array, uses: list[Use]) -> Shape:
+    flat = [_affine(array, u) for u in uses]
+    ranges = [_box(u) for u in uses]
+    strides = _strides(flat, ranges)
+    digits = [split(a, strides, r) for a, r in zip(flat, ranges, strict=True)]
+    parts = [p for p in digits if p is not None]
+    if len(parts) < len(flat):
+        strides, parts = (1,), [(a,) for a in flat]
+    first = _extent([p[0] for p in parts], uses)
+    return Shape((first, *(strides[k - 1] // strides[k] for k in range(1, len(strides)))), strides)
+
+
+def _box(u: Use) -> dict[str, tuple[int, int]]:
+    return {v.name: (0, v.extent - 1) for v in u.loops}
+
+
+def _reach(a: Affine, u: Use) -> tuple[Reach, Reach] | None:
+    """The least and greatest value of an index, each with its iteration; None where it is never used."""
+    low, high = a.bounds(_box(u))
+    ranges = {v.name: v.extent for v in u.loops}
+    if not u.conds:
+        corners = [
+            {v.name: (v.extent - 1) * ((a.coefficient(v.name) > 0) == top) for v in u.loops}
+            for top in (False, True)
+        ]
+        return (low, corners[0]), (high, corners[1])
+    return reach(a, ranges, clauses_of(u.conds, ranges))
 
 
 def _strides(accesses: list[Affine], ranges: list[dict[str, tuple[int, int]]]) -> tuple[int, ...]:
@@ -105,48 +133,54 @@ def split_index(load: Load, shapes: dict[str, Shape], loops: tuple[LoopVar, ...]
     return tuple(to_expr(d, I32) for d in digits)
 
 
-def check_bounds(uses: list[Use], extents: dict[str, tuple[int, ...]]) -> None:
-    """Fails with the iteration of the first access outside of its array (affine over a box: a corner)."""
+def check_bounds(uses: list[Use], extents: dict[str, tuple[int, ...]], flat: frozenset[str]) -> None:
+    """Fails with the iteration of the first access outside of its array; `flat`: arrays without extents."""
     found: list[Diagnostic] = []
     seen: set[tuple[str, int]] = set()
     for u in uses:
-        if u.guarded:
-            continue
-        ranges = {lv.name: (0, lv.extent - 1) for lv in u.loops}
-        for k, (e, n) in enumerate(zip(u.load.index, extents[u.load.buffer], strict=True)):
+        pointer = u.load.buffer in flat
+        for k, e in enumerate(u.load.index):
+            n = None if pointer else extents[u.load.buffer][k]
             aff = from_expr(e)
-            if aff is None:
+            ends = None if aff is None else _least_and_most(aff, n, u)
+            if ends is None:
                 continue
-            low, high = aff.bounds(ranges)
-            if low >= 0 and high < n:
+            value, point = ends[0] if ends[0][0] < 0 else ends[1]
+            if value >= 0 and (n is None or value < n):
                 continue
             if (u.load.buffer, u.span.start) not in seen:
-                found.append(_outside(u, k, aff, n, low if low < 0 else high))
+                found.append(_outside(u, k, n, value, point))
             seen.add((u.load.buffer, u.span.start))
     if found:
         raise Failed(*found)
 
 
-def _outside(u: Use, k: int, aff: Affine, extent: int, value: int) -> Diagnostic:
-    """The corner of the iteration box at which subscript k takes `value`."""
-    point = []
-    for lv in u.loops:
-        c = aff.coefficient(lv.name)
-        high = (c > 0) == (value >= extent)
-        at = (lv.extent - 1 if high else 0) if c else 0
-        point.append((lv.cname, lv.start + lv.step * at))
-    where = ", ".join(f"{n} = {v}" for n, v in point)
+def _least_and_most(a: Affine, n: int | None, u: Use) -> tuple[Reach, Reach] | None:
+    """As `_reach`; conditions are looked at only where the whole box is not inside."""
+    low, high = a.bounds(_box(u))
+    if low >= 0 and (n is None or high < n):
+        return None
+    return _reach(a, u)
+
+
+def _outside(u: Use, k: int, extent: int | None, value: int, point: dict[str, int]) -> Diagnostic:
+    """Subscript k takes `value` at the iteration `point`."""
+    at = {v.cname: v.start + v.step * point[v.name] for v in u.loops}
+    where = ", ".join(f"{n} = {v}" for n, v in at.items())
     verb = "writes" if u.write else "reads"
+    size = "begins at 0" if extent is None else f"has extent {extent} in dimension {k + 1}"
+    note = "the conditions around it do not keep the index inside" if u.conds else ""
     return Diagnostic(
         "C140",
-        f"`{u.load.buffer}` has extent {extent} in dimension {k + 1}, but the program {verb} index {value}"
-        + (f" at {where}" if where else ""),
+        f"`{u.load.buffer}` {size}, but the program {verb} index {value}" + (f" at {where}" if where else ""),
         (Label(u.span, f"index {value}"),),
-        help="correct the loop bounds or the array's extents",
+        notes=(note,) if note else (),
+        help="correct the loop bounds or the array's extents"
+        + ("; conditions guard reads only" if u.write else ""),
         witness=(
             ("buffer", u.load.buffer),
             ("dimension", k + 1),
             ("index", value),
-            ("iteration", dict(point)),
+            ("iteration", at),
         ),
     )

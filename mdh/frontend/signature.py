@@ -82,7 +82,7 @@ def extent(node: c_ast.Node, name: str, scope: Scope) -> int:
     n = constant(node, scope, f"an extent of `{name}`")
     if not 0 < n <= MOST_ELEMENTS:
         raise fail(
-            "C119", f"an extent of `{name}` is {n:,}", scope.places.of(node), help="extents are positive"
+            "C117", f"an extent of `{name}` is {n:,}", scope.places.of(node), help="extents are positive"
         )
     return n
 

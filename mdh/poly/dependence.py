@@ -1,4 +1,4 @@
-"""Do two accesses of a nest meet in one element? Answers with two iterations, found by isl."""
+"""Do two accesses of a nest meet in one element, how far does one reach? Answered with iterations, by isl."""
 
 import islpy as isl
 
@@ -6,6 +6,10 @@ from mdh.ir.affine import Affine
 
 Ranges = dict[str, int]
 """Loop variable → extent."""
+Clause = tuple[Affine, ...]
+"""All of these are >= 0."""
+Reach = tuple[int, dict[str, int]]
+"""A value and the iteration that takes it."""
 
 
 def _sum(a: Affine, mark: str) -> str:
@@ -43,7 +47,37 @@ def meeting(
     found = isl.Set(text)
     if found.is_empty():
         return None
-    point = found.lexmin().sample_point()
-    values = [point.get_coordinate_val(isl.dim_type.set, i).to_python() for i in range(2 * len(names))]
+    values = _values(found.lexmin().sample_point(), 2 * len(names))
     half = len(names)
     return dict(zip(names, values[:half], strict=True)), dict(zip(names, values[half:], strict=True))
+
+
+def reach(a: Affine, ranges: Ranges, clauses: tuple[Clause, ...]) -> tuple[Reach, Reach] | None:
+    """The least and the greatest value of `a` over the iterations in which one of `clauses` holds.
+
+    None where no iteration is left. Names that `ranges` lacks are integers of any value.
+    """
+    names = sorted(ranges)
+    others = sorted({n for c in clauses for x in c for n in x.names} - set(names))
+    place = {n: f"x{k}" for k, n in enumerate([*names, *others])}
+
+    def text(x: Affine) -> str:
+        return " + ".join([*(f"{c}*{place[n]}" for n, c in x.terms), str(x.const)])
+
+    box = [f"0 <= {place[n]} < {ranges[n]}" for n in names]
+    held = " or ".join("(" + (" and ".join(f"{text(x)} >= 0" for x in c) or "1 = 1") + ")" for c in clauses)
+    inside = " and ".join([*box, f"v = {text(a)}", f"({held or '1 = 0'})"])
+    extra = f"exists {', '.join(place[n] for n in others)} : " if others else ""
+    space = ", ".join(["v", *(place[n] for n in names)])
+    found = isl.Set(f"{{ [{space}] : {extra}{inside} }}")
+    if found.is_empty():
+        return None
+    least, greatest = (_values(s.sample_point(), 1 + len(names)) for s in (found.lexmin(), found.lexmax()))
+    return (least[0], dict(zip(names, least[1:], strict=True))), (
+        greatest[0],
+        dict(zip(names, greatest[1:], strict=True)),
+    )
+
+
+def _values(point: isl.Point, count: int) -> list[int]:
+    return [int(point.get_coordinate_val(isl.dim_type.set, i).to_python()) for i in range(count)]

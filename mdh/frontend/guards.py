@@ -1,0 +1,92 @@
+"""Conditions around an access, as far as they are affine: what they say about the loop variables."""
+
+from mdh.frontend.typing_rules import convert
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Cast, Const, Expr, Unary
+from mdh.poly.dependence import Clause, Ranges
+
+MOST_CLAUSES = 32
+"""Beyond this a condition is taken to say nothing, which is always safe."""
+TRUE: tuple[Clause, ...] = ((),)
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+def negation(cond: Expr) -> Expr:
+    """`cond` is 0."""
+    return Binary("==", cond, convert(Const(0, I32), cond.dtype), I32)
+
+
+def clauses_of(conds: tuple[Expr, ...], ranges: Ranges) -> tuple[Clause, ...]:
+    """A disjunction of conjunctions of `affine >= 0` that holds wherever all of `conds` hold.
+
+    What is not affine counts as true on either side of a negation: it protects nothing.
+    """
+    out = TRUE
+    for c in conds:
+        out = _both(out, _clauses(c, True, ranges))
+    return out
+
+
+def _clauses(e: Expr, holds: bool, ranges: Ranges) -> tuple[Clause, ...]:
+    match e:
+        case Const(value, _):
+            return TRUE if bool(value) == holds else ()
+        case Cast(arg, dtype) if dtype.bits >= 32:
+            return _clauses(arg, holds, ranges)
+        case Unary("!", arg, _):
+            return _clauses(arg, not holds, ranges)
+        case Binary("&&" | "||" as op, left, right, _):
+            a, b = _clauses(left, holds, ranges), _clauses(right, holds, ranges)
+            return _both(a, b) if (op == "&&") == holds else _either(a, b)
+        case Binary("==" | "!=" as op, left, Const(0, _), _) if _truth(left):
+            return _clauses(left, holds == (op == "!="), ranges)
+        case Binary(op, left, right, _) if op in OPPOSITE:
+            a_, b_ = from_expr(left), from_expr(right)
+            if a_ is None or b_ is None or not _signed(left, a_, b_, ranges):
+                return TRUE
+            return _compare(op if holds else OPPOSITE[op], a_, b_)
+        case _:
+            return TRUE
+
+
+def _truth(e: Expr) -> bool:
+    """`e` is 0 or 1 because it is a comparison."""
+    return isinstance(e, Binary) and (e.op in OPPOSITE or e.op in ("&&", "||"))
+
+
+def _signed(e: Expr, a: Affine, b: Affine, ranges: Ranges) -> bool:
+    """The comparison means what it means for integers: unsigned operands are known not to be negative."""
+    if e.dtype.is_float:
+        return False
+    if e.dtype.kind == "int":
+        return True
+    box = {n: (0, r - 1) for n, r in ranges.items()}
+    return all(x.names <= box.keys() and x.bounds(box)[0] >= 0 for x in (a, b))
+
+
+def _compare(op: str, a: Affine, b: Affine) -> tuple[Clause, ...]:
+    less, more = (b + a.scale(-1)).shift(-1), (a + b.scale(-1)).shift(-1)
+    match op:
+        case "<":
+            return ((less,),)
+        case "<=":
+            return ((less.shift(1),),)
+        case ">":
+            return ((more,),)
+        case ">=":
+            return ((more.shift(1),),)
+        case "==":
+            return ((less.shift(1), more.shift(1)),)
+        case _:
+            return (less,), (more,)
+
+
+def _both(a: tuple[Clause, ...], b: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    if len(a) * len(b) > MOST_CLAUSES:
+        return a
+    return tuple((*x, *y) for x in a for y in b)
+
+
+def _either(a: tuple[Clause, ...], b: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    return TRUE if len(a) + len(b) > MOST_CLAUSES else (*a, *b)
