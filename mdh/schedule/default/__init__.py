@@ -1,0 +1,40 @@
+"""Default schedules: a good one for any program, by class of stage, as a starting point to edit.
+
+Each class has a file: which dims go to blocks, threads and vector lanes, what is staged where. All are pure
+functions of a stage and a machine, and what they write passes the checker for every size.
+"""
+
+from mdh.ir.program import DimKind, Program, Stage
+from mdh.machine import Machine
+from mdh.schedule.default.contraction import contraction, find_contraction
+from mdh.schedule.default.map import map_stage
+from mdh.schedule.default.reduction import reduction
+from mdh.schedule.default.scan import scan
+from mdh.schedule.default.scatter import scatter
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.default.stencil import is_stencil, stencil
+from mdh.schedule.model import Schedule, Section
+
+
+def default_schedule(program: Program, machine: Machine, target: str) -> Schedule:
+    """A schedule without holes for every stage of the program."""
+    sections = tuple(default_section(program, stage, machine, target) for stage in program.stages)
+    return Schedule(sections, target=machine.name, program=program.name)
+
+
+def default_section(program: Program, stage: Stage, machine: Machine, target: str) -> Section:
+    """The steps of one stage; `target` is `cuda` or `opencl`."""
+    shape = Shape(program, stage)
+    if stage.scattered:
+        outline = scatter(shape, machine)
+    elif any(d.kind is DimKind.PS for d in stage.dims):
+        outline = scan(shape, machine)
+    elif (found := find_contraction(shape)) is not None:
+        outline = contraction(shape, found, machine)
+    elif shape.of_kind(DimKind.PW):
+        outline = reduction(shape, machine, target)
+    elif is_stencil(shape):
+        outline = stencil(shape, machine)
+    else:
+        outline = map_stage(shape, machine)
+    return outline.section(stage.name)

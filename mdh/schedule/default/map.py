@@ -1,0 +1,152 @@
+"""Maps and transposes: every output element by itself."""
+
+from mdh.ir.program import DimKind
+from mdh.machine import Machine
+from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
+from mdh.schedule.default.outline import Outline, attribute, stageable, staged
+from mdh.schedule.default.shape import Access, Shape
+from mdh.schedule.model import Mem, Unit
+
+THREADS = 256
+TRANSPOSE = 32
+"""Rows and columns of a transposed tile: one warp reads a row, one writes a column."""
+GROUPS_PER_CORE = 8
+
+
+def map_stage(shape: Shape, machine: Machine) -> Outline:
+    outline = Outline(shape)
+    x = output_dim(shape)
+    if x is None:
+        return outline
+    if machine.kind == "cpu":
+        map_cpu(outline, x, machine)
+        return outline
+    y = _transposed(shape, x)
+    if y is not None:
+        _transpose(outline, x, y, machine)
+    else:
+        _map_gpu(outline, x, machine)
+    return outline
+
+
+def output_dim(shape: Shape) -> int | None:
+    """The cc dim along which the first output is contiguous, else the largest; None for a single point."""
+    dims = shape.of_kind(DimKind.CC)
+    found = [c for w in shape.writes if (c := shape.contiguous(w)) is not None and c in dims]
+    return found[0] if found else max(dims, key=lambda d: (shape.extents[d], d), default=None)
+
+
+def neighbour(shape: Shape, x: int) -> int | None:
+    """The other cc dim with the smallest stride in the output: the rows next to one another."""
+    dims = [d for d in shape.of_kind(DimKind.CC) if d != x]
+    if not shape.writes:
+        return None
+    return min(dims, key=lambda d: (abs(shape.stride(shape.writes[0], d)) or 1 << 62, d), default=None)
+
+
+def map_cpu(outline: Outline, x: int, machine: Machine) -> None:
+    """Outer dims to work-groups, one row of vectors after the other inside."""
+    shape, extents = outline.shape, outline.shape.extents
+    lanes = vector_lanes(shape, x, machine)
+    dims = shape.of_kind(DimKind.CC)
+    wanted = GROUPS_PER_CORE * machine.units
+    tiles = outer_tiles(shape, [d for d in dims if d != x], wanted)
+    groups = 1
+    for d, tile in tiles.items():
+        groups *= ceil_div(extents[d], tile)
+    if groups < wanted:
+        tiles[x] = round_up(ceil_div(extents[x], ceil_div(wanted, groups)), 8 * lanes)
+    outline.step(tiles, dict(block_axes(tiles, extents, machine)))
+    if lanes > 1 and outline.tiles[x] >= lanes:
+        outline.step({**dict.fromkeys(dims, 1), x: lanes})
+        outline.step({x: 1}, {x: Unit("VEC", "x")})
+
+
+def outer_tiles(shape: Shape, dims: list[int], wanted: int) -> dict[int, int]:
+    """Tiles of the outermost dims, at most three, so that there are about `wanted` parts in all."""
+    tiles: dict[int, int] = {}
+    groups = 1
+    for d in dims[:3]:
+        if groups >= wanted:
+            break
+        tiles[d] = ceil_div(shape.extents[d], min(shape.extents[d], ceil_div(wanted, groups)))
+        groups *= ceil_div(shape.extents[d], tiles[d])
+    return tiles
+
+
+def vector_lanes(shape: Shape, x: int, machine: Machine) -> int:
+    """Lanes of a native vector along x; 1 where x is shorter or nothing is contiguous along it."""
+    lanes = max(2, machine.vector_bytes // max(4, shape.value_bytes))
+    accesses = [a for a in (*shape.writes, *shape.reads) if shape.uses(a, x)]
+    if shape.extents[x] < lanes or not any(abs(shape.stride(a, x)) == 1 for a in accesses):
+        return 1
+    return min(lanes, 16)
+
+
+def _wide(shape: Shape, x: int) -> int:
+    """Contiguous elements of one thread: 4, or 2 of 8 bytes, where rows keep their alignment; else 1."""
+    width = 4 if shape.value_bytes <= 4 else 2
+    accesses = [a for a in (*shape.writes, *shape.reads) if shape.uses(a, x)]
+    aligned = all(a.affine and _aligned(shape, a, x, width) for a in accesses)
+    return width if aligned and shape.extents[x] % width == 0 else 1
+
+
+def _aligned(shape: Shape, access: Access, x: int, width: int) -> bool:
+    others = [shape.stride(access, d) for d in range(len(shape.extents)) if d != x]
+    offset = access.index[-1].const if access.index and access.index[-1] is not None else 0
+    row = shape.program.buffer_of[access.buffer].shape[-1:]
+    return (
+        shape.stride(access, x) == 1
+        and not offset % width
+        and not any(s % width for s in others)
+        and not any(n % width for n in row)
+    )
+
+
+def _map_gpu(outline: Outline, x: int, machine: Machine) -> None:
+    """A block writes whole rows; each thread up to four elements."""
+    shape, extents = outline.shape, outline.shape.extents
+    wide = _wide(shape, x)
+    y = neighbour(shape, x)
+    columns = min(THREADS, power_up(ceil_div(extents[x], wide)))
+    rows = 1 if y is None else min(THREADS // columns, power_up(extents[y]))
+    repeat = 4 if wide == 1 and ceil_div(extents[x], columns) >= 4 * machine.units else 1
+    tiles = dict.fromkeys(shape.of_kind(DimKind.CC), 1)
+    tiles[x] = columns * wide * repeat
+    if y is not None:
+        tiles[y] = rows
+    outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
+    outline.step({x: columns * wide})
+    threads = {x: Unit("THR", "x")} | ({y: Unit("THR", "y")} if y is not None else {})
+    outline.step({x: wide} | ({y: 1} if y is not None else {}), threads)
+    if outline.tiles[x] == wide > 1:
+        outline.step({x: 1}, {x: Unit("VEC", "x")})
+
+
+def _transposed(shape: Shape, x: int) -> int | None:
+    """The dim along which an input is contiguous while the output is along x; None where all agree."""
+    for access in shape.reads:
+        y = shape.contiguous(access)
+        if y is not None and y != x and shape.uses(access, x) and stageable(shape, access.buffer):
+            return y
+    return None
+
+
+def _transpose(outline: Outline, x: int, y: int, machine: Machine) -> None:
+    """Square tiles through shared memory, so that both sides move whole rows."""
+    shape, extents = outline.shape, outline.shape.extents
+    tiles = {**dict.fromkeys(shape.of_kind(DimKind.CC), 1), x: TRANSPOSE, y: TRANSPOSE}
+    entries: dict[str, Mem] = {}
+    room = machine.shared_per_block // 4
+    for buffer in shape.inputs:
+        accesses = shape.reads_of(buffer)
+        if not stageable(shape, buffer) or all(
+            shape.contiguous(a) != y or not shape.uses(a, x) for a in accesses
+        ):
+            continue
+        size = 2 * shape.footprint(buffer, tiles) * shape.element_bytes(buffer)
+        if size <= room:
+            room -= size
+            entries[buffer] = staged(shape, buffer, "SM", None, attribute("pad", 1))
+    outline.step(tiles, dict(block_axes(tiles, extents, machine, x)), entries=entries)
+    outline.step({x: 1, y: 4}, {x: Unit("THR", "x"), y: Unit("THR", "y")})

@@ -1,0 +1,34 @@
+"""The dims of a contraction by role, and its operands' copies in shared memory."""
+
+from dataclasses import dataclass
+
+from mdh.schedule.default.outline import attribute, staged
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.model import Mem
+
+PAD_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """Operands and dims; `rows` move the first operand only, `columns` the second, main dims first."""
+
+    first: str
+    second: str
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    batch: tuple[int, ...]
+    reduced: tuple[int, ...]
+
+
+def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Mem:
+    """A copy in SM with the position that `main` moves stored fastest: transposed, and padded, if need be."""
+    name = shape.stage.dims[main].name
+    access = shape.reads_of(buffer)[0]
+    last = len(access.index) - 1
+    positions = [p for p, f in enumerate(access.index) if f is not None and name in f.names]
+    fastest = positions[-1] if positions else last
+    if fastest == last or not pad:
+        return staged(shape, buffer, "SM", fastest)
+    elements = max(1, min(8, PAD_BYTES // shape.element_bytes(buffer)))
+    return staged(shape, buffer, "SM", fastest, attribute("pad", elements))

@@ -1,0 +1,92 @@
+"""Puts a section together step by step, with `^` wherever nothing changes."""
+
+from collections.abc import Mapping, Sequence
+
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.model import (
+    Arg,
+    ArgCall,
+    Attr,
+    Caret,
+    Core,
+    For,
+    Mem,
+    Place,
+    Section,
+    Step,
+    Tile,
+    Unit,
+)
+
+
+def attribute(name: str, *values: int | str | ArgCall, **named: int | str) -> Attr:
+    """`@name(values…, key=value…)`."""
+    args = tuple(Arg(v) for v in values) + tuple(Arg(v, key) for key, v in named.items())
+    return Attr(name, args)
+
+
+class Outline:
+    """The steps so far. `tiles` are the current tiles: what the next step splits."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.tiles = list(shape.extents)
+        self.steps: list[Step] = []
+
+    def step(
+        self,
+        tiles: Mapping[int, int],
+        units: Mapping[int, Unit | For] | None = None,
+        *,
+        entries: Mapping[str, Mem] | None = None,
+        attrs: Sequence[Attr] = (),
+    ) -> None:
+        """Adds a step; tiles are cut to what is left, entries and units without effect are left out.
+
+        tiles: by dim position, absent dims keep their tile. units: who takes the parts, absent: loops.
+        entries: by buffer. A step that would say nothing is not written.
+        """
+        units, entries = units or {}, entries or {}
+        new = [max(1, min(tiles.get(d, t), t)) for d, t in enumerate(self.tiles)]
+        if new == self.tiles and not entries:
+            return
+        cells, cores = [], []
+        for d, (before, after) in enumerate(zip(self.tiles, new, strict=True)):
+            cells.append(Tile(after if after != before else Caret()))
+            unit = units.get(d)
+            cores.append(Core(unit if unit is not None and after != before else Caret()))
+        caret = Mem(Caret())
+        self.steps.append(
+            Step(
+                len(self.steps) + 1,
+                tuple(cells),
+                tuple(entries.get(b, caret) for b in self.shape.inputs),
+                tuple(entries.get(b, caret) for b in self.shape.outputs),
+                tuple(cores),
+                tuple(attrs),
+            )
+        )
+        self.tiles = new
+
+    def section(self, name: str) -> Section:
+        """The steps as the section of a stage."""
+        return Section(name, tuple(self.steps))
+
+
+def staged(shape: Shape, buffer: str, region: str, fastest: int | None = None, *attrs: Attr) -> Mem:
+    """`buffer:region[layout]`, the buffer's position `fastest` last, the others in their order."""
+    order = [p for p in range(len(shape.program.buffer_of[buffer].shape)) if p != fastest]
+    if fastest is not None:
+        order.append(fastest)
+    return Mem(Place(buffer, region, tuple(p + 1 for p in order)), attrs)
+
+
+def held(shape: Shape, region: str = "RM") -> dict[str, Mem]:
+    """All outputs of the stage in a region, in their natural layout."""
+    return {b: staged(shape, b, region) for b in shape.outputs}
+
+
+def stageable(shape: Shape, buffer: str) -> bool:
+    """A copy needs a known extent and at least one dimension."""
+    found = shape.reads_of(buffer)
+    return buffer in shape.inputs and bool(found) and all(a.affine and a.index for a in found)

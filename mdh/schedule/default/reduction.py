@@ -1,0 +1,152 @@
+"""Reductions that are no contraction: sums of rows and columns, dot products, gathers, best matches."""
+
+from mdh.ir.program import DimKind
+from mdh.machine import Machine
+from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
+from mdh.schedule.default.map import GROUPS_PER_CORE, outer_tiles, vector_lanes
+from mdh.schedule.default.outline import Outline, attribute, held
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.model import Caret, Mem, Unit
+
+THREADS = 256
+WARP = 32
+BLOCKS_PER_UNIT = 4
+UNROLL = 4
+
+
+def reduction(shape: Shape, machine: Machine, target: str) -> Outline:
+    outline = Outline(shape)
+    results = shape.of_kind(DimKind.CC)
+    reduced = shape.of_kind(DimKind.PW)
+    lane = _lane(shape)
+    if machine.kind == "cpu":
+        _cpu(outline, lane, machine)
+    elif shape.keeps_order:
+        _results_only(outline, machine)
+    elif lane in reduced:
+        _rows(outline, lane, machine, target)
+    else:
+        x = lane if lane in results else max(results, key=lambda d: shape.extents[d], default=None)
+        if x is None:
+            _rows(outline, max(reduced, key=lambda d: shape.extents[d]), machine, target)
+        else:
+            _columns(outline, x, machine)
+    return outline
+
+
+def _lane(shape: Shape) -> int | None:
+    """The contiguous dim of the input that moves with most dims: neighbours in it go to neighbouring lanes."""
+    reads = [a for a in shape.reads if a.buffer in shape.inputs and shape.contiguous(a) is not None]
+    results = shape.of_kind(DimKind.CC)
+    both = [
+        a
+        for a in reads
+        if not results
+        or (
+            any(shape.uses(a, d) for d in results)
+            and any(shape.uses(a, d) for d in shape.of_kind(DimKind.PW))
+        )
+        or not a.affine
+    ]
+    widest = max(both, key=lambda a: sum(shape.uses(a, d) for d in range(len(shape.extents))), default=None)
+    return None if widest is None else shape.contiguous(widest)
+
+
+def _results_only(outline: Outline, machine: Machine) -> None:
+    """One thread a result; its sum runs in C's order."""
+    shape = outline.shape
+    results = shape.of_kind(DimKind.CC)
+    if not results:
+        return
+    x = max(results, key=lambda d: shape.extents[d])
+    tiles = {**dict.fromkeys(results, 1), x: min(64, power_up(shape.extents[x]))}
+    outline.step(tiles, dict(block_axes(tiles, shape.extents, machine, x)))
+    outline.step({x: 1}, {x: Unit("THR", "x")})
+
+
+def _rows(outline: Outline, k: int, machine: Machine, target: str) -> None:
+    """Lanes along the reduced dim: a warp a row, or a block a row, or many blocks where rows are few."""
+    shape, extents = outline.shape, outline.shape.extents
+    results = shape.of_kind(DimKind.CC)
+    wide = 4 if extents[k] % 4 == 0 and extents[k] >= 4 * WARP else 1
+    y = max(results, key=lambda d: extents[d], default=None)
+    many = y is not None and extents[y] >= 8 and extents[k] <= 4096
+    lanes = WARP if many else min(THREADS, power_up(ceil_div(extents[k], wide)))
+    tiles = dict.fromkeys(results, 1)
+    if many and y is not None:
+        tiles[y] = THREADS // WARP
+    axes = block_axes(tiles, extents, machine)
+    _split_reduction(outline, tiles, k, lanes * wide * 2, grid_size(axes, tiles, extents), machine)
+    axes = block_axes(tiles, extents, machine)
+    entries: dict[str, Mem] = {}
+    units = ceil_div(min(outline.tiles[k], lanes * wide), wide)
+    if many and machine.shuffle and target == "cuda" and units & (units - 1) == 0:
+        entries = {b: Mem(Caret(), (attribute("combine", "shuffle"),)) for b in shape.outputs}
+    outline.step(tiles, dict(axes))
+    chunk = {**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lanes * wide}
+    outline.step(chunk)
+    threads = {k: Unit("THR", "x")} | ({y: Unit("THR", "y")} if many and y is not None else {})
+    split = outline.tiles[k] > wide
+    outline.step(
+        {k: wide} | ({y: 1} if many and y is not None else {}), threads, entries=entries if split else {}
+    )
+    outline.step({k: 1}, attrs=(attribute("unroll"),))
+
+
+def _columns(outline: Outline, x: int, machine: Machine) -> None:
+    """Lanes along the results; the reduced dim over the block's other axis and, if need be, over blocks."""
+    shape, extents = outline.shape, outline.shape.extents
+    k = max(shape.of_kind(DimKind.PW), key=lambda d: extents[d])
+    columns = min(64, power_up(extents[x]))
+    tiles = {**dict.fromkeys(shape.of_kind(DimKind.CC), 1), x: columns}
+    blocks = grid_size(block_axes(tiles, extents, machine), tiles, extents)
+    lines = min(THREADS // columns, power_up(ceil_div(extents[k], UNROLL)))
+    if blocks >= BLOCKS_PER_UNIT * 8 * machine.units:
+        lines = 1
+    _split_reduction(outline, tiles, k, lines * UNROLL * 4, blocks, machine)
+    outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
+    outline.step({**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lines * UNROLL})
+    outline.step({x: 1, k: UNROLL}, {x: Unit("THR", "x"), k: Unit("THR", "y")})
+    outline.step({k: 1}, attrs=(attribute("unroll"),))
+
+
+def _split_reduction(
+    outline: Outline, tiles: dict[int, int], k: int, least: int, blocks: int, machine: Machine
+) -> None:
+    """Puts the reduced dim on blocks, in tiles of whole `least`s, where results alone do not fill the grid."""
+    extent = outline.shape.extents[k]
+    parts = min(BLOCKS_PER_UNIT * machine.units // max(1, blocks), ceil_div(extent, least))
+    if parts > 1:
+        tiles[k] = round_up(ceil_div(extent, parts), least)
+
+
+def _cpu(outline: Outline, lane: int | None, machine: Machine) -> None:
+    """Results to work-groups; vector lanes along what is contiguous; partial results in registers."""
+    shape, extents = outline.shape, outline.shape.extents
+    results = list(shape.of_kind(DimKind.CC))
+    reduced = shape.of_kind(DimKind.PW)
+    wanted = GROUPS_PER_CORE * machine.units
+    lanes = 1 if lane is None else vector_lanes(shape, lane, machine)
+    tiles = outer_tiles(shape, results, wanted)
+    if lane in tiles and lane is not None and lanes > 1:
+        tiles[lane] = round_up(tiles[lane], 2 * lanes)
+    groups = grid_size(block_axes(tiles, extents, machine), tiles, extents)
+    k = max(reduced, key=lambda d: extents[d])
+    if groups * 2 <= machine.units and len(results) < 3 and not shape.keeps_order:
+        least = 64 * lanes
+        parts = min(ceil_div(wanted, groups), ceil_div(extents[k], least))
+        if parts > 1:
+            tiles[k] = round_up(ceil_div(extents[k], parts), least)
+    outline.step(tiles, dict(block_axes(tiles, extents, machine)))
+    if lanes == 1 or lane is None or outline.tiles[lane] < lanes or (lane in reduced and shape.keeps_order):
+        return
+    if lane in reduced:
+        outline.step(dict.fromkeys(results, 1))
+        outline.step({**dict.fromkeys(reduced, 1), lane: lanes})
+        outline.step({lane: 1}, {lane: Unit("VEC", "x")})
+        return
+    width = 4 * lanes if outline.tiles[lane] >= 4 * lanes else lanes
+    outline.step({**dict.fromkeys(results, 1), lane: width})
+    outline.step(dict.fromkeys(reduced, 1), entries=held(shape))
+    outline.step({lane: lanes})
+    outline.step({lane: 1}, {lane: Unit("VEC", "x")})

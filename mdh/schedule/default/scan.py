@@ -1,0 +1,59 @@
+"""Prefix sums: blocks and threads over the scanned dim, each running over a contiguous part."""
+
+from mdh.ir.program import DimKind
+from mdh.machine import Machine
+from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
+from mdh.schedule.default.outline import Outline, stageable, staged
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.model import Mem, Unit
+
+THREADS = 256
+ELEMENTS = 4
+"""Elements a thread runs over."""
+BLOCKS_PER_UNIT = 2
+GROUPS_PER_CORE = 4
+
+
+def scan(shape: Shape, machine: Machine) -> Outline:
+    outline = Outline(shape)
+    extents = shape.extents
+    rows = shape.of_kind(DimKind.CC)
+    scanned = shape.of_kind(DimKind.PS)
+    tiles = dict.fromkeys(rows, 1)
+    groups = grid_size(block_axes(tiles, extents, machine), tiles, extents)
+    s = max(scanned, key=lambda d: extents[d], default=None)
+    if s is None or len(scanned) > 1 or shape.keeps_order:
+        outline.step(tiles, dict(block_axes(tiles, extents, machine)))
+        return outline
+    if machine.kind == "cpu":
+        if groups < machine.units:
+            tiles[s] = ceil_div(extents[s], min(extents[s], GROUPS_PER_CORE * machine.units))
+        outline.step(tiles, dict(block_axes(tiles, extents, machine)))
+        return outline
+    threads = min(THREADS, power_up(ceil_div(extents[s], ELEMENTS)))
+    if groups < BLOCKS_PER_UNIT * machine.units:
+        tiles[s] = threads * ELEMENTS
+        most = 8 * BLOCKS_PER_UNIT * machine.units
+        if ceil_div(extents[s], tiles[s]) > most:
+            tiles[s] = round_up(ceil_div(extents[s], most), threads * ELEMENTS)
+    outline.step(tiles, dict(block_axes(tiles, extents, machine)))
+    entries = _copies(shape, {s: threads * ELEMENTS}, machine)
+    outline.step({s: threads * ELEMENTS}, entries=entries)
+    outline.step({s: ELEMENTS}, {s: Unit("THR", "x")})
+    return outline
+
+
+def _copies(shape: Shape, tiles: dict[int, int], machine: Machine) -> dict[str, Mem]:
+    """Inputs that move with the scanned dim alone, through shared memory: threads read them in turn."""
+    room = machine.shared_per_block // 4
+    out: dict[str, Mem] = {}
+    for buffer in shape.inputs:
+        if not stageable(shape, buffer):
+            continue
+        used = {d for a in shape.reads_of(buffer) for d in range(len(shape.extents)) if shape.uses(a, d)}
+        size = shape.footprint(buffer, tiles) * shape.element_bytes(buffer)
+        inner = any(d in used for d in shape.of_kind(DimKind.PW))
+        if used & set(tiles) and not inner and size <= room:
+            room -= size
+            out[buffer] = staged(shape, buffer, "SM")
+    return out

@@ -1,0 +1,43 @@
+"""Histograms: blocks and threads over the loops, a private output a block where it fits."""
+
+from math import prod
+
+from mdh.machine import Machine
+from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
+from mdh.schedule.default.outline import Outline, held
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.model import Mem, Unit
+
+THREADS = 256
+BLOCKS_PER_UNIT = 4
+PRIVATE = 32 * 1024
+"""Bytes of a private output that still leave room for several blocks a multiprocessor."""
+
+
+def scatter(shape: Shape, machine: Machine) -> Outline:
+    outline = Outline(shape)
+    extents = shape.extents
+    dims = [d for d, n in enumerate(extents) if n > 1]
+    if not dims:
+        return outline
+    x = max(dims, key=lambda d: (extents[d], d))
+    entries = _private(shape, machine)
+    cpu = machine.kind == "cpu"
+    threads = 1 if cpu else min(THREADS, power_up(extents[x]))
+    blocks = machine.units if cpu else BLOCKS_PER_UNIT * machine.units
+    tile = round_up(ceil_div(extents[x], min(blocks, extents[x])), threads)
+    if shape.keeps_order:
+        return outline
+    outline.step({x: tile}, dict(block_axes({x: tile}, extents, machine)))
+    outline.step({x: threads}, entries=entries)
+    if not cpu:
+        outline.step({x: 1}, {x: Unit("THR", "x")})
+    return outline
+
+
+def _private(shape: Shape, machine: Machine) -> dict[str, Mem]:
+    """The outputs in SM, if all of them fit and each element will be hit more than once."""
+    elements = [prod(shape.program.buffer_of[b].shape) for b in shape.outputs]
+    size = sum(elements) * shape.value_bytes
+    worth = prod(shape.extents) >= 4 * sum(elements)
+    return held(shape, "SM") if worth and size <= min(PRIVATE, machine.shared_per_block // 2) else {}

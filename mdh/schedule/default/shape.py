@@ -1,0 +1,112 @@
+"""What a default schedule looks at: which dims each access uses, and which of them is contiguous."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.expr import Const, Expr, Load, substitute, walk
+from mdh.ir.program import DimKind, Program, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An access to a buffer; index[p] is None where position p is data (gather, scatter)."""
+
+    buffer: str
+    index: tuple[Affine | None, ...]
+
+    @property
+    def affine(self) -> bool:
+        return None not in self.index
+
+    def dims(self) -> frozenset[str]:
+        return frozenset().union(*(f.names for f in self.index if f is not None))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A stage seen by its dims (by position) and accesses."""
+
+    program: Program
+    stage: Stage
+
+    @cached_property
+    def extents(self) -> tuple[int, ...]:
+        return tuple(d.extent for d in self.stage.dims)
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        return self.program.inputs(self.stage)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        return self.program.outputs(self.stage)
+
+    def of_kind(self, kind: DimKind) -> tuple[int, ...]:
+        """Positions of the dims of a kind that have more than one iteration."""
+        return tuple(i for i, d in enumerate(self.stage.dims) if d.kind is kind and d.extent > 1)
+
+    @cached_property
+    def reads(self) -> tuple[Access, ...]:
+        found = (n for e in self.stage.expressions() for n in walk(e) if isinstance(n, Load))
+        return tuple(dict.fromkeys(self._access(n.buffer, n.index) for n in found))
+
+    @cached_property
+    def writes(self) -> tuple[Access, ...]:
+        return tuple(self._access(o.buffer, o.index) for r in self.stage.results for o in r.outputs)
+
+    def _access(self, buffer: str, index: tuple[Expr, ...]) -> Access:
+        sizes: dict[str, Expr] = {
+            s.name: Const(s.size, s.dtype) for s in self.program.scalars if s.size is not None
+        }
+        known = {d.name for d in self.stage.dims}
+        functions = (from_expr(substitute(e, sizes)) for e in index)
+        return Access(buffer, tuple(f if f is not None and f.names <= known else None for f in functions))
+
+    def uses(self, access: Access, dim: int) -> bool:
+        return self.stage.dims[dim].name in access.dims()
+
+    def stride(self, access: Access, dim: int) -> int:
+        """Elements between neighbours along the dim; 0 where the access does not move (or moves by data)."""
+        shape = self.program.buffer_of[access.buffer].shape
+        name = self.stage.dims[dim].name
+        steps = (
+            f.coefficient(name) * prod(shape[p + 1 :])
+            for p, f in enumerate(access.index)
+            if f is not None and name in f.names
+        )
+        return sum(steps)
+
+    def contiguous(self, access: Access) -> int | None:
+        """The dim along which the access goes from element to element; the largest where there are several."""
+        found = [d for d, n in enumerate(self.extents) if n > 1 and abs(self.stride(access, d)) == 1]
+        return max(found, key=lambda d: self.extents[d], default=None)
+
+    def reads_of(self, buffer: str) -> tuple[Access, ...]:
+        return tuple(a for a in self.reads if a.buffer == buffer)
+
+    def element_bytes(self, buffer: str) -> int:
+        return self.program.buffer_of[buffer].dtype.bytes
+
+    @cached_property
+    def value_bytes(self) -> int:
+        """Bytes of the widest type a result is combined in."""
+        return max((t.bytes for r in self.stage.results for t in r.types), default=4)
+
+    def footprint(self, buffer: str, tiles: dict[int, int]) -> int:
+        """Elements of the bounding box of all accesses while each dim runs over `tiles` (1 if absent)."""
+        ranges = {d.name: (0, tiles.get(i, 1) - 1) for i, d in enumerate(self.stage.dims)}
+        elements = 1
+        for p in range(len(self.program.buffer_of[buffer].shape)):
+            bounds = [f.bounds(ranges) for a in self.reads_of(buffer) if (f := a.index[p]) is not None]
+            elements *= max(hi for _, hi in bounds) - min(lo for lo, _ in bounds) + 1
+        return elements
+
+    @cached_property
+    def keeps_order(self) -> bool:
+        """Float sums must be added up in C's order (--strict-fp)."""
+        return self.program.strict_fp and any(
+            r.op is not None and r.op.name in {"+", "*"} and any(t.is_float for t in r.types)
+            for r in self.stage.results
+        )

@@ -1,0 +1,44 @@
+"""Stencils: neighbouring elements of one input. Threads along the rows, a few rows a thread."""
+
+from mdh.ir.program import DimKind
+from mdh.machine import Machine
+from mdh.schedule.default.grid import block_axes, ceil_div, power_up
+from mdh.schedule.default.map import map_cpu, neighbour, output_dim
+from mdh.schedule.default.outline import Outline
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.model import Unit
+
+ROWS = 4
+"""Rows a thread computes: neighbours above and below stay in its registers."""
+COLUMNS = 64
+THREADS = 256
+
+
+def is_stencil(shape: Shape) -> bool:
+    """An input is read at several constant offsets."""
+    return any(len(shape.reads_of(b)) > 2 for b in shape.inputs)
+
+
+def stencil(shape: Shape, machine: Machine) -> Outline:
+    outline = Outline(shape)
+    x = output_dim(shape)
+    if x is None:
+        return outline
+    if machine.kind == "cpu":
+        map_cpu(outline, x, machine)
+        return outline
+    extents = shape.extents
+    y = neighbour(shape, x)
+    tiles = dict.fromkeys(shape.of_kind(DimKind.CC), 1)
+    if y is None:
+        tiles[x] = min(THREADS, power_up(extents[x]))
+        outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
+        outline.step({x: 1}, {x: Unit("THR", "x")})
+        return outline
+    columns = min(COLUMNS, power_up(extents[x]))
+    rows = ROWS if extents[y] >= 4 * ROWS else 1
+    lines = min(THREADS // columns, power_up(ceil_div(extents[y], rows)))
+    tiles |= {x: columns, y: rows * lines}
+    outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
+    outline.step({x: 1, y: rows}, {x: Unit("THR", "x"), y: Unit("THR", "y")})
+    return outline
