@@ -216,7 +216,7 @@ def _misfit(place: OpenHole, value: Value) -> list[Diagnostic]:
         return [
             Diagnostic(
                 "S121",
-                f"`{str(value)[:60]}` cannot be a {place.place}",
+                f"`{str(value)[:60]}` is no {place.place}",
                 _label(place.hole.span, label),
             )
         ]

@@ -142,7 +142,7 @@ def _filling(shape: Shape, found: Contraction, machine: Machine) -> tuple[_Tiles
 
 
 def _slices(shape: Shape, found: Contraction, depth: int) -> dict[int, int]:
-    """Tiles of the reduced dims that a block stages at once: about `depth` iterations, innermost dims first."""
+    """Tiles of the reduced dims that a block stages at once: about `depth` iterations, inner dims first."""
     out: dict[int, int] = {}
     for d in reversed(found.reduced):
         out[d] = max(1, min(shape.extents[d], depth))

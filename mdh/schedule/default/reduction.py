@@ -35,7 +35,7 @@ def reduction(shape: Shape, machine: Machine, target: str) -> Outline:
 
 
 def _lane(shape: Shape) -> int | None:
-    """The contiguous dim of the input that moves with most dims: neighbours in it go to neighbouring lanes."""
+    """The contiguous dim of the input that moves with most dims: its neighbours go to neighbouring lanes."""
     reads = [a for a in shape.reads if a.buffer in shape.inputs and shape.contiguous(a) is not None]
     results = shape.of_kind(DimKind.CC)
     both = [
@@ -113,7 +113,7 @@ def _columns(outline: Outline, x: int, machine: Machine) -> None:
 def _split_reduction(
     outline: Outline, tiles: dict[int, int], k: int, least: int, blocks: int, machine: Machine
 ) -> None:
-    """Puts the reduced dim on blocks, in tiles of whole `least`s, where results alone do not fill the grid."""
+    """Puts the reduced dim on blocks, in multiples of `least`, where results alone do not fill the grid."""
     extent = outline.shape.extents[k]
     parts = min(BLOCKS_PER_UNIT * machine.units // max(1, blocks), ceil_div(extent, least))
     if parts > 1:

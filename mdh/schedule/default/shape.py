@@ -79,7 +79,7 @@ class Shape:
         return sum(steps)
 
     def contiguous(self, access: Access) -> int | None:
-        """The dim along which the access goes from element to element; the largest where there are several."""
+        """The dim along which the access goes from element to element; the largest if there are several."""
         found = [d for d, n in enumerate(self.extents) if n > 1 and abs(self.stride(access, d)) == 1]
         return max(found, key=lambda d: self.extents[d], default=None)
 
