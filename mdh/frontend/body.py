@@ -9,8 +9,9 @@ from mdh.frontend.guards import negation
 from mdh.frontend.lift_expr import element, has_value, lift, no_value
 from mdh.frontend.limits import check_size
 from mdh.frontend.loops import loop_of
-from mdh.frontend.pragmas import read_pragma
+from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope, Use
+from mdh.frontend.sink import sunk
 from mdh.frontend.typing_rules import binary, convert, select
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.dtype import I32
@@ -20,6 +21,7 @@ from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, walk
 def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
     """Statements of one block; names declared in it end with it."""
     outer = dict(scope.locals), dict(scope.cells), dict(scope.values)
+    items = inside_scop(items, scope)
     for n, item in enumerate(items):
         _statement(item, items[n + 1 :], scope)
     for name in list(scope.locals):
@@ -106,6 +108,8 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
         return
     if isinstance(node.type, c_ast.PtrDecl):
         raise fail("C113", "local pointers are not supported", span)
+    if sunk(node, rest):
+        return
     quals = getattr(node.type, "quals", None) or []
     value = None if node.init is None else convert(lift(node.init, scope), dtype)
     if value is not None:

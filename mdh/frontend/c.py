@@ -9,12 +9,11 @@ from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
 from mdh.frontend.cparse import parse_function
 from mdh.frontend.ctypes_of import scalar_type
-from mdh.frontend.limits import check_size, too_deep
 from mdh.frontend.lift_expr import lift
+from mdh.frontend.limits import check_size, too_deep
 from mdh.frontend.merge import merged, rename
 from mdh.frontend.operators import check_operators
 from mdh.frontend.pieces import Piece, pieces_of
-from mdh.frontend.pragmas import inside_scop
 from mdh.frontend.preprocess import preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
@@ -46,7 +45,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     for decl in parsed.globals:
         _constant(decl, scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
-    walk_body(inside_scop(parsed.node.body.block_items or [], scope), scope)
+    walk_body(parsed.node.body.block_items or [], scope)
     if not scope.statements:
         raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl))
     shapes = pointer_shapes(scope.arrays, scope.uses)

@@ -31,6 +31,10 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
         # pycparser answers some malformed input with errors of its own internals
         raise fail("C101", "this is not C that can be parsed", Span(pre.source, 0, 1)) from None
+    for n in tree.ext:
+        if isinstance(n, c_ast.Pragma) and (n.string or "").split("(")[0].split()[:1] == ["mdh"]:
+            raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
+                       help="put it in the function, before the loops it speaks of")  # fmt: skip
     found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
     constants = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and n.init is not None)
     if not found:

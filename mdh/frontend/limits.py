@@ -15,8 +15,8 @@ def check_size(e: Expr, span: Span) -> None:
     for _ in range(MOST_DEPTH):
         seen += len(level)
         if seen > MOST_NODES:
-            raise fail("C121", f"this expression has more than {MOST_NODES:,} parts once its locals are written out",
-                       span, help=HELP)  # fmt: skip
+            what = f"this expression has more than {MOST_NODES:,} parts once its locals are written out"
+            raise fail("C121", what, span, help=HELP)
         level = [c for x in level for c in children(x)]
         if not level:
             return

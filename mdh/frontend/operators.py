@@ -38,7 +38,7 @@ def _meant(word: str, pragma: OperatorPragma) -> str:
     inner = prefix[1] if prefix else pointwise[1] if pointwise else word
     if inner not in OPERATORS:
         raise fail("C119", f"`{word}` is no combine operator", pragma.span,
-                   help="++ keeps a dimension; + * min max & | ^ && || reduce it; ps(+) is a prefix sum")  # fmt: skip
+                   help="++ keeps a dimension; + * min max & | ^ && || reduce it; ps(+) sums up")  # fmt: skip
     return f"ps({inner})" if prefix else inner
 
 

@@ -15,6 +15,9 @@ MOST_CHARACTERS = 1 << 20
 MOST_NESTING = 200
 """Brackets inside brackets: far beyond what people write, and what a recursive parser can take."""
 
+MOST_TOKENS = 50_000
+"""Of one expansion: macros that double each other would never end."""
+
 PRELUDE = (
     "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t; "
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t; "
@@ -54,6 +57,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.fixed = fixed
         self.found: list[Diagnostic] = []
         self.line_directive = "#line"
+        self.last = _first_directive(source)
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         self.found.append(
@@ -71,7 +75,17 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         at = self.file.text.find(word)
         return Label(Span(self.file, max(at, 0), max(at, 0) + len(word)))
 
+    def expand_macros(self, tokens: Any, expanding_from: Any = ()) -> Any:
+        if tokens:
+            self.last = getattr(tokens[0], "lineno", self.last) or self.last
+        out = super().expand_macros(tokens, list(expanding_from))
+        if len(out) > MOST_TOKENS:
+            what = f"macros expand to more than {MOST_TOKENS:,} tokens here"
+            raise Failed(Diagnostic("C103", what, (_line(self.file, self.last),)))
+        return out
+
     def on_directive_handle(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Any:
+        self.last = getattr(directive, "lineno", self.last) or self.last
         if directive.value == "define" and toks and toks[0].value in self.fixed:
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
         return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
@@ -95,8 +109,12 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
     p.define("__restrict restrict")
     p.define("__inline inline")
     out = io.StringIO()
-    p.parse(source.text, source.name)
-    p.write(out)
+    try:
+        p.parse(source.text, source.name)
+        p.write(out)
+    except (IndexError, AttributeError, TypeError, ValueError):
+        # pcpp answers some malformed directives and macros with errors of its own internals
+        p.found.append(Diagnostic("C103", "the preprocessor cannot read this", (_line(source, p.last),)))
     if p.found:
         raise Failed(*p.found)
     return Preprocessed(source, f"{PRELUDE}\n{out.getvalue()}", sizes)
@@ -135,6 +153,12 @@ def _size(name: str, value: str | int) -> int:
     except ValueError:
         raise fail("C105", f"the size `{name}` is bound to `{value}`, which is no integer",
                    help=f"write -D {name}=1024") from None  # fmt: skip
+
+
+def _first_directive(source: Source) -> int:
+    """The line of the first `#`, where the preprocessor begins to have work."""
+    at = source.text.find("#")
+    return source.position(max(at, 0))[0]
 
 
 def _line(source: Source, line: int) -> Label:
