@@ -1,0 +1,20 @@
+#define A B B
+#define B C C
+#define C D D
+#define D E E
+#define E F F
+#define F G G
+#define G H H
+#define H I I
+#define I J J
+#define J K K
+#define K L L
+#define L M M
+#define M N N
+#define N O O
+#define O P P
+#define P Q Q
+#define Q 1 +
+void f(float y[8]) {
+  y[0] = A 1;
+}

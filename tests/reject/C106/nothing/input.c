@@ -1,0 +1,2 @@
+void f(float y[8]) {
+}

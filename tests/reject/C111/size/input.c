@@ -1,0 +1,4 @@
+void f(float y[N]) {
+  for (int i = 0; i < N; i++)
+    y[i] = 1;
+}

@@ -1,0 +1,7 @@
+void f(float y[8], float x[8]) {
+  for (int i = 0; i < 8; i++)
+    if (x[i] > 0) {
+      x[i] = 0;
+      y[i] = 1;
+    }
+}

@@ -1,0 +1,5 @@
+#define N 0
+void f(int y[8]) {
+  for (int i = 0; i < 8; i++)
+    y[i] = i / N;
+}

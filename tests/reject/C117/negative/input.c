@@ -1,0 +1,5 @@
+#define N 8
+void f(float y[N - 9]) {
+  for (int i = 0; i < N; i++)
+    y[i] = 1;
+}

@@ -1,0 +1,5 @@
+void f(float y[8], const float x[8]) {
+#pragma mdh( x[i] : ++ )
+  for (int i = 0; i < 8; i++)
+    y[i] = x[i];
+}

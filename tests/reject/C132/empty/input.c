@@ -1,0 +1,4 @@
+void f(float y[8]) {
+  for (int i = 8; i < 8; i++)
+    y[i] = 1;
+}
