@@ -130,8 +130,8 @@ def _private(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
 def _move(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, scope: Scope) -> Stmt:
     """dst[coordinates] = the program element there, zero where it is outside of the buffer."""
     assert copy.dst.axes is not None
-    dst_index, src_index, element = addresses(nest, copy, coordinates, scope)
-    pred = in_bounds(nest, copy, element, scope)
+    dst_index, src_index = addresses(nest, copy, coordinates, scope)
+    pred = in_bounds(nest, copy, src_index, scope)
     return Move(
         copy.dst.buf.name, dst_index, copy.src.buf.name, src_index, lanes,
         copy.staging.engine, copy.staging.cache, pred,
@@ -140,12 +140,11 @@ def _move(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, scope: Sc
 
 def addresses(
     nest: Nest, copy: Copy, coordinates: list[Expr], scope: Scope
-) -> tuple[tuple[Expr, ...], tuple[Expr, ...], list[Expr]]:
-    """(index in dst, index in src, program index) of the element at the instance's coordinates."""
+) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """(index in dst, index in src) of the element at the instance's coordinates."""
     assert copy.dst.axes is not None
     dst: list[Expr] = []
     src: list[Expr] = []
-    element: list[Expr] = []
     for k, (axis, c) in enumerate(zip(copy.dst.axes, coordinates, strict=True)):
         dst.append(c)
         values = dict(scope.values)
@@ -158,9 +157,8 @@ def addresses(
             where = axis.low + Affine.var("@c")
             values["@c"] = c
         inner = replace(scope, values=values)
-        element.append(nest.expr(where, inner))
         if copy.src.axes is None:
-            src.append(element[-1])
+            src.append(nest.expr(where, inner))
         else:
             source = copy.src.axes[k]
             if source.packed and not axis.packed:
@@ -171,7 +169,7 @@ def addresses(
         src.insert(0, nest.expr(copy.src.slot, scope))
     if copy.dst.slot is not None:
         dst.insert(0, nest.expr(copy.dst.slot, scope))
-    return tuple(dst), tuple(src), element
+    return tuple(dst), tuple(src)
 
 
 def _packed_source(
@@ -193,16 +191,22 @@ def _digit(c: Expr, parts: int, radix: int, extent: int) -> Expr:
     return out if parts * radix >= extent else Binary("%", out, Const(parts, I32), I32)
 
 
-def in_bounds(nest: Nest, copy: Copy, element: list[Expr], scope: Scope) -> Expr | None:
-    """The condition that a program index lies in the buffer, None where that is proven."""
+def in_bounds(nest: Nest, copy: Copy, where: tuple[Expr, ...], scope: Scope) -> Expr | None:
+    """The condition that an index lies in the copy's source (`where`: in the source's own coordinates), None
+    where that is proven."""
     assert copy.dst.axes is not None
-    if copy.src.axes is not None:
-        return None
     ranges = nest.ranges(scope)
     shape = nest.buffers[copy.staging.buffer].shape
     terms: list[Expr] = []
-    for axis, size, e in zip(copy.dst.axes, shape, element, strict=True):
-        low, high = axis.low.bounds(ranges)
+    where = where[-len(shape) :] if shape else ()
+    for k, (axis, n, e) in enumerate(zip(copy.dst.axes, shape, where, strict=True)):
+        size, start = n, axis.low
+        if copy.src.axes is not None:
+            source = copy.src.axes[k]
+            if source.packed:
+                continue
+            size, start = source.extent, source.local(axis.low)
+        low, high = start.bounds(ranges)
         reach = axis.extent - 1
         if axis.packed:
             reach = sum(abs(c) * (parts - 1) for _, parts, c, _ in axis.variables)
@@ -236,7 +240,7 @@ def _aligned(nest: Nest, copy: Copy, n: int, scope: Scope) -> bool:
     dst, src = copy.dst, copy.src
     assert dst.axes is not None
     k = len(dst.axes) - 1
-    if dst.axes[k].extent % n or in_bounds(nest, copy, [Const(0, I32)] * (k + 1), scope) is not None:
+    if dst.axes[k].extent % n or in_bounds(nest, copy, (Const(0, I32),) * (k + 1), scope) is not None:
         return False
     if nest.cpu:
         return True
@@ -307,8 +311,8 @@ def _transposing(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, sc
     held = Buf(
         nest.fresh(f"{copy.staging.buffer}_row"), Space.RM, copy.dst.buf.dtype, (lanes,), (1,), align=16
     )
-    dst, src, element = addresses(nest, copy, coordinates, scope)
-    pred = in_bounds(nest, copy, element, scope)
+    dst, src = addresses(nest, copy, coordinates, scope)
+    pred = in_bounds(nest, copy, src, scope)
     zero = (Const(0, I32),)
     out: list[Stmt] = [
         Alloc(held),

@@ -110,19 +110,29 @@ def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
     )
     if level.exact or level.cyclic or scope.peels >= MOST_PEELS or level.full_parts == 0:
         if pipelined and isinstance(following, Point):
-            return emit_pipelined(nest, level, level.parts, following.step, scope, emit)
+            return emit_pipelined(nest, level, level.parts, following.step, scope, _below_point)
         return [_for(nest, level, 0, level.parts, emit(nest, inner), _kind(nest, level))]
     peeled = replace(inner, peels=scope.peels + 1)
     whole = replace(peeled, full=peeled.full | {level.var})
     last = replace(peeled, fixed={**peeled.fixed, level.var: level.full_parts})
     if pipelined and isinstance(following, Point):
         main = emit_pipelined(
-            nest, level, level.full_parts, following.step, replace(whole, position=scope.position), emit
+            nest,
+            level,
+            level.full_parts,
+            following.step,
+            replace(whole, position=scope.position),
+            _below_point,
         )
     else:
         main = [_for(nest, level, 0, level.full_parts, emit(nest, whole), _kind(nest, level))]
     tail = emit(nest, last)
     return [*main, _for(nest, level, level.full_parts, level.full_parts + 1, tail, ForKind.UNROLL)]
+
+
+def _below_point(nest: Nest, scope: Scope) -> list[Stmt]:
+    """What follows the point at the scope's position, inside the regions that open there."""
+    return _around(nest, scope, emit(nest, scope.at(scope.position + 1)))
 
 
 def _staged(step: PlanStep) -> bool:

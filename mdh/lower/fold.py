@@ -130,6 +130,8 @@ def combine(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr,
 def _extreme(op: str, nan: bool, t: DType, a: Expr, b: Expr) -> Expr:
     if nan and t.is_float:
         return Call("f" + op, (a, b), t)
+    if not t.is_float and t.bits < I32.bits:
+        return Cast(Call("i" + op, (Cast(a, I32), Cast(b, I32)), I32), t)
     if not t.is_float:
         return Call("i" + op, (a, b), t)
     compare = Binary(">" if op == "max" else "<", b, a, I32)

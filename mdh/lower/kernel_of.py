@@ -13,10 +13,14 @@ from mdh.lower.emit import emit_block
 from mdh.lower.launch import bind_units, launch_of
 from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.passes.barriers import place_barriers
+from mdh.lower.passes.prune import prune
 from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.vectorise import vectorise
 from mdh.lower.passes.widen import widen
 from mdh.lower.ticket import finish_by_ticket
+
+CPU_UNROLLED = 512
+"""Statements that loops over registers may unroll to on a CPU, whose compiler takes its time over more."""
 
 Body = Callable[[Nest], list[Stmt]]
 
@@ -40,9 +44,10 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
 
 
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
-    """vectorise → unroll_registers → widen → place_barriers; each states what it requires and guarantees."""
+    """prune → vectorise → unroll_registers → widen → place_barriers; each states its contract."""
+    body = prune(body)
     body = vectorise(body, bufs, wide=nest.cpu and nest.target == "opencl")
-    body = unroll_registers(body)
+    body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:
         body = widen(body, bufs, nest.names)
     if nest.threads > 1:

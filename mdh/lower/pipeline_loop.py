@@ -41,7 +41,10 @@ Emit = Callable[[Nest, Scope], list[Stmt]]
 def emit_pipelined(
     nest: Nest, level: Level, trips: int, step: PlanStep, scope: Scope, emit: Emit
 ) -> list[Stmt]:
-    """The loop over `level` (item scope.position) whose point stages into step.stages slots."""
+    """The loop over `level` (item scope.position) whose point stages into step.stages slots.
+
+    emit: makes what stands below the point.
+    """
     point = scope.at(scope.position + 1)
     copies = plan_copies(nest, step, point, slots=step.stages)
     shared = [c for c in copies if c.dst.buf.space is Space.SM]
@@ -77,7 +80,7 @@ def emit_pipelined(
             body.append(Alloc(c.dst.buf))
             body.extend(emit_copy(nest, c, inner))
             inner = replace(inner, live={**inner.live, c.key: c.dst})
-    body.extend(emit(nest, inner.at(point.position + 1)))
+    body.extend(emit(nest, inner))
     if store:
         body.append(If(more, tuple(store)))
     out.append(For(level.var, Const(0, I32), Const(trips, I32), Const(1, I32), tuple(body)))
@@ -143,8 +146,8 @@ def _prefetch(
         coordinates = list(dealt.coordinates)
         if width > 1:
             coordinates[-1] = _scaled(coordinates[-1], width)
-        dst, src, element = addresses(nest, target, coordinates, at)
-        pred = in_bounds(nest, c, element, at)
+        dst, src = addresses(nest, target, coordinates, at)
+        pred = in_bounds(nest, c, src, at)
         first = _scaled(Var(dealt.counter), width) if dealt.rounds > 1 else Const(0, I32)
         get: tuple[Stmt, ...] = (
             *dealt.lets,

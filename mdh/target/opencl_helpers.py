@@ -62,7 +62,7 @@ def _atomic(name: str, op: str, dtype: DType, space: str) -> str:
     return f"""inline {kind} {name}(volatile __{space} {kind} *p, {kind} value)
 {{
     volatile __{space} {word} *const word = (volatile __{space} {word} *)p;
-    {word} seen = *word, old;
+    {word} seen = {swap}(word, 0, 0), old;
     do {{
         old = seen;
         const {kind} held = as_{kind}(old);
@@ -86,7 +86,7 @@ def _atomic_narrow(name: str, op: str, dtype: DType, space: str) -> str:
 {{
     volatile __{space} uint *const word = (volatile __{space} uint *)((size_t)p & ~(size_t)3);
     const int shift = (int)((size_t)p & 3) * 8;
-    uint seen = *word, old;
+    uint seen = atomic_cmpxchg(word, 0, 0), old;
     do {{
         old = seen;
         const {value} held = {old};

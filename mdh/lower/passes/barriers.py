@@ -8,7 +8,7 @@ Buffers of pipelined loops place their own barriers (lower/pipeline_loop.py) and
 from dataclasses import dataclass, replace
 
 from mdh.ir.expr import Call, Expr, Load, Var, walk
-from mdh.ir.kernel import Atomic, Barrier, For, If, Let, Stmt
+from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Stmt, Store
 from mdh.ir.walk import bodies, reads, statements, writes
 
 
@@ -27,8 +27,39 @@ def place_barriers(
     body: tuple[Stmt, ...], shared: frozenset[str], divergent: frozenset[str]
 ) -> tuple[Stmt, ...]:
     """`shared`: SM buffers to protect. `divergent`: variables that differ between threads of a block."""
-    out, _ = _place(body, Pending(), shared, divergent)
+    out, _ = _place(body, Pending(), shared, spread(body, divergent))
     return out
+
+
+def spread(body: tuple[Stmt, ...], divergent: frozenset[str]) -> frozenset[str]:
+    """All names that differ between threads: what is defined from such names, and register buffers that hold
+    such a value or are stored to by only some threads."""
+    while True:
+        more = divergent | _tainted(body, divergent, inside=False)
+        if more == divergent:
+            return divergent
+        divergent = more
+
+
+def _tainted(body: tuple[Stmt, ...], divergent: frozenset[str], *, inside: bool) -> frozenset[str]:
+    out: set[str] = set()
+    for s in body:
+        match s:
+            case Let(name, value, _) if not _uniform(value, divergent):
+                out.add(name)
+            case Alloc(buf, init) if init is not None and not _uniform(init, divergent):
+                out.add(buf.name)
+            case Store(buffer=b, index=index, value=value):
+                if inside or not all(_uniform(e, divergent) for e in (*index, value)):
+                    out.add(b)
+            case Move(dst=b):
+                out.add(b)
+            case Atomic(result=result) if result is not None:
+                out.add(result)
+        apart = inside or (isinstance(s, If) and not _uniform(s.cond, divergent))
+        for inner in bodies(s):
+            out |= _tainted(inner, divergent, inside=apart)
+    return frozenset(out)
 
 
 def _place(
@@ -36,8 +67,6 @@ def _place(
 ) -> tuple[tuple[Stmt, ...], Pending]:
     out: list[Stmt] = []
     for s in body:
-        if isinstance(s, Let) and not _uniform(s.value, divergent):
-            divergent = divergent | {s.name}
         if isinstance(s, Barrier):
             pending = Pending()
             out.append(s)
@@ -80,7 +109,7 @@ def _uniform(e: Expr, divergent: frozenset[str]) -> bool:
                 return False
             case Call("thread_id"):
                 return False
-            case Load(buffer) if not buffer.startswith("last_"):
+            case Load(buffer) if buffer in divergent:
                 return False
             case _:
                 pass

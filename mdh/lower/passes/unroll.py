@@ -6,29 +6,46 @@ register buffer is fully unrolled.
 
 from dataclasses import replace
 
-from mdh.ir.expr import Expr, Load, Var, walk
+from mdh.ir.expr import Const, Expr, Load, Var, walk
 from mdh.ir.kernel import Alloc, For, ForKind, Move, Space, Stmt, Store
-from mdh.ir.walk import expressions, statements, with_bodies
+from mdh.ir.walk import bodies, expressions, statements, with_bodies
 
 
-def unroll_registers(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Mark register-indexing loops for full unrolling."""
+def unroll_registers(body: tuple[Stmt, ...], most: int | None = None) -> tuple[Stmt, ...]:
+    """Mark register-indexing loops for full unrolling; none that would become more than `most` statements."""
     held = frozenset(
         s.buf.name
         for s in statements(body)
         if isinstance(s, Alloc) and s.buf.space is Space.RM and s.buf.shape
     )
-    return _mark(body, held)
+    return _mark(body, held, most)
 
 
-def _mark(body: tuple[Stmt, ...], held: frozenset[str]) -> tuple[Stmt, ...]:
+def _mark(body: tuple[Stmt, ...], held: frozenset[str], most: int | None) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for s in body:
-        s = with_bodies(s, lambda b: _mark(b, held))  # noqa: PLW2901
-        if isinstance(s, For) and s.kind is not ForKind.VEC and _indexes(s, held):
+        s = with_bodies(s, lambda b: _mark(b, held, most))  # noqa: PLW2901
+        if isinstance(s, For) and s.kind is ForKind.UNROLL and s.factor == 0 and most and _size(s) > most:
+            s = replace(s, kind=ForKind.SEQ)  # noqa: PLW2901
+        if (
+            isinstance(s, For)
+            and s.kind is not ForKind.VEC
+            and _indexes(s, held)
+            and _size(s) <= (most or _size(s))
+        ):
             s = replace(s, kind=ForKind.UNROLL, factor=0)  # noqa: PLW2901
         out.append(s)
     return tuple(out)
+
+
+def _size(s: Stmt) -> int:
+    """Statements after full unrolling."""
+    inner = sum(_size(t) for b in bodies(s) for t in b)
+    if isinstance(s, For):
+        match s.start, s.stop, s.step:
+            case Const(int(a)), Const(int(b)), Const(int(c)):
+                return max(1, inner) * max(1, -(-(b - a) // c))
+    return 1 + inner
 
 
 def _indexes(loop: For, held: frozenset[str]) -> bool:

@@ -8,6 +8,7 @@ become arrays of vectors, which the compiler keeps in vector registers.
 from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.dtype import I32
 from mdh.ir.expr import (
     COMPARISONS,
     Binary,
@@ -152,15 +153,24 @@ def _vector_body(loop: For, bufs: dict[str, Buf], vectors: dict[str, int]) -> tu
     here = _Loop(loop.var, n, bufs, vectors)
     if n not in (2, 4, 8, 16):
         raise here.refuse()
-    return _statements(loop.body, here, {})
+    stores = sum(isinstance(s, Store) for s in statements(loop.body))
+    return _statements(loop.body, here, {}, keep=stores > 1)
 
 
-def _statements(body: tuple[Stmt, ...], loop: _Loop, lets: dict[str, Expr]) -> tuple[Stmt, ...]:
+def _statements(
+    body: tuple[Stmt, ...], loop: _Loop, lets: dict[str, Expr], *, keep: bool
+) -> tuple[Stmt, ...]:
+    """keep: locals are held in vectors, because stores between definition and use change memory."""
     out: list[Stmt] = []
     for s in body:
         match s:
             case Comment():
                 out.append(s)
+            case Let(name, value, dtype) if keep:
+                new = _expr(substitute(value, lets), loop)
+                row = Buf(f"{name}_v", Space.RM, dtype, (1,), (1,), lanes=loop.lanes)
+                out.extend((Alloc(row), Store(row.name, (Const(0, I32),), new)))
+                lets = {**lets, name: Load(row.name, (Const(0, I32),), dtype, loop.lanes)}
             case Let(name, value, _):
                 lets = {**lets, name: substitute(value, lets)}
             case Store(buffer, index, value, 1, cache):
@@ -172,7 +182,13 @@ def _statements(body: tuple[Stmt, ...], loop: _Loop, lets: dict[str, Expr]) -> t
                 cond = substitute(cond, lets)
                 if _depends(cond, loop):
                     raise loop.refuse()
-                out.append(If(cond, _statements(then, loop, lets), _statements(orelse, loop, lets)))
+                out.append(
+                    If(
+                        cond,
+                        _statements(then, loop, lets, keep=keep),
+                        _statements(orelse, loop, lets, keep=keep),
+                    )
+                )
             case _:
                 raise loop.refuse()
     return tuple(out)
@@ -222,7 +238,8 @@ def _vector_number(loop: _Loop, buf: Buf, parts: list[Affine | None]) -> Expr:
 
 def _depends(e: Expr, loop: _Loop) -> bool:
     return any(
-        (isinstance(n, Var) and n.name == loop.var) or (isinstance(n, Load) and n.buffer in loop.vectors)
+        (isinstance(n, Var) and n.name == loop.var)
+        or (isinstance(n, Load) and (n.lanes > 1 or n.buffer in loop.vectors))
         for n in walk(e)
     )
 
@@ -235,6 +252,8 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
         case Var(name, _):
             if name == loop.var:
                 raise loop.refuse()
+            return e
+        case Load(lanes=n) if n > 1:
             return e
         case Load(buffer, index, dtype, _):
             coefficient, first = _address(loop, buffer, index, 0)
