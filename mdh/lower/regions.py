@@ -25,7 +25,9 @@ def make_regions(nest: Nest) -> tuple[Region, ...]:
         if fold.op is not None and not any(r.space is Space.RM for r in mine):
             mine.append(region_of(nest, f, Space.RM, _run_start(nest, len(nest.items)), None, 0))
         mine.sort(key=lambda r: (r.opens, r.space is Space.RM))
-        out.extend(mine)
+        private = next((k for k, r in enumerate(mine) if r.space is Space.RM), len(mine))
+        # what one thread holds is no longer shared further in: a record's other output may say SM there
+        out.extend(r for k, r in enumerate(mine) if k <= private or r.space is Space.RM)
     return tuple(out)
 
 
