@@ -58,7 +58,10 @@ def matched(attr: Attr) -> Iterator[tuple[Arg, Parameter]]:
 
 
 def _unknown(attr: Attr) -> Diagnostic:
-    help_ = nearest(attr.name, ATTRIBUTES) or f"attributes are {listed(sorted(ATTRIBUTES))}"
+    help_ = (
+        nearest(f"@{attr.name}", [f"@{name}" for name in ATTRIBUTES])
+        or f"attributes are {listed(sorted(ATTRIBUTES))}"
+    )
     return Diagnostic("S109", f"there is no attribute `@{attr.name[:60]}`", _label(attr.span), help=help_)
 
 

@@ -5,23 +5,24 @@ from functools import cached_property
 from math import prod
 
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.expr import Const, Expr, Load, substitute, walk
+from mdh.ir.expr import Const, Expr, Load, Var, substitute, walk
 from mdh.ir.program import DimKind, Program, Stage
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An access to a buffer; index[p] is None where position p is data (gather, scatter)."""
+    """An access to a buffer; index[p] is None where position p is data (gather, scatter).
+
+    dims: names of all dims on which the element accessed depends, through data too.
+    """
 
     buffer: str
     index: tuple[Affine | None, ...]
+    dims: frozenset[str]
 
     @property
     def affine(self) -> bool:
         return None not in self.index
-
-    def dims(self) -> frozenset[str]:
-        return frozenset().union(*(f.names for f in self.index if f is not None))
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,12 @@ class Shape:
         }
         known = {d.name for d in self.stage.dims}
         functions = (from_expr(substitute(e, sizes)) for e in index)
-        return Access(buffer, tuple(f if f is not None and f.names <= known else None for f in functions))
+        named = {n.name for e in index for n in walk(e) if isinstance(n, Var)} & known
+        affine = tuple(f if f is not None and f.names <= known else None for f in functions)
+        return Access(buffer, affine, frozenset(named))
 
     def uses(self, access: Access, dim: int) -> bool:
-        return self.stage.dims[dim].name in access.dims()
+        return self.stage.dims[dim].name in access.dims
 
     def stride(self, access: Access, dim: int) -> int:
         """Elements between neighbours along the dim; 0 where the access does not move (or moves by data)."""
