@@ -55,8 +55,7 @@ def fill(nest: Nest, bufs: tuple[Buf, ...], values: tuple[Const, ...]) -> list[S
 def wrap_rounds(counter: str, rounds: int, guard: Expr | None, body: tuple[Stmt, ...]) -> list[Stmt]:
     """`rounds` turns of a cooperative loop, guarded where the last is ragged."""
     if guard is not None:
-        lets = tuple(s for s in body if isinstance(s, Let))
-        body = (*lets, If(guard, tuple(s for s in body if s not in lets)))
+        body = (If(guard, body),)
     if rounds == 1:
         return list(body)
     return [For(counter, Const(0, I32), Const(rounds, I32), Const(1, I32), body)]
