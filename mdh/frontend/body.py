@@ -66,7 +66,8 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
                 help="use `for` loops with constant bounds",
             )
         case c_ast.FuncCall():
-            raise fail("C113", "a call as a statement has no effect that mdh knows", scope.places.of(node))
+            raise fail("C113", "a call as a statement has no effect that mdh knows", scope.places.of(node),
+                       help="remove it; results are stored by assignments")  # fmt: skip
         case _:
             raise fail(
                 "C113", f"this statement is not supported: {type(node).__name__}", scope.places.of(node)

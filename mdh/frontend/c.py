@@ -47,7 +47,8 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
     walk_body(parsed.node.body.block_items or [], scope)
     if not scope.statements:
-        raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl))
+        raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl),
+                   help="store results in an array parameter")  # fmt: skip
     shapes = pointer_shapes(scope.arrays, scope.uses)
     arrays = scope.arrays
     extents = {

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from pycparser import c_ast, c_parser
 
@@ -21,16 +22,29 @@ class ParsedFunction:
     places: Places
 
 
+class _Lexer(c_parser.CLexer):  # type: ignore[misc]
+    """Knows the place of the last token, where the parser's own errors give none."""
+
+    at = (1, 1)
+
+    def token(self) -> Any:
+        found = super().token()
+        if found is not None:
+            self.at = (found.lineno, found.column)
+        return found
+
+
 def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     """The AST of the only function, or of the one named."""
     places = Places(pre.source)
+    parser = c_parser.CParser(lexer=_Lexer)
     try:
-        tree = c_parser.CParser().parse(pre.text, pre.source.name)
+        tree = parser.parse(pre.text, pre.source.name)
     except c_parser.ParseError as e:
         raise _syntax(str(e), places) from None
     except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
         # pycparser answers some malformed input with errors of its own internals
-        raise fail("C101", "this is not C that can be parsed", Span(pre.source, 0, 1)) from None
+        raise fail("C101", "this is not C that can be parsed", places.at(*parser.clex.at)) from None
     for n in tree.ext:
         if isinstance(n, c_ast.Pragma) and (n.string or "").split("(")[0].split()[:1] == ["mdh"]:
             raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),

@@ -203,7 +203,9 @@ def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
     rank = 1 if array.shape is None else len(array.shape)
     span = scope.places.of(node, base.name)
     if len(subscripts) != rank:
-        raise fail("C116", f"`{array.name}` has {rank} dimensions, not {len(subscripts)}", span)
+        many = f"{rank} dimension{'s' if rank > 1 else ''}"
+        raise fail("C116", f"`{array.name}` has {many}, not {len(subscripts)}", span,
+                   help="write one subscript for each dimension")  # fmt: skip
     index = tuple(_subscript(s, array, scope) for s in subscripts)
     return Load(array.name, index, array.dtype), array
 

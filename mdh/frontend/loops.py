@@ -24,7 +24,12 @@ def loop_of(node: c_ast.For, scope: Scope) -> LoopVar:
     trips = _trips(start, op, bound, step)
     if trips is None:
         runs = f"it starts at {start}, steps by {step}, runs while {name} {op} {bound}"
-        raise fail("C132", f"the loop over `{name}` never ends: {runs}", scope.places.of(node.cond, name))
+        raise fail(
+            "C132",
+            f"the loop over `{name}` never ends: {runs}",
+            scope.places.of(node.cond, name),
+            help="step towards the bound",
+        )
     if trips == 0:
         runs = f"it starts at {start} and runs while {name} {op} {bound}"
         raise fail("C132", f"the loop over `{name}` is empty: {runs}",

@@ -22,7 +22,8 @@ def check_operators(pragma: OperatorPragma, number: int, pieces: list[Piece]) ->
     piece = next((p for p in fitting if len(p.kinds) == len(words)), fitting[0])
     loops = ", ".join(f"`{v.cname}`" for v in piece.loops)
     if len(words) != len(piece.kinds):
-        raise fail("C122", f"the pragma gives {len(words)} operators for {len(piece.kinds)} loops: {loops}",
+        count = f"{len(words)} operator{'s' if len(words) > 1 else ''}"
+        raise fail("C122", f"the pragma gives {count} for the loops {loops}",
                    pragma.span, help=f"the dependences say: {_spelled(piece)}")  # fmt: skip
     for word, loop, found in zip(words, piece.loops, _operators(piece), strict=True):
         if _meant(word, pragma) != found:

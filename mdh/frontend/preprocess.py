@@ -15,8 +15,8 @@ MOST_CHARACTERS = 1 << 20
 MOST_NESTING = 200
 """Brackets inside brackets: far beyond what people write, and what a recursive parser can take."""
 
-MOST_TOKENS = 50_000
-"""Of one expansion: macros that double each other would never end."""
+MOST_TOKENS = 20_000
+"""That one expansion may add: macros that double each other would never end."""
 
 PRELUDE = (
     "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t; "
@@ -61,7 +61,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         self.found.append(
-            Diagnostic("C103", f"the preprocessor stops here: {msg}", (_line(self.file, line),))
+            Diagnostic("C103", f"the preprocessor stops here: {msg.strip()}", (_line(self.file, line),))
         )
 
     def on_include_not_found(self, is_malformed: bool, is_system: bool, curdir: str, include: str) -> None:
@@ -76,16 +76,22 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         return Label(Span(self.file, max(at, 0), max(at, 0) + len(word)))
 
     def expand_macros(self, tokens: Any, expanding_from: Any = ()) -> Any:
-        if tokens:
-            self.last = getattr(tokens[0], "lineno", self.last) or self.last
+        if tokens and not expanding_from:
+            used = next((t for t in tokens if t.value in self.macros), tokens[0])
+            self.last = getattr(used, "lineno", self.last) or self.last
+        before = len(tokens)
         out = super().expand_macros(tokens, list(expanding_from))
-        if len(out) > MOST_TOKENS:
+        if len(out) - before > MOST_TOKENS:
             what = f"macros expand to more than {MOST_TOKENS:,} tokens here"
             raise Failed(Diagnostic("C103", what, (_line(self.file, self.last),)))
         return out
 
     def on_directive_handle(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Any:
         self.last = getattr(directive, "lineno", self.last) or self.last
+        if directive.value == "error":
+            words = "".join(t.value for t in toks).strip()
+            self.found.append(Diagnostic("C103", f"#error: {words}", (_line(self.file, self.last),)))
+            raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
         if directive.value == "define" and toks and toks[0].value in self.fixed:
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
         return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
