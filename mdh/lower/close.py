@@ -176,5 +176,7 @@ def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     inner = replace(scope, values=values)
     state = tuple(Load(b.name, dealt.coordinates, b.dtype) for b in region.bufs)
     body = _guarded(nest, inner, None, _outward(nest, region, state, inner))
-    meet = Barrier("block", f"{region.bufs[0].name} is complete")
+    # where the stage reads its own output, those reads of device memory must be over as well
+    scope_of = "device" if nest.stage.read & nest.stage.written else "block"
+    meet = Barrier(scope_of, f"{region.bufs[0].name} is complete")
     return [meet, *wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))]
