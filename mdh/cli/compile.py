@@ -71,7 +71,8 @@ def compile(
     program = load_program(request, trace)
     checked = make_plan(request, trace, program, given, chosen, choose_target(request, chosen))
     _, text = make_kernel(trace, checked.plan)
-    files = folder(text, program, checked.plan.text, defines=parse_defines(line, request.defines))
+    defines = parse_defines(line, request.defines)
+    files = folder(text, program, checked.plan.text, defines=defines, arch=chosen.arch)
     say_default(checked, output)
     if output is not None:
         for name, content in files.items():

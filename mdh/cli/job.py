@@ -1,10 +1,9 @@
 """From a request to the values of the pipeline: which program, schedule, machine, target; then a plan."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 
-from mdh.check.run import check
 from mdh.cli.command_line import at_word
 from mdh.cli.console import log
 from mdh.cli.files import C_LIMIT, SCHEDULE_LIMIT, read_source
@@ -12,38 +11,24 @@ from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines, parse_sets
 from mdh.diagnostics import Failed, Label
-from mdh.frontend.c import read_program
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
-from mdh.lower.run import lower
 from mdh.machine import Machine, load_machine, machine_names
-from mdh.schedule.binding import bind
-from mdh.schedule.default import default_schedule
+from mdh.pipeline import Checked
 from mdh.schedule.model import Schedule
-from mdh.schedule.parser import parse_schedule
 from mdh.source import Span
-from mdh.target.emit import emit
 from mdh.target.text import KernelText
 
 TARGETS = ("cuda", "opencl")
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A legal plan; `derived` where mdh made the schedule (or the sections that the user left out)."""
-
-    plan: Plan
-    derived: bool
 
 
 def load_program(request: Request, trace: Trace) -> Program:
     line = request.line
     source = read_source(line, request.file, limit=C_LIMIT)
     defines = parse_defines(line, request.defines)
-    return trace.run(
-        "program",
-        lambda: read_program(source, defines=defines, function=request.function, strict_fp=request.strict_fp),
+    return trace.pipeline.read(
+        source, defines=defines, function=request.function, strict_fp=request.strict_fp
     )
 
 
@@ -57,7 +42,7 @@ def load_schedule(request: Request, trace: Trace) -> Schedule | None:
             raise line.fail("F109", headline, request.sets[0], help="add --schedule S.mdh")
         return None
     source = read_source(line, request.schedule, limit=SCHEDULE_LIMIT)
-    return trace.run("schedule", lambda: bind(parse_schedule(source), values))
+    return trace.pipeline.schedule(source, values)
 
 
 def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
@@ -107,23 +92,12 @@ def make_plan(
     request: Request, trace: Trace, program: Program, schedule: Schedule | None, machine: Machine, target: str
 ) -> Checked:
     """Check the given schedule; stages that it leaves out get the default one."""
-    named = {s.name for s in schedule.sections} if schedule is not None else set()
-    complete = schedule is not None and (None in named or {s.name for s in program.stages} <= named)
-    default = None if complete else default_schedule(program, machine, target)
-    given = schedule if schedule is not None else default
-    assert given is not None
-    if schedule is None:
-        trace.after("schedule", given, 0.0)
-    plan = trace.run(
-        "plan",
-        lambda: check(program, given, machine, target, deterministic=request.deterministic, default=default),
-    )
-    return Checked(plan, not complete)
+    return trace.pipeline.check(program, schedule, machine, target, deterministic=request.deterministic)
 
 
 def make_kernel(trace: Trace, plan: Plan) -> tuple[Module, KernelText]:
-    module = trace.run("kernel", lambda: lower(plan))
-    return module, trace.run("text", lambda: emit(module, plan.program))
+    module = trace.pipeline.lower(plan)
+    return module, trace.pipeline.emit(module, plan.program)
 
 
 def say_default(checked: Checked, output: str | None) -> None:

@@ -12,7 +12,7 @@ from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import cannot_write, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
-from mdh.cli.job import Checked, load_program, load_schedule, make_kernel, make_plan, say_default
+from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -32,6 +32,7 @@ from mdh.device.api import Built, Device, default_device, open_device
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.pipeline import Checked
 from mdh.reference import evaluate_bounded
 from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.report.measurement import Timing, measure, timing_text
@@ -99,9 +100,7 @@ def run(
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
     _, text = make_kernel(trace, checked.plan)
     say_default(checked, output)
-    built = opened.build(text)
-    if time:
-        log(f"build {built.seconds * 1e3:.1f} ms")
+    built = trace.pipeline.build(opened, text)
     ran = _run(program, built, opened, inputs, check=check, repeat=repeat, seed=seed)
     if output is not None:
         _write(line, Path(output), checked.plan, ran)

@@ -1,27 +1,28 @@
 """`--dump STAGE` and `--time`: what the pipeline's hook shows on stderr after each arrow."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from time import perf_counter
-from typing import TypeVar
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import note
-from mdh.report.dump import Dumped, dump_text
+from mdh.pipeline import Pipeline, Value
+from mdh.report.dump import dump_text
 
-T = TypeVar("T", bound=Dumped)
 STAGES = ("program", "schedule", "plan", "kernel", "text")
 """The values between the arrows, in order."""
 
 
 @dataclass
 class Trace:
-    """Runs arrows; shows their values and times as asked."""
+    """Shows the values between the arrows and their times as asked."""
 
     shown: frozenset[str] = frozenset()
     timed: bool = False
     times: list[tuple[str, float]] = field(default_factory=list)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return Pipeline(self)
 
     @staticmethod
     def of(line: CommandLine, dump: tuple[str, ...], timed: bool) -> "Trace":
@@ -34,16 +35,10 @@ class Trace:
                 raise line.fail("F113", f"no stage `{word}`", word, help=said + known)
         return Trace(frozenset(STAGES if "all" in dump else dump), timed)
 
-    def run(self, stage: str, arrow: Callable[[], T]) -> T:
-        """The arrow's value, after it has been shown."""
-        start = perf_counter()
-        value = arrow()
-        self.after(stage, value, perf_counter() - start)
-        return value
-
-    def after(self, stage: str, value: Dumped, seconds: float) -> None:
+    def __call__(self, stage: str, value: Value | None, seconds: float, /) -> None:
+        """The pipeline's hook."""
         self.times.append((stage, seconds))
-        if stage in self.shown:
+        if value is not None and stage in self.shown:
             note(f"--- {stage}\n{dump_text(value)}")
         if self.timed:
             note(f"{stage:<10}{seconds * 1e3:10.2f} ms\n")

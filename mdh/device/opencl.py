@@ -11,6 +11,7 @@ from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.opencl_door import cl
 from mdh.device.opencl_errors import build_failed, launch_failed, no_memory
 from mdh.device.opencl_machine import machine_of
+from mdh.device.opencl_noise import quiet_stderr
 from mdh.device.opencl_platforms import POCL, Found, found_devices
 from mdh.machine import Machine
 from mdh.reference.numbers import Array
@@ -55,7 +56,8 @@ class OpenCLDevice:
     def build(self, text: KernelText) -> "OpenCLBuilt":
         start = perf_counter()
         try:
-            program = cl.Program(self.context, text.source).build(options=list(text.options))
+            with quiet_stderr():
+                program = cl.Program(self.context, text.source).build(options=list(text.options))
         except cl.Error as error:
             raise build_failed(text, self.title, error) from error
         return OpenCLBuilt(self, text, program, perf_counter() - start)

@@ -3,6 +3,7 @@
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.pipeline import Value
 from mdh.report.loops import loop_rows
 from mdh.report.module_text import module_text
 from mdh.report.program_text import program_text
@@ -11,10 +12,8 @@ from mdh.schedule.model import Schedule
 from mdh.schedule.printer import print_schedule
 from mdh.target.text import KernelText
 
-Dumped = Program | Schedule | Plan | Module | KernelText
 
-
-def dump_text(value: Dumped) -> str:
+def dump_text(value: Value) -> str:
     match value:
         case Program():
             return program_text(value)

@@ -1,0 +1,111 @@
+"""The table of contents: the arrows from texts to a kernel, in order, and the one hook between them.
+
+read → schedule → bind, default → check → lower → emit → build
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Protocol, TypeVar
+
+from mdh.check.run import check
+from mdh.device.api import Built, Device
+from mdh.frontend.c import read_program
+from mdh.ir.kernel import Module
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import Machine
+from mdh.schedule.binding import bind
+from mdh.schedule.default import default_schedule
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
+from mdh.target.text import KernelText
+
+Value = Program | Schedule | Plan | Module | KernelText
+T = TypeVar("T", bound=Value)
+
+
+class Hook(Protocol):
+    """Called after each arrow with the stage's name, its value (None: machine code) and its seconds."""
+
+    def __call__(self, stage: str, value: Value | None, seconds: float, /) -> None: ...
+
+
+def silent(stage: str, value: Value | None, seconds: float, /) -> None:
+    """The hook that looks at nothing."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A legal plan; `derived` where mdh made the schedule (or the sections that the user left out)."""
+
+    plan: Plan
+    derived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The arrows; each returns its value or raises Failed with what it found, and nothing runs after that."""
+
+    hook: Hook = silent
+
+    def read(
+        self,
+        source: Source,
+        *,
+        defines: Mapping[str, str | int] = {},
+        function: str | None = None,
+        strict_fp: bool = False,
+    ) -> Program:
+        return self._run(
+            "program",
+            lambda: read_program(source, defines=defines, function=function, strict_fp=strict_fp),
+        )
+
+    def schedule(self, source: Source, values: Mapping[str, int | str] = {}) -> Schedule:
+        """The schedule with the named holes bound to `values`."""
+        return self._run("schedule", lambda: bind(parse_schedule(source), values))
+
+    def check(
+        self,
+        program: Program,
+        given: Schedule | None,
+        machine: Machine,
+        target: str,
+        *,
+        deterministic: bool = False,
+    ) -> Checked:
+        """The plan of the given schedule; stages that it leaves out get the default one."""
+        named = set() if given is None else {s.name for s in given.sections}
+        complete = None in named or {s.name for s in program.stages} <= named
+        default = None if complete else default_schedule(program, machine, target)
+        chosen = given or default
+        assert chosen is not None
+        if given is None:
+            self.hook("schedule", chosen, 0.0)
+        plan = self._run(
+            "plan",
+            lambda: check(program, chosen, machine, target, deterministic=deterministic, default=default),
+        )
+        return Checked(plan, not complete)
+
+    def lower(self, plan: Plan) -> Module:
+        return self._run("kernel", lambda: lower(plan))
+
+    def emit(self, module: Module, program: Program) -> KernelText:
+        return self._run("text", lambda: emit(module, program))
+
+    def build(self, device: Device, text: KernelText) -> Built:
+        start = perf_counter()
+        built = device.build(text)
+        self.hook("build", None, perf_counter() - start)
+        return built
+
+    def _run(self, stage: str, arrow: Callable[[], T]) -> T:
+        start = perf_counter()
+        value = arrow()
+        self.hook(stage, value, perf_counter() - start)
+        return value
