@@ -21,7 +21,7 @@ from mdh.schedule.model import (
     Where,
 )
 
-WIDTH = 110
+WIDTH = 120
 """Steps that fit stand on one line, their groups in columns; longer ones as the papers print them."""
 
 

@@ -1,0 +1,137 @@
+"""Random schedule values for hypothesis: whatever the parser can produce."""
+
+from hypothesis import strategies as st
+
+from mdh.schedule.model import (
+    CORE_LAYERS,
+    Arg,
+    ArgCall,
+    Attr,
+    Caret,
+    Core,
+    For,
+    Hole,
+    Mem,
+    Name,
+    Operation,
+    Place,
+    Schedule,
+    Section,
+    Step,
+    Tile,
+    Unit,
+    Where,
+    WhereExpr,
+)
+
+_names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
+_operands = _names.filter(lambda n: n not in {"and", "or", "not"})
+_sizes = st.integers(1, 4096)
+_regions = st.sampled_from(("HM", "DM", "SM", "RM"))
+_units = st.one_of(
+    st.builds(Unit, st.sampled_from(CORE_LAYERS[:-1]), st.sampled_from("xyz")),
+    st.builds(Unit, st.just("MMA"), st.sampled_from("mnk")),
+)
+_words = st.sampled_from(("BLK.x", "THR.y", "FOR.1", "FOR.2", "^"))
+
+
+def _holes(values: st.SearchStrategy[int | str]) -> st.SearchStrategy[Hole]:
+    sets = st.lists(values, min_size=1, max_size=3, unique=True).map(tuple)
+    return st.builds(Hole, st.none() | _names, st.none() | sets)
+
+
+def _number_attr(name: str, numbers: st.SearchStrategy[int]) -> st.SearchStrategy[Attr]:
+    value = numbers | _holes(numbers)
+    return st.builds(lambda v: Attr(name, (Arg(v),)), value)
+
+
+_engines = st.sampled_from(("plain", "async", "tma"))
+_copies = st.builds(
+    lambda first, second, width: Attr(
+        "copy", (Arg(first, fallback=None if second is None else Arg(second)), Arg(width, "vec"))
+    ),
+    _engines | _holes(_engines),
+    st.none() | _engines,
+    st.sampled_from((1, 2, 4)),
+)
+_orders = st.one_of(
+    st.just(Attr("order", (Arg("hilbert"),))),
+    st.builds(lambda n: Attr("order", (Arg(ArgCall("grouped", (Arg(n),))),)), st.integers(1, 64)),
+    st.builds(lambda n: Attr("order", (Arg(Hole(None, ("rows", f"grouped({n})"))),)), st.integers(1, 64)),
+)
+_roles = st.just(Attr("roles", (Arg(1, "load"), Arg(2, "math"), Arg("40/232", "regs"))))
+
+
+def _attrs(*kinds: st.SearchStrategy[Attr]) -> st.SearchStrategy[tuple[Attr, ...]]:
+    return st.lists(st.one_of(*kinds), max_size=2, unique_by=lambda a: a.name).map(tuple)
+
+
+_places = st.builds(
+    Place,
+    _names,
+    _regions | _holes(_regions),
+    _holes(_sizes) | st.tuples(_sizes) | st.lists(_sizes | _holes(_sizes), min_size=2, max_size=3).map(tuple),
+)
+_members = st.sampled_from(("^", "A:SM[2,1]", "B:RM[1]"))
+_inputs = st.builds(
+    Mem,
+    st.just(Caret()) | _holes(_members) | _places,
+    _attrs(_number_attr("pad", st.integers(0, 8)), _copies, st.just(Attr("window"))),
+)
+_outputs = st.builds(
+    Mem,
+    st.just(Caret()) | _holes(_members) | _places,
+    _attrs(st.just(Attr("combine", (Arg("kernel"),)))),
+)
+_tiles = st.builds(Tile, st.just(Caret()) | _sizes | _holes(_sizes | st.just("^")))
+_cores = st.builds(
+    Core,
+    st.just(Caret()) | _units | st.builds(For, st.integers(1, 9)) | _holes(_words),
+    _attrs(_number_attr("cyclic", st.sampled_from((1, 2, 4)))),
+)
+_step_attrs = _attrs(_number_attr("stages", st.integers(1, 6)), st.just(Attr("unroll")), _orders, _roles)
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> Step:
+    n = draw(st.integers(1, 4))
+    return Step(
+        draw(st.none() | st.integers(0, 20)),
+        tuple(draw(_tiles) for _ in range(n)),
+        tuple(draw(st.lists(_inputs, max_size=3))),
+        tuple(draw(st.lists(_outputs, min_size=1, max_size=2))),
+        tuple(draw(_cores) for _ in range(n)),
+        draw(_step_attrs),
+        draw(st.booleans()),
+    )
+
+
+def _operations(inner: st.SearchStrategy[WhereExpr]) -> st.SearchStrategy[WhereExpr]:
+    binary = st.sampled_from(["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "and", "or"])
+    return st.builds(lambda op, a, b: Operation(op, (a, b)), binary, inner, inner) | st.builds(
+        lambda op, a: Operation(op, (a,)), st.sampled_from(("-", "not")), inner
+    )
+
+
+conditions = st.recursive(
+    st.integers(0, 9999)
+    | st.builds(Name, _names, st.just(True))
+    | st.builds(Name, _operands, st.just(False)),
+    _operations,
+    max_leaves=8,
+)
+_bodies = st.tuples(
+    st.lists(steps(), max_size=3).map(tuple), st.lists(st.builds(Where, conditions), max_size=2).map(tuple)
+)
+
+
+@st.composite
+def schedules(draw: st.DrawFn) -> Schedule:
+    headers = st.none() | st.from_regex(r"[a-z][a-z0-9\-]{0,8}", fullmatch=True)
+    if draw(st.booleans()):
+        body = draw(_bodies.filter(any))
+        sections: tuple[Section, ...] = (Section(None, *body),)
+    else:
+        names = draw(st.lists(_names, max_size=3, unique=True))
+        sections = tuple(Section(name, *draw(_bodies)) for name in names)
+    return Schedule(sections, draw(headers), draw(headers))

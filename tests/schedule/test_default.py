@@ -1,0 +1,92 @@
+"""Default schedules pass the checker and the lowering, for every shipped and for random programs."""
+
+import os
+from random import Random
+
+import pytest
+
+from mdh.check.run import check
+from mdh.diagnostics import Failed
+from mdh.frontend.c import read_program
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.schedule.default import default_schedule
+from mdh.schedule.holes import holes
+from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
+from mdh.source import Source
+from tests.corpus import WORKLOADS, Workload
+from tests.random_programs import random_program
+
+MACHINES = (("h200", "cuda"), ("rtx4090", "opencl"), ("generic-cpu", "opencl"), ("oclgrind", "opencl"))
+COUNT = int(os.environ.get("MDH_RANDOM_DEFAULTS", "40"))
+SEED = int(os.environ.get("MDH_SEED", "20261121"))
+
+
+def _legal(program: Program, name: str, target: str) -> None:
+    machine = load_machine(name)
+    schedule = default_schedule(program, machine, target)
+    assert not holes(schedule)
+    assert parse_schedule(Source("<default>", print_schedule(schedule))) == schedule
+    assert lower(check(program, schedule, machine, target)).kernels
+
+
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS)
+def test_shipped_programs(workload: Workload) -> None:
+    for sizes in (workload.full, *workload.small):
+        program = read_program(workload.source, defines=dict(sizes))
+        for name, target in MACHINES:
+            _legal(program, name, target)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_random_programs(strict: bool) -> None:
+    rng = Random(SEED)
+    for _ in range(COUNT):
+        seed = rng.randrange(1 << 30)
+        random = random_program(seed)
+        program = read_program(random.source, strict_fp=strict)
+        for name, target in MACHINES:
+            try:
+                _legal(program, name, target)
+            except Failed as failed:
+                pytest.fail(f"random program {seed} on {name}: {failed}\n{random.text}")
+
+
+def _text(c: str, machine: str, target: str, **sizes: int) -> str:
+    program = read_program(Source("<c>", c), defines=sizes)
+    return print_schedule(default_schedule(program, load_machine(machine), target))
+
+
+MATMUL = """void mm(float C[N][N], const float A[N][N], const float B[N][N]) {
+  for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) for (int k = 0; k < N; k++)
+    C[i][j] += A[i][k] * B[k][j]; }"""
+
+
+def test_large_matrix_product_on_a_gpu() -> None:
+    lines = _text(MATMUL, "h200", "cuda", N=4096).splitlines()
+    assert [" ".join(line.split()) for line in lines[4:-1]] == [
+        "1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(8))",
+        "2: (de-)comp( ^, ^, 8 ) ( A:SM[2,1]@pad(4), B:SM[1,2] ; C:RM[1,2] ) ( ^, ^, ^ )",
+        "3: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )",
+        "4: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @unroll",
+    ]
+
+
+def test_matrix_product_on_a_cpu() -> None:
+    assert (
+        _text(MATMUL, "generic-cpu", "opencl", N=1024)
+        == """\
+target generic-cpu
+program mm
+
+stage C {
+    1: (de-)comp( 516, 32, ^ ) ( ^, B:SM[1,2] ; ^ ) ( BLK.y, BLK.x, ^ )
+    2: (de-)comp( 6, 16, ^ )   ( ^, ^ ; ^ )         ( ^, FOR.1, ^ )
+    3: (de-)comp( ^, ^, 1 )    ( ^, ^ ; C:RM[1,2] ) ( ^, ^, ^ )
+    4: (de-)comp( 1, 8, ^ )    ( ^, ^ ; ^ )         ( ^, ^, ^ )         @unroll
+    5: (de-)comp( ^, 1, ^ )    ( ^, ^ ; ^ )         ( ^, VEC.x, ^ )
+}
+"""
+    )
