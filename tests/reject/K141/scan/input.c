@@ -1,5 +1,7 @@
 void scan(const float x[1024], float s[1024]) {
-  s[0] = x[0];
-  for (int i = 1; i < 1024; i++)
-    s[i] = s[i - 1] + x[i];
+  float sum = 0.0f;
+  for (int i = 0; i < 1024; i++) {
+    sum += x[i];
+    s[i] = sum;
+  }
 }
