@@ -3,6 +3,7 @@
 from mdh.ir.kernel import Module, Workspace
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
+from mdh.ir.verify import verify
 from mdh.lower.fold import folds_of
 from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
@@ -18,10 +19,12 @@ def lower(plan: Plan) -> Module:
             built.workspaces.append(Workspace(workspace_buf(b)))
     for stage in plan.stages:
         built.add(lower_stage(context, stage))
-    return Module(
+    module = Module(
         plan.program.name, plan.target, plan.machine.name, tuple(built.kernels), tuple(built.workspaces),
         plan.program.params,
     )  # fmt: skip
+    verify(module)
+    return module
 
 
 def lower_stage(context: Context, plan: StagePlan) -> Built:

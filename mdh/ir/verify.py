@@ -1,0 +1,85 @@
+"""What every Kernel must satisfy before a target prints it; a violation is a bug of the lowering."""
+
+from mdh.ir.expr import Call, Expr, Load, Var, walk
+from mdh.ir.kernel import (
+    Alloc,
+    Atomic,
+    Buf,
+    For,
+    ForKind,
+    Kernel,
+    Let,
+    Module,
+    Move,
+    Space,
+    Stmt,
+    Store,
+)
+from mdh.ir.walk import bodies, expressions
+
+
+class Malformed(AssertionError):  # noqa: N818 - the name says what the kernel is
+    """A kernel breaks a rule of its IR: name of the kernel, the rule, the statement."""
+
+
+def verify(module: Module) -> None:
+    """Names are defined before use, once a scope; indices have their buffer's rank; no VEC loop is left."""
+    for kernel in module.kernels:
+        bufs = {b.name: b for b in kernel.buffers}
+        _body(kernel, kernel.body, bufs, {name for name, _ in kernel.scalars})
+
+
+def _body(kernel: Kernel, body: tuple[Stmt, ...], outer: dict[str, Buf], names: set[str]) -> None:
+    bufs, seen, local = dict(outer), set(names), set[str]()
+    for s in body:
+        for e in expressions(s):
+            inside = {s.var} if isinstance(s, For) else set[str]()
+            _expression(kernel, s, e, bufs, seen | inside)
+        _accesses(kernel, s, bufs)
+        if isinstance(s, For) and s.kind is ForKind.VEC:
+            raise Malformed(f"{kernel.name}: a VEC loop over {s.var} is left")
+        for inner in bodies(s):
+            _body(kernel, inner, bufs, seen | ({s.var} if isinstance(s, For) else set()))
+        match s:
+            case Alloc(buf, _):
+                if buf.name in local:
+                    raise Malformed(f"{kernel.name}: {buf.name} is declared twice in one scope")
+                if buf.space is Space.DM:
+                    raise Malformed(f"{kernel.name}: {buf.name} allocates device memory")
+                local.add(buf.name)
+                bufs[buf.name] = buf
+            case Let(name, _, _):
+                if name in local:
+                    raise Malformed(f"{kernel.name}: {name} is defined twice in one scope")
+                local.add(name)
+                seen.add(name)
+            case Atomic(result=result) if result is not None:
+                seen.add(result)
+
+
+def _expression(kernel: Kernel, s: Stmt, e: Expr, bufs: dict[str, Buf], seen: set[str]) -> None:
+    for n in walk(e):
+        match n:
+            case Var(name) if name not in seen:
+                raise Malformed(f"{kernel.name}: {name} is used before it is defined, in {s}")
+            case Load(buffer, index, _, _):
+                _rank(kernel, buffer, index, bufs)
+            case Call("thread_id") if kernel.launch.block == (1, 1, 1):
+                raise Malformed(f"{kernel.name}: a block of one thread asks for its thread")
+
+
+def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
+    match s:
+        case Store(buffer=b, index=index) | Atomic(buffer=b, index=index):
+            _rank(kernel, b, index, bufs)
+        case Move():
+            _rank(kernel, s.dst, s.dst_index, bufs)
+            _rank(kernel, s.src, s.src_index, bufs)
+
+
+def _rank(kernel: Kernel, buffer: str, index: tuple[Expr, ...], bufs: dict[str, Buf]) -> None:
+    buf = bufs.get(buffer)
+    if buf is None:
+        raise Malformed(f"{kernel.name}: {buffer} is not declared here")
+    if len(index) != len(buf.shape):
+        raise Malformed(f"{kernel.name}: {buffer} has {len(buf.shape)} dims, its index has {len(index)}")
