@@ -1,0 +1,116 @@
+"""The passes on hand-made bodies: what each adds, and what it must leave alone."""
+
+from mdh.ir.dtype import F32, I32
+from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Move, Space, Stmt, Store
+from mdh.ir.walk import statements
+from mdh.lower.passes.barriers import place_barriers
+from mdh.lower.passes.prune import prune
+from mdh.lower.passes.unroll import unroll_registers
+from mdh.lower.passes.vectorise import vectorise
+from mdh.lower.passes.widen import widen
+
+SHARED = Buf("S", Space.SM, F32, (64,), (1,), align=16)
+MEMORY = Buf("M", Space.DM, F32, (64,), (1,), align=16)
+ROW = Buf("R", Space.RM, F32, (8,), (1,), align=16)
+TID = Var("tid")
+
+
+def loop(var: str, n: int, *body: Stmt, kind: ForKind = ForKind.SEQ) -> For:
+    return For(var, Const(0, I32), Const(n, I32), Const(1, I32), body, kind)
+
+
+def add(a: Expr, b: Expr) -> Binary:
+    return Binary("+", a, b, I32)
+
+
+def barriers(*body: Stmt) -> list[str]:
+    placed = place_barriers(body, frozenset({"S"}), frozenset({"tid"}))
+    return [type(s).__name__ for s in statements(placed)]
+
+
+def test_a_barrier_parts_filling_from_reading() -> None:
+    fill = Store("S", (TID,), Const(1.0, F32))
+    use = Store("M", (TID,), Load("S", (Const(0, I32),), F32))
+    assert barriers(fill, use) == ["Store", "Barrier", "Store"]
+
+
+def test_a_loop_needs_one_before_it_fills_again() -> None:
+    fill = Store("S", (TID,), Const(1.0, F32))
+    use = Store("M", (TID,), Load("S", (Const(0, I32),), F32))
+    assert barriers(loop("k", 4, fill, use)) == ["For", "Barrier", "Store", "Barrier", "Store"]
+
+
+def test_no_barrier_inside_a_branch_that_threads_take_apart() -> None:
+    use = Store("M", (TID,), Load("S", (Const(0, I32),), F32))
+    apart = If(Binary("<", TID, Const(3, I32), I32), (use,))
+    placed = place_barriers(
+        (Store("S", (TID,), Const(1.0, F32)), apart), frozenset({"S"}), frozenset({"tid"})
+    )
+    assert [type(s) for s in placed] == [Store, Barrier, If]
+    assert not any(isinstance(s, Barrier) for s in statements(placed[2].then))  # type: ignore[union-attr]
+
+
+def test_a_branch_on_a_register_that_all_threads_agree_on_is_uniform() -> None:
+    flag = Buf("flag", Space.RM, I32, (), ())
+    use = Store("M", (TID,), Load("S", (Const(0, I32),), F32))
+    body: tuple[Stmt, ...] = (
+        Alloc(flag, Const(0, I32)),
+        Store("S", (TID,), Const(1.0, F32)),
+        If(Load("flag", (), I32), (use,)),
+    )
+    placed = place_barriers(body, frozenset({"S"}), frozenset({"tid"}))
+    assert isinstance(placed[2], If)
+    assert isinstance(placed[2].then[0], Barrier)
+
+
+def test_prune_drops_what_nothing_reads() -> None:
+    body: tuple[Stmt, ...] = (
+        Alloc(ROW),
+        Let("unused", Const(1, I32)),
+        loop("i", 8, Move("R", (Var("i"),), "M", (Var("i"),))),
+        Store("M", (Const(0, I32),), Const(2.0, F32)),
+    )
+    assert prune(body) == body[3:]
+
+
+def test_unroll_marks_only_loops_that_index_registers() -> None:
+    inner = loop("j", 8, Store("R", (Var("j"),), Const(0.0, F32)))
+    body = unroll_registers((Alloc(ROW), loop("i", 4, inner)))
+    kinds = {s.var: s.kind for s in statements(body) if isinstance(s, For)}
+    assert kinds == {"i": ForKind.SEQ, "j": ForKind.UNROLL}
+
+
+def test_widen_moves_four_aligned_neighbours_at_once() -> None:
+    at = add(Binary("*", TID, Const(8, I32), I32), Var("i"))
+    copy = loop("i", 8, Move("R", (Var("i"),), "M", (at,)), kind=ForKind.UNROLL)
+    body = widen((Alloc(ROW), copy), {"M": MEMORY}, set())
+    moves = [s for s in statements(body) if isinstance(s, Move)]
+    assert [m.lanes for m in moves] == [4]
+
+
+def test_widen_leaves_what_may_be_misaligned() -> None:
+    at = add(add(Binary("*", TID, Const(8, I32), I32), Const(1, I32)), Var("i"))
+    copy = loop("i", 8, Move("R", (Var("i"),), "M", (at,)), kind=ForKind.UNROLL)
+    assert widen((Alloc(ROW), copy), {"M": MEMORY}, set()) == (Alloc(ROW), copy)
+
+
+def test_vectorise_keeps_accumulators_in_vectors() -> None:
+    value = Binary("+", Load("R", (Var("v"),), F32), Load("M", (Var("v"),), F32), F32)
+    body = vectorise(
+        (Alloc(ROW), loop("v", 8, Store("R", (Var("v"),), value), kind=ForKind.VEC)), {"M": MEMORY}, wide=True
+    )
+    (row, store) = body
+    assert isinstance(row, Alloc)
+    assert row.buf.lanes == 8
+    assert store == Store(
+        "R",
+        (Const(0, I32),),
+        Binary("+", Load("R", (Const(0, I32),), F32, 8), Load("M", (Const(0, I32),), F32, 8), F32),
+    )
+
+
+def test_vectorise_unrolls_what_strides() -> None:
+    scatter = Store("M", (Binary("*", Var("v"), Const(2, I32), I32),), Const(0.0, F32))
+    body = vectorise((loop("v", 4, scatter, kind=ForKind.VEC),), {"M": MEMORY}, wide=True)
+    assert [s.kind for s in body if isinstance(s, For)] == [ForKind.UNROLL]

@@ -1,0 +1,41 @@
+"""The kernel text of representative workloads under their default schedules, whole: any change shows here."""
+
+import pytest
+
+from mdh.check.run import check
+from mdh.frontend.c import read_program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.schedule.default import default_schedule
+from mdh.target.emit import emit
+from tests.corpus import WORKLOADS
+from tests.source_tree import ROOT
+
+CASES = [
+    ("matmul", "generic-cpu", "opencl"),
+    ("matmul", "h200", "cuda"),
+    ("dot", "generic-cpu", "opencl"),
+    ("dot", "oclgrind", "opencl"),
+    ("prefix_sum", "h200", "cuda"),
+    ("histogram", "h200", "cuda"),
+    ("row_argmax", "generic-cpu", "opencl"),
+    ("jacobi2d", "h200", "cuda"),
+    ("conv2d", "generic-cpu", "opencl"),
+    ("transpose", "h200", "cuda"),
+    ("softmax", "oclgrind", "opencl"),
+]
+
+
+@pytest.mark.parametrize(("name", "machine", "target"), CASES)
+def test_text(name: str, machine: str, target: str, request: pytest.FixtureRequest) -> None:
+    work = WORKLOADS[name]
+    program = read_program(work.source, defines=dict(work.small[-1]))
+    model = load_machine(machine)
+    plan = check(program, default_schedule(program, model, target), model, target)
+    text = emit(lower(plan), program).source
+    assert emit(lower(plan), program).source == text, "byte-identical for the same input"
+    golden = ROOT / "tests" / "golden" / "lower" / f"{name}.{machine}.{'cu' if target == 'cuda' else 'cl'}"
+    if request.config.getoption("--update-golden"):
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
