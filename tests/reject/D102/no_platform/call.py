@@ -1,0 +1,3 @@
+from mdh.device.opencl_door import missing
+
+raise missing("no platform has a device")
