@@ -48,7 +48,7 @@ class Failed(Exception):  # noqa: N818 - it is the outcome of a stage, not a pro
         self.diagnostics = diagnostics
 
 
-def fail(code: str, headline: str, span: Span | None = None, *, label: str = "", help: str = "") -> Failed:  # noqa: A002
+def fail(code: str, headline: str, span: Span | None = None, *, label: str = "", help: str = "") -> Failed:
     """The common case: one error at one place (`raise fail(...)`)."""
     labels = () if span is None else (Label(span, label),)
     return Failed(Diagnostic(code, headline, labels, help=help))
