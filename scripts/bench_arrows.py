@@ -75,8 +75,8 @@ def main() -> None:
     lines = [
         "# Time of each arrow",
         "",
-        "Milliseconds, fastest of several runs in one process, default schedules; `total` leaves out deriving",
-        "the schedule. `./scripts/bench-arrows` prints this table again.",
+        "Milliseconds, fastest of several runs in one process, default schedules; `total` leaves out",
+        "deriving the schedule. `./scripts/bench-arrows` prints this table again.",
         "",
         f"`mdh --help`: {help_time():.3f} s.",
         "",
