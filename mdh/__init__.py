@@ -1,0 +1,36 @@
+"""mdh: C loop nests and MDH schedules to CUDA and OpenCL.
+
+    kernel = mdh.compile("matmul.c", "matmul.mdh", defines={"M": 64, "N": 64, "K": 64})
+    kernel(a, b, c)
+    plan = mdh.check("matmul.c", "matmul.mdh", "a100")
+
+Names are loaded when they are first used: `import mdh` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mdh.api.compile import check, compile
+    from mdh.api.kernel import Kernel
+    from mdh.diagnostics import Failed
+    from mdh.source import Source
+
+__all__ = ["Failed", "Kernel", "Source", "check", "compile"]
+_HOMES = {
+    "compile": "mdh.api.compile",
+    "Kernel": "mdh.api.kernel",
+    "Failed": "mdh.diagnostics",
+    "Source": "mdh.source",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "check":
+        # the folder of that name is itself callable
+        return import_module("mdh.check")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mdh' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

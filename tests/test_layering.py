@@ -11,7 +11,7 @@ from tests.source_tree import Module, imports, modules
 LAYERS = (
     ("mdh.source",),
     ("mdh.diagnostics",),
-    ("mdh.machine",),
+    ("mdh.machine", "mdh.textfile"),
     ("mdh.ir",),
     ("mdh.poly",),
     ("mdh.frontend", "mdh.schedule", "mdh.reference"),
@@ -21,6 +21,7 @@ LAYERS = (
     ("mdh.device",),
     ("mdh.pipeline",),
     ("mdh.report",),
+    ("mdh.api",),
     ("mdh.cli",),
     ("mdh.__main__",),
 )

@@ -8,11 +8,12 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
-from mdh.cli.files import SCHEDULE_LIMIT, read_source, read_stdin, write_text
+from mdh.cli.files import read_source, read_stdin, write_text
 from mdh.cli.options import JsonOpt
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
+from mdh.textfile import SCHEDULE_LIMIT
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 

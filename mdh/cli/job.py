@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from mdh.cli.command_line import at_word
 from mdh.cli.console import log
-from mdh.cli.files import C_LIMIT, SCHEDULE_LIMIT, read_source
+from mdh.cli.files import read_source
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines, parse_sets
@@ -19,6 +19,7 @@ from mdh.pipeline import Checked
 from mdh.schedule.model import Schedule
 from mdh.source import Span
 from mdh.target.text import KernelText
+from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT
 
 TARGETS = ("cuda", "opencl")
 

@@ -81,6 +81,19 @@ def host_array(view: View) -> np.ndarray[Any, Any]:
     return np.asarray(_Interface(interface, view)).view(view.dtype)
 
 
+def packed(view: View) -> View:
+    """A contiguous copy at the same place, by the library that owns the memory."""
+    if view.place == "host":
+        array = np.array(host_array(view), order="C")
+        return _numpy(array, array)
+    owner = view.owner
+    # torch's `contiguous` may return the tensor itself, whose address is then still the old one
+    copy = owner.contiguous().clone() if hasattr(owner, "contiguous") else owner.copy(order="C")
+    copied = view_of(copy)
+    assert copied is not None
+    return copied
+
+
 class _Interface:
     def __init__(self, interface: dict[str, Any], keeper: View) -> None:
         self.__array_interface__ = interface

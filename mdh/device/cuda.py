@@ -1,7 +1,7 @@
 """NVIDIA GPUs: cubins by NVRTC, memory and streams by cupy, launches by the driver."""
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from time import perf_counter
 from typing import Any
@@ -124,13 +124,14 @@ class CudaCall:
     def __init__(self, built: CudaBuilt, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> None:
         self.device, text = built.device, built.text
         self.host: dict[str, tuple[np.ndarray[Any, Any], Any]] = {}
+        self.views: list[View] = []
         self.kept: list[Any] = []
         self.pointers: dict[str, int] = {}
         self.written = written_buffers(text)
         for name, array in arrays.items():
             if isinstance(array, View):
                 self.pointers[name] = array.pointer
-                self.kept.append(array)
+                self.views.append(array)
             else:
                 memory = self.device.allocate(f"array `{name}`", array.nbytes)
                 self.host[name] = (array, memory)
@@ -172,10 +173,20 @@ class CudaCall:
                 if name in self.written:
                     memory.copy_to_host(ctypes.c_void_p(array.ctypes.data), array.nbytes)
 
-    def enqueue(self, stream: int) -> None:
-        """Put the work on a stream and return at once; all arrays must be in device memory."""
-        with self.device.handle, cupy.cuda.ExternalStream(stream, self.device.number):
-            self._enqueue()
+    def launch_on(self, streams: Sequence[int]) -> None:
+        """Run behind the work of all `streams`, on the first of them. Returns at once where everything is in
+        device memory; where mdh owns memory of the call it waits, since that memory ends with the call."""
+        first, *others = (cupy.cuda.ExternalStream(s, self.device.number) for s in streams)
+        with self.device.handle:
+            for other in others:
+                first.wait_event(other.record())
+            with first:
+                if self.host or self.kept:
+                    self.launch()
+                else:
+                    self._enqueue()
+            for other in others:
+                other.wait_event(first.record())
 
     def _enqueue(self) -> None:
         stream = cupy.cuda.get_current_stream()

@@ -1,0 +1,183 @@
+"""Arguments of a call against the C function's parameters: everything wrong is found before anything runs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import prod
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from mdh.device.api import Device
+from mdh.device.arrays import View, host_array, packed, view_of
+from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.ir.program import Buffer, Program, Scalar
+from mdh.reference.numbers import integer_range, numpy_dtype
+from mdh.report.arguments import index_limits
+
+ALIGNMENT = 16
+"""Bytes: the widest access of a GPU, and so what kernels rely on. CPUs rely on an element's own."""
+
+
+@dataclass
+class Bound:
+    """What a launch takes: numpy arrays for host memory, views for a device's; notes: what was copied."""
+
+    arrays: dict[str, Any] = field(default_factory=dict)
+    scalars: dict[str, int | float] = field(default_factory=dict)
+    streams: set[int] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+
+def bind_arguments(program: Program, device: Device, args: Sequence[Any]) -> Bound:
+    """Raises Failed with every A1xx: kind, type, shape, place, writability, overlap, memory, values."""
+    out, found = Bound(), list[Diagnostic]()
+    views: dict[str, View] = {}
+    for name, given in zip(program.params, args, strict=True):
+        if name in program.scalar_of:
+            value = scalar_of(program.scalar_of[name], given)
+            if isinstance(value, Diagnostic):
+                found.append(value)
+            else:
+                out.scalars[name] = value
+            continue
+        buffer = program.buffer_of[name]
+        view = _view(buffer, given)
+        if isinstance(view, Diagnostic):
+            found.append(view)
+            continue
+        views[name] = view
+        found.extend(_misfits(program, buffer, view, device))
+    found.extend(_overlaps(program, views))
+    if found:
+        raise Failed(*found)
+    for name, view in views.items():
+        out.arrays[name] = _memory(program.buffer_of[name], view, out)
+        if view.stream is not None:
+            out.streams.add(view.stream)
+    _check_indices(program, out.arrays)
+    return out
+
+
+def arity(names: Sequence[str], function: str, args: Sequence[Any]) -> Failed:
+    """A101."""
+    headline = f"`{function}` takes {len(names)} arguments, {len(args)} are given"
+    return Failed(Diagnostic("A101", headline, help=f"in C's order: {', '.join(names)}"))
+
+
+def scalar_of(scalar: Scalar, given: Any) -> int | float | Diagnostic:
+    """The value in C's type: A102 no number of the kind, A109 out of range, A110 not the bound size."""
+    value = given.item() if hasattr(given, "item") and np.ndim(given) == 0 else given
+    if scalar.dtype.is_float and isinstance(value, Real):
+        return float(value)
+    if scalar.dtype.is_float or not isinstance(value, Integral):
+        wanted = "a number" if scalar.dtype.is_float else "a whole number"
+        return _at(scalar, "A102", f"`{scalar.name}` takes {wanted}, not {_kind(given)}")
+    value = int(value)
+    low, high = integer_range(scalar.dtype)
+    if not low <= value <= high:
+        hint = f"its type {scalar.dtype} holds {low} to {high}"
+        return _at(scalar, "A109", f"`{scalar.name}` cannot hold {value}", help=hint)
+    if scalar.size is not None and value != scalar.size:
+        headline = f"`{scalar.name}` is bound to {scalar.size} and given as {value}"
+        hint = f"pass {scalar.size}, or leave `{scalar.name}` out of defines: then the call binds it"
+        return _at(scalar, "A110", headline, help=hint)
+    return value
+
+
+def _view(buffer: Buffer, given: Any) -> View | Diagnostic:
+    hint = f"give an array of {numpy_dtype(buffer.dtype)}: numpy, cupy, torch"
+    try:
+        view = view_of(given)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        reason = (str(error).splitlines() or ["no reason given"])[0]
+        return _at(buffer, "A102", f"the memory of `{buffer.name}` cannot be used: {reason}", help=hint)
+    if view is None:
+        return _at(buffer, "A102", f"`{buffer.name}` takes an array, not {_kind(given)}", help=hint)
+    return view
+
+
+def _misfits(program: Program, b: Buffer, view: View, device: Device) -> Iterator[Diagnostic]:
+    """A103 to A106 and A108 of one array."""
+    wanted = numpy_dtype(b.dtype)
+    if view.dtype != wanted:
+        hint = f"convert it: array.astype('{wanted}')"
+        yield _at(b, "A103", f"`{b.name}` holds {wanted}, the array {view.dtype}", help=hint)
+    if view.shape != b.shape and not (b.flat and view.shape == (prod(b.shape),)):
+        headline = f"`{b.name}` has shape {_shape(b.shape)}, the array {_shape(view.shape)}"
+        yield _at(b, "A104", headline, help="bind other sizes, or give another array")
+    places = ("host",) if device.memory == "host" else ("host", device.spec)
+    if view.place not in places:
+        hint = f"copy it there first; {device.spec} takes arrays in {' and '.join(places)} memory"
+        yield _at(b, "A105", f"`{b.name}` lies on {view.place}, the kernel runs on {device.spec}", help=hint)
+    if b.name not in _written(program):
+        return
+    if view.readonly:
+        headline = f"`{program.name}` writes `{b.name}`, and the array is read-only"
+        yield _at(b, "A106", headline, help="give an array that may be written")
+    if not _usable(view):
+        hint = "give a contiguous array (row major, no gaps) and copy the result where it belongs"
+        yield _at(b, "A108", f"the output `{b.name}` {_fault(view)}", help=hint)
+
+
+def _overlaps(program: Program, views: dict[str, View]) -> Iterator[Diagnostic]:
+    """A107: an array that the kernel writes shares memory with another argument."""
+    written = _written(program)
+    for (a, x), (b, y) in combinations(views.items(), 2):
+        shared = x.place == y.place and x.span[0] < y.span[1] and y.span[0] < x.span[1]
+        if shared and (a in written or b in written):
+            output = a if a in written else b
+            headline = f"`{a}` and `{b}` share memory, and `{program.name}` writes `{output}`"
+            first, second = program.buffer_of[a], program.buffer_of[b]
+            labels = tuple(Label(p.span) for p in (first, second) if p.span is not None)
+            yield Diagnostic("A107", headline, labels, help="give the output memory of its own")
+
+
+def _memory(b: Buffer, view: View, out: Bound) -> Any:
+    """What the launch takes; an input that kernels cannot read in place is copied, and that is noted."""
+    if not _usable(view):
+        out.notes.append(f"`{b.name}` {_fault(view)}: a copy is used")
+        view = packed(view)
+    return host_array(view) if view.place == "host" else view
+
+
+def _check_indices(program: Program, arrays: dict[str, Any]) -> None:
+    """A130 for index arrays in host memory; those of a device are not read back for this."""
+    for name, below in index_limits(program).items():
+        array = arrays.get(name)
+        if not isinstance(array, np.ndarray) or array.size == 0 or name in _written(program):
+            continue
+        low, high = int(array.min()), int(array.max())
+        if low < 0 or high >= below:
+            headline = (
+                f"`{name}` holds the index {low if low < 0 else high}; indices are from 0 to {below - 1}"
+            )
+            hint = "give index arrays whose values lie inside the array that they index"
+            raise Failed(_at(program.buffer_of[name], "A130", headline, help=hint))
+
+
+def _usable(view: View) -> bool:
+    align = view.dtype.itemsize if view.place == "host" else ALIGNMENT
+    return view.contiguous and view.pointer % max(align, 1) == 0
+
+
+def _fault(view: View) -> str:
+    return "does not start at an aligned address" if view.contiguous else "is not contiguous"
+
+
+def _written(program: Program) -> frozenset[str]:
+    return frozenset(name for stage in program.stages for name in stage.written)
+
+
+def _at(p: Buffer | Scalar, code: str, headline: str, *, help: str = "") -> Diagnostic:
+    labels = () if p.span is None else (Label(p.span),)
+    return Diagnostic(code, headline, labels, help=help)
+
+
+def _kind(given: Any) -> str:
+    return f"`{type(given).__name__}`"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape)) or "()"

@@ -1,0 +1,139 @@
+"""A C function as a callable: specialised for the sizes of each call, checked, launched."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+from mdh.api.arguments import arity, bind_arguments, scalar_of
+from mdh.device.api import Built, Device
+from mdh.diagnostics import Diagnostic, Failed, render_text
+from mdh.ir.dtype import I64
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program, Scalar
+from mdh.pipeline import Hook, Pipeline
+from mdh.schedule.model import Schedule
+from mdh.source import Source
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """What is refused inside carries its whole message, places included, into the traceback."""
+    try:
+        yield
+    except Failed as failed:
+        failed.add_note("\n".join(render_text(d) for d in failed.diagnostics))
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What `mdh.compile` was asked for, read and parsed."""
+
+    source: Source
+    schedule: Schedule | None
+    defines: Mapping[str, str | int]
+    function: str | None
+    strict_fp: bool
+    deterministic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The function at bound sizes, ready to run. schedule: the text that was used; source: what was built."""
+
+    program: Program
+    plan: Plan
+    built: Built
+
+    @property
+    def schedule(self) -> str:
+        return self.plan.text
+
+    @property
+    def source(self) -> str:
+        return self.built.text.source
+
+
+class Kernel:
+    """`kernel(*args)` takes the C function's parameters in order, writes outputs in place and returns them.
+
+    parameters: their names; sizes: those that each call binds, in order. `variants` holds what was built, one
+    entry a tuple of sizes. On a GPU, a call on arrays in device memory runs on their stream and may return
+    before the work is done, as their libraries' own calls do; every other call returns when it is done.
+    """
+
+    def __init__(
+        self, order: Order, device: Device, parameters: Sequence[str], sizes: Sequence[str], hook: Hook
+    ) -> None:
+        self.device = device
+        self.parameters, self.sizes = tuple(parameters), tuple(sizes)
+        self.variants: dict[tuple[int, ...], Variant] = {}
+        self._order, self._pipeline, self._lock = order, Pipeline(hook), Lock()
+        self._name = order.function or order.source.name
+
+    def __call__(self, *args: Any) -> Any:
+        """One output: the array as given; several: a tuple in the order of the parameters. Raises Failed A1xx
+        before anything runs, and what building a new variant raises."""
+        with explained():
+            if len(args) != len(self.parameters):
+                raise arity(self.parameters, self._name, args)
+            variant = self._variant(self._sizes_of(args))
+            bound = bind_arguments(variant.program, self.device, args)
+            for text in bound.notes:
+                sys.stderr.write(f"mdh: {text}\n")
+            call = variant.built.call(bound.arrays, bound.scalars)
+            on_stream = getattr(call, "launch_on", None)
+            if on_stream is not None and bound.streams:
+                on_stream(sorted(bound.streams))
+            else:
+                call.launch()
+        written = {name for stage in variant.program.stages for name in stage.written}
+        outputs = tuple(a for name, a in zip(self.parameters, args, strict=True) if name in written)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def specialise(self, **sizes: int) -> Variant:
+        """Build for these values of the open sizes; a later call with them finds it built."""
+        with explained():
+            if set(sizes) != set(self.sizes):
+                names = ", ".join(self.sizes) or "none"
+                headline = (
+                    f"the open sizes of `{self._name}` are {names}; given: {', '.join(sizes) or 'none'}"
+                )
+                raise Failed(Diagnostic("A101", headline, help="give each of them once"))
+            return self._variant(tuple(sizes[name] for name in self.sizes))
+
+    def _sizes_of(self, args: Sequence[Any]) -> tuple[int, ...]:
+        found: list[Diagnostic] = []
+        out: list[int] = []
+        for name in self.sizes:
+            value = scalar_of(Scalar(name, I64), args[self.parameters.index(name)])
+            if isinstance(value, Diagnostic):
+                found.append(value)
+            else:
+                out.append(int(value))
+        if found:
+            raise Failed(*found)
+        return tuple(out)
+
+    def _variant(self, sizes: tuple[int, ...]) -> Variant:
+        with self._lock:
+            if sizes not in self.variants:
+                bound = dict(zip(self.sizes, sizes, strict=True))
+                self.variants[sizes] = self._build(
+                    replace(self._order, defines={**self._order.defines, **bound})
+                )
+            return self.variants[sizes]
+
+    def _build(self, order: Order) -> Variant:
+        run, device = self._pipeline, self.device
+        program = run.read(
+            order.source, defines=order.defines, function=order.function, strict_fp=order.strict_fp
+        )
+        checked = run.check(
+            program, order.schedule, device.machine, device.target, deterministic=order.deterministic
+        )
+        text = run.emit(run.lower(checked.plan), program)
+        return Variant(program, checked.plan, run.build(device, text))

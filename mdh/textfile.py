@@ -1,0 +1,76 @@
+"""Text files as Sources: what cannot be read is refused with a code."""
+
+import os
+import stat
+from pathlib import Path
+
+from mdh.diagnostics import fail
+from mdh.source import Source
+
+C_LIMIT = 1 << 20
+SCHEDULE_LIMIT = 1 << 19
+"""Bytes. The largest hand-written nests are a few kilobytes; a file beyond this is not what it seems."""
+
+
+def read_text(path: str, *, limit: int) -> Source:
+    """The text of `path`, named as it is given. Raises Failed: F101 no such file, F102 not a file, F103 not
+    readable, F104 not text, F105 more than `limit` bytes."""
+    return decode(path, _read_bytes(path, limit))
+
+
+def decode(name: str, data: bytes) -> Source:
+    """UTF-8 text without byte order mark, its lines ended by newlines. Raises Failed F104."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        headline = f"`{name}` is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}"
+        hint = "give a text file; convert other encodings to UTF-8 first"
+        raise fail("F104", headline, help=hint) from None
+    if "\0" in text:
+        headline = f"`{name}` is binary: byte {data.index(0)} is zero"
+        raise fail("F104", headline, help="give a text file")
+    return Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n"))
+
+
+def _read_bytes(path: str, limit: int) -> bytes:
+    """At most `limit` bytes: the size is checked before the file is read."""
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise fail("F102", f"`{path}` is a folder, not a file", help=_inside(path))
+        if not stat.S_ISREG(status.st_mode):
+            raise fail("F102", f"`{path}` is not a regular file", help="give a file of text")
+        if status.st_size > limit:
+            headline = f"`{path}` has {status.st_size:,} bytes; the limit is {limit:,}"
+            raise fail("F105", headline, help="give the loop nest alone, without generated data")
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise fail("F101", f"no file `{path}`", help=_nearby(path)) from None
+    except (PermissionError, NotADirectoryError) as error:
+        raise fail("F103", f"`{path}` cannot be read: {reason(error)}") from None
+    except (OSError, ValueError) as error:
+        raise fail("F103", f"`{_printable(path)}` cannot be read: {reason(error)}") from None
+
+
+def reason(error: Exception) -> str:
+    """The system's words for what went wrong."""
+    return error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _printable(path: str) -> str:
+    return path.encode("unicode_escape").decode()
+
+
+def _inside(path: str) -> str:
+    """Names a file of the folder that could have been meant."""
+    names = sorted(p.name for p in Path(path).iterdir() if p.suffix in (".c", ".mdh"))
+    return f"it holds {', '.join(names[:5])}" if names else "give a file"
+
+
+def _nearby(path: str) -> str:
+    """Names the files beside a missing one that have its ending."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return f"there is no folder `{folder}`"
+    names = sorted(p.name for p in folder.iterdir() if p.suffix == Path(path).suffix and p.is_file())
+    return f"`{folder}` holds {', '.join(names[:5])}" if names else ""
