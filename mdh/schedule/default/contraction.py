@@ -132,7 +132,9 @@ def _gpu(shape: Shape, found: Contraction, machine: Machine) -> Outline:
 
 def _filling(shape: Shape, found: Contraction, machine: Machine) -> tuple[_Tiles, int]:
     """The largest tiles with which the grid still fills the machine."""
-    sides = (128, 64, 32, 16) if shape.value_bytes <= 4 else (64, 32, 16)
+    # addresses of several reduced dims take the registers that the largest tile would need
+    large = shape.value_bytes <= 4 and len(found.reduced) == 1
+    sides = (128, 64, 32, 16) if large else (64, 32, 16)
     for side in sides:
         tiles = _tiles(shape, found, side)
         axes = block_axes(tiles.block, shape.extents, machine)
