@@ -180,3 +180,5 @@ class Schedule:
     comments: tuple[str, ...] = field(default=(), compare=False)
     """Comment lines at the head of the file, without their slashes; the printer keeps them."""
     source: Source | None = field(default=None, compare=False, repr=False)
+    trailing: tuple[str, ...] = field(default=(), compare=False)
+    """Comment lines behind the last item."""

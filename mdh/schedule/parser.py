@@ -40,6 +40,7 @@ class _Items:
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
         self.comments: tuple[str, ...] = ()
+        self.trailing: tuple[str, ...] = ()
         self.headers: dict[str, str] = {}
         self.header_places: dict[str, Token] = {}
         self.stages: dict[str, Section] = {}
@@ -57,6 +58,7 @@ class _Items:
             self.headers.get("program"),
             self.comments,
             self.cursor.source,
+            self.trailing,
         )
 
     def read(self) -> None:
@@ -75,7 +77,7 @@ class _Items:
                 self._header()
             else:
                 raise _unexpected_item(self.cursor, _ITEM)
-        self.comments += _lines(self.cursor.comments_before(len(self.cursor.source.text)))
+        self.trailing = _lines(self.cursor.comments_before(len(self.cursor.source.text)))
 
     def _bare(self, first: Token) -> None:
         if self.stages:

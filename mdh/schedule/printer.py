@@ -38,6 +38,7 @@ def print_schedule(schedule: Schedule) -> str:
         else:
             opening = [*map(_comment, section.comments), f"stage {section.name} {{"]
             blocks.append([*opening, *(f"    {line}" if line else "" for line in body), "}"])
+    blocks.append([_comment(line) for line in schedule.trailing])
     return "\n\n".join("\n".join(block) for block in blocks if block) + ("\n" if any(blocks) else "")
 
 
@@ -52,7 +53,7 @@ def _section_lines(section: Section) -> list[str]:
     groups = [_groups(step) for step in section.steps]
     width = WIDTH - (4 if section.name is not None else 0)
     fitting = [g for g in groups if len(" ".join(p for p in g if p)) <= width]
-    columns = tuple(max((len(g[i]) for g in fitting), default=0) for i in range(3))
+    columns = _columns(fitting, width)
     lines: list[str] = []
     spaced = any(len(s.comments) > 0 for s in section.steps)
     for step, parts in zip(section.steps, groups, strict=True):
@@ -67,13 +68,22 @@ def _section_lines(section: Section) -> list[str]:
     return lines
 
 
-def _aligned(parts: tuple[str, str, str, str], columns: tuple[int, ...], width: int) -> list[str] | None:
-    """One line with the groups in columns; without columns where they would not fit; None where neither."""
-    padded = " ".join(part.ljust(column) for part, column in zip(parts, (*columns, 0), strict=True)).rstrip()
-    if len(padded) <= width:
-        return [padded]
-    plain = " ".join(part for part in parts if part)
-    return [plain] if len(plain) <= width else None
+def _columns(fitting: list[tuple[str, str, str, str]], width: int) -> tuple[int, int, int]:
+    """Widths of the first three groups; no padding at all where one padded step would not fit."""
+    first, second, third = (max((len(g[i]) for g in fitting), default=0) for i in range(3))
+    widest = max((len(_padded(g, (first, second, third))) for g in fitting), default=0)
+    return (first, second, third) if widest <= width else (0, 0, 0)
+
+
+def _padded(parts: tuple[str, str, str, str], columns: tuple[int, int, int]) -> str:
+    filled = (part.ljust(column) for part, column in zip(parts, (*columns, 0), strict=True))
+    return " ".join(filled).rstrip()
+
+
+def _aligned(parts: tuple[str, str, str, str], columns: tuple[int, int, int], width: int) -> list[str] | None:
+    """One line with the groups in columns; None for a step that does not fit on one."""
+    line = _padded(parts, columns)
+    return [line] if len(line) <= width else None
 
 
 def _wrapped(step: Step, parts: tuple[str, str, str, str]) -> list[str]:
