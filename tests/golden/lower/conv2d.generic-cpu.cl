@@ -4,137 +4,142 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void conv2d_kernel(__global const float *restrict I, __global const float *restrict F,
         __global float *restrict O)
 {
+    __local __attribute__((aligned(16))) float F_SM[144];
+    const int blk_n = get_group_id(1);
     const int blk_p = get_group_id(0);
-    const int blk_q = get_group_id(1);
-    if (blk_q < 1) {
-        // whole tiles
-        // 1: (de-)comp( ^, 1, 6, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, BLK.x, BLK.y, ^, ^, ^, ^ )
-        for (int k_2 = 0; k_2 < 1; ++k_2) {
-            for (int n_2 = 0; n_2 < 2; ++n_2) {
-                // 2: (de-)comp( 1, ^, ^, 8, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, FOR.1, ^, ^, ^ )
-                __attribute__((aligned(16))) float O_RM[48] = {0};
-                for (int r_3 = 0; r_3 < 3; ++r_3) {
-                    for (int s_3 = 0; s_3 < 2; ++s_3) {
-                        for (int c_3 = 0; c_3 < 3; ++c_3) {
-                            // 3: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
-                            #pragma unroll
-                            for (int q_4 = 0; q_4 < 6; ++q_4) {
-                                // 4: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
-                                // 5: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
-                                #pragma unroll
-                                for (int vec_k = 0; vec_k < 8; ++vec_k)
-                                    O_RM[q_4 * 8 + vec_k] += I[n_2 * 540 + blk_p * 90 + r_3 * 45 +
-                                            blk_q * 36 + q_4 * 6 + s_3 * 3 + c_3] * F[k_2 * 144 +
-                                            vec_k * 18 + r_3 * 6 + s_3 * 3 + c_3];
-                            }
-                        }
-                    }
-                }
-                #pragma unroll
-                for (int q_4 = 0; q_4 < 6; ++q_4)
-                    *(__global float8_u *)&O[n_2 * 385 + blk_p * 77 + blk_q * 66 + q_4 * 11 + k_2 * 8] =
-                            *(const float8_u *)&O_RM[q_4 * 8];
-            }
-        }
-        for (int k_2 = 1; k_2 < 2; ++k_2) {
-            for (int n_2 = 0; n_2 < 2; ++n_2) {
-                // 2: (de-)comp( 1, ^, ^, 8, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, FOR.1, ^, ^, ^ )
-                __attribute__((aligned(16))) float O_RM[48] = {0};
-                for (int r_3 = 0; r_3 < 3; ++r_3) {
-                    for (int s_3 = 0; s_3 < 2; ++s_3) {
-                        for (int c_3 = 0; c_3 < 3; ++c_3) {
-                            // 3: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
-                            #pragma unroll
-                            for (int q_4 = 0; q_4 < 6; ++q_4) {
-                                // 4: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
-                                // 5: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
-                                #pragma unroll
-                                for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                                    if (vec_k + 8 < 11)
-                                        O_RM[q_4 * 8 + vec_k] += I[n_2 * 540 + blk_p * 90 + r_3 * 45 +
-                                                blk_q * 36 + q_4 * 6 + s_3 * 3 + c_3] * F[vec_k * 18 +
-                                                r_3 * 6 + s_3 * 3 + c_3 + 144];
-                                }
-                            }
-                        }
-                    }
-                }
-                #pragma unroll
-                for (int q_4 = 0; q_4 < 6; ++q_4) {
-                    #pragma unroll
-                    for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                        if (vec_k + 8 < 11)
-                            O[n_2 * 385 + blk_p * 77 + blk_q * 66 + q_4 * 11 + vec_k + 8] = O_RM[q_4 * 8 +
-                                    vec_k];
-                    }
+    // 1: (de-)comp( 1, 1, ^, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^, ^, ^, ^, ^ )
+    for (int k_2 = 0; k_2 < 1; ++k_2) {
+        // 2: (de-)comp( ^, ^, ^, 8, ^, ^, ^ ) ( ^, F:SM[2,3,4,1] ; ^ ) ( ^, ^, ^, FOR.1, ^, ^, ^ )
+        for (int c_F1 = 0; c_F1 < 3; ++c_F1) {
+            for (int c_F2 = 0; c_F2 < 2; ++c_F2) {
+                for (int c_F3 = 0; c_F3 < 3; ++c_F3) {
+                    for (int c_F0 = 0; c_F0 < 8; ++c_F0)
+                        F_SM[c_F1 * 48 + c_F2 * 24 + c_F3 * 8 + c_F0] = F[k_2 * 144 + c_F0 * 18 + c_F1 * 6 +
+                                c_F2 * 3 + c_F3];
                 }
             }
         }
-    } else {
-        // tiles cut by the edge
-        // 1: (de-)comp( ^, 1, 6, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, BLK.x, BLK.y, ^, ^, ^, ^ )
-        for (int k_2 = 0; k_2 < 1; ++k_2) {
-            for (int n_2 = 0; n_2 < 2; ++n_2) {
-                // 2: (de-)comp( 1, ^, ^, 8, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, FOR.1, ^, ^, ^ )
-                __attribute__((aligned(16))) float O_RM[48] = {0};
-                for (int r_3 = 0; r_3 < 3; ++r_3) {
-                    for (int s_3 = 0; s_3 < 2; ++s_3) {
-                        for (int c_3 = 0; c_3 < 3; ++c_3) {
-                            // 3: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
-                            #pragma unroll
-                            for (int q_4 = 0; q_4 < 6; ++q_4) {
-                                // 4: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
-                                // 5: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
-                                #pragma unroll
-                                for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                                    if (blk_q * 6 + q_4 < 7)
-                                        O_RM[q_4 * 8 + vec_k] += I[n_2 * 540 + blk_p * 90 + r_3 * 45 +
-                                                blk_q * 36 + q_4 * 6 + s_3 * 3 + c_3] * F[k_2 * 144 +
-                                                vec_k * 18 + r_3 * 6 + s_3 * 3 + c_3];
-                                }
-                            }
+        for (int q_3 = 0; q_3 < 1; ++q_3) {
+            // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
+            __attribute__((aligned(16))) float O_RM[32] = {0};
+            for (int r_4 = 0; r_4 < 3; ++r_4) {
+                for (int s_4 = 0; s_4 < 2; ++s_4) {
+                    for (int c_4 = 0; c_4 < 3; ++c_4) {
+                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+                        #pragma unroll
+                        for (int q_5 = 0; q_5 < 4; ++q_5) {
+                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
+                            // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
+                            *(float8_u *)&O_RM[q_5 * 8] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 + q_3 * 24 +
+                                    q_5 * 6 + s_4 * 3 + c_4] * *(__local const float8_u *)&F_SM[r_4 * 48 +
+                                    s_4 * 24 + c_4 * 8];
                         }
                     }
                 }
-                #pragma unroll
-                for (int q_4 = 0; q_4 < 6; ++q_4) {
-                    if (blk_q * 6 + q_4 < 7)
-                        *(__global float8_u *)&O[n_2 * 385 + blk_p * 77 + blk_q * 66 + q_4 * 11 + k_2 * 8] =
-                                *(const float8_u *)&O_RM[q_4 * 8];
+            }
+            #pragma unroll
+            for (int q_5 = 0; q_5 < 4; ++q_5)
+                *(__global float8_u *)&O[blk_n * 385 + blk_p * 77 + q_3 * 44 + q_5 * 11 + k_2 * 8] =
+                        *(const float8_u *)&O_RM[q_5 * 8];
+        }
+        #pragma unroll
+        for (int q_3 = 1; q_3 < 2; ++q_3) {
+            // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
+            __attribute__((aligned(16))) float O_RM[32] = {0};
+            for (int r_4 = 0; r_4 < 3; ++r_4) {
+                for (int s_4 = 0; s_4 < 2; ++s_4) {
+                    for (int c_4 = 0; c_4 < 3; ++c_4) {
+                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+                        #pragma unroll
+                        for (int q_5 = 0; q_5 < 4; ++q_5) {
+                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
+                            // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
+                            if (q_5 + 4 < 7)
+                                *(float8_u *)&O_RM[q_5 * 8] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                        q_5 * 6 + s_4 * 3 + c_4 +
+                                        24] * *(__local const float8_u *)&F_SM[r_4 * 48 + s_4 * 24 + c_4 * 8];
+                        }
+                    }
+                }
+            }
+            #pragma unroll
+            for (int q_5 = 0; q_5 < 4; ++q_5) {
+                if (q_5 + 4 < 7)
+                    *(__global float8_u *)&O[blk_n * 385 + blk_p * 77 + q_5 * 11 + k_2 * 8 + 44] =
+                            *(const float8_u *)&O_RM[q_5 * 8];
+            }
+        }
+    }
+    for (int k_2 = 1; k_2 < 2; ++k_2) {
+        // 2: (de-)comp( ^, ^, ^, 8, ^, ^, ^ ) ( ^, F:SM[2,3,4,1] ; ^ ) ( ^, ^, ^, FOR.1, ^, ^, ^ )
+        for (int c_F1_2 = 0; c_F1_2 < 3; ++c_F1_2) {
+            for (int c_F2_2 = 0; c_F2_2 < 2; ++c_F2_2) {
+                for (int c_F3_2 = 0; c_F3_2 < 3; ++c_F3_2) {
+                    for (int c_F0_2 = 0; c_F0_2 < 8; ++c_F0_2)
+                        F_SM[c_F1_2 * 48 + c_F2_2 * 24 + c_F3_2 * 8 + c_F0_2] = c_F0_2 + 8 < 11 ?
+                                F[c_F0_2 * 18 + c_F1_2 * 6 + c_F2_2 * 3 + c_F3_2 + 144] : 0.0f;
                 }
             }
         }
-        for (int k_2 = 1; k_2 < 2; ++k_2) {
-            for (int n_2 = 0; n_2 < 2; ++n_2) {
-                // 2: (de-)comp( 1, ^, ^, 8, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, FOR.1, ^, ^, ^ )
-                __attribute__((aligned(16))) float O_RM[48] = {0};
-                for (int r_3 = 0; r_3 < 3; ++r_3) {
-                    for (int s_3 = 0; s_3 < 2; ++s_3) {
-                        for (int c_3 = 0; c_3 < 3; ++c_3) {
-                            // 3: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+        for (int q_3 = 0; q_3 < 1; ++q_3) {
+            // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
+            __attribute__((aligned(16))) float O_RM[32] = {0};
+            for (int r_4 = 0; r_4 < 3; ++r_4) {
+                for (int s_4 = 0; s_4 < 2; ++s_4) {
+                    for (int c_4 = 0; c_4 < 3; ++c_4) {
+                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+                        #pragma unroll
+                        for (int q_5 = 0; q_5 < 4; ++q_5) {
+                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
+                            // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
                             #pragma unroll
-                            for (int q_4 = 0; q_4 < 6; ++q_4) {
-                                // 4: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
-                                // 5: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
-                                #pragma unroll
-                                for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                                    if (blk_q * 6 + q_4 < 7 && vec_k + 8 < 11)
-                                        O_RM[q_4 * 8 + vec_k] += I[n_2 * 540 + blk_p * 90 + r_3 * 45 +
-                                                blk_q * 36 + q_4 * 6 + s_3 * 3 + c_3] * F[vec_k * 18 +
-                                                r_3 * 6 + s_3 * 3 + c_3 + 144];
-                                }
+                            for (int vec_k = 0; vec_k < 8; ++vec_k) {
+                                if (vec_k + 8 < 11)
+                                    O_RM[q_5 * 8 + vec_k] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                            q_3 * 24 + q_5 * 6 + s_4 * 3 + c_4] * F_SM[r_4 * 48 + s_4 * 24 +
+                                            c_4 * 8 + vec_k];
                             }
                         }
                     }
                 }
+            }
+            #pragma unroll
+            for (int q_5 = 0; q_5 < 4; ++q_5) {
                 #pragma unroll
-                for (int q_4 = 0; q_4 < 6; ++q_4) {
-                    #pragma unroll
-                    for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                        if (blk_q * 6 + q_4 < 7 && vec_k + 8 < 11)
-                            O[n_2 * 385 + blk_p * 77 + blk_q * 66 + q_4 * 11 + vec_k + 8] = O_RM[q_4 * 8 +
-                                    vec_k];
+                for (int vec_k = 0; vec_k < 8; ++vec_k) {
+                    if (vec_k + 8 < 11)
+                        O[blk_n * 385 + blk_p * 77 + q_3 * 44 + q_5 * 11 + vec_k + 8] = O_RM[q_5 * 8 + vec_k];
+                }
+            }
+        }
+        for (int q_3 = 1; q_3 < 2; ++q_3) {
+            // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
+            __attribute__((aligned(16))) float O_RM[32] = {0};
+            for (int r_4 = 0; r_4 < 3; ++r_4) {
+                for (int s_4 = 0; s_4 < 2; ++s_4) {
+                    for (int c_4 = 0; c_4 < 3; ++c_4) {
+                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+                        #pragma unroll
+                        for (int q_5 = 0; q_5 < 4; ++q_5) {
+                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
+                            // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
+                            #pragma unroll
+                            for (int vec_k = 0; vec_k < 8; ++vec_k) {
+                                if (q_5 + 4 < 7 && vec_k + 8 < 11)
+                                    O_RM[q_5 * 8 + vec_k] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                            q_5 * 6 + s_4 * 3 + c_4 + 24] * F_SM[r_4 * 48 + s_4 * 24 +
+                                            c_4 * 8 + vec_k];
+                            }
+                        }
                     }
+                }
+            }
+            #pragma unroll
+            for (int q_5 = 0; q_5 < 4; ++q_5) {
+                #pragma unroll
+                for (int vec_k = 0; vec_k < 8; ++vec_k) {
+                    if (q_5 + 4 < 7 && vec_k + 8 < 11)
+                        O[blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 52] = O_RM[q_5 * 8 + vec_k];
                 }
             }
         }
