@@ -1,18 +1,22 @@
 """Contractions on a CPU: a register tile of vectors over packed panels of the second operand."""
 
+from math import prod
+
 from mdh.machine import Machine
-from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
+from mdh.schedule.default.grid import block_axes, ceil_div, round_up
 from mdh.schedule.default.map import GROUPS_PER_CORE, outer_tiles, vector_lanes
 from mdh.schedule.default.operands import Contraction, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import For, Mem, Unit
 
-ROWS = 6
-"""Rows of the register tile: with two vectors a row, 12 of 16 vector registers accumulate."""
+HEIGHTS = (6, 4, 5)
+"""Rows of the register tile, the best first: with two vectors a row, 8 to 12 vector registers accumulate."""
 VECTORS = 2
-PANELS = (8, 4, 2, 1)
-"""Register tiles side by side in a block's panel, the most first."""
+PANELS = 4
+"""Register tiles side by side in a block."""
+REUSE = 24
+"""Rows from which on packing a panel of the second operand pays."""
 
 
 def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outline:
@@ -20,17 +24,13 @@ def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outli
     column, row = found.columns[0], found.rows[0]
     lanes = vector_lanes(shape, column, machine)
     width = VECTORS * lanes if shape.extents[column] >= VECTORS * lanes else lanes
-    height = min(ROWS, shape.extents[row])
-    tiles, packed = _panel(shape, found, width, machine)
-    wanted = GROUPS_PER_CORE * machine.units
-    groups = grid_size(block_axes(tiles, shape.extents, machine), tiles, shape.extents)
-    outer = [*found.batch, *sorted(found.rows, key=lambda d: -shape.extents[d])]
-    tiles |= outer_tiles(shape, outer[: 3 - len(tiles)] if len(tiles) < 3 else [], ceil_div(wanted, groups))
-    if row in tiles:
-        tiles[row] = min(shape.extents[row], round_up(tiles[row], height))
-    outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)), entries=packed)
+    height = _height(shape.extents[row])
+    tiles = _blocks(shape, found, width, height, machine)
+    outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
     results = dict.fromkeys((*found.batch, *found.rows, *found.columns), 1)
-    outline.step({**results, column: width, row: height}, {column: For(1)})
+    panel = {column: width, **dict.fromkeys((*found.batch, *found.columns[1:]), 1)}
+    outline.step(panel, {column: For(1)}, entries=_packed(shape, found, width, machine))
+    outline.step({**results, column: width, row: height})
     outline.step(dict.fromkeys(found.reduced, 1), entries=held(shape))
     if lanes > 1 and outline.tiles[column] >= lanes:
         outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
@@ -38,19 +38,39 @@ def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outli
     return outline
 
 
-def _panel(
-    shape: Shape, found: Contraction, width: int, machine: Machine
-) -> tuple[dict[int, int], dict[str, Mem]]:
-    """Columns of a block, and the second operand packed if a panel fits the cache share and is used again."""
-    column = found.columns[0]
-    extent = shape.extents[column]
-    whole = {d: shape.extents[d] for d in found.reduced}
-    reused = max(shape.extents[d] for d in found.rows) >= 4 * ROWS
-    for panels in PANELS:
-        tile = min(extent, panels * width)
-        tiles = {column: tile, **whole, **dict.fromkeys(found.columns[1:], 1)}
-        size = shape.footprint(found.second, tiles) * shape.element_bytes(found.second)
-        if reused and size <= machine.shared_per_block * 3 // 4 and found.first != found.second:
-            packed = {found.second: shared_copy(shape, found.second, column, pad=False)}
-            return {column: tile, **dict.fromkeys(found.columns[1:3], 1)}, packed
-    return {column: min(extent, PANELS[1] * width)}, {}
+def _height(extent: int) -> int:
+    """Rows of the register tile: such that none is cut by the edge, where there is such a number."""
+    return next((h for h in HEIGHTS if extent % h == 0), min(HEIGHTS[1], extent))
+
+
+def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: Machine) -> dict[int, int]:
+    """Tiles of a work-group: a few panels of columns, then what fills the cores, rows last (they share panels)."""
+    column, row = found.columns[0], found.rows[0]
+    tiles = {column: min(shape.extents[column], PANELS * width)}
+    wanted = GROUPS_PER_CORE * machine.units
+    groups = ceil_div(shape.extents[column], tiles[column])
+    outer = [
+        *found.batch,
+        *found.columns[1:],
+        *sorted(found.rows, key=lambda d: (d == row, -shape.extents[d])),
+    ]
+    tiles |= outer_tiles(shape, outer[:2], ceil_div(wanted, groups))
+    if row in tiles:
+        tiles[row] = _whole(shape.extents[row], tiles[row], height)
+    return tiles
+
+
+def _whole(extent: int, tile: int, height: int) -> int:
+    """A multiple of `height` near `tile` that divides the extent, since a cut group guards every access."""
+    exact = [t for t in range(height, extent + 1, height) if extent % t == 0 and tile <= 2 * t <= 4 * tile]
+    return min(exact, key=lambda t: (abs(t - tile), t), default=min(extent, round_up(tile, height)))
+
+
+def _packed(shape: Shape, found: Contraction, width: int, machine: Machine) -> dict[str, Mem]:
+    """A panel of the second operand, one register tile wide, if it fits the cache share and is used again."""
+    tiles = {found.columns[0]: width, **{d: shape.extents[d] for d in found.reduced}}
+    size = shape.footprint(found.second, tiles) * shape.element_bytes(found.second)
+    reused = prod(shape.extents[d] for d in found.rows) >= REUSE
+    if not reused or found.first == found.second or size > machine.shared_per_block * 3 // 4:
+        return {}
+    return {found.second: shared_copy(shape, found.second, found.columns[0], pad=False)}

@@ -75,7 +75,10 @@ def outer_tiles(shape: Shape, dims: list[int], wanted: int) -> dict[int, int]:
 
 
 def vector_lanes(shape: Shape, x: int, machine: Machine) -> int:
-    """Lanes of a native vector along x; 1 where x is shorter or nothing is contiguous along it."""
+    """Lanes of a native vector along x; 1 where x is shorter or nothing is contiguous along it, and for
+    argmin and argmax, whose states of key and position do not go into one vector."""
+    if any(r.op is not None and r.op.name.startswith("arg") for r in shape.stage.results):
+        return 1
     lanes = max(2, machine.vector_bytes // max(4, shape.value_bytes))
     accesses = [a for a in (*shape.writes, *shape.reads) if shape.uses(a, x)]
     if shape.extents[x] < lanes or not any(abs(shape.stride(a, x)) == 1 for a in accesses):
