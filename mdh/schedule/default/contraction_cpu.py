@@ -44,7 +44,7 @@ def _height(extent: int) -> int:
 
 
 def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: Machine) -> dict[int, int]:
-    """Tiles of a work-group: a few panels of columns, then what fills the cores, rows last (they share panels)."""
+    """Tiles of a group: a few panels of columns, then what fills the cores; rows last, they share a panel."""
     column, row = found.columns[0], found.rows[0]
     tiles = {column: min(shape.extents[column], PANELS * width)}
     wanted = GROUPS_PER_CORE * machine.units
