@@ -1,0 +1,122 @@
+"""Kernels called on arrays in a GPU's memory: cupy and torch, the caller's stream, wrong places."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mdh
+from mdh.diagnostics import Failed
+from tests.source_tree import ROOT
+
+pytestmark = pytest.mark.gpu
+SIZES = {"M": 37, "N": 50, "K": 61}
+
+
+@pytest.fixture
+def cupy() -> Any:
+    return import_module("cupy")
+
+
+@pytest.fixture
+def torch() -> Any:
+    return pytest.importorskip("torch")
+
+
+def _matmul(**sizes: int) -> "mdh.Kernel":
+    return mdh.compile(ROOT / "inputs_c" / "matmul.c", device="cuda:0", defines=sizes or SIZES)
+
+
+def _operands() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(0)
+    a = rng.integers(-4, 5, (SIZES["M"], SIZES["K"])).astype(np.float32)
+    b = rng.integers(-4, 5, (SIZES["K"], SIZES["N"])).astype(np.float32)
+    return a, b
+
+
+def test_host_arrays_are_copied_in_and_out() -> None:
+    a, b = _operands()
+    c = np.zeros((SIZES["M"], SIZES["N"]), np.float32)
+    assert _matmul()(a, b, c) is c
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def test_cupy_arrays_are_used_in_place(cupy: Any) -> None:
+    a, b = _operands()
+    c = cupy.zeros((SIZES["M"], SIZES["N"]), cupy.float32)
+    assert _matmul()(cupy.asarray(a), cupy.asarray(b), c) is c
+    np.testing.assert_array_equal(cupy.asnumpy(c), a @ b)
+
+
+def test_torch_tensors_are_used_in_place(torch: Any) -> None:
+    a, b = _operands()
+    c = torch.zeros((SIZES["M"], SIZES["N"]), device="cuda:0")
+    assert _matmul()(torch.from_numpy(a).cuda(), torch.from_numpy(b).cuda(), c) is c
+    np.testing.assert_array_equal(c.cpu().numpy(), a @ b)
+
+
+def test_work_follows_the_callers_stream(torch: Any) -> None:
+    """Producer, kernel and consumer on one side stream, without any other synchronisation."""
+    kernel = mdh.compile(ROOT / "inputs_c" / "transpose.c", device="cuda:0", defines={"M": 2048, "N": 2048})
+    x, y = (torch.zeros((2048, 2048), device="cuda:0") for _ in range(2))
+    kernel(x, y)
+    torch.cuda.synchronize()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for turn in range(1, 20):
+            torch.cuda._sleep(1_000_000)
+            x.fill_(turn)
+            kernel(x, y)
+            total = y.sum()
+            assert float(total) == turn * 2048 * 2048
+
+
+def test_strided_input_is_copied_and_strided_output_refused(
+    cupy: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = _operands()
+    c = cupy.zeros((SIZES["M"], SIZES["N"]), cupy.float32)
+    _matmul()(cupy.asarray(np.ascontiguousarray(a.T)).T, cupy.asarray(b), c)
+    np.testing.assert_array_equal(cupy.asnumpy(c), a @ b)
+    assert "copy is used" in capsys.readouterr().err
+    with pytest.raises(Failed) as caught:
+        _matmul()(cupy.asarray(a), cupy.asarray(b), cupy.zeros((SIZES["N"], SIZES["M"]), cupy.float32).T)
+    assert [d.code for d in caught.value.diagnostics] == ["A108"]
+
+
+def test_device_memory_on_a_cpu_kernel_is_refused(cupy: Any) -> None:
+    a, b = _operands()
+    kernel = mdh.compile(ROOT / "inputs_c" / "matmul.c", device="opencl:0", defines=SIZES)
+    with pytest.raises(Failed) as caught:
+        kernel(a, cupy.asarray(b), np.zeros((SIZES["M"], SIZES["N"]), np.float32))
+    assert [d.code for d in caught.value.diagnostics] == ["A105"]
+
+
+def test_overlap_in_device_memory_is_refused(cupy: Any) -> None:
+    square = mdh.compile(ROOT / "inputs_c" / "matmul.c", device="cuda:0", defines={"M": 32, "N": 32, "K": 32})
+    a = cupy.zeros((32, 32), cupy.float32)
+    with pytest.raises(Failed) as caught:
+        square(a, cupy.zeros_like(a), a)
+    assert [d.code for d in caught.value.diagnostics] == ["A107"]
+
+
+def test_every_call_starts_afresh(cupy: Any) -> None:
+    """Atomics and tickets leave their counters as they found them."""
+    path = ROOT / "schedules" / "dot.h200.ticket.mdh"
+    kernel = mdh.compile(ROOT / "inputs_c" / "dot.c", schedule=path, device="cuda:0", defines={"K": 9000})
+    x, y, c = cupy.ones(9000, cupy.float32), cupy.full(9000, 2, cupy.float32), cupy.zeros(1, cupy.float32)
+    for _ in range(50):
+        kernel(x, y, c)
+        assert float(c[0]) == 18000
+
+
+def test_no_room_is_one_message(tmp_path: Path) -> None:
+    side = 1 << 19
+    huge = mdh.compile(ROOT / "inputs_c" / "transpose.c", device="cuda:0", defines={"M": side, "N": side})
+    # files with holes: a terabyte each that takes no room
+    a, b = (np.memmap(tmp_path / name, np.float32, "w+", shape=(side, side)) for name in "ab")
+    with pytest.raises(Failed) as caught:
+        huge(a, b)
+    assert [d.code for d in caught.value.diagnostics] == ["D104"]
