@@ -15,7 +15,8 @@ from mdh.ir.program import DimKind
 from mdh.poly.order import Pair, first_reversal
 
 SCAN_ORDER, SCAN_LAYER, STRICT, ARRIVAL = "K130", "K131", "K132", "K133"
-SCAN_LAYERS = (None, "BLK", "THR")
+SCAN_LAYERS = ("BLK", None, "THR", None)
+"""What may split a ps dim, from outside in."""
 
 
 def check_scan_order(subject: Subject) -> Iterator[Diagnostic]:
@@ -59,18 +60,38 @@ def _order_labels(subject: Subject, d: int) -> tuple[Label, ...]:
 
 
 def check_scan_layers(subject: Subject) -> Iterator[Diagnostic]:
-    """K131. A ps dimension is split over BLK, THR and sequential loops only."""
-    for loop in code_loops(subject.plan):
-        if subject.stage.dims[loop.dim].kind is DimKind.PS and loop.layer not in SCAN_LAYERS:
-            headline = f"prefix sum over `{subject.dim(loop.dim)}` is split over {loop.layer}"
-            labels = subject.at_core(loop.step, loop.dim) + subject.at_dim(loop.dim, "the prefix sum")
-            yield Diagnostic(
-                SCAN_LAYER,
-                headline,
-                labels,
-                help="split it over BLK, THR or sequential loops",
-                witness=(("dim", subject.dim(loop.dim)), ("layer", loop.layer)),
-            )
+    """K131. A ps dimension is split, from outside in, over BLK, loops, THR and loops, and nothing else.
+
+    So every block holds one contiguous part, and the threads hold contiguous parts of what a loop takes.
+    """
+    for d, dim in enumerate(subject.stage.dims):
+        if dim.kind is not DimKind.PS:
+            continue
+        loops = [x for x in code_loops(subject.plan) if x.dim == d]
+        place = 0
+        for k, loop in enumerate(loops):
+            found = next((p for p in range(place, len(SCAN_LAYERS)) if SCAN_LAYERS[p] == loop.layer), None)
+            if found is None:
+                yield _misplaced(subject, loop, loops[:k])
+                break
+            place = found
+
+
+def _misplaced(subject: Subject, loop: Loop, outer: list[Loop]) -> Diagnostic:
+    name = subject.dim(loop.dim)
+    labels = subject.at_core(loop.step, loop.dim)
+    if loop.layer in SCAN_LAYERS:
+        headline = f"prefix sum over `{name}`: the parts of {loop.layer} are not contiguous"
+        labels += subject.at_core(outer[-1].step, loop.dim, f"stands outside of {loop.layer}")
+    else:
+        headline = f"prefix sum over `{name}` is split over {loop.layer}"
+    return Diagnostic(
+        SCAN_LAYER,
+        headline,
+        labels + subject.at_dim(loop.dim, "the prefix sum"),
+        help="split it, from outside in, over BLK, sequential loops, THR, sequential loops",
+        witness=(("dim", name), ("layer", loop.layer)),
+    )
 
 
 def check_strict_order(subject: Subject) -> Iterator[Diagnostic]:
