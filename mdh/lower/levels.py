@@ -5,10 +5,12 @@ n, so that every dimension's index stays an affine function of level variables.
 """
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from mdh.ir.affine import Affine
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.program import DimKind
+from mdh.poly.digits import Chain, Cut, Digit, digits
 
 THREADED = ("WGP", "WRP", "THR")
 """Layers whose units share a block."""
@@ -90,11 +92,15 @@ def make_levels(plan: StagePlan) -> Levels:
     index: list[Affine] = []
     guards: list[Guard] = []
     for d, dim in enumerate(plan.stage.dims):
-        levels = _cut_cyclic(_levels_of(plan.steps, d, dim.name, names))
+        whole = _levels_of(plan.steps, d, dim.name, names)
+        chain = tuple(Cut(lv.parent, lv.tile, lv.cyclic) for lv in whole)
+        levels = _cut_cyclic(whole, chain)
+        pieces = [[lv for lv in levels if lv.step == w.step] for w in whole]
         by_dim.append(tuple(levels))
-        offset, found = _offsets(levels)
-        index.append(offset)
-        guards.extend(found)
+        index.append(_offset(pieces, chain, 0))
+        for k in reversed(range(len(whole))):
+            if not whole[k].exact:
+                guards.append(Guard(pieces[k][0], _offset(pieces, chain, k), whole[k].parent, d))
     return Levels(tuple(by_dim), tuple(index), tuple(guards), tuple(d.extent for d in plan.stage.dims))
 
 
@@ -123,39 +129,43 @@ def _fresh(stem: str, taken: set[str]) -> str:
     return var
 
 
-def _cut_cyclic(levels: list[Level]) -> list[Level]:
-    """Cut levels below a cyclic one so that some level boundary is exactly n elements."""
-    cuts = [(i, lv.cyclic) for i, lv in enumerate(levels) if lv.cyclic]
+def _cut_cyclic(levels: list[Level], chain: Chain) -> list[Level]:
+    """Levels below a cyclic one, cut where its blocks end: a level for each digit of the index."""
+    found = _digits(chain)
     out: list[Level] = []
-    for i, level in enumerate(levels):
-        for j, n in cuts:
-            if j < i and level.tile < n < level.parent and n % level.tile == 0:
-                inner = n // level.tile
-                outer = -(-level.parent // n)
-                out.append(
-                    replace(level, var=f"{level.var}h", parts=outer, tile=n, piece=level.piece * inner)
-                )
-                level = replace(level, var=f"{level.var}l", parts=inner, parent=n)  # noqa: PLW2901
-        if level.parts > 1:
-            out.append(level)
+    for position, level in enumerate(levels):
+        counts = [digit.count for digit in found if digit.cut == position]
+        for k, count in enumerate(counts):
+            piece = prod(counts[k + 1 :])
+            whole = replace(
+                level,
+                parts=count,
+                tile=level.tile * piece,
+                parent=level.parent if k == 0 else level.tile * piece * count,
+                piece=piece,
+            )
+            names = "hl" if len(counts) == 2 else range(len(counts))
+            out.append(level if len(counts) == 1 else replace(whole, var=f"{level.var}{names[k]}"))
     return out
 
 
-def _offsets(levels: list[Level]) -> tuple[Affine, list[Guard]]:
-    """Index of the dimension, and a guard for each level with a remainder (innermost level first)."""
-    offset = Affine()
-    guards = []
-    for level in reversed(levels):
-        if level.cyclic:
-            n, units = level.cyclic, level.parts
-            offset = Affine.of(
-                {v: c * units if c >= n else c for v, c in offset.terms} | {level.var: n}, offset.const
-            )
-        else:
-            offset = offset + Affine.of({level.var: level.tile})
-        if not level.exact:
-            guards.append(Guard(level, offset, level.parent, level.dim))
-    return offset, guards
+def _offset(pieces: list[list[Level]], chain: Chain, first: int) -> Affine:
+    """The element that levels `first`, `first + 1`, … select among those of the first one's parent."""
+    terms: dict[str, int] = {}
+    found = _digits(chain[first:])
+    for k, digit in enumerate(found):
+        inner = prod(other.count for other in found[k + 1 :] if other.cut == digit.cut)
+        for level in pieces[first + digit.cut]:
+            # outer cyclic levels may have cut this digit further
+            if inner <= level.piece < inner * digit.count:
+                terms[level.var] = digit.weight * (level.piece // inner)
+    return Affine.of(terms)
+
+
+def _digits(chain: Chain) -> tuple[Digit, ...]:
+    found = digits(chain)
+    assert found is not None, "K121 refuses tiles that do not nest with a cyclic split"
+    return found
 
 
 def reduction_levels(levels: Levels, kinds: tuple[DimKind, ...]) -> tuple[Level, ...]:

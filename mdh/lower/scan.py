@@ -194,7 +194,9 @@ def _first_values(nest: Nest, f: int, region: Region, prefix: str | None, scope:
     cond = nest.condition(nest.guards(scope, cc), scope)
     index = region.index(scope.values)
     store: Stmt = Store(region.bufs[0].name, index, value)
-    body: tuple[Stmt, ...] = (store if cond is None else If(cond, (store,)),)
+    # threads that hold no element read their value too, on the way through the barriers
+    spare = (Store(region.bufs[0].name, index, identity(fold)[0]),) if _thread_digits(nest) else ()
+    body: tuple[Stmt, ...] = (store if cond is None else If(cond, (store,), spare),)
     for var in reversed(region.loops):
         parts = nest.levels.of_var(var).parts
         body = (For(var, Const(0, I32), Const(parts, I32), Const(1, I32), body, ForKind.UNROLL),)

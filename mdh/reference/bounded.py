@@ -218,8 +218,10 @@ class BoundedArithmetic:
                 into.bound = np.zeros(into.value.shape)
             own = np.zeros(())
             if rounds:
-                factor = error.sum_factor(count) if sums else count + 16.0
-                own = np.abs(values.value) * (factor * unit_roundoff(dtype))
+                factor = (error.sum_factor(count) if sums else count + 16.0) * unit_roundoff(dtype)
+                own = np.abs(values.value) * factor
+                # what an element starts from is rounded with each addition to it
+                into.bound += np.abs(into.value) * factor
             spread = np.broadcast_to(own + values.slack, values.value.shape)
             gather = Operator("max" if op.name in ("min", "max") else "+")
             _C.scatter(gather, into.bound, index, spread, F64)

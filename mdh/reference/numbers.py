@@ -31,8 +31,9 @@ def precision(t: DType) -> int:
 
 
 def unit_roundoff(t: DType) -> float:
-    """Largest relative error of one rounding to nearest: 2^-p."""
-    return 2.0 ** -_PRECISION[t]
+    """Largest relative error of one rounding to nearest, 2^-p; of doubles twice that, since what they are
+    compared with is computed in doubles too and rounds as often."""
+    return 2.0 ** (1 - _PRECISION[t] if t == F64 else -_PRECISION[t])
 
 
 def smallest(t: DType) -> float:
