@@ -147,9 +147,17 @@ def _slices(shape: Shape, found: Contraction, depth: int) -> dict[int, int]:
     """Tiles of the reduced dims that a block stages at once: about `depth` iterations, inner dims first."""
     out: dict[int, int] = {}
     for d in reversed(found.reduced):
-        out[d] = max(1, min(shape.extents[d], depth))
+        out[d] = _slice(shape.extents[d], max(1, depth))
         depth = 1 if shape.keeps_order else depth // out[d]
     return out
+
+
+def _slice(extent: int, depth: int) -> int:
+    """About `depth`, without a remainder where a number near it divides the extent."""
+    if extent <= depth:
+        return extent
+    near = (t for t in range(max(1, depth * 3 // 4), depth * 3 // 2 + 1) if extent % t == 0)
+    return min(near, key=lambda t: (abs(t - depth), t), default=depth)
 
 
 def _copies(shape: Shape, found: Contraction, tiles: dict[int, int], machine: Machine) -> dict[str, Mem]:
