@@ -80,8 +80,8 @@ def combine_bytes(plan: StagePlan) -> int:
     scan = any(d.kind is DimKind.PS for d in plan.stage.dims)
     return sum(
         threads * sum(t.bytes for t in r.types) * (2 if scan else 1)
-        for r, method in zip(plan.stage.results, plan.in_block, strict=True)
-        if method == "shared" or (method == "shuffle" and threads % WARP)
+        for r, methods in zip(plan.stage.results, plan.combines, strict=True)
+        if "shared" in methods or ("shuffle" in methods and threads % WARP)
     )
 
 

@@ -37,7 +37,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
     grid = _grid(draft, order, found)
     results = len(draft.stage.results)
-    return StagePlan(draft.stage, tuple(steps), order, grid, (None,) * results, (None,) * results), found
+    return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results), found
 
 
 def has_layer(step: Step, *layers: str) -> bool:

@@ -113,17 +113,16 @@ class Grid:
 class StagePlan:
     """steps in hierarchy (text) order; `code_order` lists their indices in code (label) order.
 
-    combines[result index] = the method that joins parts of reduction dims split over blocks (`kernel`,
-    `atomic`, `ticket`, `cluster`), and in_block[...] over warps/threads (`shuffle`, `shared`); None where
-    nothing is split there.
+    combines[result index] = the methods that join parts of reduction dims split over core layers, from
+    inside out: `shuffle` among lanes, `shared` among threads of a block, `cluster` among blocks of a cluster,
+    and one of `kernel`, `atomic`, `ticket` across the grid; only those for which something is split.
     """
 
     stage: Stage
     steps: tuple[PlanStep, ...]
     code_order: tuple[int, ...]
     grid: Grid
-    combines: tuple[str | None, ...]
-    in_block: tuple[str | None, ...]
+    combines: tuple[tuple[str, ...], ...]
 
     def units(self, layer: str) -> int:
         """Product of parts over all dims that `layer` takes: its number of units."""

@@ -8,7 +8,7 @@ from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
 from mdh.ir.kernel import Barrier, If, Let, Stmt
 from mdh.ir.program import DimKind
 from mdh.lower.close import wrap_rounds
-from mdh.lower.finish import block_reduction_levels, cluster_buffers, finish_total, own_levels
+from mdh.lower.finish import across_grid, block_reduction_levels, cluster_buffers, own_levels
 from mdh.lower.fold import combine
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope, conjunction
@@ -19,11 +19,11 @@ def finish_by_cluster(nest: Nest) -> list[Stmt]:
     """Statements after the body: all meet, the first block of each group combines, all meet again."""
     if not nest.clustered:
         return []
-    levels = block_reduction_levels(nest)
+    levels = [lv for lv in block_reduction_levels(nest) if lv.layer == "BLK"]
     first = conjunction([Binary("==", Var(lv.var), Const(0, I32), I32) for lv in levels])
     assert first is not None
     body: list[Stmt] = []
-    for f in sorted(nest.clustered):
+    for f in nest.clustered:
         body.extend(_combine(nest, f, levels))
     return [
         Barrier("cluster", "every block's partial result is in its shared memory"),
@@ -45,7 +45,7 @@ def _combine(nest: Nest, f: int, levels: list[Level]) -> list[Stmt]:
         theirs = tuple(Call("peer", (Load(b.name, dealt.coordinates, b.dtype), rank), b.dtype) for b in bufs)
         mine = _named(nest, "mine", state, body)
         state = combine(fold, mine, _named(nest, "theirs", theirs, body))
-    body.extend(finish_total(nest, f, state, scope))
+    body.extend(across_grid(nest, f, state, scope, []))
     cc = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is DimKind.CC)
     cond = nest.condition(nest.guards(scope, cc), scope)
     if cond is not None:

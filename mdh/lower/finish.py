@@ -18,9 +18,19 @@ def finish(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, position: 
     if fold.op is None:
         return _write_map(nest, fold, state, scope, position)
     outer = reduction_loops(nest, position)
-    if f in nest.partials or f in nest.clustered:
-        return _write_partial(nest, f, state, scope, outer)
-    if nest.plan.combines[f] == "atomic":
+    if f in nest.clustered:
+        return _for_peers(nest, f, state, scope, outer)
+    return across_grid(nest, f, state, scope, outer)
+
+
+def across_grid(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: list[Level]) -> list[Stmt]:
+    """Outputs from the state of a block, or of a cluster: alone, or one of the parts that the grid holds."""
+    fold = nest.folds[f]
+    if f in nest.partials:
+        bufs = tuple(_workspace(nest, n) for n in nest.partials[f])
+        index = (part_index(nest, f, scope), *_where(nest, fold.outputs[0].index, scope))
+        return _written(nest, fold, bufs, index, state, scope, outer)
+    if "atomic" in nest.plan.combines[f] and grid_reduction_levels(nest, f):
         o = fold.outputs[0]
         assert fold.op is not None
         return [
@@ -114,19 +124,24 @@ def store_state(
     return out
 
 
-def _write_partial(
-    nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: list[Level]
+def _for_peers(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: list[Level]) -> list[Stmt]:
+    """The block's partial result in its shared memory, for the block of the cluster that combines them."""
+    bufs = cluster_buffers(nest, f)
+    nest.managed.update(nest.declare(b).name for b in bufs)
+    own = tuple(scope.values.get(lv.var, Var(lv.var)) for lv in own_levels(nest))
+    return _written(nest, nest.folds[f], bufs, own or (Const(0, I32),), state, scope, outer)
+
+
+def _written(
+    nest: Nest,
+    fold: Fold,
+    bufs: tuple[Buf, ...],
+    index: tuple[Expr, ...],
+    state: tuple[Expr, ...],
+    scope: Scope,
+    outer: list[Level],
 ) -> list[Stmt]:
-    """The block's partial result, at its part number, for the kernel or block that combines them."""
-    fold = nest.folds[f]
-    if f in nest.clustered:
-        bufs = cluster_buffers(nest, f)
-        nest.managed.update(nest.declare(b).name for b in bufs)
-        own = tuple(scope.values.get(lv.var, Var(lv.var)) for lv in own_levels(nest))
-        index: tuple[Expr, ...] = own or (Const(0, I32),)
-    else:
-        index = (part_index(nest, scope), *_where(nest, fold.outputs[0].index, scope))
-        bufs = tuple(_workspace(nest, n) for n in nest.partials[f])
+    """bufs[index] takes the state: the first time it is stored, in later turns of `outer` loops it joins."""
     first: list[Stmt] = [Store(b.name, index, e) for b, e in zip(bufs, state, strict=True)]
     if not outer:
         return first
@@ -153,13 +168,18 @@ def own_levels(nest: Nest) -> list[Level]:
     ]
 
 
-def part_index(nest: Nest, scope: Scope) -> Expr:
-    """Number of this block's part among those that split the reduction: mixed radix over block levels."""
+def part_index(nest: Nest, f: int, scope: Scope) -> Expr:
+    """Number of this block's part among those that split fold f's reduction: mixed radix over grid levels."""
     out: Expr | None = None
-    for lv in block_reduction_levels(nest):
+    for lv in grid_reduction_levels(nest, f):
         digit: Expr = scope.values.get(lv.var, Var(lv.var))
         out = digit if out is None else Binary("+", Binary("*", out, Const(lv.parts, I32), I32), digit, I32)
     return out if out is not None else Const(0, I32)
+
+
+def grid_reduction_levels(nest: Nest, f: int) -> list[Level]:
+    """Levels whose parts of fold f's reduction meet across the grid: where clusters combine, theirs alone."""
+    return [lv for lv in block_reduction_levels(nest) if lv.layer == "CLU" or f not in nest.clustered]
 
 
 def block_reduction_levels(nest: Nest) -> list[Level]:

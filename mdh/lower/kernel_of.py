@@ -63,7 +63,7 @@ def _buffers(
     """DM buffers that the body names, read-only where it never writes them."""
     used: set[str] = set()
     written: set[str] = set()
-    awaited = {n for f, names in nest.partials.items() if nest.plan.combines[f] == "ticket" for n in names}
+    awaited = {n for f, names in nest.partials.items() if "ticket" in nest.plan.combines[f] for n in names}
     for s in statements(body):
         written |= writes(s)
         used |= reads(s)

@@ -81,8 +81,6 @@ class Nest:
     regions: tuple[Region, ...] = ()
     shared: dict[str, Buf] = field(default_factory=dict)
     """SM buffers of the kernel, declared once; filled while the body is made."""
-    clustered: frozenset[int] = frozenset()
-    """Folds whose parts the blocks of a cluster combine through distributed shared memory."""
     leaf: "Leaf | None" = None
     """Takes over at item `leaf_at` in place of the scalar statement (scatters, phases of a scan)."""
     leaf_at: int = -1
@@ -106,6 +104,11 @@ class Nest:
         for layer in THREADED:
             n *= self.plan.units(layer)
         return n
+
+    @property
+    def clustered(self) -> tuple[int, ...]:
+        """Folds whose parts the blocks of a cluster combine through distributed shared memory."""
+        return tuple(f for f, methods in enumerate(self.plan.combines) if "cluster" in methods)
 
     def thread_levels(self) -> tuple[Level, ...]:
         """Levels whose units are threads of the block (none on a CPU, where threads are loops)."""

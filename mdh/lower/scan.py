@@ -77,7 +77,7 @@ def _reduce_parts(context: Context, name: str, plan: StagePlan, fold: Fold, tota
     stage = replace(plan.stage, dims=dims)
     out = Output(totals.name, _cc_index(stage), Var("acc0", fold.types[0]))
     total = replace(fold, starts=(None,), outputs=(out,), exclusive=False)
-    small = replace(plan, stage=stage, combines=("kernel",), in_block=("shared",))
+    small = replace(plan, stage=stage, combines=(("shuffle", "shared", "kernel"),))
     nest = context.nest(name, small, (total,), (totals,))
     kernel, more = kernel_of(replace(nest, partials={0: (totals.name,)}), context.program)
     return Built([kernel], more)
@@ -117,7 +117,7 @@ def _totals_plan(context: Context, stage: Stage) -> StagePlan:
     second = PlanStep(2, 2, (*inner, Split(last, extents[last], tile, layer, 0, last)), (), ())
     rest = [Split(d, b.tile, 1, None, 0, d) for d, b in enumerate(blocks)]
     third = PlanStep(3, 3, (*rest, Split(last, tile, 1, None, 0, last)), (), ())
-    return StagePlan(stage, (first, second, third), (0, 1, 2), Grid(), (None,), (None,))
+    return StagePlan(stage, (first, second, third), (0, 1, 2), Grid(), ((),))
 
 
 # -- inside a block ----------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def _first_values(nest: Nest, f: int, region: Region, prefix: str | None, scope:
     fold = nest.folds[f]
     t = fold.types[0]
     if prefix is not None:
-        index = (part_index(nest, Scope()), *(nest.translate(e, scope) for e in _cc_index(nest.stage)))
+        index = (part_index(nest, f, Scope()), *(nest.translate(e, scope) for e in _cc_index(nest.stage)))
         value: Expr = Load(prefix, index, t)
     elif fold.starts[0] is not None:
         value = cast(nest.translate(fold.starts[0], scope), t)

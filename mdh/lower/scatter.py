@@ -45,7 +45,7 @@ def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
         target = nest.buffers[fold.outputs[0].buffer]
         dims, flat = _whole(target, fold)
         keep = _starts_from_memory(fold)
-        copied = blocks > 1 and plan.combines[f] == "kernel" and _is_private(plan, target.name)
+        copied = blocks > 1 and "kernel" in plan.combines[f] and _is_private(plan, target.name)
         if copied:
             part = Buffer(f"{name}_part{f or ''}", fold.types[0], (blocks, *target.shape), temp=True)
             partials[f] = (part.name,)
@@ -200,7 +200,7 @@ def _merge(nest: Nest, f: int, private: Private) -> list[Stmt]:
             terms.append(Binary("<", e, Const(extent, I32), I32))
     value = Load(private.buf.name, at, private.buf.dtype)
     if f in nest.partials:
-        body: list[Stmt] = [Store(nest.partials[f][0], (part_index(nest, scope), *index), value)]
+        body: list[Stmt] = [Store(nest.partials[f][0], (part_index(nest, f, scope), *index), value)]
     else:
         body = _update(nest, f, o.buffer, tuple(index), value, shared=_blocks_share(nest))
     cond = conjunction(terms)

@@ -45,7 +45,7 @@ def simple_plan(stage: Stage, machine: Machine) -> StagePlan:
              _step(2, axes.block_tile, axes.thread_tile, axes.thread_axis, "THR"),
              _step(3, axes.thread_tile, [1] * len(axes.extents), {}, None))  # fmt: skip
     threads = any(d in axes.thread_axis for d in parts)
-    return StagePlan(stage, steps, (0, 1, 2), Grid(), (None,), ("shared" if threads else None,))
+    return StagePlan(stage, steps, (0, 1, 2), Grid(), (("shuffle", "shared") if threads else (),))
 
 
 def _cpu(axes: _Axes, cc: list[int], machine: Machine) -> None:

@@ -1,13 +1,14 @@
 """Stages to kernels: a nest, and the small stages that start or combine what its blocks compute."""
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, Var
 from mdh.ir.kernel import Buf, Kernel, Space, Workspace
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage
-from mdh.lower.finish import block_reduction_levels, needs_carry, reduction_loops
+from mdh.lower.finish import grid_reduction_levels, needs_carry, reduction_loops
 from mdh.lower.fold import Fold, identity
 from mdh.lower.instance import strides_for
 from mdh.lower.kernel_of import kernel_of
@@ -62,25 +63,20 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
     nest = context.nest(name, plan, folds)
     partials: dict[int, tuple[Buffer, ...]] = {}
     carried: dict[int, tuple[Buffer, ...]] = {}
-    clustered: set[int] = set()
     before = Built([], [])
     after = Built([], [])
-    blocks = 1
-    for lv in block_reduction_levels(nest):
-        blocks *= lv.parts
     for f, fold in enumerate(folds):
         if fold.op is None:
             continue
         outer = next(r for r in nest.regions if r.fold == f).opens
-        if blocks > 1 and plan.combines[f] == "atomic":
+        blocks = prod(lv.parts for lv in grid_reduction_levels(nest, f))
+        if blocks > 1 and "atomic" in plan.combines[f]:
             before.add(start_stage(context, f"{name}_start", plan.stage, fold))
-        elif blocks > 1 and plan.combines[f] == "cluster" and _in_cluster(nest):
-            clustered.add(f)
         elif blocks > 1:
             partials[f] = _state_buffers(nest, f, f"{name}_part{f or ''}", blocks)
-            if plan.combines[f] != "ticket":
+            if "ticket" not in plan.combines[f]:
                 after.add(combine_stage(context, f"{name}_combine", plan.stage, fold, partials[f], blocks))
-        elif reduction_loops(nest, outer) and needs_carry(nest, f):
+        elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(nest, f):
             carried[f] = _state_buffers(nest, f, f"{name}_state{f or ''}", 0)
     extra = tuple(b for group in (*partials.values(), *carried.values()) for b in group)
     nest = replace(
@@ -88,21 +84,12 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
         buffers={**nest.buffers, **{b.name: b for b in extra}},
         partials={f: tuple(b.name for b in g) for f, g in partials.items()},
         carried={f: tuple(b.name for b in g) for f, g in carried.items()},
-        clustered=frozenset(clustered),
     )
     kernel, more = kernel_of(nest, context.program)
     built = Built(before.kernels, [*before.workspaces, *(Workspace(workspace_buf(b)) for b in extra), *more])
     built.kernels.append(kernel)
     built.add(after)
     return built
-
-
-def _in_cluster(nest: Nest) -> bool:
-    """The reduction is split over blocks of one cluster only, and the target reaches their memory."""
-    clustered = any(s.layer == "CLU" for st in nest.plan.steps for s in st.splits)
-    return (
-        nest.target == "cuda" and clustered and all(lv.layer == "BLK" for lv in block_reduction_levels(nest))
-    )
 
 
 def _state_buffers(nest: Nest, f: int, stem: str, parts: int) -> tuple[Buffer, ...]:

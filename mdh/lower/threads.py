@@ -65,7 +65,7 @@ def combine_threads(
     fold = nest.folds[f]
     digits = split_threads(nest)
     within: list[Digit] = []
-    if nest.machine.shuffle and nest.target == "cuda":
+    if "shuffle" in nest.plan.combines[f] and nest.machine.shuffle and nest.target == "cuda":
         halves = [_at_warp(nest, d) for d in digits]
         within = [lane for lane, _ in halves if lane is not None]
         digits = [rest for _, rest in halves if rest is not None]

@@ -17,7 +17,7 @@ from mdh.lower.spread import deal
 
 def finish_by_ticket(nest: Nest) -> tuple[list[Stmt], list[Workspace]]:
     """Statements after a kernel's body that let the last block of each group combine and finish."""
-    chosen = [f for f in nest.partials if nest.plan.combines[f] == "ticket"]
+    chosen = [f for f in nest.partials if "ticket" in nest.plan.combines[f]]
     if not chosen:
         return [], []
     parts = 1

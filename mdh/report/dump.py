@@ -30,6 +30,6 @@ def dump_text(value: Value) -> str:
 def _plan_text(plan: Plan) -> str:
     parts = [f"plan of {plan.program.name} for {plan.machine.name}, {plan.target}\n"]
     for stage in plan.stages:
-        parts.append(f"stage {stage.stage.name}  combine {stage.combines} in block {stage.in_block}\n")
+        parts.append(f"stage {stage.stage.name}  combine {stage.combines}\n")
         parts.append(loops_text(loop_rows(plan.program, stage)))
     return "".join([*parts, plan.text])

@@ -44,7 +44,7 @@ def test_worked_example() -> None:
         ((0, 1), 0, "async", 4),
     ]
     assert plan.steps[4].unroll == 0
-    assert plan.in_block == plan.combines == (None,)
+    assert plan.combines == ((),)
 
 
 def test_for_numbers_are_inherited_until_a_core_layer() -> None:
@@ -89,37 +89,45 @@ def test_engine_fallback_takes_what_the_machine_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "combine", "in_block"),
+    ("text", "methods"),
     [
-        ("(de-)comp( 64 ) ( ^,^ ; ^ ) ( BLK.x )", "kernel", None),
-        ("(de-)comp( 32 ) ( ^,^ ; ^ ) ( THR.x )", None, "shuffle"),
-        ("(de-)comp( 16 ) ( ^,^ ; ^ ) ( THR.x )", None, "shared"),
+        ("(de-)comp( 64 ) ( ^,^ ; ^ ) ( BLK.x )", "kernel"),
+        ("(de-)comp( 32 ) ( ^,^ ; ^ ) ( THR.x )", "shuffle"),
+        ("(de-)comp( 16 ) ( ^,^ ; ^ ) ( THR.x )", "shuffle shared"),
+        ("(de-)comp( 16 ) ( ^,^ ; ^@combine(shared) ) ( THR.x )", "shared"),
         ("(de-)comp( 64 ) ( ^,^ ; ^@combine(ticket) ) ( BLK.x )\n(de-)comp( 1 ) ( ^,^ ; ^ ) ( THR.x )",
-         "ticket", "shared"),
-        ("(de-)comp( 128 ) ( ^,^ ; ^ ) ( WRP.x )\n(de-)comp( 4 ) ( ^,^ ; ^ ) ( THR.x )", None, "shared"),
+         "shuffle shared ticket"),
+        ("(de-)comp( 128 ) ( ^,^ ; ^ ) ( WRP.x )\n(de-)comp( 4 ) ( ^,^ ; ^ ) ( THR.x )", "shuffle shared"),
+        ("(de-)comp( 128 ) ( ^,^ ; ^@combine(shared) ) ( WRP.x )\n"
+         "(de-)comp( 4 ) ( ^,^ ; ^@combine(shuffle) ) ( THR.x )", "shuffle shared"),
+        ("(de-)comp( 256 ) ( ^,^ ; ^ ) ( CLU.x )\n(de-)comp( 64 ) ( ^,^ ; ^ ) ( BLK.x )", "cluster kernel"),
+        ("(de-)comp( 256 ) ( ^,^ ; ^@combine(kernel) ) ( CLU.x )\n(de-)comp( 64 ) ( ^,^ ; ^ ) ( BLK.x )",
+         "kernel"),
+        ("(de-)comp( 256 ) ( ^,^ ; ^@combine(atomic) ) ( CLU.x )\n"
+         "(de-)comp( 64 ) ( ^,^ ; ^@combine(cluster) ) ( BLK.x )", "cluster atomic"),
     ],
 )  # fmt: skip
-def test_default_combines_of_a_reduction(text: str, combine: str | None, in_block: str | None) -> None:
-    plan = plan_of(dot(), text).stages[0]
-    assert (plan.combines, plan.in_block) == ((combine,), (in_block,))
+def test_combines_of_a_reduction(text: str, methods: str) -> None:
+    plan = plan_of(dot(), text, "h200").stages[0]
+    assert plan.combines == (tuple(methods.split()),)
 
 
 def test_lanes_shuffle_under_warps() -> None:
     text = "(de-)comp( 2,^,^ ) ( ^ ; ^ ) ( WRP.y,^,^ )\n(de-)comp( ^,1,2 ) ( ^ ; ^ ) ( ^,THR.x,THR.y )"
-    assert plan_of(rowsum(), text).stages[0].in_block == ("shuffle",)
-    assert plan_of(rowsum(), text, "h200", "opencl").stages[0].in_block == ("shared",)
+    assert plan_of(rowsum(), text).stages[0].combines == (("shuffle",),)
+    assert plan_of(rowsum(), text, "h200", "opencl").stages[0].combines == (("shared",),)
 
 
 def test_scans_pass_values_on_where_blocks_can() -> None:
     text = "(de-)comp( 128 ) ( ^ ; ^ ) ( BLK.x )\n(de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )"
-    assert plan_of(scan(), text).stages[0].combines == ("ticket",)
-    assert plan_of(scan(), text, deterministic=True).stages[0].combines == ("kernel",)
-    assert plan_of(scan(), text, "oclgrind", "opencl").stages[0].combines == ("kernel",)
+    assert plan_of(scan(), text).stages[0].combines == (("shared", "ticket"),)
+    assert plan_of(scan(), text, deterministic=True).stages[0].combines == (("shared", "kernel"),)
+    assert plan_of(scan(), text, "oclgrind", "opencl").stages[0].combines == (("shared", "kernel"),)
 
 
 def test_cluster_blocks_combine_in_the_cluster() -> None:
     text = "(de-)comp( 16,^,^ ) ( ^,^ ; ^ ) ( CLU.x,^,^ )\n(de-)comp( 1,1,16 ) ( ^,^ ; ^ ) ( ^,^,BLK.x )"
-    assert plan_of(matmul(), text, "h100").stages[0].combines == ("cluster",)
+    assert plan_of(matmul(), text, "h100").stages[0].combines == (("cluster",),)
 
 
 def test_the_text_of_a_plan_names_stage_and_machine() -> None:

@@ -16,17 +16,16 @@ from mdh.ir.program import DimKind, Result
 from mdh.schedule.model import Unit
 
 NOTHING, ATOMIC, MISSING, SHUFFLE, CONFLICT = "K141", "K142", "K143", "K144", "K145"
-ACROSS = ("kernel", "ticket", "atomic", "cluster")
-IN_BLOCK = ("shared", "shuffle")
+GRID = ("kernel", "ticket", "atomic")
+ACROSS = ("cluster", *GRID)
+IN_BLOCK = ("shuffle", "shared")
 WARP = 32
 
 
 def choose_combines(subject: Subject) -> StagePlan:
-    """The plan with `combines` and `in_block` filled: what entries say, else the default of language.md 5."""
-    results = subject.stage.results
-    across = tuple(_across(subject, r) for r in results)
-    within = tuple(_within(subject, r) for r in results)
-    return replace(subject.plan, combines=across, in_block=within)
+    """The plan with `combines` filled: what entries say, else the default of language.md 5."""
+    chosen = tuple((*_within(subject, r), *_across(subject, r)) for r in subject.stage.results)
+    return replace(subject.plan, combines=chosen)
 
 
 def split_loops(subject: Subject, *layers: str) -> tuple[Loop, ...]:
@@ -35,47 +34,54 @@ def split_loops(subject: Subject, *layers: str) -> tuple[Loop, ...]:
     return tuple(x for x in by_layer(subject.plan, *layers) if kinds[x.dim].kind is not DimKind.CC)
 
 
-def _across(subject: Subject, result: Result) -> str | None:
-    split = split_loops(subject, *BLOCKED)
-    if not split or result.op is None:
-        return None
-    stated = _stated(subject, result, ACROSS)
-    if stated:
-        return stated
+def _across(subject: Subject, result: Result) -> tuple[str, ...]:
+    """`cluster` where blocks of a cluster meet, and how what is split over the grid does."""
+    if not split_loops(subject, *BLOCKED) or result.op is None:
+        return ()
+    stated = _stated(subject, result, GRID)
+    meet = _in_cluster(subject) and ("cluster" in _stated(subject, result, ("cluster",)) or not stated)
+    if meet and not split_loops(subject, "CLU"):
+        return ("cluster",)
+    return (*(("cluster",) if meet else ()), *(stated or (_over_grid(subject, result),)))
+
+
+def _over_grid(subject: Subject, result: Result) -> str:
     floats = any(t.is_float for t in result.types)
     settled = not (subject.draft.deterministic and floats)
-    if any(subject.stage.dims[x.dim].kind is DimKind.PS for x in split):
+    if any(subject.stage.dims[x.dim].kind is DimKind.PS for x in split_loops(subject, *BLOCKED)):
         return "ticket" if subject.machine.acquire_release and settled else "kernel"
     if subject.stage.scattered and settled and atomic_obstacle(subject, result, explicit=False) is None:
         return "atomic"
-    return "cluster" if _in_cluster(subject) else "kernel"
+    return "kernel"
 
 
-def _within(subject: Subject, result: Result) -> str | None:
+def _within(subject: Subject, result: Result) -> tuple[str, ...]:
+    """How lanes of a warp and threads of a block meet: as stated, else by shuffles as far as they reach."""
     split = split_loops(subject, *THREADED)
     if not split or result.op is None:
-        return None
+        return ()
     stated = _stated(subject, result, IN_BLOCK)
     if not subject.machine.shuffle:
-        return "shared"
+        return ("shared",)
     if stated:
         return stated
-    plan = subject.plan
-    lanes = plan.units("WRP") > 1 or plan.units("THR") <= WARP
     scan = any(subject.stage.dims[x.dim].kind is DimKind.PS for x in split)
-    if lanes and not scan and not subject.stage.scattered and shuffle_obstacle(subject) is None:
-        return "shuffle"
-    return "shared"
+    if scan or subject.stage.scattered:
+        return ("shared",)
+    return ("shuffle",) if shuffle_obstacle(subject) is None else ("shuffle", "shared")
 
 
 def _in_cluster(subject: Subject) -> bool:
-    """The reduction is split over the blocks of a cluster, and over nothing wider."""
-    plan = subject.plan
-    return plan.units("CLU") > 1 and not split_loops(subject, "CLU") and bool(split_loops(subject, "BLK"))
+    """Blocks of one cluster share a reduction, and reach one another's shared memory."""
+    # a prefix sum keeps an order that ranks in a cluster do not, and a histogram's parts meet at random
+    plain = all(x.kind is not DimKind.PS for x in subject.stage.dims) and not subject.stage.scattered
+    able = subject.machine.cluster > 1 and subject.plan.units("CLU") > 1
+    return plain and able and bool(split_loops(subject, "BLK"))
 
 
-def _stated(subject: Subject, result: Result, methods: tuple[str, ...]) -> str | None:
-    return next((h.combine for _, h in _holdings(subject, result) if h.combine in methods), None)
+def _stated(subject: Subject, result: Result, methods: tuple[str, ...]) -> tuple[str, ...]:
+    said = {h.combine for _, h in _holdings(subject, result)}
+    return tuple(m for m in methods if m in said)
 
 
 def _holdings(subject: Subject, result: Result) -> Iterator[tuple[int, Holding]]:
@@ -111,18 +117,23 @@ def shuffle_obstacle(subject: Subject) -> str | None:
 def check_combines(subject: Subject) -> Iterator[Diagnostic]:
     """K141-K145. `@combine(m)` joins what is split, in a way that program and machine allow."""
     for result in subject.stage.results:
-        taken: dict[tuple[str, ...], str] = {}
+        taken: list[str] = []
         for s, holding in _holdings(subject, result):
             method = holding.combine
             assert method is not None
-            family = ACROSS if method in ACROSS else IN_BLOCK
-            if family in taken and taken[family] != method:
-                headline = f"`{holding.buffer}` combines by `{taken[family]}` and by `{method}`"
+            other = next((t for t in taken if _clash(t, method)), None)
+            if other is not None:
+                headline = f"`{holding.buffer}` combines by `{other}` and by `{method}`"
                 labels = subject.at_entry_attr(s, holding.buffer, "combine")
                 yield Diagnostic(CONFLICT, headline, labels, help="keep one of them")
                 continue
-            taken[family] = method
+            taken.append(method)
             yield from _legal(subject, result, s, holding.buffer, method)
+
+
+def _clash(a: str, b: str) -> bool:
+    """Two methods across the grid; or a ticket, which every block draws, where clusters send one result."""
+    return a != b and ({a, b} <= set(GRID) or {a, b} == {"cluster", "ticket"})
 
 
 def _legal(subject: Subject, result: Result, s: int, buffer: str, method: str) -> Iterator[Diagnostic]:
@@ -149,22 +160,31 @@ def _legal(subject: Subject, result: Result, s: int, buffer: str, method: str) -
         yield Diagnostic(
             NOTHING, headline, labels, help="a histogram combines by `atomic`, `kernel` or `shared`"
         )
-    elif method == "cluster" and split_loops(subject, "BLK", "CLU") and not _in_cluster(subject):
+    elif method == "cluster" and subject.machine.cluster == 1:
+        yield _unavailable(subject, "cluster", "has no clusters of blocks", labels)
+    elif method == "cluster" and split_loops(subject, *BLOCKED) and not _in_cluster(subject):
         headline = "`@combine(cluster)` joins blocks of one cluster, the split is over the grid"
         yield Diagnostic(
             NOTHING, headline, labels, help="split the reduction over BLK under CLU, or use `kernel`"
         )
-    elif method == "cluster" and subject.machine.cluster == 1:
-        yield _unavailable(subject, "cluster", "has no clusters of blocks", labels)
     elif method == "ticket" and not subject.machine.acquire_release:
         yield _unavailable(
             subject, "ticket", "cannot hand values from block to block inside a kernel", labels
         )
-    elif method == "shuffle" and (why := shuffle_obstacle(subject)):
+    elif (
+        method == "shuffle"
+        and not _stated(subject, result, ("shared",))
+        and (why := shuffle_obstacle(subject))
+    ):
         headline = f"`@combine(shuffle)` cannot reach all parts: {why}"
         for loop in split_loops(subject, *THREADED):
             labels += subject.at_core(loop.step, loop.dim, parts(loop.parts))
-        yield Diagnostic(SHUFFLE, headline, labels, help="`@combine(shared)`, or parts in consecutive lanes")
+        yield Diagnostic(
+            SHUFFLE,
+            headline,
+            labels,
+            help="add `@combine(shared)` at another step, or choose parts in consecutive lanes",
+        )
     elif method == "atomic" and (reason := atomic_obstacle(subject, result, explicit=True)):
         headline = f"`{buffer}` cannot be combined by atomics: {reason}"
         yield Diagnostic(
