@@ -138,9 +138,8 @@ def _inner_last(nest: Nest) -> tuple[Item, ...]:
     digits = _thread_digits(nest)
     if not digits:
         return nest.items
-    step = max(lv.step for lv in digits)
+    inner = [it for it in nest.items if isinstance(it, Loop) and _is_inner(nest, it.level, digits)]
     d = _scan_dim(nest)
-    inner = [it for it in nest.items if isinstance(it, Loop) and it.level.dim == d and it.level.step > step]
     first = next((k for k, it in enumerate(nest.items) if it in inner), len(nest.items))
     cc_after = [it for it in nest.items[first:] if isinstance(it, Loop) and it.level.dim != d]
     rest = [it for it in nest.items[first:] if it not in cc_after]
@@ -152,12 +151,16 @@ def _inner_start(nest: Nest) -> int:
     digits = _thread_digits(nest)
     if not digits:
         return len(nest.items)
-    step = max(lv.step for lv in digits)
-    d = _scan_dim(nest)
     for k, it in enumerate(nest.items):
-        if isinstance(it, Loop) and it.level.dim == d and it.level.step > step:
+        if isinstance(it, Loop) and _is_inner(nest, it.level, digits):
             return k
     return len(nest.items)
+
+
+def _is_inner(nest: Nest, level: Level, digits: list[Level]) -> bool:
+    """Is it a loop over a thread's own part: inside of the threads in code order, which labels may change."""
+    place = nest.plan.code_order.index
+    return level.dim == _scan_dim(nest) and place(level.step) > max(place(lv.step) for lv in digits)
 
 
 def _body(nest: Nest, prefixes: dict[int, str]) -> list[Stmt]:

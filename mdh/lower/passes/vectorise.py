@@ -26,6 +26,10 @@ from mdh.ir.expr import (
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Space, Stmt, Store
 from mdh.ir.walk import expressions, reads, statements, with_bodies, writes
 
+CALLED = 32
+"""Bytes. How wider vectors are handed to a function depends on what both sides were compiled for: PoCL's
+library and kernels disagree, with wrong results."""
+
 
 class NotVector(Exception):  # noqa: N818 - an answer, not an error
     """This loop stays scalar."""
@@ -272,9 +276,17 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
                 raise loop.refuse()
             return Select(_expr(cond, loop, mask=True), _expr(then, loop), _expr(other, loop), t)
         case Cast(arg, t):
+            _fits_call(loop, e, (arg,))
             return Cast(_expr(arg, loop), t)
         case Call(fn, args, t):
+            _fits_call(loop, e, args)
             return Call(fn, tuple(_expr(a, loop) for a in args), t)
+
+
+def _fits_call(loop: _Loop, result: Expr, args: tuple[Expr, ...]) -> None:
+    """Built-in functions, conversions included, take and return vectors of at most CALLED bytes."""
+    if any(v.dtype.bytes * loop.lanes > CALLED for v in (result, *args)) and _depends(result, loop):
+        raise loop.refuse()
 
 
 def _mask_fits(cond: Expr, bits: int) -> bool:
