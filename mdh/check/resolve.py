@@ -5,12 +5,13 @@ Requires a draft that the structural rules accept. Source: language.md sections 
 
 from dataclasses import replace
 
+from mdh.check.concrete import concrete_steps
 from mdh.check.entries import holding_of, staging_of
 from mdh.check.options import Found, keep, no_effect, number, ordering, word
 from mdh.check.subject import Draft
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
 from mdh.schedule.model import Attr, Core, For, Step, Unit
-from mdh.schedule.printer import print_step
+from mdh.schedule.printer import print_step, wrapped_step
 
 AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
 GRID_LAYERS = ("CLU", "BLK")
@@ -25,12 +26,14 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     parents = draft.extents
     loops: tuple[int | None, ...] = (None,) * len(parents)
     written = draft.splitting
+    shown = concrete_steps(written, draft.extents, draft.machine)
     for n, step in enumerate(written, start=1):
         sizes = zip(step.tiles, parents, strict=True)
         tiles = tuple(t.value if isinstance(t.value, int) else p for t, p in sizes)
         loops = tuple(_for_number(c, inherited) for c, inherited in zip(step.cores, loops, strict=True))
         splits = _splits(step, parents, tiles, loops, found)
-        steps.append(_plan_step(draft, step, n, splits, found))
+        plan = _plan_step(draft, step, n, splits, found)
+        steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
         parents = tiles
     if any(t > 1 for t in parents) and not (written and has_layer(written[-1], "MMA")):
         steps.append(_last_step(len(steps) + 1, parents, loops))
@@ -103,7 +106,6 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
         splits,
         tuple(s for s in staged if s is not None),
         tuple(h for h in held if h is not None),
-        text=print_step(step),
         span=step.span,
     )
     return _step_attributes(step, plan, found)

@@ -1,6 +1,7 @@
 """The checker: a program, a schedule and a machine in, a plan out, or every reason why there is none."""
 
 from mdh.check.ability import seen_by
+from mdh.check.concrete import concrete
 from mdh.check.holes import unbound_holes
 from mdh.check.resolve import resolve
 from mdh.check.rules import DRAFT_RULES, PLAN_RULES, SHAPE_RULES
@@ -46,9 +47,10 @@ def check(
         )
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)
-        sections.append(Section(stage.name if len(program.stages) > 1 else None, section.steps))
         if plan is not None:
             plans.append(plan)
+            name = stage.name if len(program.stages) > 1 else None
+            sections.append(concrete(Section(name, section.steps), draft.extents, draft.machine))
     if found:
         raise Failed(*found)
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))

@@ -10,6 +10,7 @@ from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
 from mdh.cli.files import read_source, read_stdin, write_text
 from mdh.cli.options import JsonOpt
+from mdh.schedule.canonical import canonical
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
@@ -34,13 +35,13 @@ def fmt(
     stdout: StdoutOpt = False,
     json: JsonOpt = False,
 ) -> None:
-    """Format schedules in the canonical form, in place.
+    """Format schedules in the canonical form, in place: attributes that say nothing are dropped.
 
     A file that does not parse is left as it is, and so are all others of the same call.
     """
     line: CommandLine = ctx.obj
     sources = [_read(line, name) for name in files]
-    printed = [print_schedule(parse_schedule(source)) for source in sources]
+    printed = [print_schedule(canonical(parse_schedule(source))) for source in sources]
     changed = [s.name for s, text in zip(sources, printed, strict=True) if s.text != text]
     for source, text in zip(sources, printed, strict=True):
         if diff:

@@ -70,7 +70,10 @@ class ForKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comment:
+    """`wrapped`: the lines to print where `text` does not fit on one."""
+
     text: str
+    wrapped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,8 @@ class PlanStep:
     unroll: int | None = None
     text: str = ""
     """The step in canonical schedule text, for comments in the kernel; empty for the implied step."""
+    wrapped: tuple[str, ...] = ()
+    """The same text in lines, where it is too long for one."""
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -79,7 +79,7 @@ def _item(nest: Nest, scope: Scope) -> list[Stmt]:
 
 
 def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
-    out: list[Stmt] = [Comment(step.text)] if step.text else []
+    out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     live = dict(scope.live)
     slotted = flying = False
     for copy in plan_copies(nest, step, scope):

@@ -52,7 +52,7 @@ def emit_pipelined(
     flying = [c for c in shared if c.staging.engine == "async"]
     plain = [c for c in shared if c.staging.engine != "async"]
     k, n = Var(level.var), step.stages
-    out: list[Stmt] = [Comment(step.text)] if step.text else []
+    out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     out.extend(_prologue(nest, level, trips, n, flying, plain, point))
     body: list[Stmt] = []
     if flying:

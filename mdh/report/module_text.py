@@ -73,7 +73,7 @@ def _simple(
     stmt: Comment | Alloc | Let | Store | Move | Atomic | Barrier | Fence | Commit | Wait,
 ) -> str:
     match stmt:
-        case Comment(text):
+        case Comment(text, _):
             return f"// {text}"
         case Alloc(buf, init):
             return f"alloc {_buffer(buf)}{'' if init is None else f' = {expression_text(init)}'}"

@@ -1,5 +1,6 @@
 """The canonical form: attributes that say nothing are dropped, so that equal programs have equal text."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mdh.schedule.attributes import ATTRIBUTES
@@ -10,12 +11,13 @@ from mdh.schedule.printer import print_arg
 def canonical(schedule: Schedule) -> Schedule:
     """The schedule without neutral attributes (`pad(0)`, `stages(1)`, `grouped(1)`, `cyclic(n)` with n not
     below its tile); sets lose members that are larger than the tile above them where that is known."""
-    return replace(schedule, sections=tuple(_section(s) for s in schedule.sections))
+    return replace(schedule, sections=tuple(canonical_section(s) for s in schedule.sections))
 
 
-def _section(section: Section) -> Section:
+def canonical_section(section: Section, extents: Sequence[int] = ()) -> Section:
+    """One section; with the extents of its stage the tiles behind every `^` are known."""
     steps: list[Step] = []
-    tiles: tuple[int | None, ...] = ()
+    tiles: tuple[int | None, ...] = tuple(extents)
     for step in section.steps:
         above = tiles or (None,) * len(step.tiles)
         tiles = tuple(_size(t, a) for t, a in zip(step.tiles, above, strict=False))

@@ -43,10 +43,13 @@ def print_schedule(schedule: Schedule) -> str:
 
 
 def print_step(step: Step) -> str:
-    """One step without its comments, on one line where it fits."""
-    parts = _groups(step)
-    line = " ".join(part for part in parts if part)
-    return line if len(line) <= WIDTH else "\n".join(_wrapped(step, parts))
+    """One step without its comments, on one line however long."""
+    return " ".join(part for part in _groups(step) if part)
+
+
+def wrapped_step(step: Step) -> tuple[str, ...]:
+    """The lines of a step that does not fit on one: the published form."""
+    return tuple(_wrapped(step, _groups(step)))
 
 
 def _section_lines(section: Section) -> list[str]:

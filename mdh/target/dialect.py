@@ -26,9 +26,15 @@ class Scope:
     names: Mapping[str, str]
     spun: frozenset[str] = frozenset()
     """DM buffers that a While waits on: their loads are volatile."""
+    depth: int = 1
+    """Braces around the statement that is printed."""
 
     def name(self, name: str) -> str:
         return self.names.get(name, name)
+
+    def inner(self) -> "Scope":
+        """The scope of a loop's or a branch's body."""
+        return replace(self, depth=self.depth + 1)
 
     def with_buffers(self, *bufs: Buf) -> "Scope":
         return replace(self, buffers={**self.buffers, **{b.name: b for b in bufs}})

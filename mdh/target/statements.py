@@ -43,8 +43,8 @@ def block(body: Body, scope: Scope, dialect: Dialect) -> list[str]:
 
 def statement(s: Stmt, scope: Scope, dialect: Dialect) -> list[str]:
     match s:
-        case Comment(words):
-            return [f"// {line}".rstrip() for line in words.splitlines()]
+        case Comment():
+            return _comment(s, WIDTH - len(INDENT) * scope.depth)
         case Alloc(buf, _):
             return dialect.registers(s, scope) if buf.space is Space.RM else []
         case Let():
@@ -59,7 +59,7 @@ def statement(s: Stmt, scope: Scope, dialect: Dialect) -> list[str]:
             return _for(s, scope, dialect)
         case While(cond, body):
             head = f"while ({text(cond, scope, dialect)})"
-            return braced(head, block(body, scope, dialect)) if body else [head + " {}"]
+            return braced(head, block(body, scope.inner(), dialect)) if body else [head + " {}"]
         case If():
             return _if(s, scope, dialect)
         case Barrier():
@@ -72,6 +72,11 @@ def statement(s: Stmt, scope: Scope, dialect: Dialect) -> list[str]:
             return dialect.wait(pending)
         case _:
             assert_never(s)
+
+
+def _comment(s: Comment, width: int) -> list[str]:
+    line = f"// {s.text}"
+    return [line] if len(line) <= width or not s.wrapped else [f"// {part}" for part in s.wrapped]
 
 
 def _let(s: Let, scope: Scope, dialect: Dialect) -> str:
@@ -87,7 +92,7 @@ def _for(s: For, scope: Scope, dialect: Dialect) -> list[str]:
     step = f"++{var}" if s.step == Const(1, s.step.dtype) else f"{var} += {text(s.step, scope, dialect)}"
     start, stop = text(s.start, scope, dialect), text(s.stop, scope, dialect, 11)
     head = f"for ({counter} {var} = {start}; {var} < {stop}; {step})"
-    return [*unroll(s), *braced(head, block(s.body, scope, dialect))]
+    return [*unroll(s), *braced(head, block(s.body, scope.inner(), dialect))]
 
 
 def unroll(s: For) -> list[str]:
@@ -97,16 +102,16 @@ def unroll(s: For) -> list[str]:
 
 
 def _if(s: If, scope: Scope, dialect: Dialect) -> list[str]:
-    then = block(s.then, scope, dialect)
+    then = block(s.then, scope.inner(), dialect)
     if s.cond == Const(1, I32) and not s.orelse:  # a block for its declarations' sake
         return ["{", *indented(then), "}"]
     head = f"if ({text(s.cond, scope, dialect)})"
     if not s.orelse:
         return braced(head, then)
-    orelse = block(s.orelse, scope, dialect)
+    chained = len(s.orelse) == 1 and isinstance(s.orelse[0], If)
+    orelse = block(s.orelse, scope if chained else scope.inner(), dialect)
     if len(then) == len(orelse) == 1:
         return [head, INDENT + then[0], "else", INDENT + orelse[0]]
-    chained = len(s.orelse) == 1 and isinstance(s.orelse[0], If)
     opened = [f"{head} {{", *indented(then)]
     if chained:
         return [*opened, f"}} else {orelse[0]}", *orelse[1:]]

@@ -142,6 +142,15 @@ def test_fmt_checks_and_formats(scale: Path, capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
 
 
+def test_fmt_drops_what_says_nothing(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("said.mdh").write_text(
+        "(de-)comp( 4 ) ( X:SM[1]@pad(0) ; ^@store(plain) ) ( BLK.x ) @order(grouped(1)) @stages(1)\n"
+    )
+    assert run(["fmt", "said.mdh"]) == 0
+    assert Path("said.mdh").read_text() == "(de-)comp( 4 ) ( X:SM[1] ; ^ ) ( BLK.x )\n"
+    capsys.readouterr()
+
+
 def test_fmt_leaves_all_files_where_one_is_wrong(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("loose.mdh").write_text("1 :(de-)comp(4)(^;^)(BLK.x)\n")
     Path("wrong.mdh").write_text("1: (de-)comp( 4 \n")

@@ -25,10 +25,14 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             for (int r_4 = 0; r_4 < 3; ++r_4) {
                 for (int s_4 = 0; s_4 < 2; ++s_4) {
                     for (int c_4 = 0; c_4 < 3; ++c_4) {
-                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 )
+                        //             ( ^, ^ ; O:RM[1,2,3,4] )
+                        //             ( ^, ^, ^, ^, ^, ^, ^ )
                         #pragma unroll
                         for (int q_5 = 0; q_5 < 4; ++q_5) {
-                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
+                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ )
+                            //             ( ^, ^ ; ^ )
+                            //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
                             *(float8_u *)&O_RM[q_5 * 8] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 + q_3 * 24 +
                                     q_5 * 6 + s_4 * 3 + c_4] * *(__local const float8_u *)&F_SM[r_4 * 48 +
@@ -49,10 +53,14 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             for (int r_4 = 0; r_4 < 3; ++r_4) {
                 for (int s_4 = 0; s_4 < 2; ++s_4) {
                     for (int c_4 = 0; c_4 < 3; ++c_4) {
-                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 )
+                        //             ( ^, ^ ; O:RM[1,2,3,4] )
+                        //             ( ^, ^, ^, ^, ^, ^, ^ )
                         #pragma unroll
                         for (int q_5 = 0; q_5 < 4; ++q_5) {
-                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
+                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ )
+                            //             ( ^, ^ ; ^ )
+                            //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
                             if (q_5 + 4 < 7)
                                 *(float8_u *)&O_RM[q_5 * 8] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 +
@@ -87,10 +95,14 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             for (int r_4 = 0; r_4 < 3; ++r_4) {
                 for (int s_4 = 0; s_4 < 2; ++s_4) {
                     for (int c_4 = 0; c_4 < 3; ++c_4) {
-                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 )
+                        //             ( ^, ^ ; O:RM[1,2,3,4] )
+                        //             ( ^, ^, ^, ^, ^, ^, ^ )
                         #pragma unroll
                         for (int q_5 = 0; q_5 < 4; ++q_5) {
-                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
+                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ )
+                            //             ( ^, ^ ; ^ )
+                            //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
                             #pragma unroll
                             for (int vec_k = 0; vec_k < 8; ++vec_k) {
@@ -118,10 +130,14 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             for (int r_4 = 0; r_4 < 3; ++r_4) {
                 for (int s_4 = 0; s_4 < 2; ++s_4) {
                     for (int c_4 = 0; c_4 < 3; ++c_4) {
-                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 ) ( ^, ^ ; O:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ )
+                        // 4: (de-)comp( ^, ^, ^, ^, 1, 1, 1 )
+                        //             ( ^, ^ ; O:RM[1,2,3,4] )
+                        //             ( ^, ^, ^, ^, ^, ^, ^ )
                         #pragma unroll
                         for (int q_5 = 0; q_5 < 4; ++q_5) {
-                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
+                            // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ )
+                            //             ( ^, ^ ; ^ )
+                            //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
                             #pragma unroll
                             for (int vec_k = 0; vec_k < 8; ++vec_k) {
