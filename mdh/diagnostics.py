@@ -47,6 +47,10 @@ class Failed(Exception):  # noqa: N818 - it is the outcome of a stage, not a pro
         super().__init__("; ".join(f"{d.code}: {d.headline}" for d in diagnostics))
         self.diagnostics = diagnostics
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: processes send it to one another; its notes go along."""
+        return Failed, self.diagnostics, self.__dict__
+
 
 def fail(code: str, headline: str, span: Span | None = None, *, label: str = "", help: str = "") -> Failed:
     """The common case: one error at one place (`raise fail(...)`)."""

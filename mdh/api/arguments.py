@@ -1,21 +1,23 @@
 """Arguments of a call against the C function's parameters: everything wrong is found before anything runs."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import prod
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from mdh.device.api import Device
-from mdh.device.arrays import View, host_array, packed, view_of
+from mdh.device.arrays import View, host_array, is_masked, packed, view_of
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.program import Buffer, Program, Scalar
-from mdh.reference.numbers import integer_range, numpy_dtype
+from mdh.reference.numbers import holds, numpy_dtype, range_text
 from mdh.report.arguments import index_limits
 
+MOST_DIGITS = 40
+"""Of a number in a message."""
 ALIGNMENT = 16
 """Bytes: the widest access of a GPU, and so what kernels rely on. CPUs rely on an element's own."""
 
@@ -68,22 +70,30 @@ def arity(names: Sequence[str], function: str, args: Sequence[Any]) -> Failed:
 
 def scalar_of(scalar: Scalar, given: Any) -> int | float | Diagnostic:
     """The value in C's type: A102 no number of the kind, A109 out of range, A110 not the bound size."""
-    value = given.item() if hasattr(given, "item") and np.ndim(given) == 0 else given
-    if scalar.dtype.is_float and isinstance(value, Real):
-        return float(value)
-    if scalar.dtype.is_float or not isinstance(value, Integral):
+    masked = is_masked(given)
+    value = given.item() if not masked and hasattr(given, "item") and np.ndim(given) == 0 else given
+    if not isinstance(value, Real if scalar.dtype.is_float else Integral):
         wanted = "a number" if scalar.dtype.is_float else "a whole number"
         return _at(scalar, "A102", f"`{scalar.name}` takes {wanted}, not {_kind(given)}")
-    value = int(value)
-    low, high = integer_range(scalar.dtype)
-    if not low <= value <= high:
-        hint = f"its type {scalar.dtype} holds {low} to {high}"
-        return _at(scalar, "A109", f"`{scalar.name}` cannot hold {value}", help=hint)
-    if scalar.size is not None and value != scalar.size:
-        headline = f"`{scalar.name}` is bound to {scalar.size} and given as {value}"
+    number = int(value) if isinstance(value, Integral) else _double(value)
+    if not holds(scalar.dtype, number) or (number != value and math.isinf(number)):
+        hint = f"its type {scalar.dtype} holds {range_text(scalar.dtype)}"
+        return _at(scalar, "A109", f"`{scalar.name}` cannot hold {_shown(value)}", help=hint)
+    if scalar.dtype.is_float:
+        return float(number)
+    if scalar.size is not None and number != scalar.size:
+        headline = f"`{scalar.name}` is bound to {scalar.size} and given as {number}"
         hint = f"pass {scalar.size}, or leave `{scalar.name}` out of defines: then the call binds it"
         return _at(scalar, "A110", headline, help=hint)
-    return value
+    return number
+
+
+def _double(value: Real) -> float:
+    """Infinite where a fraction or a longer float exceeds the doubles."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _view(buffer: Buffer, given: Any) -> View | Diagnostic:
@@ -104,7 +114,7 @@ def _misfits(program: Program, b: Buffer, view: View, device: Device) -> Iterato
     if view.dtype != wanted:
         hint = f"convert it: array.astype('{wanted}')"
         yield _at(b, "A103", f"`{b.name}` holds {wanted}, the array {view.dtype}", help=hint)
-    if view.shape != b.shape and not (b.flat and view.shape == (prod(b.shape),)):
+    if view.shape != b.shape and not (b.flat and view.shape == (math.prod(b.shape),)):
         headline = f"`{b.name}` has shape {_shape(b.shape)}, the array {_shape(view.shape)}"
         yield _at(b, "A104", headline, help="bind other sizes, or give another array")
     places = ("host",) if device.memory == "host" else ("host", device.spec)
@@ -177,6 +187,12 @@ def _at(p: Buffer | Scalar, code: str, headline: str, *, help: str = "") -> Diag
 
 def _kind(given: Any) -> str:
     return f"`{type(given).__name__}`"
+
+
+def _shown(value: Any) -> str:
+    """A number in words of a message; Python itself refuses to write out very long integers."""
+    whole = isinstance(value, Integral)
+    return "so large a number" if whole and abs(value) >= 10**MOST_DIGITS else str(value)
 
 
 def _shape(shape: tuple[int, ...]) -> str:

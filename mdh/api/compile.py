@@ -1,14 +1,18 @@
 """`mdh.compile` and `mdh.check`: the pipeline for programs in Python."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from os import PathLike, fspath
+from types import NoneType
+from typing import Any
 
 from mdh.api.kernel import Kernel, Order, explained
+from mdh.api.options import defines_of, holes_of, of_type
 from mdh.device.api import Device, open_device
 from mdh.diagnostics import fail
 from mdh.frontend.c import free_sizes
-from mdh.frontend.parameters import parameter_names
+from mdh.frontend.parameters import read_heading
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, load_machine, machine_names
 from mdh.pipeline import Hook, Pipeline, silent
@@ -37,16 +41,17 @@ def compile(
     Without a schedule the default one is derived. `defines` binds sizes and macros as -D does; integer sizes
     that it leaves open are bound by each call. `holes` gives values to the schedule's named holes. Where no
     size is open everything is checked and built now, else at the first call with new sizes. `hook` is called
-    after each arrow. Raises Failed; its diagnostics say what and where.
+    after each arrow. Raises Failed, whose diagnostics say what and where; TypeError for an option of a wrong
+    Python type.
     """
     with explained():
-        parsed = _schedule(Pipeline(hook), schedule, holes)
-        source = _source(file, C_LIMIT)
-        sizes = free_sizes(source, defines=defines, function=function)
-        names = parameter_names(source, defines=defines, function=function)
-        opened = _opened(device) if isinstance(device, str) else device
-        order = Order(source, parsed, dict(defines), function, strict_fp, deterministic)
-        kernel = Kernel(order, opened, names, sizes, hook)
+        _check_options(function, hook)
+        opened = _opened(device)
+        given = _read(file, schedule, defines, holes, hook)
+        heading = read_heading(given.source, defines=given.defines, function=function)
+        sizes = free_sizes(given.source, defines=given.defines, function=function)
+        order = Order(given.source, given.schedule, given.defines, function, strict_fp, deterministic)
+        kernel = Kernel(order, opened, heading, sizes, hook)
     if not sizes:
         kernel.specialise()
     return kernel
@@ -68,39 +73,79 @@ def check(
     """The plan of a legal schedule for a machine; needs no device.
 
     `machine` is a name, a path, a Machine, or by default what the schedule's header names; `target` is the
-    machine's first by default. Raises Failed with every diagnostic found.
+    machine's first by default. Raises Failed with every diagnostic found; TypeError for an option of a wrong
+    Python type.
     """
     with explained():
+        _check_options(function, hook)
+        of_type("target", target, (str, NoneType), "`cuda` or `opencl`")
+        given = _read(file, schedule, defines, holes, hook)
+        chosen = _machine(machine, given.schedule)
         run = Pipeline(hook)
-        parsed = _schedule(run, schedule, holes)
-        chosen = _machine(machine, parsed)
-        source = _source(file, C_LIMIT)
-        program = run.read(source, defines=defines, function=function, strict_fp=strict_fp)
+        program = run.read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
         wanted = target or chosen.targets[0]
-        return run.check(program, parsed, chosen, wanted, deterministic=deterministic).plan
+        return run.check(program, given.schedule, chosen, wanted, deterministic=deterministic).plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The texts that were named, and what binds their names."""
+
+    source: Source
+    schedule: Schedule | None
+    defines: dict[str, str | int]
+
+
+def _read(
+    file: Text,
+    schedule: Text | None,
+    defines: Mapping[str, str | int],
+    holes: Mapping[str, int | str],
+    hook: Hook,
+) -> _Given:
+    bound, values = defines_of(defines), holes_of(holes)
+    if schedule is None and values:
+        raise fail("F109", "holes need a schedule", help="give schedule=PATH")
+    parsed = None
+    if schedule is not None:
+        parsed = Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values)
+    return _Given(_source("file", file, C_LIMIT), parsed, bound)
+
+
+def _check_options(function: Any, hook: Any) -> None:
+    of_type("function", function, (str, NoneType), "the name of a C function")
+    if not callable(hook):
+        raise TypeError(f"hook takes a function of stage, value and seconds, not {hook!r}")
+
+
+def _source(option: str, text: Text, limit: int) -> Source:
+    if isinstance(text, Source):
+        return text
+    of_type(option, text, (str, PathLike), "a path or a Source")
+    return read_text(str(fspath(text)), limit=limit)
+
+
+def _opened(device: Any) -> Device:
+    if isinstance(device, str):
+        opened = _shared(device)
+    elif hasattr(device, "build") and hasattr(device, "ready"):
+        opened = device
+    else:
+        raise TypeError(f'device takes a name such as "opencl:0", or an open device, not {device!r}')
+    opened.ready()
+    return opened
 
 
 @cache
-def _opened(spec: str) -> Device:
+def _shared(spec: str) -> Device:
     """One context a device: kernels and arrays of one program share it."""
     return open_device(spec)
-
-
-def _source(text: Text, limit: int) -> Source:
-    return text if isinstance(text, Source) else read_text(fspath(text), limit=limit)
-
-
-def _schedule(run: Pipeline, text: Text | None, holes: Mapping[str, int | str]) -> Schedule | None:
-    if text is None:
-        if holes:
-            raise fail("F109", "holes need a schedule", help="give schedule=PATH")
-        return None
-    return run.schedule(_source(text, SCHEDULE_LIMIT), holes)
 
 
 def _machine(given: str | PathLike[str] | Machine | None, schedule: Schedule | None) -> Machine:
     if isinstance(given, Machine):
         return given
+    of_type("machine", given, (str, PathLike, NoneType), "a machine's name, a path or a Machine")
     name = fspath(given) if given is not None else schedule.target if schedule is not None else None
     if name is None:
         names = ", ".join(machine_names())

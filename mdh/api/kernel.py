@@ -10,6 +10,7 @@ from typing import Any
 from mdh.api.arguments import arity, bind_arguments, scalar_of
 from mdh.device.api import Built, Device
 from mdh.diagnostics import Diagnostic, Failed, render_text
+from mdh.frontend.parameters import Heading
 from mdh.ir.dtype import I64
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program, Scalar
@@ -60,27 +61,37 @@ class Variant:
 class Kernel:
     """`kernel(*args)` takes the C function's parameters in order, writes outputs in place and returns them.
 
-    parameters: their names; sizes: those that each call binds, in order. `variants` holds what was built, one
-    entry a tuple of sizes. On a GPU, a call on arrays in device memory runs on their stream and may return
-    before the work is done, as their libraries' own calls do; every other call returns when it is done.
+    name: the C function's; parameters: their names; sizes: those that each call binds, in order. `variants`
+    holds what was built, one entry a tuple of sizes. On a GPU, a call on arrays in device memory runs on
+    their stream and may return before the work is done, as their libraries' own calls do; every other call
+    returns when it is done. Threads may share a kernel. A forked process cannot use it: Failed D107.
     """
 
     def __init__(
-        self, order: Order, device: Device, parameters: Sequence[str], sizes: Sequence[str], hook: Hook
+        self, order: Order, device: Device, heading: Heading, sizes: Sequence[str], hook: Hook
     ) -> None:
         self.device = device
-        self.parameters, self.sizes = tuple(parameters), tuple(sizes)
+        self.name, self.parameters, self.sizes = heading.name, heading.parameters, tuple(sizes)
         self.variants: dict[tuple[int, ...], Variant] = {}
         self._order, self._pipeline, self._lock = order, Pipeline(hook), Lock()
-        self._name = order.function or order.source.name
+
+    def __repr__(self) -> str:
+        """`<mdh.Kernel scale(n, s, A, B) on opencl:0, built for n=8, n=5>`"""
+        built = [
+            " ".join(f"{k}={v}" for k, v in zip(self.sizes, sizes, strict=True)) for sizes in self.variants
+        ]
+        ready = f", built for {', '.join(built)}" if self.sizes and built else ""
+        return f"<mdh.Kernel {self.name}({', '.join(self.parameters)}) on {self.device.spec}{ready}>"
 
     def __call__(self, *args: Any) -> Any:
         """One output: the array as given; several: a tuple in the order of the parameters. Raises Failed A1xx
-        before anything runs, and what building a new variant raises."""
+        before anything runs, D107 in a forked process, and what building a new variant raises."""
         with explained():
+            self.device.ready()
             if len(args) != len(self.parameters):
-                raise arity(self.parameters, self._name, args)
-            variant = self._variant(self._sizes_of(args))
+                raise arity(self.parameters, self.name, args)
+            given = dict(zip(self.parameters, args, strict=True))
+            variant = self._variant(_sizes_of({name: given[name] for name in self.sizes}))
             bound = bind_arguments(variant.program, self.device, args)
             for text in bound.notes:
                 sys.stderr.write(f"mdh: {text}\n")
@@ -99,24 +110,10 @@ class Kernel:
         with explained():
             if set(sizes) != set(self.sizes):
                 names = ", ".join(self.sizes) or "none"
-                headline = (
-                    f"the open sizes of `{self._name}` are {names}; given: {', '.join(sizes) or 'none'}"
-                )
+                headline = f"the open sizes of `{self.name}` are {names}; given: {', '.join(sizes) or 'none'}"
                 raise Failed(Diagnostic("A101", headline, help="give each of them once"))
-            return self._variant(tuple(sizes[name] for name in self.sizes))
-
-    def _sizes_of(self, args: Sequence[Any]) -> tuple[int, ...]:
-        found: list[Diagnostic] = []
-        out: list[int] = []
-        for name in self.sizes:
-            value = scalar_of(Scalar(name, I64), args[self.parameters.index(name)])
-            if isinstance(value, Diagnostic):
-                found.append(value)
-            else:
-                out.append(int(value))
-        if found:
-            raise Failed(*found)
-        return tuple(out)
+            self.device.ready()
+            return self._variant(_sizes_of({name: sizes[name] for name in self.sizes}))
 
     def _variant(self, sizes: tuple[int, ...]) -> Variant:
         with self._lock:
@@ -137,3 +134,18 @@ class Kernel:
         )
         text = run.emit(run.lower(checked.plan), program)
         return Variant(program, checked.plan, run.build(device, text))
+
+
+def _sizes_of(given: Mapping[str, Any]) -> tuple[int, ...]:
+    """Whole numbers. Raises Failed A102, A109 with every wrong one."""
+    found: list[Diagnostic] = []
+    out: list[int] = []
+    for name, one in given.items():
+        value = scalar_of(Scalar(name, I64), one)
+        if isinstance(value, Diagnostic):
+            found.append(value)
+        else:
+            out.append(int(value))
+    if found:
+        raise Failed(*found)
+    return tuple(out)

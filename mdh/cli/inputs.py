@@ -9,7 +9,7 @@ import numpy as np
 
 from mdh.cli.command_line import CommandLine
 from mdh.ir.program import Buffer, Program
-from mdh.reference.numbers import numpy_dtype
+from mdh.reference.numbers import holds, numpy_dtype, range_text
 from mdh.report.accesses import elements
 from mdh.report.arguments import index_limits
 
@@ -48,6 +48,9 @@ def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> I
             if scalar.size is not None and out.scalars[name] != scalar.size:
                 headline = f"`{name}` is bound to {scalar.size} and given as {value}"
                 raise line.fail("F117", headline, word, help=f"bind it by -D {name}={value}")
+            if not holds(scalar.dtype, out.scalars[name]):
+                hint = f"its type {scalar.dtype} holds {range_text(scalar.dtype)}"
+                raise line.fail("F117", f"`{name}` cannot hold {value}", word, help=hint)
     return out
 
 

@@ -53,6 +53,10 @@ class Device(Protocol):
     memory: str
     machine: Machine
 
+    def ready(self) -> None:
+        """Raises Failed D107 in a process that was forked after the device's runtime was in use. All that
+        touches the device asks this first."""
+
     def build(self, text: KernelText) -> Built:
         """Raises Failed D103 (refused text; the message names the file that keeps it)."""
 
@@ -76,8 +80,8 @@ _SPEC = re.compile(r"(opencl|cuda)(?::(\d{1,4}))?\Z|oclgrind\Z")
 def open_device(spec: str) -> Device:
     """The device of `opencl`, `opencl:N`, `cuda`, `cuda:N` or `oclgrind`.
 
-    Raises Failed: D101 no such device, D102 OpenCL cannot be used here, D106 CUDA cannot, D108 Oclgrind is
-    not installed, D110 not a device's name.
+    Raises Failed: D101 no such device, D102 OpenCL cannot be used here, D106 CUDA cannot, D107 neither can
+    after a fork, D108 Oclgrind is not installed, D110 not a device's name.
     """
     found = _SPEC.match(spec)
     if found is None:

@@ -49,7 +49,10 @@ class View:
 
 def view_of(array: Any) -> View | None:
     """A view of a numpy, cupy or torch array, of anything with `__cuda_array_interface__`,
-    `__array_interface__`, `__dlpack__` on the host, or the buffer protocol; None for anything else."""
+    `__array_interface__`, `__dlpack__` on the host, or the buffer protocol; None for anything else. Raises
+    what its library raises, TypeError for a masked array."""
+    if is_masked(array):
+        raise TypeError("it is a masked array, and kernels would not see the mask; array.filled(0) has none")
     if isinstance(array, np.ndarray):
         return _numpy(array, array)
     torch = sys.modules.get("torch")
@@ -68,6 +71,12 @@ def view_of(array: Any) -> View | None:
     if hasattr(array, "__dlpack__"):
         return _numpy(np.from_dlpack(array), array)
     return None
+
+
+def is_masked(array: Any) -> bool:
+    """A numpy.ma array: its mask is no part of its memory."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(array, masked.MaskedArray)
 
 
 def host_array(view: View) -> np.ndarray[Any, Any]:

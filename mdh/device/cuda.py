@@ -13,6 +13,7 @@ from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.arrays import View
 from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Launch, Module
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
+from mdh.device.process import same_process
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin
@@ -33,9 +34,10 @@ cupy: Any = _load()
 
 
 def _count() -> int:
-    """Raises Failed D106 where CUDA cannot be used."""
+    """Raises Failed D106 where CUDA cannot be used, D107 after a fork."""
     if cupy is None:
         raise fail("D106", "CUDA cannot be used here: cupy is not installed", help='pip install "mdh[cuda]"')
+    same_process("CUDA")
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -71,7 +73,11 @@ class CudaDevice:
         self.arch = arch_of(properties)
         self.handle = cupy.cuda.Device(number)
 
+    def ready(self) -> None:
+        same_process("CUDA")
+
     def build(self, text: KernelText) -> "CudaBuilt":
+        self.ready()
         start = perf_counter()
         cubin = compile_cubin(text, self.arch)
         with self.handle:
@@ -84,6 +90,7 @@ class CudaDevice:
         return CudaBuilt(self, text, module, perf_counter() - start)
 
     def flush(self) -> int:
+        self.ready()
         size = _FLUSH * max(self.machine.caches)
         with self.handle:
             ballast = cupy.cuda.alloc(size)
@@ -113,6 +120,7 @@ class CudaBuilt:
         self.device, self.text, self.module, self.seconds = device, text, module, seconds
 
     def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> "CudaCall":
+        self.device.ready()
         with self.device.handle:
             return CudaCall(self, arrays, scalars)
 
@@ -165,6 +173,7 @@ class CudaCall:
             memory.copy_from_host(ctypes.c_void_p(array.ctypes.data), array.nbytes)
 
     def launch(self) -> None:
+        self.device.ready()
         with self.device.handle:
             self._upload()
             self._enqueue()
@@ -176,7 +185,8 @@ class CudaCall:
     def launch_on(self, streams: Sequence[int]) -> None:
         """Run behind the work of all `streams`, on the first of them. Returns at once where everything is in
         device memory; where mdh owns memory of the call it waits, since that memory ends with the call."""
-        first, *others = (cupy.cuda.ExternalStream(s, self.device.number) for s in streams)
+        self.device.ready()
+        first, *others = (_stream(s, self.device.number) for s in streams)
         with self.device.handle:
             for other in others:
                 first.wait_event(other.record())
@@ -205,6 +215,7 @@ class CudaCall:
             raise self.device.failed("finish", self.launches[-1].name, error) from error
 
     def sample(self) -> Sample:
+        self.device.ready()
         with self.device.handle:
             first, last = cupy.cuda.Event(), cupy.cuda.Event()
             self._wait()
@@ -215,3 +226,21 @@ class CudaCall:
             self._wait()
             wall = perf_counter() - start
             return Sample(cupy.cuda.get_elapsed_time(first, last) * 1e-3, wall)
+
+
+class _Foreign:
+    """A stream that another library made, in the protocol of CUDA streams."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.handle
+
+
+def _stream(handle: int, number: int) -> Any:
+    """cupy's name for the stream `handle` of device `number`. cupy 14 deprecates ExternalStream."""
+    if hasattr(cupy.cuda.Stream, "from_external"):
+        with cupy.cuda.Device(number):
+            return cupy.cuda.Stream.from_external(_Foreign(handle))
+    return cupy.cuda.ExternalStream(handle, number)

@@ -64,6 +64,9 @@ class Oclgrind:
         self.machine = load_machine("oclgrind")
         self.timeout = timeout
 
+    def ready(self) -> None:
+        """Always: the simulator runs in processes of its own."""
+
     def build(self, text: KernelText) -> "OclgrindBuilt":
         return OclgrindBuilt(self, text)
 

@@ -1,6 +1,8 @@
 """Devices by OpenCL. CPUs work on the caller's memory in place; GPUs get copies."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -13,12 +15,15 @@ from mdh.device.opencl_errors import build_failed, launch_failed, no_memory
 from mdh.device.opencl_machine import machine_of
 from mdh.device.opencl_noise import quiet_stderr
 from mdh.device.opencl_platforms import POCL, Found, found_devices
+from mdh.device.process import same_process
 from mdh.machine import Machine
 from mdh.reference.numbers import Array
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 _FLUSH = 4
 """Multiples of the last cache that are written to evict it."""
+_MAKING = Lock()
+"""pyopencl finds names for the code that it writes for a kernel, and two threads could find the same."""
 
 
 def open_number(number: int) -> "OpenCLDevice":
@@ -53,7 +58,11 @@ class OpenCLDevice:
         self.in_place = self.shares_memory and found.platform == POCL
         self._ballast: Array | None = None
 
+    def ready(self) -> None:
+        same_process("OpenCL")
+
     def build(self, text: KernelText) -> "OpenCLBuilt":
+        self.ready()
         start = perf_counter()
         try:
             with quiet_stderr():
@@ -64,6 +73,7 @@ class OpenCLDevice:
 
     def flush(self) -> int:
         """On a CPU by writing from the host; on a GPU by filling a buffer of the device."""
+        self.ready()
         size = _FLUSH * max(self.machine.caches, default=1 << 25)
         if self.shares_memory:
             if self._ballast is None:
@@ -76,27 +86,43 @@ class OpenCLDevice:
 
 
 class OpenCLBuilt:
-    """A built program; each call makes kernel objects of its own, whose arguments then stay set."""
+    """A built program and its kernel objects, which are made once: pyopencl writes Python code for each.
+
+    `lock`: arguments are set and taken in two steps, which belong together.
+    """
 
     def __init__(self, device: OpenCLDevice, text: KernelText, program: Any, seconds: float) -> None:
-        self.device, self.text, self.program, self.seconds = device, text, program, seconds
+        self.device, self.text, self.seconds = device, text, seconds
+        self.written = written_buffers(text)
+        self.kernels = tuple(self._kernel(program, e) for e in text.kernels)
+        self.lock = Lock()
 
     def call(self, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> "OpenCLCall":
+        self.device.ready()
         return OpenCLCall(self, arrays, scalars)
+
+    def _kernel(self, program: Any, entry: EntryPoint) -> Any:
+        try:
+            with _MAKING:
+                return cl.Kernel(program, entry.name)
+        except cl.Error as error:
+            raise launch_failed(self.device.title, entry.name, error) from error
 
 
 class OpenCLCall:
     def __init__(self, built: OpenCLBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
-        self.device = built.device
+        self.device, self.lock, self.written = built.device, built.lock, built.written
         self.arrays = dict(arrays)
-        self.written = written_buffers(built.text)
         self.buffers = {n: self._buffer(n, a) for n, a in arrays.items()}
         self.zeroed = []
         for w in built.text.workspaces:
             self.buffers[w.name] = self._allocate(f"workspace `{w.name}`", w.bytes)
             if w.zero:
                 self.zeroed.append((self.buffers[w.name], w.bytes))
-        self.kernels = [self._kernel(built.program, e, scalars) for e in built.text.kernels]
+        self.launches = [
+            self._prepared(kernel, entry, scalars)
+            for kernel, entry in zip(built.kernels, built.text.kernels, strict=True)
+        ]
 
     def _buffer(self, name: str, array: Array) -> Any:
         """The array itself where the device works in the host's memory, else a copy of it."""
@@ -114,21 +140,16 @@ class OpenCLCall:
         except cl.Error as error:
             raise no_memory(self.device.title, what, size, error) from error
 
-    def _kernel(self, program: Any, entry: EntryPoint, scalars: Mapping[str, Any]) -> "_Launch":
-        values: list[Any] = []
-        for arg in entry.args:
-            if isinstance(arg, BufferArg):
-                values.append(self.buffers[arg.name])
-            else:
-                values.append(scalar_value(scalars[arg.name], arg.dtype))
-        try:
-            kernel = cl.Kernel(program, entry.name)
-            kernel.set_args(*values)
-        except cl.Error as error:
-            raise launch_failed(self.device.title, entry.name, error) from error
+    def _prepared(self, kernel: Any, entry: EntryPoint, scalars: Mapping[str, Any]) -> "_Launch":
+        values = tuple(
+            self.buffers[arg.name]
+            if isinstance(arg, BufferArg)
+            else scalar_value(scalars[arg.name], arg.dtype)
+            for arg in entry.args
+        )
         block = entry.launch.block
         grid = tuple(g * b for g, b in zip(entry.launch.grid, block, strict=True))
-        return _Launch(entry.name, kernel, grid, block)
+        return _Launch(entry.name, kernel, values, grid, block)
 
     def launch(self) -> None:
         self._run()
@@ -139,14 +160,17 @@ class OpenCLCall:
                 self._fetch(name)
 
     def _run(self) -> list[Any]:
+        self.device.ready()
         queue, events = self.device.queue, []
         for buffer, size in self.zeroed:
             cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, size)
         at = ""
         try:
-            for k in self.kernels:
-                at = k.name
-                events.append(cl.enqueue_nd_range_kernel(queue, k.kernel, k.grid, k.block))
+            for one in self.launches:
+                at = one.name
+                with self.lock:
+                    one.kernel.set_args(*one.values)
+                    events.append(cl.enqueue_nd_range_kernel(queue, one.kernel, one.grid, one.block))
             queue.finish()
         except cl.Error as error:
             raise launch_failed(self.device.title, at, error) from error
@@ -173,8 +197,12 @@ class OpenCLCall:
         return Sample(seconds, wall)
 
 
+@dataclass(frozen=True, slots=True)
 class _Launch:
-    __slots__ = ("block", "grid", "kernel", "name")
+    """One kernel of a call with its arguments and sizes in work-items."""
 
-    def __init__(self, name: str, kernel: Any, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
-        self.name, self.kernel, self.grid, self.block = name, kernel, grid, block
+    name: str
+    kernel: Any
+    values: tuple[Any, ...]
+    grid: tuple[int, ...]
+    block: tuple[int, ...]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdh.device.opencl_door import cl, missing
+from mdh.device.process import same_process
 from mdh.diagnostics import fail
 
 _WHEEL = "PoCL 3.0-rc2"
@@ -29,7 +30,7 @@ class Found:
 
 def found_devices() -> tuple[Found, ...]:
     """`opencl:0`, `opencl:1`…: the wheel's PoCL, GPUs, other CPUs. MDH_OPENCL_PLATFORM keeps those platforms
-    whose name or version holds its text. Raises Failed D102."""
+    whose name or version holds its text. Raises Failed D102, D107."""
     wanted = os.environ.get("MDH_OPENCL_PLATFORM", "")
     every = _all_devices()
     if not wanted:
@@ -60,6 +61,7 @@ def _rank(found: Found) -> tuple[bool, bool, bool]:
 def _all_devices() -> list[Found]:
     if cl is None:
         raise missing("pyopencl is not installed")
+    same_process("OpenCL")
     try:
         platforms = cl.get_platforms()
     except cl.Error as error:

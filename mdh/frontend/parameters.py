@@ -1,16 +1,25 @@
-"""The names of a C function's parameters, without reading its body."""
+"""A C function's name and parameters, without reading its body."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from mdh.frontend.cparse import parse_function
 from mdh.frontend.preprocess import preprocess
 from mdh.source import Source
 
 
-def parameter_names(
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """parameters: their names in C's order, sizes included whether bound or not."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
+def read_heading(
     source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
-) -> tuple[str, ...]:
-    """In C's order, sizes included whether bound or not. Raises Failed C1xx."""
-    node = parse_function(preprocess(source, defines), function).node
-    params = node.decl.type.args.params if node.decl.type.args else []
-    return tuple(p.name for p in params if getattr(p, "name", None))
+) -> Heading:
+    """Raises Failed C1xx."""
+    declared = parse_function(preprocess(source, defines), function).node.decl
+    params = declared.type.args.params if declared.type.args else []
+    return Heading(declared.name, tuple(p.name for p in params if getattr(p, "name", None)))

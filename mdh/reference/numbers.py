@@ -1,5 +1,7 @@
 """C's scalar types as numpy's, and the constants of their rounding."""
 
+import math
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -18,6 +20,8 @@ _FLOATS: dict[DType, np.dtype[Any]] = {
 }
 _PRECISION = {F16: 11, BF16: 8, F32: 24, F64: 53}
 _SMALLEST = {F16: 2.0**-24, BF16: 2.0**-133, F32: 2.0**-149, F64: 2.0**-1074}
+
+_LARGEST = {F16: 65504.0, BF16: 2.0**128 - 2.0**120, F32: 2.0**128 - 2.0**104, F64: sys.float_info.max}
 
 
 def numpy_dtype(t: DType) -> np.dtype[Any]:
@@ -44,3 +48,24 @@ def smallest(t: DType) -> float:
 def integer_range(t: DType) -> tuple[int, int]:
     """Inclusive least and greatest value of an integer type."""
     return (0, 2**t.bits - 1) if t.kind == "uint" else (-(2 ** (t.bits - 1)), 2 ** (t.bits - 1) - 1)
+
+
+def holds(t: DType, value: int | float) -> bool:
+    """True where the type has the value, rounded if it is a float; infinities only where one is given."""
+    if not t.is_float:
+        low, high = integer_range(t)
+        return low <= value <= high
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return False
+    with np.errstate(over="ignore"):
+        return not math.isfinite(value) or bool(
+            np.isfinite(np.asarray(value, np.float64).astype(numpy_dtype(t)))
+        )
+
+
+def range_text(t: DType) -> str:
+    """The finite values of a type: `-128 to 127`."""
+    if t.is_float:
+        return f"-{_LARGEST[t]:.6g} to {_LARGEST[t]:.6g}"
+    low, high = integer_range(t)
+    return f"{low} to {high}"

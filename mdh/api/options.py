@@ -1,0 +1,50 @@
+"""The options of `mdh.compile` and `mdh.check`: Python types, and the values that mappings bind.
+
+A wrong Python type is a TypeError, as anywhere in Python; a value that cannot be bound is a Failed.
+"""
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+from mdh.diagnostics import Failed, fail
+
+
+def of_type(option: str, value: Any, kinds: type | tuple[type, ...], wanted: str) -> None:
+    """Raises TypeError that names the option."""
+    if not isinstance(value, kinds):
+        raise TypeError(f"{option} takes {wanted}, not {value!r}")
+
+
+def defines_of(given: Any) -> dict[str, str | int]:
+    """Sizes and macros by name. Raises F108, TypeError where it is no mapping."""
+    return _bound("defines", given, "F108", "defines={'N': 1024}")
+
+
+def holes_of(given: Any) -> dict[str, str | int]:
+    """Values of named holes. Raises F109, TypeError where it is no mapping."""
+    return _bound("holes", given, "F109", "holes={'bm': 64}")
+
+
+def _bound(option: str, given: Any, code: str, example: str) -> dict[str, str | int]:
+    of_type(option, given, Mapping, "a mapping of names to values")
+    return {_name(option, name, code, example): _value(option, name, value, code, example)
+            for name, value in given.items()}  # fmt: skip
+
+
+def _name(option: str, name: Any, code: str, example: str) -> str:
+    if isinstance(name, str) and name.isidentifier() and name.isascii():
+        return name
+    raise _refused(code, f"{option} binds {name!r}, which is not a C name", example)
+
+
+def _value(option: str, name: str, value: Any, code: str, example: str) -> str | int:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    raise _refused(code, f"{option} binds `{name}` to {value!r}, neither a whole number nor a text", example)
+
+
+def _refused(code: str, headline: str, example: str) -> Failed:
+    return fail(code, headline, help=f"write {example}")
