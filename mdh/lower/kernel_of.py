@@ -33,7 +33,8 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
     inner.extend(tail)
     inner.extend(finish_by_cluster(nest))
     more.extend(counters)
-    text = [*(Alloc(b) for b in nest.shared.values()), *bind_units(nest, inner)]
+    bound = bind_units(nest, inner)
+    text = [*(Alloc(b) for b in nest.shared.values()), *bound]
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
     done = run_passes(nest, tuple(text), {**bufs, **nest.shared})
@@ -64,6 +65,7 @@ def _buffers(
     used: set[str] = set()
     written: set[str] = set()
     awaited = {n for f, names in nest.partials.items() if "ticket" in nest.plan.combines[f] for n in names}
+    awaited.update(n for names in nest.passes.values() for n in names)
     for s in statements(body):
         written |= writes(s)
         used |= reads(s)

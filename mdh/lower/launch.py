@@ -9,6 +9,7 @@ from mdh.ir.expr import Binary, Call, Const, Expr, Var
 from mdh.ir.kernel import For, Launch, Let, Stmt
 from mdh.lower.grid_order import tile_of
 from mdh.lower.levels import THREADED, Level
+from mdh.lower.look_back import draw_ticket
 from mdh.lower.nest import Nest
 from mdh.lower.threads import thread_stride
 
@@ -25,6 +26,8 @@ def launch_of(nest: Nest) -> Launch:
         total = grid[0] * grid[1] * grid[2]
         slots = nest.machine.units * max(1, plan.grid.occupancy)
         grid = (min(total, slots), 1, 1)
+    elif nest.counter:
+        grid = (grid[0] * grid[1] * grid[2], 1, 1)
     elif plan.grid.order != "rows":
         grid = (grid[0] * grid[1], 1, grid[2])
     return Launch(grid, _block(nest), cluster, plan.grid.occupancy)
@@ -47,6 +50,8 @@ def bind_units(nest: Nest, body: list[Stmt]) -> list[Stmt]:
     """`body` below the definitions of all core-level variables (and below the tile loop of @persistent)."""
     lets = _thread_lets(nest)
     plan = nest.plan
+    if nest.counter:
+        return [*lets, *draw_ticket(nest), *_tile_lets(nest, Var("tile")), *body]
     if not plan.grid.persistent:
         return [*lets, *_block_lets(nest), *body]
     total = plan.units("BLK") * plan.units("CLU")

@@ -89,6 +89,10 @@ class Nest:
     names: set[str] = field(default_factory=set)
     partials: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Folds whose state is kept in workspaces: one name a component, dim 0 the part where blocks split."""
+    passes: Mapping[int, tuple[str, str, str]] = field(default_factory=dict)
+    """Scans whose blocks look back: workspaces of states, totals and totals through each part."""
+    counter: str = ""
+    """Workspace of the tickets that number the blocks, where the grid's own numbers do not."""
     carried: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Folds whose unfinished state waits in workspaces between outer sequential reduction loops."""
 

@@ -1,11 +1,13 @@
-"""Prefix sums: reduce-then-scan over blocks, a scan in shared memory over threads, a running value in each.
+"""Prefix sums: look-back or reduce-then-scan over blocks, a scan in shared memory over threads.
 
-Where blocks split the scanned dim: one kernel reduces every block's part, a second scans these totals, and
-the main kernel starts each block from its prefix. Inside a block, each thread reduces its part, the threads'
-totals are scanned in shared memory, and each thread runs over its part again from its prefix.
+Where blocks split the scanned dim, they look back (`@combine(ticket)`); or one kernel reduces every block's
+part, a second scans these totals, and the main kernel starts each block from its prefix. Inside a block, each
+thread reduces its part, the threads' totals are scanned in shared memory, and each thread runs over its part
+again from its prefix.
 """
 
 from dataclasses import replace
+from math import prod
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var
@@ -17,6 +19,7 @@ from mdh.lower.finish import cast, outputs, part_index
 from mdh.lower.fold import Fold, combine, folds_of, identity
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.levels import Level
+from mdh.lower.look_back import look_back, look_back_buffers
 from mdh.lower.nest import Nest, Region, Scope
 from mdh.lower.order import Item, Loop
 from mdh.lower.regions import region_of
@@ -38,7 +41,18 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
     built = Built([], [])
     extra: tuple[Buffer, ...] = ()
     prefixes: dict[int, str] = {}
-    if blocks > 1:
+    passes: dict[int, tuple[str, str, str]] = {}
+    counter = ""
+    if blocks > 1 and all("ticket" in methods for methods in plan.combines):
+        counter = f"{name}_tickets"
+        tickets = Buffer(counter, I32, (1,), temp=True)
+        built.workspaces.append(Workspace(workspace_buf(tickets), zero=True))
+        extra = (tickets,)
+        for f, fold in enumerate(folds):
+            bufs = look_back_buffers(f"{name}_{f or ''}", _parts_shape(plan.stage, blocks), fold.types[0])
+            built.workspaces.extend(Workspace(workspace_buf(b), zero=b is bufs[0]) for b in bufs)
+            extra, passes[f] = (*extra, *bufs), (bufs[0].name, bufs[1].name, bufs[2].name)
+    elif blocks > 1:
         for f, fold in enumerate(folds):
             totals, prefix = _buffers(plan.stage, fold, f"{name}_{f or ''}", blocks)
             built.add(_reduce_parts(context, f"{name}_totals{f or ''}", plan, fold, totals))
@@ -46,7 +60,7 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
             built.workspaces.extend(Workspace(workspace_buf(b)) for b in (totals, prefix))
             extra, prefixes[f] = (*extra, totals, prefix), prefix.name
     nest = context.nest(name, plan, folds, extra)
-    nest = replace(nest, regions=(), items=_inner_last(nest))
+    nest = replace(nest, regions=(), items=_inner_last(nest), passes=passes, counter=counter)
     kernel, more = kernel_of(nest, context.program, lambda n: _body(n, prefixes))
     built.kernels.append(kernel)
     built.workspaces.extend(more)
@@ -62,9 +76,12 @@ def _without_holdings(plan: StagePlan) -> StagePlan:
 
 
 def _buffers(stage: Stage, fold: Fold, stem: str, blocks: int) -> tuple[Buffer, Buffer]:
-    shape = (blocks, *(d.extent for d in stage.dims if d.kind is DimKind.CC))
-    t = fold.types[0]
+    shape, t = _parts_shape(stage, blocks), fold.types[0]
     return Buffer(f"{stem}totals", t, shape, temp=True), Buffer(f"{stem}prefix", t, shape, temp=True)
+
+
+def _parts_shape(stage: Stage, blocks: int) -> tuple[int, ...]:
+    return (blocks, *(d.extent for d in stage.dims if d.kind is DimKind.CC))
 
 
 def _cc_index(stage: Stage) -> tuple[Expr, ...]:
@@ -258,11 +275,35 @@ def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope
     before, total = _scan_threads(nest, fold, mine, digits, out)
     index = region.index(scope.values)
     carry = nest.fresh("carry")
-    out.append(Let(carry, Load(region.bufs[0].name, index, t), t))
+    held: Expr = Load(region.bufs[0].name, index, t)
+    if f in nest.passes:
+        held = combine(fold, (held,), (_passed(nest, f, total, digits, scope, out),))[0]
+    out.append(Let(carry, held, t))
     out.append(Store(mine.name, (), combine(fold, (Var(carry, t),), (before,))[0]))
     out.extend(emit(replace(nest, leaf=run_part, leaf_at=end), scope))
     out.append(Store(region.bufs[0].name, index, combine(fold, (Var(carry, t),), (total,))[0]))
     return out
+
+
+def _passed(nest: Nest, f: int, total: Expr, digits: list[Level], scope: Scope, out: list[Stmt]) -> Expr:
+    """What all earlier blocks make of this element."""
+    unit, group, units = _units(nest, digits)
+    cc = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is DimKind.CC)
+    exists = nest.condition(nest.guards(scope, cc), scope)
+    element = tuple(nest.translate(e, scope) for e in _cc_index(nest.stage))
+    part = part_index(nest, f, scope)
+    return look_back(nest, f, total, part, element, unit, group, nest.threads // units, exists, out)
+
+
+def _units(nest: Nest, digits: list[Level]) -> tuple[Expr, Expr, int]:
+    """(a thread's number among those that share an element, the number of their group, how many share)."""
+    unit: Expr | None = None
+    for lv in digits:
+        var = Var(lv.var)
+        unit = var if unit is None else Binary("+", Binary("*", unit, Const(lv.parts, I32), I32), var, I32)
+    assert unit is not None
+    used = [Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis), lv.parts) for lv in digits]
+    return unit, other_threads(nest, used), prod(lv.parts for lv in digits)
 
 
 def _scan_threads(
@@ -270,19 +311,7 @@ def _scan_threads(
 ) -> tuple[Expr, Expr]:
     """(combination of all threads before this one, of all threads), by doubling distances in SM."""
     t = fold.types[0]
-    units = 1
-    unit: Expr | None = None
-    for lv in digits:
-        units *= lv.parts
-        unit = (
-            Var(lv.var)
-            if unit is None
-            else Binary("+", Binary("*", unit, Const(lv.parts, I32), I32), Var(lv.var), I32)
-        )
-    assert unit is not None
-    group = other_threads(
-        nest, [Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis), lv.parts) for lv in digits]
-    )
+    unit, group, units = _units(nest, digits)
     groups = nest.threads // units
     rows = [
         nest.declare(Buf(f"scan_{t.name}{k}", Space.SM, t, (units, groups), (groups, 1), align=16))

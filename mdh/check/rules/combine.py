@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdh.check.atomics import atomic_obstacle
-from mdh.check.loops import BLOCKED, THREADED, Loop, by_layer
+from mdh.check.loops import BLOCKED, THREADED, Loop, by_layer, code_loops
 from mdh.check.subject import Subject, listed, parts, plural
 from mdh.diagnostics import Diagnostic, Label
 from mdh.ir.plan import Holding, StagePlan
@@ -49,7 +49,8 @@ def _over_grid(subject: Subject, result: Result) -> str:
     floats = any(t.is_float for t in result.types)
     settled = not (subject.draft.deterministic and floats)
     if any(subject.stage.dims[x.dim].kind is DimKind.PS for x in split_loops(subject, *BLOCKED)):
-        return "ticket" if subject.machine.acquire_release and settled else "kernel"
+        able = subject.machine.acquire_release and look_back_obstacle(subject) is None
+        return "ticket" if able and settled else "kernel"
     if subject.stage.scattered and settled and atomic_obstacle(subject, result, explicit=False) is None:
         return "atomic"
     return "kernel"
@@ -114,6 +115,20 @@ def shuffle_obstacle(subject: Subject) -> str | None:
     return None
 
 
+def look_back_obstacle(subject: Subject) -> str | None:
+    """Why blocks cannot hand a prefix sum on: each takes its part in one turn of all its threads, in the
+    order in which blocks start."""
+    grid = subject.plan.grid
+    if grid.persistent or grid.order != "rows":
+        return f"blocks take their tiles as told by {'@persistent' if grid.persistent else '@order'}"
+    kinds = subject.stage.dims
+    layers = [x.layer for x in code_loops(subject.plan) if kinds[x.dim].kind is DimKind.PS]
+    inside = [layer for layer in layers if layer not in BLOCKED]
+    if not inside or inside[0] != "THR":
+        return "a block takes its part in several turns, its threads do not split it"
+    return None
+
+
 def check_combines(subject: Subject) -> Iterator[Diagnostic]:
     """K141-K145. `@combine(m)` joins what is split, in a way that program and machine allow."""
     for result in subject.stage.results:
@@ -170,6 +185,11 @@ def _legal(subject: Subject, result: Result, s: int, buffer: str, method: str) -
     elif method == "ticket" and not subject.machine.acquire_release:
         yield _unavailable(
             subject, "ticket", "cannot hand values from block to block inside a kernel", labels
+        )
+    elif method == "ticket" and scan and (obstacle := look_back_obstacle(subject)):
+        headline = f"`@combine(ticket)` cannot pass the prefix sum `{buffer}` on: {obstacle}"
+        yield Diagnostic(
+            NOTHING, headline, labels, help="split it over BLK, then THR, then loops; or `@combine(kernel)`"
         )
     elif (
         method == "shuffle"

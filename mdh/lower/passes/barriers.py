@@ -8,7 +8,7 @@ Buffers of pipelined loops place their own barriers (lower/pipeline_loop.py) and
 from dataclasses import dataclass, replace
 
 from mdh.ir.expr import Call, Expr, Load, Var, walk
-from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Stmt, Store
+from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Space, Stmt, Store
 from mdh.ir.walk import bodies, reads, statements, writes
 
 
@@ -33,15 +33,18 @@ def place_barriers(
 
 def spread(body: tuple[Stmt, ...], divergent: frozenset[str]) -> frozenset[str]:
     """All names that differ between threads: what is defined from such names, and register buffers that hold
-    such a value or are stored to by only some threads."""
+    such a value or are stored to by only some threads. One element of other memory is the same for all."""
+    own = {s.buf.name for s in statements(body) if isinstance(s, Alloc) and s.buf.space is Space.RM}
     while True:
-        more = divergent | _tainted(body, divergent, inside=False)
+        more = divergent | _tainted(body, divergent, own, inside=False)
         if more == divergent:
             return divergent
         divergent = more
 
 
-def _tainted(body: tuple[Stmt, ...], divergent: frozenset[str], *, inside: bool) -> frozenset[str]:
+def _tainted(
+    body: tuple[Stmt, ...], divergent: frozenset[str], own: set[str], *, inside: bool
+) -> frozenset[str]:
     out: set[str] = set()
     for s in body:
         match s:
@@ -49,16 +52,16 @@ def _tainted(body: tuple[Stmt, ...], divergent: frozenset[str], *, inside: bool)
                 out.add(name)
             case Alloc(buf, init) if init is not None and not _uniform(init, divergent):
                 out.add(buf.name)
-            case Store(buffer=b, index=index, value=value):
+            case Store(buffer=b, index=index, value=value) if b in own:
                 if inside or not all(_uniform(e, divergent) for e in (*index, value)):
                     out.add(b)
-            case Move(dst=b):
+            case Move(dst=b) if b in own:
                 out.add(b)
             case Atomic(result=result) if result is not None:
                 out.add(result)
         apart = inside or (isinstance(s, If) and not _uniform(s.cond, divergent))
         for inner in bodies(s):
-            out |= _tainted(inner, divergent, inside=apart)
+            out |= _tainted(inner, divergent, own, inside=apart)
     return frozenset(out)
 
 

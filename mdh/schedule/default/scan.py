@@ -31,14 +31,16 @@ def scan(shape: Shape, machine: Machine) -> Outline:
         outline.step(tiles, dict(block_axes(tiles, extents, machine)))
         return outline
     threads = min(THREADS, power_up(ceil_div(extents[s], ELEMENTS)))
+    part = threads * ELEMENTS
     if groups < BLOCKS_PER_UNIT * machine.units:
-        tiles[s] = threads * ELEMENTS
+        tiles[s] = part
         most = 8 * BLOCKS_PER_UNIT * machine.units
-        if ceil_div(extents[s], tiles[s]) > most:
-            tiles[s] = round_up(ceil_div(extents[s], most), threads * ELEMENTS)
+        # blocks that look back read and write once, however many; else the parts' totals are scanned apart
+        if not machine.acquire_release and ceil_div(extents[s], part) > most:
+            tiles[s] = round_up(ceil_div(extents[s], most), part)
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
-    entries = _copies(shape, {s: threads * ELEMENTS}, machine)
-    outline.step({s: threads * ELEMENTS}, entries=entries)
+    entries = _copies(shape, {s: part}, machine)
+    outline.step({s: part}, entries=entries)
     outline.step({s: ELEMENTS}, {s: Unit("THR", "x")})
     return outline
 

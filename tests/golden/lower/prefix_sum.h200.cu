@@ -1,161 +1,21 @@
 extern "C" __global__ void __launch_bounds__(256)
-prefix_sum_totals(const float *__restrict__ A, float *__restrict__ prefix_sum_totals_)
-{
-    __shared__ __align__(16) float A_SM[1024];
-    __shared__ __align__(16) float meet_f32[8];
-    const int tid = threadIdx.x;
-    const int thr_i = threadIdx.x;
-    const int blk_i = blockIdx.x;
-    if (blk_i < 9) {
-        // whole tiles
-        // 1: (de-)comp( 1024 ) ( ^ ; ^ ) ( BLK.x )
-        // 2: (de-)comp( ^ ) ( A:SM[1] ; ^ ) ( ^ )
-        *(float4 *)&A_SM[tid * 4] = *(const float4 *)&A[blk_i * 1024 + tid * 4];
-        // 3: (de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )
-        float prefix_sum_totals_RM = 0.0f;
-        __syncthreads();  // A_SM is filled
-        for (int i_4 = 0; i_4 < 4; ++i_4)
-            prefix_sum_totals_RM += A_SM[thr_i * 4 + i_4];
-        const float part = prefix_sum_totals_RM;
-        const float part_2 = part + __shfl_xor_sync(0xffffffff, part, 1);
-        const float part_3 = part_2 + __shfl_xor_sync(0xffffffff, part_2, 2);
-        const float part_4 = part_3 + __shfl_xor_sync(0xffffffff, part_3, 4);
-        const float part_5 = part_4 + __shfl_xor_sync(0xffffffff, part_4, 8);
-        const float part_6 = part_5 + __shfl_xor_sync(0xffffffff, part_5, 16);
-        const int unit = thr_i / 32;
-        if (thr_i % 32 == 0)
-            meet_f32[unit] = part_6;
-        __syncthreads();  // meet_f32 is filled
-        if (thr_i % 32 == 0 && unit < 4) {
-            const float mine = meet_f32[unit];
-            const float theirs = meet_f32[unit + 4];
-            meet_f32[unit] = mine + theirs;
-        }
-        __syncthreads();  // meet_f32 is filled
-        if (thr_i % 32 == 0 && unit < 2) {
-            const float mine_2 = meet_f32[unit];
-            const float theirs_2 = meet_f32[unit + 2];
-            meet_f32[unit] = mine_2 + theirs_2;
-        }
-        __syncthreads();  // meet_f32 is filled
-        if (thr_i % 32 == 0 && unit < 1) {
-            const float mine_3 = meet_f32[unit];
-            const float theirs_3 = meet_f32[unit + 1];
-            meet_f32[unit] = mine_3 + theirs_3;
-        }
-        __syncthreads();  // meet_f32 is filled
-        const float whole = meet_f32[0];
-        if (thr_i == 0)
-            prefix_sum_totals_[blk_i] = whole;
-    } else {
-        // tiles cut by the edge
-        // 1: (de-)comp( 1024 ) ( ^ ; ^ ) ( BLK.x )
-        // 2: (de-)comp( ^ ) ( A:SM[1] ; ^ ) ( ^ )
-        #pragma unroll
-        for (int c_A_round_2 = 0; c_A_round_2 < 4; ++c_A_round_2)
-            A_SM[c_A_round_2 * 256 + tid] = blk_i * 1024 + (tid + c_A_round_2 * 256) < 10007 ?
-                    A[blk_i * 1024 + c_A_round_2 * 256 + tid] : 0.0f;
-        // 3: (de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )
-        float prefix_sum_totals_RM = 0.0f;
-        __syncthreads();  // A_SM is filled
-        for (int i_4 = 0; i_4 < 4; ++i_4) {
-            if (blk_i * 1024 + thr_i * 4 + i_4 < 10007)
-                prefix_sum_totals_RM += A_SM[thr_i * 4 + i_4];
-        }
-        const float part_7 = prefix_sum_totals_RM;
-        const float part_8 = part_7 + __shfl_xor_sync(0xffffffff, part_7, 1);
-        const float part_9 = part_8 + __shfl_xor_sync(0xffffffff, part_8, 2);
-        const float part_10 = part_9 + __shfl_xor_sync(0xffffffff, part_9, 4);
-        const float part_11 = part_10 + __shfl_xor_sync(0xffffffff, part_10, 8);
-        const float part_12 = part_11 + __shfl_xor_sync(0xffffffff, part_11, 16);
-        const int unit_2 = thr_i / 32;
-        if (thr_i % 32 == 0)
-            meet_f32[unit_2] = part_12;
-        __syncthreads();  // meet_f32 is filled
-        if (thr_i % 32 == 0 && unit_2 < 4) {
-            const float mine_4 = meet_f32[unit_2];
-            const float theirs_4 = meet_f32[unit_2 + 4];
-            meet_f32[unit_2] = mine_4 + theirs_4;
-        }
-        __syncthreads();  // meet_f32 is filled
-        if (thr_i % 32 == 0 && unit_2 < 2) {
-            const float mine_5 = meet_f32[unit_2];
-            const float theirs_5 = meet_f32[unit_2 + 2];
-            meet_f32[unit_2] = mine_5 + theirs_5;
-        }
-        __syncthreads();  // meet_f32 is filled
-        if (thr_i % 32 == 0 && unit_2 < 1) {
-            const float mine_6 = meet_f32[unit_2];
-            const float theirs_6 = meet_f32[unit_2 + 1];
-            meet_f32[unit_2] = mine_6 + theirs_6;
-        }
-        __syncthreads();  // meet_f32 is filled
-        const float whole_2 = meet_f32[0];
-        if (thr_i == 0)
-            prefix_sum_totals_[blk_i] = whole_2;
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(10)
-prefix_sum_prefix(const float *__restrict__ prefix_sum_totals_, float *__restrict__ prefix_sum_prefix_)
-{
-    __shared__ __align__(16) float scan_f320[10];
-    __shared__ __align__(16) float scan_f321[10];
-    const int thr_part = threadIdx.x;
-    float prefix_sum_prefix_RM_2;
-    prefix_sum_prefix_RM_2 = 0.0f;
-    float mine = 0.0f;
-    const float point = prefix_sum_totals_[thr_part];
-    mine += point;
-    const int unit = thr_part;
-    scan_f320[unit] = mine;
-    __syncthreads();  // scan_f320 is filled
-    const float own = scan_f320[unit];
-    if (unit >= 1)
-        scan_f321[unit] = scan_f320[unit - 1] + own;
-    else
-        scan_f321[unit] = own;
-    __syncthreads();  // scan_f321 is filled
-    const float own_2 = scan_f321[unit];
-    if (unit >= 2)
-        scan_f320[unit] = scan_f321[unit - 2] + own_2;
-    else
-        scan_f320[unit] = own_2;
-    __syncthreads();  // scan_f320 is filled
-    const float own_3 = scan_f320[unit];
-    if (unit >= 4)
-        scan_f321[unit] = scan_f320[unit - 4] + own_3;
-    else
-        scan_f321[unit] = own_3;
-    __syncthreads();  // scan_f321 is filled
-    const float own_4 = scan_f321[unit];
-    if (unit >= 8)
-        scan_f320[unit] = scan_f321[unit - 8] + own_4;
-    else
-        scan_f320[unit] = own_4;
-    __syncthreads();  // scan_f320 is filled
-    const float before = unit > 0 ? scan_f320[unit - 1] : 0.0f;
-    const float total = scan_f320[9];
-    const float carry = prefix_sum_prefix_RM_2;
-    mine = carry + before;
-    const float held = mine;
-    const float point_2 = prefix_sum_totals_[thr_part];
-    const float prefix = held + point_2;
-    mine = prefix;
-    prefix_sum_prefix_[thr_part] = held;
-    prefix_sum_prefix_RM_2 = carry + total;
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S,
-        const float *__restrict__ prefix_sum_prefix_)
+prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__restrict__ prefix_sum_tickets,
+        int *prefix_sum_state, float *prefix_sum_total, float *prefix_sum_through)
 {
     __shared__ __align__(16) float A_SM[1024];
     __shared__ __align__(16) float scan_f320[256];
     __shared__ __align__(16) float scan_f321[256];
+    __shared__ float passed_f32[1];
+    __shared__ int tile_prefix_sum[1];
     const int tid = threadIdx.x;
     const int thr_i = threadIdx.x;
-    const int blk_i = blockIdx.x;
+    if (tid == 0) {
+        const int ticket = atomicAdd(&prefix_sum_tickets[0], 1);
+        tile_prefix_sum[0] = ticket;
+    }
+    __syncthreads();  // every thread learns the block's number
+    const int tile = tile_prefix_sum[0];
+    const int blk_i = tile % 10;
     if (blk_i < 9) {
         // whole tiles
         // 1: (de-)comp( 1024 ) ( ^ ; ^ ) ( BLK.x )
@@ -163,7 +23,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S,
         *(float4 *)&A_SM[tid * 4] = *(const float4 *)&A[blk_i * 1024 + tid * 4];
         // 3: (de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )
         float S_RM_2;
-        S_RM_2 = prefix_sum_prefix_[blk_i];
+        S_RM_2 = 0.0f;
         float mine = 0.0f;
         __syncthreads();  // A_SM is filled
         for (int i_4 = 0; i_4 < 4; ++i_4) {
@@ -223,7 +83,64 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S,
         __syncthreads();  // scan_f320 is filled
         const float before = unit > 0 ? scan_f320[unit - 1] : 0.0f;
         const float total = scan_f320[255];
-        const float carry = S_RM_2;
+        if (thr_i == 0) {
+            prefix_sum_total[blk_i] = total;
+            __threadfence();
+            prefix_sum_state[blk_i] = 1;
+        }
+        if (thr_i < 32) {
+            float before_2 = 0.0f;
+            int last = blk_i - 1;
+            while (last >= 0) {
+                const int j = last - thr_i;
+                int state = 2;
+                float value = 0.0f;
+                if (j >= 0) {
+                    while (*(volatile const int *)&prefix_sum_state[j] == 0) {}
+                    state = *(volatile const int *)&prefix_sum_state[j];
+                    __threadfence();
+                    if (state == 2)
+                        value = *(volatile const float *)&prefix_sum_through[j];
+                    else
+                        value = *(volatile const float *)&prefix_sum_total[j];
+                }
+                const int nearest = state == 2 ? thr_i : 32;
+                const int nearest_2 = __shfl_xor_sync(0xffffffff, nearest, 1);
+                const int nearest_3 = min(nearest, nearest_2);
+                const int nearest_4 = __shfl_xor_sync(0xffffffff, nearest_3, 2);
+                const int nearest_5 = min(nearest_3, nearest_4);
+                const int nearest_6 = __shfl_xor_sync(0xffffffff, nearest_5, 4);
+                const int nearest_7 = min(nearest_5, nearest_6);
+                const int nearest_8 = __shfl_xor_sync(0xffffffff, nearest_7, 8);
+                const int nearest_9 = min(nearest_7, nearest_8);
+                const int nearest_10 = __shfl_xor_sync(0xffffffff, nearest_9, 16);
+                const int nearest_11 = min(nearest_9, nearest_10);
+                if (thr_i > nearest_11)
+                    value = 0.0f;
+                const float parts = value;
+                const float parts_2 = __shfl_xor_sync(0xffffffff, parts, 1);
+                const float parts_3 = parts + parts_2;
+                const float parts_4 = __shfl_xor_sync(0xffffffff, parts_3, 2);
+                const float parts_5 = parts_3 + parts_4;
+                const float parts_6 = __shfl_xor_sync(0xffffffff, parts_5, 4);
+                const float parts_7 = parts_5 + parts_6;
+                const float parts_8 = __shfl_xor_sync(0xffffffff, parts_7, 8);
+                const float parts_9 = parts_7 + parts_8;
+                const float parts_10 = __shfl_xor_sync(0xffffffff, parts_9, 16);
+                const float parts_11 = parts_9 + parts_10;
+                before_2 = parts_11 + before_2;
+                last = nearest_11 < 32 ? -1 : last - 32;
+            }
+            if (thr_i == 0) {
+                prefix_sum_through[blk_i] = before_2 + total;
+                __threadfence();
+                prefix_sum_state[blk_i] = 2;
+                passed_f32[0] = before_2;
+            }
+        }
+        __syncthreads();  // passed_f32 is filled
+        const float passed = passed_f32[0];
+        const float carry = S_RM_2 + passed;
         mine = carry + before;
         for (int i_4 = 0; i_4 < 4; ++i_4) {
             const float held = mine;
@@ -243,7 +160,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S,
                     A[blk_i * 1024 + c_A_round_2 * 256 + tid] : 0.0f;
         // 3: (de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )
         float S_RM_2;
-        S_RM_2 = prefix_sum_prefix_[blk_i];
+        S_RM_2 = 0.0f;
         float mine_2 = 0.0f;
         __syncthreads();  // A_SM is filled
         for (int i_4 = 0; i_4 < 4; ++i_4) {
@@ -303,10 +220,67 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S,
         else
             scan_f320[unit_2] = own_16;
         __syncthreads();  // scan_f320 is filled
-        const float before_2 = unit_2 > 0 ? scan_f320[unit_2 - 1] : 0.0f;
+        const float before_3 = unit_2 > 0 ? scan_f320[unit_2 - 1] : 0.0f;
         const float total_2 = scan_f320[255];
-        const float carry_2 = S_RM_2;
-        mine_2 = carry_2 + before_2;
+        if (thr_i == 0) {
+            prefix_sum_total[blk_i] = total_2;
+            __threadfence();
+            prefix_sum_state[blk_i] = 1;
+        }
+        if (thr_i < 32) {
+            float before_4 = 0.0f;
+            int last_2 = blk_i - 1;
+            while (last_2 >= 0) {
+                const int j_2 = last_2 - thr_i;
+                int state_2 = 2;
+                float value_2 = 0.0f;
+                if (j_2 >= 0) {
+                    while (*(volatile const int *)&prefix_sum_state[j_2] == 0) {}
+                    state_2 = *(volatile const int *)&prefix_sum_state[j_2];
+                    __threadfence();
+                    if (state_2 == 2)
+                        value_2 = *(volatile const float *)&prefix_sum_through[j_2];
+                    else
+                        value_2 = *(volatile const float *)&prefix_sum_total[j_2];
+                }
+                const int nearest_12 = state_2 == 2 ? thr_i : 32;
+                const int nearest_13 = __shfl_xor_sync(0xffffffff, nearest_12, 1);
+                const int nearest_14 = min(nearest_12, nearest_13);
+                const int nearest_15 = __shfl_xor_sync(0xffffffff, nearest_14, 2);
+                const int nearest_16 = min(nearest_14, nearest_15);
+                const int nearest_17 = __shfl_xor_sync(0xffffffff, nearest_16, 4);
+                const int nearest_18 = min(nearest_16, nearest_17);
+                const int nearest_19 = __shfl_xor_sync(0xffffffff, nearest_18, 8);
+                const int nearest_20 = min(nearest_18, nearest_19);
+                const int nearest_21 = __shfl_xor_sync(0xffffffff, nearest_20, 16);
+                const int nearest_22 = min(nearest_20, nearest_21);
+                if (thr_i > nearest_22)
+                    value_2 = 0.0f;
+                const float parts_12 = value_2;
+                const float parts_13 = __shfl_xor_sync(0xffffffff, parts_12, 1);
+                const float parts_14 = parts_12 + parts_13;
+                const float parts_15 = __shfl_xor_sync(0xffffffff, parts_14, 2);
+                const float parts_16 = parts_14 + parts_15;
+                const float parts_17 = __shfl_xor_sync(0xffffffff, parts_16, 4);
+                const float parts_18 = parts_16 + parts_17;
+                const float parts_19 = __shfl_xor_sync(0xffffffff, parts_18, 8);
+                const float parts_20 = parts_18 + parts_19;
+                const float parts_21 = __shfl_xor_sync(0xffffffff, parts_20, 16);
+                const float parts_22 = parts_20 + parts_21;
+                before_4 = parts_22 + before_4;
+                last_2 = nearest_22 < 32 ? -1 : last_2 - 32;
+            }
+            if (thr_i == 0) {
+                prefix_sum_through[blk_i] = before_4 + total_2;
+                __threadfence();
+                prefix_sum_state[blk_i] = 2;
+                passed_f32[0] = before_4;
+            }
+        }
+        __syncthreads();  // passed_f32 is filled
+        const float passed_2 = passed_f32[0];
+        const float carry_2 = S_RM_2 + passed_2;
+        mine_2 = carry_2 + before_3;
         for (int i_4 = 0; i_4 < 4; ++i_4) {
             if (blk_i * 1024 + thr_i * 4 + i_4 < 10007) {
                 const float held_2 = mine_2;
