@@ -3,7 +3,7 @@
 from mdh.check.subject import Subject
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Cast, Const, Expr, Load, Var
-from mdh.ir.program import Output, Result
+from mdh.ir.program import Output, Result, component
 
 INTEGER_OPS = ("+", "min", "max", "&", "|", "^")
 BITS = (32, 64)
@@ -49,8 +49,8 @@ def hardware_obstacle(result: Result) -> str | None:
 
 def _plain(value: Expr, dtype: DType) -> bool:
     match value:
-        case Var("acc0", _):
-            return True
+        case Var(name, _):
+            return name == component(0)
         case Cast(arg, to) if to == dtype:
             return _plain(arg, dtype)
         case _:

@@ -6,7 +6,7 @@ from mdh.frontend.pieces import Piece, replace_load, used_names
 from mdh.frontend.updates import identity, strip
 from mdh.ir.affine import from_expr
 from mdh.ir.expr import Const, Expr, Load, Var, loads, map_children
-from mdh.ir.program import DimKind, Output
+from mdh.ir.program import DimKind, Output, component
 
 
 def merged(pieces: list[Piece], temps: frozenset[str]) -> list[Piece]:
@@ -75,7 +75,7 @@ def _drop_running(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:
         return
     kinds = tuple(DimKind.PW if k is DimKind.PS else k for k in r.kinds)
     held = r.values[0].dtype
-    store = Output(cell.buffer, cell.index, Var("acc0", held), r.span)
+    store = Output(cell.buffer, cell.index, Var(component(0), held), r.span)
     total = replace(r, kinds=kinds, outputs=(store,), exclusive=False, merged=set())
     out.insert(out.index(r) + 1, total)
 

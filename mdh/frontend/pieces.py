@@ -9,7 +9,7 @@ from mdh.frontend.updates import Update, identity, update_of
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import accumulator
 from mdh.ir.expr import Expr, Load, Var, loads, map_children, walk
-from mdh.ir.program import DimKind, Operator, Output
+from mdh.ir.program import DimKind, Operator, Output, component
 from mdh.poly.dependence import meeting
 from mdh.source import Span
 
@@ -115,7 +115,7 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     for _, t in stores:
         assert isinstance(t, Assign)
         value = t.value if t.cond is None else select(t.cond, t.value, element_of(t))
-        outputs.append(Output(t.target, t.index, replace_load(value, me, Var("acc0", held)), t.span))
+        outputs.append(Output(t.target, t.index, replace_load(value, me, Var(component(0), held)), t.span))
     _check_stores(s, found, outputs)
     before = [k < n for k, _ in stores]
     if any(before) != all(before):
@@ -157,7 +157,7 @@ def _best(n: int, s: Best) -> Piece:
         raise Failed(_carried("the best so far depends on an earlier best", s.span, None))
     held = tuple(accumulator(w.dtype) for w in where)
     outputs = tuple(
-        Output(w.buffer, w.index, convert(Var(f"acc{c}", held[c]), w.dtype), s.span)
+        Output(w.buffer, w.index, convert(Var(component(c), held[c]), w.dtype), s.span)
         for c, w in enumerate(where)
     )
     values = tuple(convert(v, h) for v, h in zip(s.values, held, strict=True))
@@ -178,7 +178,7 @@ def _assign(n: int, s: Assign) -> Piece:
         and (scattered or _once(s, [v for v in s.loops if v not in free]))
     ):
         kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
-        store = Output(s.target, s.index, convert(Var("acc0", held), me.dtype), s.span)
+        store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
         return Piece(
             n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span, (store,)
         )
@@ -187,7 +187,7 @@ def _assign(n: int, s: Assign) -> Piece:
         return scan
     _check_map(s, me)
     value = s.value if s.cond is None else select(s.cond, s.value, me)
-    store = Output(s.target, s.index, Var("acc0", me.dtype), s.span)
+    store = Output(s.target, s.index, Var(component(0), me.dtype), s.span)
     kinds = (DimKind.CC,) * len(s.loops)
     return Piece(n, s.loops, kinds, None, (me,), (convert(value, me.dtype),), (None,), s.span, (store,))
 
@@ -211,7 +211,7 @@ def _scan(n: int, s: Assign) -> Piece | None:
         held = accumulator(me.dtype)
         start = map_vars(old, {axis[0].name: 0})
         kinds = tuple(DimKind.PS if v == axis[0] else DimKind.CC for v in s.loops)
-        store = Output(s.target, s.index, convert(Var("acc0", held), me.dtype), s.span)
+        store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
         return Piece(
             n, s.loops, kinds, found.op, (me,), (found.value,), (convert(start, held),), s.span, (store,)
         )

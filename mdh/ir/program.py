@@ -51,12 +51,18 @@ class Operator:
     nan: bool = False
 
 
+def component(number: int) -> str:
+    """The name by which an epilogue reads a finished component of its result; no name in C is like it."""
+    return f"acc.{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """One array element written per combined result.
 
-    `value` is the epilogue: an expression over `Var("acc0", t)`, `Var("acc1", t)`… (the result's finished
-    components, in their accumulator type), loads and dims; for a map (`op` None) acc0 is the value itself.
+    `value` is the epilogue: an expression over `Var(component(0), t)`, `Var(component(1), t)`… (the result's
+    finished components, in their accumulator type), loads and dims; for a map (`op` None) component 0 is the
+    value itself.
     `index` depends on cc and ps dims only, save for a scattered output (histogram), whose index holds a
     `Load` and may depend on pw dims.
     """

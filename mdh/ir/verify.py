@@ -23,15 +23,28 @@ class Malformed(AssertionError):  # noqa: N818 - the name says what the kernel i
 
 
 def verify(module: Module) -> None:
-    """Names are defined before use, once a scope; indices have their buffer's rank; no VEC loop is left."""
+    """Names are defined before use and hide no other; an index has its buffer's rank; no VEC loop is left."""
+    _distinct(module.name, "kernels", [k.name for k in module.kernels])
+    _distinct(module.name, "buffers", [*module.params, *(w.buf.name for w in module.workspaces)])
     for kernel in module.kernels:
+        params = [*(b.name for b in kernel.buffers), *(name for name, _ in kernel.scalars)]
+        _distinct(kernel.name, "parameters", params)
         bufs = {b.name: b for b in kernel.buffers}
         _body(kernel, kernel.body, bufs, {name for name, _ in kernel.scalars})
 
 
+def _distinct(where: str, what: str, names: list[str]) -> None:
+    again = {n for n in names if names.count(n) > 1}
+    if again:
+        raise Malformed(f"{where}: two {what} are called {', '.join(sorted(again))}")
+
+
 def _body(kernel: Kernel, body: tuple[Stmt, ...], outer: dict[str, Buf], names: set[str]) -> None:
-    bufs, seen, local = dict(outer), set(names), set[str]()
+    bufs, seen = dict(outer), set(names)
     for s in body:
+        new = _declared(s)
+        if new is not None and (new in seen or new in bufs):
+            raise Malformed(f"{kernel.name}: {new} is declared where it has a meaning already")
         for e in expressions(s):
             inside = {s.var} if isinstance(s, For) else set[str]()
             _expression(kernel, s, e, bufs, seen | inside)
@@ -42,19 +55,27 @@ def _body(kernel: Kernel, body: tuple[Stmt, ...], outer: dict[str, Buf], names: 
             _body(kernel, inner, bufs, seen | ({s.var} if isinstance(s, For) else set()))
         match s:
             case Alloc(buf, _):
-                if buf.name in local:
-                    raise Malformed(f"{kernel.name}: {buf.name} is declared twice in one scope")
                 if buf.space is Space.DM:
                     raise Malformed(f"{kernel.name}: {buf.name} allocates device memory")
-                local.add(buf.name)
                 bufs[buf.name] = buf
             case Let(name, _, _):
-                if name in local:
-                    raise Malformed(f"{kernel.name}: {name} is defined twice in one scope")
-                local.add(name)
                 seen.add(name)
             case Atomic(result=result) if result is not None:
                 seen.add(result)
+
+
+def _declared(s: Stmt) -> str | None:
+    match s:
+        case Alloc(buf, _):
+            return buf.name
+        case Let(name, _, _):
+            return name
+        case For():
+            return s.var
+        case Atomic():
+            return s.result
+        case _:
+            return None
 
 
 def _expression(kernel: Kernel, s: Stmt, e: Expr, bufs: dict[str, Buf], seen: set[str]) -> None:

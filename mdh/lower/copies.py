@@ -68,8 +68,9 @@ def _copy(
         whole = -(-size // unit) * unit
         buf = Buf(f"{staging.buffer}_SM{_suffix(nest, key)}{_depth(nest, scope, key)}", space, dtype, full,
                   strides if slots == 1 else (whole, *strides), align=VECTOR_BYTES)  # fmt: skip
-        known = nest.shared.get(buf.name)
-        if slots == 1 and known is not None and known.shape[1:] == shape and known.strides[1:] == strides:
+        piped = (b for b in nest.wanted.get(buf.name, ()) if (b.shape[1:], b.strides[1:]) == (shape, strides))
+        known = next(piped, None)
+        if slots == 1 and known is not None:
             # the last, shorter part of a pipelined loop goes through the pipeline's first slot
             src = scope.live.get(key) or Instance(dm_buf(nest.buffers[staging.buffer], readonly=True))
             return Copy(staging, key, Instance(known, axes, Affine()), src)

@@ -6,7 +6,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, substitute
 from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Let, Space, Stmt, Store, Wait
 from mdh.ir.plan import PlanStep
-from mdh.ir.program import DimKind
+from mdh.ir.program import DimKind, component
 from mdh.lower.close import close_region, open_region
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import finish
@@ -181,7 +181,7 @@ def _map_leaf(
     if not regions:
         return finish(nest, f, values, scope, len(nest.items))
     region = regions[-1]
-    components = {f"acc{c}": values[c] for c in range(len(values))}
+    components = {component(c): values[c] for c in range(len(values))}
     out: list[Stmt] = []
     for o, buf in zip(fold.outputs, region.bufs, strict=True):
         value = substitute(nest.translate(o.value, scope), components)

@@ -4,7 +4,7 @@ from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, substitute
 from mdh.ir.kernel import Atomic, Buf, If, Let, Space, Stmt, Store
 from mdh.ir.plan import Holding
-from mdh.ir.program import DimKind
+from mdh.ir.program import DimKind, component
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.instance import strides_for
 from mdh.lower.levels import Level
@@ -59,7 +59,7 @@ def reduction_loops(nest: Nest, position: int) -> list[Level]:
 
 def outputs(nest: Nest, fold: Fold, total: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
     """Epilogues of the finished state, stored."""
-    components = {f"acc{k}": total[c] for k, c in enumerate(fold.components)}
+    components = {component(k): total[c] for k, c in enumerate(fold.components)}
     out: list[Stmt] = []
     for o in fold.outputs:
         value = substitute(nest.translate(o.value, scope), components)
@@ -127,7 +127,7 @@ def store_state(
 def _for_peers(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: list[Level]) -> list[Stmt]:
     """The block's partial result in its shared memory, for the block of the cluster that combines them."""
     bufs = cluster_buffers(nest, f)
-    nest.managed.update(nest.declare(b).name for b in bufs)
+    nest.managed.update(b.name for b in bufs)
     own = tuple(scope.values.get(lv.var, Var(lv.var)) for lv in own_levels(nest))
     return _written(nest, nest.folds[f], bufs, own or (Const(0, I32),), state, scope, outer)
 
@@ -153,8 +153,9 @@ def cluster_buffers(nest: Nest, f: int) -> tuple[Buf, ...]:
     """One SM buffer a state component, indexed by the block's own levels over cc dims."""
     shape = tuple(lv.parts for lv in own_levels(nest)) or (1,)
     strides = strides_for(shape, tuple(range(len(shape))))
+    stem = f"cluster_{nest.folds[f].outputs[0].buffer}"
     return tuple(
-        Buf(f"cluster_{nest.folds[f].outputs[0].buffer}{c or ''}", Space.SM, t, shape, strides, align=16)
+        nest.declare(Buf(f"{stem}{c or ''}", Space.SM, t, shape, strides, align=16))
         for c, t in enumerate(nest.folds[f].types)
     )
 

@@ -18,7 +18,7 @@ POSITION_LIMIT = 2**31 - 1
 class Fold:
     """One result: `values[c]` is combined over the reduction dims in `types[c]`; see program.Result.
 
-    components[k] is the state component that `Var("acc<k>")` of the outputs stands for.
+    components[k] is the state component that `Var(component(k))` of the outputs stands for.
     """
 
     op: Operator | None

@@ -47,13 +47,13 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
     """prune → vectorise → unroll_registers → widen → place_barriers; each states its contract."""
     body = prune(body)
-    body = vectorise(body, bufs, wide=nest.cpu and nest.target == "opencl")
+    body = vectorise(body, bufs, nest.names, wide=nest.cpu and nest.target == "opencl")
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:
         body = widen(body, bufs, nest.names)
     if nest.threads > 1:
         shared = frozenset(n for n in nest.shared if n not in nest.managed)
-        divergent = frozenset({"tid", *(lv.var for lv in nest.thread_levels())})
+        divergent = frozenset({nest.tid, *(lv.var for lv in nest.thread_levels())})
         body = place_barriers(body, shared, divergent)
     return body
 

@@ -51,14 +51,16 @@ def bind_units(nest: Nest, body: list[Stmt]) -> list[Stmt]:
     lets = _thread_lets(nest)
     plan = nest.plan
     if nest.counter:
-        return [*lets, *draw_ticket(nest), *_tile_lets(nest, Var("tile")), *body]
+        number = nest.fresh("tile")
+        return [*lets, *draw_ticket(nest, number), *_tile_lets(nest, Var(number)), *body]
     if not plan.grid.persistent:
         return [*lets, *_block_lets(nest), *body]
     total = plan.units("BLK") * plan.units("CLU")
-    inner = (*_tile_lets(nest, Var("tile")), *body)
+    tile = nest.fresh("tile")
+    inner = (*_tile_lets(nest, Var(tile)), *body)
     count = launch_of(nest).grid[0]
     start = Call("block_id", (Const(0, I32),), I32)
-    return [*lets, For("tile", start, Const(total, I32), Const(count, I32), inner)]
+    return [*lets, For(tile, start, Const(total, I32), Const(count, I32), inner)]
 
 
 def _thread_lets(nest: Nest) -> list[Stmt]:
@@ -72,7 +74,7 @@ def _thread_lets(nest: Nest) -> list[Stmt]:
         tid = Binary("+", Binary("*", _thread(1), Const(x, I32), I32), _thread(0), I32)
         if z > 1:
             tid = Binary("+", Binary("*", _thread(2), Const(x * y, I32), I32), tid, I32)
-    out.append(Let("tid", tid))
+    out.append(Let(nest.tid, tid))
     for lv in nest.thread_levels():
         assert lv.layer in THREADED
         unit: Expr = _thread(lv.axis)
@@ -85,7 +87,7 @@ def _thread_lets(nest: Nest) -> list[Stmt]:
 def _digit_of_tid(nest: Nest, lv: Level) -> Expr:
     stride = thread_stride(nest.plan, lv.layer or "", lv.axis)
     parts = nest.plan.axis_parts(lv.layer or "", lv.axis)
-    e: Expr = Var("tid") if stride == 1 else Binary("/", Var("tid"), Const(stride, I32), I32)
+    e: Expr = Var(nest.tid) if stride == 1 else Binary("/", Var(nest.tid), Const(stride, I32), I32)
     return e if stride * parts == nest.threads else Binary("%", e, Const(parts, I32), I32)
 
 
@@ -118,9 +120,10 @@ def _tile_lets(nest: Nest, tile: Expr, third: Expr | None = None) -> list[Stmt]:
         third = Const(0, I32)
         if sizes[2] > 1:
             third = Binary("/", tile, Const(sizes[0] * sizes[1], I32), I32)
-            lets.append(Let("plane", Binary("%", tile, Const(sizes[0] * sizes[1], I32), I32)))
-            tile = Var("plane")
-    more, x, y = tile_of(plan.grid, sizes[0], sizes[1], tile)
+            plane = nest.fresh("plane")
+            lets.append(Let(plane, Binary("%", tile, Const(sizes[0] * sizes[1], I32), I32)))
+            tile = Var(plane)
+    more, x, y = tile_of(plan.grid, sizes[0], sizes[1], tile, nest.fresh)
     lets.extend(more)
     return [*lets, *_unit_lets(nest, [x, y, third])]
 

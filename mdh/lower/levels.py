@@ -10,6 +10,7 @@ from math import prod
 from mdh.ir.affine import Affine
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.program import DimKind
+from mdh.lower.names import unused
 from mdh.poly.digits import Chain, Cut, Digit, digits
 
 THREADED = ("WGP", "WRP", "THR")
@@ -85,16 +86,18 @@ class Levels:
         return reach
 
 
-def make_levels(plan: StagePlan) -> Levels:
-    """The levels of a stage plan; variables are named after dimension, layer and depth."""
-    names: set[str] = {d.name for d in plan.stage.dims}
+def make_levels(plan: StagePlan, names: set[str]) -> Levels:
+    """The levels of a stage plan; variables are named after dimension, layer and depth.
+
+    names: what they may not be called; they are added.
+    """
     by_dim: list[tuple[Level, ...]] = []
     index: list[Affine] = []
     guards: list[Guard] = []
     for d, dim in enumerate(plan.stage.dims):
         whole = _levels_of(plan.steps, d, dim.name, names)
         chain = tuple(Cut(lv.parent, lv.tile, lv.cyclic) for lv in whole)
-        levels = _cut_cyclic(whole, chain)
+        levels = _cut_cyclic(whole, chain, names)
         pieces = [[lv for lv in levels if lv.step == w.step] for w in whole]
         by_dim.append(tuple(levels))
         index.append(_offset(pieces, chain, 0))
@@ -111,7 +114,8 @@ def _levels_of(steps: tuple[PlanStep, ...], d: int, name: str, taken: set[str]) 
         if split.parts == 1:
             continue
         stem = f"{split.layer.lower()}_{name}" if split.layer else f"{name}_{s + 1}"
-        var = _fresh(stem, taken)
+        var = unused(stem, taken)
+        taken.add(var)
         out.append(
             Level(
                 var, d, s, split.parts, split.tile, split.parent, split.layer, split.axis, split.rank,
@@ -121,15 +125,7 @@ def _levels_of(steps: tuple[PlanStep, ...], d: int, name: str, taken: set[str]) 
     return out
 
 
-def _fresh(stem: str, taken: set[str]) -> str:
-    var, n = stem, 2
-    while var in taken:
-        var, n = f"{stem}_{n}", n + 1
-    taken.add(var)
-    return var
-
-
-def _cut_cyclic(levels: list[Level], chain: Chain) -> list[Level]:
+def _cut_cyclic(levels: list[Level], chain: Chain, taken: set[str]) -> list[Level]:
     """Levels below a cyclic one, cut where its blocks end: a level for each digit of the index."""
     found = _digits(chain)
     out: list[Level] = []
@@ -144,8 +140,13 @@ def _cut_cyclic(levels: list[Level], chain: Chain) -> list[Level]:
                 parent=level.parent if k == 0 else level.tile * piece * count,
                 piece=piece,
             )
-            names = "hl" if len(counts) == 2 else range(len(counts))
-            out.append(level if len(counts) == 1 else replace(whole, var=f"{level.var}{names[k]}"))
+            if len(counts) == 1:
+                out.append(level)
+                continue
+            digit_name = "hl"[k] if len(counts) == 2 else str(k)
+            var = unused(f"{level.var}{digit_name}", taken)
+            taken.add(var)
+            out.append(replace(whole, var=var))
     return out
 
 

@@ -12,6 +12,7 @@ from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, If, Let, Space, Stmt, Store, While
 from mdh.ir.program import Buffer
 from mdh.lower.fold import Fold, combine, identity
+from mdh.lower.names import Names
 from mdh.lower.nest import Nest
 
 WARP = 32
@@ -19,30 +20,33 @@ NOTHING, TOTAL, THROUGH = (Const(n, I32) for n in range(3))
 """What a block has published of an element: nothing yet, its own total, the total through it."""
 
 
-def draw_ticket(nest: Nest) -> list[Stmt]:
-    """`tile`: the block's number in the order of starting."""
+def draw_ticket(nest: Nest, tile: str) -> list[Stmt]:
+    """`tile` is defined as the block's number in the order of starting."""
     zero = (Const(0, I32),)
     drawn = nest.declare(Buf(f"tile_{nest.name}", Space.SM, I32, (1,), (1,)))
     nest.managed.add(drawn.name)
+    ticket = nest.fresh("ticket")
     draw: tuple[Stmt, ...] = (
-        Atomic("+", nest.counter, zero, Const(1, I32), "ticket"),
-        Store(drawn.name, zero, Var("ticket")),
+        Atomic("+", nest.counter, zero, Const(1, I32), ticket),
+        Store(drawn.name, zero, Var(ticket)),
     )
     if nest.threads == 1:
-        return [*draw, Let("tile", Load(drawn.name, zero, I32))]
+        return [*draw, Let(tile, Load(drawn.name, zero, I32))]
     return [
-        If(Binary("==", Var("tid"), Const(0, I32), I32), draw),
+        If(Binary("==", Var(nest.tid), Const(0, I32), I32), draw),
         Barrier("block", "every thread learns the block's number"),
-        Let("tile", Load(drawn.name, zero, I32)),
+        Let(tile, Load(drawn.name, zero, I32)),
     ]
 
 
-def look_back_buffers(stem: str, shape: tuple[int, ...], t: DType) -> tuple[Buffer, Buffer, Buffer]:
+def look_back_buffers(
+    names: Names, stem: str, shape: tuple[int, ...], t: DType
+) -> tuple[Buffer, Buffer, Buffer]:
     """States, totals and totals through each part; dim 0 is the part, the others those of the elements."""
     return (
-        Buffer(f"{stem}state", I32, shape, temp=True),
-        Buffer(f"{stem}total", t, shape, temp=True),
-        Buffer(f"{stem}through", t, shape, temp=True),
+        Buffer(names.workspace(f"{stem}state"), I32, shape, temp=True),
+        Buffer(names.workspace(f"{stem}total"), t, shape, temp=True),
+        Buffer(names.workspace(f"{stem}through"), t, shape, temp=True),
     )
 
 

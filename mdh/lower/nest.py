@@ -12,6 +12,7 @@ from mdh.ir.program import Buffer, Stage
 from mdh.lower.fold import Fold
 from mdh.lower.instance import Instance, strides_for
 from mdh.lower.levels import THREADED, Guard, Level, Levels
+from mdh.lower.names import Names, unused
 from mdh.lower.order import Item
 from mdh.machine import Machine
 
@@ -78,15 +79,21 @@ class Nest:
     items: tuple[Item, ...]
     buffers: Mapping[str, Buffer]
     sizes: Mapping[str, int]
+    names: set[str]
+    """In use in this kernel, or not to be hidden by it."""
+    tid: str
+    """The variable that holds the linear thread id."""
+    module: Names
     regions: tuple[Region, ...] = ()
     shared: dict[str, Buf] = field(default_factory=dict)
     """SM buffers of the kernel, declared once; filled while the body is made."""
+    wanted: dict[str, list[Buf]] = field(default_factory=dict)
+    """The same by the name that was asked for."""
     leaf: "Leaf | None" = None
     """Takes over at item `leaf_at` in place of the scalar statement (scatters, phases of a scan)."""
     leaf_at: int = -1
     managed: set[str] = field(default_factory=set)
     """SM buffers whose barriers a pipelined loop places itself."""
-    names: set[str] = field(default_factory=set)
     partials: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Folds whose state is kept in workspaces: one name a component, dim 0 the part where blocks split."""
     passes: Mapping[int, tuple[str, str, str]] = field(default_factory=dict)
@@ -119,9 +126,13 @@ class Nest:
         return () if self.cpu else tuple(lv for lv in self.levels.all if lv.layer in THREADED)
 
     def fresh(self, stem: str) -> str:
-        name, n = stem, 2
-        while name in self.names:
-            name, n = f"{stem}_{n}", n + 1
+        name = unused(stem, self.names)
+        self.names.add(name)
+        return name
+
+    def workspace(self, stem: str) -> str:
+        """A name for device memory of this kernel and those that follow it."""
+        name = self.module.workspace(stem, self.names)
         self.names.add(name)
         return name
 
@@ -219,11 +230,14 @@ class Nest:
 
     def declare(self, buf: Buf) -> Buf:
         """An SM buffer: one declaration serves every version of the code that uses it."""
-        known = self.shared.get(buf.name)
-        if known is not None and known != buf:
-            return self.declare(replace(buf, name=buf.name + "_"))
-        self.shared[buf.name] = buf
-        return buf
+        same = self.wanted.setdefault(buf.name, [])
+        for known in same:
+            if replace(known, name=buf.name) == buf:
+                return known
+        new = replace(buf, name=self.fresh(buf.name))
+        same.append(new)
+        self.shared[new.name] = new
+        return new
 
 
 def key_of(buffer: str, index: tuple[Affine, ...]) -> Key:

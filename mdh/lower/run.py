@@ -5,6 +5,7 @@ from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.ir.verify import verify
 from mdh.lower.fold import folds_of
+from mdh.lower.names import names_of
 from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
 from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspace_buf
@@ -12,7 +13,7 @@ from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspace_
 
 def lower(plan: Plan) -> Module:
     """The kernels of a checked plan, in launch order."""
-    context = Context(plan.program, plan.machine, plan.target)
+    context = Context(plan.program, plan.machine, plan.target, names_of(plan.program))
     built = Built([], [])
     for b in plan.program.buffers:
         if b.temp:
@@ -29,7 +30,7 @@ def lower(plan: Plan) -> Module:
 
 def lower_stage(context: Context, plan: StagePlan) -> Built:
     """One stage: by its class, a nest, a scan or a scatter."""
-    name = kernel_name(context.program, plan.stage)
+    name = context.names.kernel(kernel_name(context.program, plan.stage))
     if plan.stage.scattered:
         return lower_scatter(context, name, plan)
     if any(d.kind is DimKind.PS for d in plan.stage.dims):

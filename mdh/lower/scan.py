@@ -13,7 +13,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var
 from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Space, Stmt, Store, Workspace
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
-from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage
+from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
 from mdh.lower.emit import at_point, emit, emit_block
 from mdh.lower.finish import cast, outputs, part_index
 from mdh.lower.fold import Fold, combine, folds_of, identity
@@ -44,23 +44,25 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
     passes: dict[int, tuple[str, str, str]] = {}
     counter = ""
     if blocks > 1 and all("ticket" in methods for methods in plan.combines):
-        counter = f"{name}_tickets"
+        counter = context.names.workspace(f"{name}_tickets")
         tickets = Buffer(counter, I32, (1,), temp=True)
         built.workspaces.append(Workspace(workspace_buf(tickets), zero=True))
         extra = (tickets,)
         for f, fold in enumerate(folds):
-            bufs = look_back_buffers(f"{name}_{f or ''}", _parts_shape(plan.stage, blocks), fold.types[0])
+            bufs = look_back_buffers(
+                context.names, f"{name}_{f or ''}", _parts_shape(plan.stage, blocks), fold.types[0]
+            )
             built.workspaces.extend(Workspace(workspace_buf(b), zero=b is bufs[0]) for b in bufs)
             extra, passes[f] = (*extra, *bufs), (bufs[0].name, bufs[1].name, bufs[2].name)
     elif blocks > 1:
         for f, fold in enumerate(folds):
-            totals, prefix = _buffers(plan.stage, fold, f"{name}_{f or ''}", blocks)
+            totals, prefix = _buffers(context, plan.stage, fold, f"{name}_{f or ''}", blocks)
             built.add(_reduce_parts(context, f"{name}_totals{f or ''}", plan, fold, totals))
             built.add(_scan_totals(context, f"{name}_prefix{f or ''}", plan.stage, fold, totals, prefix))
             built.workspaces.extend(Workspace(workspace_buf(b)) for b in (totals, prefix))
             extra, prefixes[f] = (*extra, totals, prefix), prefix.name
-    nest = context.nest(name, plan, folds, extra)
-    nest = replace(nest, regions=(), items=_inner_last(nest), passes=passes, counter=counter)
+    nest = context.nest(name, plan, folds, extra, regions=False)
+    nest = replace(nest, items=_inner_last(nest), passes=passes, counter=counter)
     kernel, more = kernel_of(nest, context.program, lambda n: _body(n, prefixes))
     built.kernels.append(kernel)
     built.workspaces.extend(more)
@@ -75,9 +77,10 @@ def _without_holdings(plan: StagePlan) -> StagePlan:
 # -- over blocks -------------------------------------------------------------------------------
 
 
-def _buffers(stage: Stage, fold: Fold, stem: str, blocks: int) -> tuple[Buffer, Buffer]:
+def _buffers(context: Context, stage: Stage, fold: Fold, stem: str, blocks: int) -> tuple[Buffer, Buffer]:
     shape, t = _parts_shape(stage, blocks), fold.types[0]
-    return Buffer(f"{stem}totals", t, shape, temp=True), Buffer(f"{stem}prefix", t, shape, temp=True)
+    totals, prefix = (context.names.workspace(stem + s) for s in ("totals", "prefix"))
+    return Buffer(totals, t, shape, temp=True), Buffer(prefix, t, shape, temp=True)
 
 
 def _parts_shape(stage: Stage, blocks: int) -> tuple[int, ...]:
@@ -92,10 +95,10 @@ def _reduce_parts(context: Context, name: str, plan: StagePlan, fold: Fold, tota
     """totals[part][cc] = reduction of each block's part."""
     dims = tuple(replace(d, kind=DimKind.PW) if d.kind is DimKind.PS else d for d in plan.stage.dims)
     stage = replace(plan.stage, dims=dims)
-    out = Output(totals.name, _cc_index(stage), Var("acc0", fold.types[0]))
+    out = Output(totals.name, _cc_index(stage), Var(component(0), fold.types[0]))
     total = replace(fold, starts=(None,), outputs=(out,), exclusive=False)
     small = replace(plan, stage=stage, combines=(("shuffle", "shared", "kernel"),))
-    nest = context.nest(name, small, (total,), (totals,))
+    nest = context.nest(context.names.kernel(name), small, (total,), (totals,))
     kernel, more = kernel_of(replace(nest, partials={0: (totals.name,)}), context.program)
     return Built([kernel], more)
 
@@ -106,12 +109,15 @@ def _scan_totals(
     """prefix[part][cc] = the start and all parts before."""
     cc = tuple(d for d in stage.dims if d.kind is DimKind.CC)
     parts = totals.shape[0]
-    index = (Var("part", I32), *_cc_index(stage))
-    out = Output(prefix.name, index, Var("acc0", fold.types[0]))
+    part = context.names.dim("part", stage)
+    index = (Var(part, I32), *_cc_index(stage))
+    out = Output(prefix.name, index, Var(component(0), fold.types[0]))
     small = replace(fold, values=(Load(totals.name, index, totals.dtype),), outputs=(out,), exclusive=True)
-    scanned = Stage(f"{stage.name}_prefix", (*cc, Dim("part", parts, DimKind.PS)), (), ())
-    nest = context.nest(name, _totals_plan(context, scanned), (small,), (totals, prefix))
-    nest = replace(nest, regions=(), items=_inner_last(nest))
+    scanned = Stage(f"{stage.name}_prefix", (*cc, Dim(part, parts, DimKind.PS)), (), ())
+    plan = _totals_plan(context, scanned)
+    own = context.names.kernel(name)
+    nest = context.nest(own, plan, (small,), (totals, prefix), regions=False)
+    nest = replace(nest, items=_inner_last(nest))
     kernel, more = kernel_of(nest, context.program, lambda n: _body(n, {}))
     return Built([kernel], more)
 

@@ -11,7 +11,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Atomic, Buf, For, If, Space, Stmt, Store, Workspace
 from mdh.ir.plan import StagePlan
-from mdh.ir.program import Buffer, Dim, DimKind, Output
+from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
 from mdh.lower.close import fill, wrap_rounds
 from mdh.lower.emit import at_point, emit_block
 from mdh.lower.finish import block_reduction_levels, cast, part_index, store_state
@@ -34,7 +34,7 @@ class Private:
 def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
     """Start values, the scattering kernel, and the second kernel that adds the blocks' copies."""
     folds = folds_of(plan.stage)
-    nest = replace(context.nest(name, plan, folds), regions=())
+    nest = context.nest(name, plan, folds, regions=False)
     blocks = 1
     for lv in block_reduction_levels(nest):
         blocks *= lv.parts
@@ -43,11 +43,13 @@ def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
     partials: dict[int, tuple[str, ...]] = {}
     for f, fold in enumerate(folds):
         target = nest.buffers[fold.outputs[0].buffer]
-        dims, flat = _whole(target, fold)
+        dims, flat = _whole(context, plan.stage, target, fold)
         keep = _starts_from_memory(fold)
         copied = blocks > 1 and "kernel" in plan.combines[f] and _is_private(plan, target.name)
         if copied:
-            part = Buffer(f"{name}_part{f or ''}", fold.types[0], (blocks, *target.shape), temp=True)
+            part = Buffer(
+                nest.workspace(f"{name}_part{f or ''}"), fold.types[0], (blocks, *target.shape), temp=True
+            )
             partials[f] = (part.name,)
             nest = replace(nest, buffers={**nest.buffers, part.name: part})
             built.workspaces.append(Workspace(workspace_buf(part)))
@@ -65,15 +67,15 @@ def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
     return built
 
 
-def _whole(target: Buffer, fold: Fold) -> tuple[tuple[Dim, ...], Fold]:
+def _whole(context: Context, stage: Stage, target: Buffer, fold: Fold) -> tuple[tuple[Dim, ...], Fold]:
     """Dims that run over the whole output, and the fold written over them."""
-    dims = tuple(Dim(f"b{k}", n, DimKind.CC) for k, n in enumerate(target.shape))
+    dims = tuple(Dim(context.names.dim(f"b{k}", stage), n, DimKind.CC) for k, n in enumerate(target.shape))
     index = tuple(Var(d.name, I32) for d in dims)
     t = fold.types[0]
     starts: tuple[Expr | None, ...] = fold.starts
     if _starts_from_memory(fold):
         starts = (Load(target.name, index, target.dtype),)
-    out = Output(target.name, index, Var("acc0", t))
+    out = Output(target.name, index, Var(component(0), t))
     return dims, replace(fold, starts=starts, outputs=(out,))
 
 

@@ -27,7 +27,7 @@ def deal(nest: Nest, counts: list[int], stem: str) -> Dealt:
     threads = nest.threads
     rounds = -(-total // threads)
     counter = nest.fresh(f"{stem}_round")
-    tid: Expr = Var("tid") if threads > 1 else Const(0, I32)
+    tid: Expr = Var(nest.tid) if threads > 1 else Const(0, I32)
     steady = _steady(counts, threads) if rounds > 1 else None
     if steady is not None:
         return Dealt(counter, rounds, (), _steady_coordinates(counts, steady, threads, tid, counter), None)

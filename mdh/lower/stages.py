@@ -7,12 +7,13 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, Var
 from mdh.ir.kernel import Buf, Kernel, Space, Workspace
 from mdh.ir.plan import StagePlan
-from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage
+from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage, component
 from mdh.lower.finish import grid_reduction_levels, needs_carry, reduction_loops
 from mdh.lower.fold import Fold, identity
 from mdh.lower.instance import strides_for
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.levels import make_levels
+from mdh.lower.names import Names, unused
 from mdh.lower.nest import Nest
 from mdh.lower.order import code_items
 from mdh.lower.regions import make_regions
@@ -27,19 +28,29 @@ class Context:
     program: Program
     machine: Machine
     target: str
+    names: Names
 
     def nest(
-        self, name: str, plan: StagePlan, folds: tuple[Fold, ...], extra: tuple[Buffer, ...] = ()
+        self,
+        name: str,
+        plan: StagePlan,
+        folds: tuple[Fold, ...],
+        extra: tuple[Buffer, ...] = (),
+        *,
+        regions: bool = True,
     ) -> Nest:
-        """A nest with its levels, code order and regions."""
-        levels = make_levels(plan)
+        """A nest with its levels and code order, and the regions of partial results that the plan opens."""
+        names = self.names.inside(plan.stage)
+        levels = make_levels(plan, names)
         items = code_items(plan, levels, cpu=self.machine.kind == "cpu")
         buffers = {b.name: b for b in (*self.program.buffers, *extra)}
         sizes = {s.name: s.size for s in self.program.scalars if s.size is not None}
-        nest = Nest(name, plan.stage, plan, self.machine, self.target, folds, levels, items, buffers, sizes)
-        # new variables must not hide arrays and parameters of the program
-        nest.names.update(buffers, (s.name for s in self.program.scalars))
-        return replace(nest, regions=make_regions(nest))
+        nest = Nest(
+            name, plan.stage, plan, self.machine, self.target, folds, levels, items, buffers, sizes, names,
+            unused("tid", names), self.names,
+        )  # fmt: skip
+        names.add(nest.tid)
+        return replace(nest, regions=make_regions(nest)) if regions else nest
 
 
 @dataclass
@@ -98,7 +109,8 @@ def _state_buffers(nest: Nest, f: int, stem: str, parts: int) -> tuple[Buffer, .
     shape = nest.buffers[fold.outputs[0].buffer].shape
     full = (parts, *shape) if parts else shape
     suffixes = ("", "_pos", *(f"_value{i}" for i in range(1, len(fold.types))))
-    return tuple(Buffer(stem + s, t, full, temp=True) for s, t in zip(suffixes, fold.types, strict=False))
+    names = [nest.workspace(stem + s) for s, _ in zip(suffixes, fold.types, strict=False)]
+    return tuple(Buffer(n, t, full, temp=True) for n, t in zip(names, fold.types, strict=True))
 
 
 def workspace_buf(b: Buffer) -> Buf:
@@ -109,13 +121,14 @@ def combine_stage(
     context: Context, name: str, stage: Stage, fold: Fold, parts: tuple[Buffer, ...], count: int
 ) -> Built:
     """The second kernel of a reduction split over blocks: itself an MDH over (cc dims, part)."""
-    dims = (*(d for d in stage.dims if d.kind is DimKind.CC), Dim("part", count, DimKind.PW))
-    index: tuple[Expr, ...] = (Var("part", I32), *fold.outputs[0].index)
+    part = context.names.dim("part", stage)
+    dims = (*(d for d in stage.dims if d.kind is DimKind.CC), Dim(part, count, DimKind.PW))
+    index: tuple[Expr, ...] = (Var(part, I32), *fold.outputs[0].index)
     values = tuple(Load(b.name, index, t) for b, t in zip(parts, fold.types, strict=True))
     total = replace(fold, values=values)
     small = replace(stage, name=f"{stage.name}_combine", dims=dims, lets=(), results=())
     plan = simple_plan(small, context.machine)
-    nest = context.nest(name, plan, (total,), parts)
+    nest = context.nest(context.names.kernel(name), plan, (total,), parts)
     kernel, more = kernel_of(nest, context.program)
     return Built([kernel], more)
 
@@ -141,9 +154,9 @@ def map_stage(
 ) -> Built:
     """buffer[index] = value over cc dims, as a kernel of its own."""
     t = value.dtype
-    fold = Fold(None, (value,), (None,), (t,), (Output(buffer, index, Var("acc0", t)),), (0,))
+    fold = Fold(None, (value,), (None,), (t,), (Output(buffer, index, Var(component(0), t)),), (0,))
     small = replace(stage, name=f"{stage.name}_start", dims=dims, lets=(), results=())
     plan = simple_plan(small, context.machine)
-    nest = context.nest(name, plan, (fold,))
+    nest = context.nest(context.names.kernel(name), plan, (fold,))
     kernel, more = kernel_of(nest, context.program)
     return Built([kernel], more)

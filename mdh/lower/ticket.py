@@ -27,18 +27,19 @@ def finish_by_ticket(nest: Nest) -> tuple[list[Stmt], list[Workspace]]:
     count = 1
     for lv in groups:
         count *= lv.parts
-    counter = Buf(f"{nest.name}_tickets", Space.DM, I32, (count,), (1,), align=16)
+    counter = Buf(nest.workspace(f"{nest.name}_tickets"), Space.DM, I32, (count,), (1,), align=16)
     last = nest.declare(Buf(f"last_{nest.name}", Space.SM, I32, (1,), (1,)))
     zero = (Const(0, I32),)
     group = _group(groups)
+    ticket = nest.fresh("ticket")
     draw: tuple[Stmt, ...] = (
-        Atomic("+", counter.name, (group,), Const(1, I32), "ticket"),
-        Store(last.name, zero, Binary("==", Var("ticket"), Const(parts - 1, I32), I32)),
+        Atomic("+", counter.name, (group,), Const(1, I32), ticket),
+        Store(last.name, zero, Binary("==", Var(ticket), Const(parts - 1, I32), I32)),
     )
     body: list[Stmt] = [Fence()]
     for f in chosen:
         body.extend(_combine(nest, f, parts))
-    first = Binary("==", Var("tid"), Const(0, I32), I32)
+    first = Binary("==", Var(nest.tid), Const(0, I32), I32)
     reset: Stmt = Store(counter.name, (group,), Const(0, I32))
     one_thread = nest.threads == 1
     body.append(reset if one_thread else If(first, (reset,)))

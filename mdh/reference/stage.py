@@ -8,7 +8,7 @@ import numpy as np
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Expr
-from mdh.ir.program import DimKind, Operator, Output, Program, Result, Stage
+from mdh.ir.program import DimKind, Operator, Output, Program, Result, Stage, component
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.exact import identity
 from mdh.reference.expression import Scope, index_of, value_of
@@ -138,8 +138,8 @@ class _Walk(Generic[V]):
         flat = tuple((0, 1) if i in self.reduced and result.op is not None else r for i, r in enumerate(box))
         scope = self.scope(flat, lets=result.op is None or not self.reduced)
         for i, (state, dtype) in enumerate(zip(states, result.types, strict=True)):
-            scope.names[f"acc{i}"] = state
-            scope.types[f"acc{i}"] = dtype
+            scope.names[component(i)] = state
+            scope.types[component(i)] = dtype
         for output in result.outputs:
             self._write(output, index_of_output(output, scope, self.after), scope)
 
@@ -173,8 +173,8 @@ class _Walk(Generic[V]):
                 self.count,
             )
         every = tuple(np.asarray(i) for i in np.indices(buffer.shape, sparse=True))
-        names = self.scalars | {"acc0": into}
-        scope = Scope(self.arithmetic, names, self.types | {"acc0": dtype}, self.before)
+        names = self.scalars | {component(0): into}
+        scope = Scope(self.arithmetic, names, self.types | {component(0): dtype}, self.before)
         self._write(output, every, scope)
 
 

@@ -1,6 +1,6 @@
 """A Program as text, for `--dump program`: buffers, then each stage as an MDH."""
 
-from mdh.ir.program import DimKind, Program, Result, Stage
+from mdh.ir.program import DimKind, Program, Result, Stage, component
 from mdh.report.expression_text import expression_text
 
 
@@ -36,7 +36,7 @@ def _result_lines(stage: Stage, result: Result) -> list[str]:
     lines = []
     for c, (value, start, dtype) in enumerate(zip(result.values, result.starts, result.types, strict=True)):
         first = "" if start is None else f"  from {expression_text(start)}"
-        lines.append(f"    acc{c}: {dtype} = {kind} {expression_text(value)}{first}")
+        lines.append(f"    {component(c)}: {dtype} = {kind} {expression_text(value)}{first}")
     for o in result.outputs:
         index = "".join(f"[{expression_text(i)}]" for i in o.index)
         lines.append(f"    {o.buffer}{index} = {expression_text(o.value)}")

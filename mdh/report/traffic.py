@@ -51,7 +51,7 @@ class Traffic:
 
 
 def traffic_of(program: Program, plan: StagePlan) -> Traffic:
-    levels = make_levels(plan)
+    levels = make_levels(plan, {d.name for d in plan.stage.dims})
     moves: list[Move] = []
     for buffer in program.buffer_order:
         if buffer in plan.stage.read and buffer not in plan.stage.written:

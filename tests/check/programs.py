@@ -2,7 +2,7 @@
 
 from mdh.ir.dtype import F32, I32, DType
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
-from mdh.ir.program import Buffer, Dim, DimKind, Operator, Output, Program, Result, Stage
+from mdh.ir.program import Buffer, Dim, DimKind, Operator, Output, Program, Result, Stage, component
 
 CC, PW, PS = DimKind.CC, DimKind.PW, DimKind.PS
 
@@ -23,7 +23,7 @@ def _program(name: str, buffers: tuple[Buffer, ...], stage: Stage, strict: bool 
 
 def matmul(m: int = 64, n: int = 64, k: int = 64, dtype: DType = F32, strict: bool = False) -> Program:
     value = Binary("*", load("A", "i", "k", dtype=dtype), load("B", "k", "j", dtype=dtype), dtype)
-    output = Output("C", (Var("i"), Var("j")), Var("acc0", dtype))
+    output = Output("C", (Var("i"), Var("j")), Var(component(0), dtype))
     result = Result(Operator("+"), (value,), (load("C", "i", "j", dtype=dtype),), (dtype,), (output,))
     dims = (Dim("i", m, CC), Dim("j", n, CC), Dim("k", k, PW))
     buffers = (Buffer("A", dtype, (m, k)), Buffer("B", dtype, (k, n)), Buffer("C", dtype, (m, n)))
@@ -32,7 +32,7 @@ def matmul(m: int = 64, n: int = 64, k: int = 64, dtype: DType = F32, strict: bo
 
 def dot(n: int = 1024, dtype: DType = F32, op: str = "+", strict: bool = False) -> Program:
     value = Binary("*", load("x", "i", dtype=dtype), load("y", "i", dtype=dtype), dtype)
-    output = Output("r", (Const(0, I32),), Var("acc0", dtype))
+    output = Output("r", (Const(0, I32),), Var(component(0), dtype))
     result = Result(Operator(op), (value,), (None,), (dtype,), (output,))
     buffers = (Buffer("x", dtype, (n,)), Buffer("y", dtype, (n,)), Buffer("r", dtype, (1,)))
     return _program("dot", buffers, Stage("r", (Dim("i", n, PW),), (), (result,)), strict)
@@ -40,7 +40,7 @@ def dot(n: int = 1024, dtype: DType = F32, op: str = "+", strict: bool = False) 
 
 def rowsum(m: int = 8, a: int = 8, b: int = 8, dtype: DType = F32, strict: bool = False) -> Program:
     """Two reduction dims: r[i] += x[i][p][q]."""
-    output = Output("r", (Var("i"),), Var("acc0", dtype))
+    output = Output("r", (Var("i"),), Var(component(0), dtype))
     value = load("x", "i", "p", "q", dtype=dtype)
     result = Result(Operator("+"), (value,), (None,), (dtype,), (output,))
     dims = (Dim("i", m, CC), Dim("p", a, PW), Dim("q", b, PW))
@@ -49,14 +49,14 @@ def rowsum(m: int = 8, a: int = 8, b: int = 8, dtype: DType = F32, strict: bool 
 
 
 def scan(n: int = 1024, dtype: DType = F32) -> Program:
-    output = Output("s", (Var("i"),), Var("acc0", dtype))
+    output = Output("s", (Var("i"),), Var(component(0), dtype))
     result = Result(Operator("+"), (load("x", "i", dtype=dtype),), (None,), (dtype,), (output,))
     buffers = (Buffer("x", dtype, (n,)), Buffer("s", dtype, (n,)))
     return _program("scan", buffers, Stage("s", (Dim("i", n, PS),), (), (result,)))
 
 
 def histogram(n: int = 1024, bins: int = 64, dtype: DType = I32) -> Program:
-    output = Output("h", (load("b", "i", dtype=I32),), Var("acc0", dtype))
+    output = Output("h", (load("b", "i", dtype=I32),), Var(component(0), dtype))
     start = load("h", load("b", "i", dtype=I32), dtype=dtype)
     result = Result(Operator("+"), (Const(1, dtype),), (start,), (dtype,), (output,))
     buffers = (Buffer("b", I32, (n,)), Buffer("h", dtype, (bins,)))
@@ -65,7 +65,7 @@ def histogram(n: int = 1024, bins: int = 64, dtype: DType = I32) -> Program:
 
 def gather(n: int = 64, d: int = 32, rows: int = 100) -> Program:
     value = load("t", load("ix", "i", dtype=I32), "j")
-    output = Output("y", (Var("j"),), Var("acc0", F32))
+    output = Output("y", (Var("j"),), Var(component(0), F32))
     result = Result(Operator("+"), (value,), (None,), (F32,), (output,))
     dims = (Dim("j", d, CC), Dim("i", n, PW))
     buffers = (Buffer("t", F32, (rows, d)), Buffer("ix", I32, (n,)), Buffer("y", F32, (d,)))
@@ -76,7 +76,7 @@ def jacobi(n: int = 64) -> Program:
     """b[i] = a[i] + a[i+1] + a[i+2]."""
     inner = Binary("+", load("a", "i"), load("a", plus("i", 1)), F32)
     value = Binary("+", inner, load("a", plus("i", 2)), F32)
-    result = Result(None, (value,), (None,), (F32,), (Output("b", (Var("i"),), Var("acc0", F32)),))
+    result = Result(None, (value,), (None,), (F32,), (Output("b", (Var("i"),), Var(component(0), F32)),))
     buffers = (Buffer("a", F32, (n + 2,)), Buffer("b", F32, (n,)))
     return _program("jacobi", buffers, Stage("b", (Dim("i", n, CC),), (), (result,)))
 
@@ -84,7 +84,7 @@ def jacobi(n: int = 64) -> Program:
 def conv(h: int = 16, r: int = 3) -> Program:
     """y[i] += x[i + p] * w[p]."""
     value = Binary("*", load("x", plus("i", "p")), load("w", "p"), F32)
-    output = Output("y", (Var("i"),), Var("acc0", F32))
+    output = Output("y", (Var("i"),), Var(component(0), F32))
     result = Result(Operator("+"), (value,), (None,), (F32,), (output,))
     buffers = (Buffer("x", F32, (h + r - 1,)), Buffer("w", F32, (r,)), Buffer("y", F32, (h,)))
     return _program("conv", buffers, Stage("y", (Dim("i", h, CC), Dim("p", r, PW)), (), (result,)))

@@ -98,7 +98,10 @@ def test_widen_leaves_what_may_be_misaligned() -> None:
 def test_vectorise_keeps_accumulators_in_vectors() -> None:
     value = Binary("+", Load("R", (Var("v"),), F32), Load("M", (Var("v"),), F32), F32)
     body = vectorise(
-        (Alloc(ROW), loop("v", 8, Store("R", (Var("v"),), value), kind=ForKind.VEC)), {"M": MEMORY}, wide=True
+        (Alloc(ROW), loop("v", 8, Store("R", (Var("v"),), value), kind=ForKind.VEC)),
+        {"M": MEMORY},
+        set(),
+        wide=True,
     )
     (row, store) = body
     assert isinstance(row, Alloc)
@@ -112,5 +115,5 @@ def test_vectorise_keeps_accumulators_in_vectors() -> None:
 
 def test_vectorise_unrolls_what_strides() -> None:
     scatter = Store("M", (Binary("*", Var("v"), Const(2, I32), I32),), Const(0.0, F32))
-    body = vectorise((loop("v", 4, scatter, kind=ForKind.VEC),), {"M": MEMORY}, wide=True)
+    body = vectorise((loop("v", 4, scatter, kind=ForKind.VEC),), {"M": MEMORY}, set(), wide=True)
     assert [s.kind for s in body if isinstance(s, For)] == [ForKind.UNROLL]

@@ -25,6 +25,7 @@ from mdh.ir.expr import (
 )
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Space, Stmt, Store
 from mdh.ir.walk import expressions, reads, statements, with_bodies, writes
+from mdh.lower.names import unused
 
 CALLED = 32
 """Bytes. How wider vectors are handed to a function depends on what both sides were compiled for: PoCL's
@@ -35,19 +36,24 @@ class NotVector(Exception):  # noqa: N818 - an answer, not an error
     """This loop stays scalar."""
 
 
-def vectorise(body: tuple[Stmt, ...], bufs: dict[str, Buf], *, wide: bool) -> tuple[Stmt, ...]:
-    """Replace VEC loops. `bufs`: every DM and SM buffer by name; `wide`: the target has vector types."""
+def vectorise(
+    body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str], *, wide: bool
+) -> tuple[Stmt, ...]:
+    """Replace VEC loops.
+
+    `bufs`: every DM and SM buffer by name; `names`: those in use; `wide`: the target has vector types.
+    """
     if not wide:
         return _scalar(body)
     held = {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc) and s.buf.space is Space.RM}
     known = {**bufs, **held}
     lanes = _candidates(body, held)
     while True:
-        bad = _failures(body, known, lanes)
+        bad = _failures(body, known, lanes, names)
         if not bad:
             break
         lanes = {n: k for n, k in lanes.items() if n not in bad}
-    return _rewrite(body, known, lanes)
+    return _rewrite(body, known, lanes, names)
 
 
 def _scalar(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -104,19 +110,23 @@ def _outside(body: tuple[Stmt, ...]) -> set[str]:
     return out
 
 
-def _failures(body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int]) -> set[str]:
+def _failures(
+    body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int], names: set[str]
+) -> set[str]:
     """Vector buffers that some VEC loop would have to access lane by lane."""
     bad: set[str] = set()
     for s in statements(body):
         if isinstance(s, For) and s.kind is ForKind.VEC:
             try:
-                _vector_body(s, bufs, lanes)
+                _vector_body(s, bufs, lanes, names)
             except NotVector:
                 bad |= {n for n in _touched(s.body) if n in lanes}
     return bad
 
 
-def _rewrite(body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int]) -> tuple[Stmt, ...]:
+def _rewrite(
+    body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int], names: set[str]
+) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for s in body:
         match s:
@@ -124,11 +134,11 @@ def _rewrite(body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int]
                 out.append(Alloc(_vector_buf(buf, lanes[buf.name]), init))
             case For(kind=ForKind.VEC):
                 try:
-                    out.extend(_vector_body(s, bufs, lanes))
+                    out.extend(_vector_body(s, bufs, lanes, names))
                 except NotVector:
                     out.append(replace(s, kind=ForKind.UNROLL))
             case _:
-                out.append(with_bodies(s, lambda b: _rewrite(b, bufs, lanes)))
+                out.append(with_bodies(s, lambda b: _rewrite(b, bufs, lanes, names)))
     return tuple(out)
 
 
@@ -146,15 +156,18 @@ class _Loop:
     lanes: int
     bufs: dict[str, Buf]
     vectors: dict[str, int]
+    names: set[str]
 
     def refuse(self) -> NotVector:
         return NotVector()
 
 
-def _vector_body(loop: For, bufs: dict[str, Buf], vectors: dict[str, int]) -> tuple[Stmt, ...]:
+def _vector_body(
+    loop: For, bufs: dict[str, Buf], vectors: dict[str, int], names: set[str]
+) -> tuple[Stmt, ...]:
     assert isinstance(loop.stop, Const)
     n = int(loop.stop.value)
-    here = _Loop(loop.var, n, bufs, vectors)
+    here = _Loop(loop.var, n, bufs, vectors, names)
     if n not in (2, 4, 8, 16):
         raise here.refuse()
     stores = sum(isinstance(s, Store) for s in statements(loop.body))
@@ -172,7 +185,7 @@ def _statements(
                 out.append(s)
             case Let(name, value, dtype) if keep:
                 new = _expr(substitute(value, lets), loop)
-                row = Buf(f"{name}_v", Space.RM, dtype, (1,), (1,), lanes=loop.lanes)
+                row = Buf(unused(f"{name}_v", loop.names), Space.RM, dtype, (1,), (1,), lanes=loop.lanes)
                 out.extend((Alloc(row), Store(row.name, (Const(0, I32),), new)))
                 lets = {**lets, name: Load(row.name, (Const(0, I32),), dtype, loop.lanes)}
             case Let(name, value, _):

@@ -12,6 +12,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children, substitute, walk
 from mdh.ir.kernel import Alloc, Buf, For, ForKind, Let, Move, Space, Stmt, Store
 from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
+from mdh.lower.names import unused
 
 MOST_TRIPS = 64
 WIDEST = 16
@@ -255,8 +256,6 @@ def _on_rows(s: Stmt, rows: dict[_Access, Buf], stored: set[_Access], var: str, 
 
 
 def _fresh(stem: str, names: set[str]) -> str:
-    name, n = stem, 2
-    while name in names:
-        name, n = f"{stem}_{n}", n + 1
+    name = unused(stem, names)
     names.add(name)
     return name

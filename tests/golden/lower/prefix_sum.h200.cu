@@ -22,8 +22,8 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         // 2: (de-)comp( ^ ) ( A:SM[1] ; ^ ) ( ^ )
         *(float4 *)&A_SM[tid * 4] = *(const float4 *)&A[blk_i * 1024 + tid * 4];
         // 3: (de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )
-        float S_RM_2;
-        S_RM_2 = 0.0f;
+        float S_RM;
+        S_RM = 0.0f;
         float mine = 0.0f;
         __syncthreads();  // A_SM is filled
         for (int i_4 = 0; i_4 < 4; ++i_4) {
@@ -140,7 +140,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         }
         __syncthreads();  // passed_f32 is filled
         const float passed = passed_f32[0];
-        const float carry = S_RM_2 + passed;
+        const float carry = S_RM + passed;
         mine = carry + before;
         for (int i_4 = 0; i_4 < 4; ++i_4) {
             const float held = mine;
@@ -149,7 +149,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
             mine = prefix;
             S[blk_i * 1024 + thr_i * 4 + i_4] = prefix;
         }
-        S_RM_2 = carry + total;
+        S_RM = carry + total;
     } else {
         // tiles cut by the edge
         // 1: (de-)comp( 1024 ) ( ^ ; ^ ) ( BLK.x )
@@ -159,8 +159,8 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
             A_SM[c_A_round_2 * 256 + tid] = blk_i * 1024 + (tid + c_A_round_2 * 256) < 10007 ?
                     A[blk_i * 1024 + c_A_round_2 * 256 + tid] : 0.0f;
         // 3: (de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )
-        float S_RM_2;
-        S_RM_2 = 0.0f;
+        float S_RM;
+        S_RM = 0.0f;
         float mine_2 = 0.0f;
         __syncthreads();  // A_SM is filled
         for (int i_4 = 0; i_4 < 4; ++i_4) {
@@ -279,7 +279,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         }
         __syncthreads();  // passed_f32 is filled
         const float passed_2 = passed_f32[0];
-        const float carry_2 = S_RM_2 + passed_2;
+        const float carry_2 = S_RM + passed_2;
         mine_2 = carry_2 + before_3;
         for (int i_4 = 0; i_4 < 4; ++i_4) {
             if (blk_i * 1024 + thr_i * 4 + i_4 < 10007) {
@@ -290,6 +290,6 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
                 S[blk_i * 1024 + thr_i * 4 + i_4] = prefix_2;
             }
         }
-        S_RM_2 = carry_2 + total_2;
+        S_RM = carry_2 + total_2;
     }
 }

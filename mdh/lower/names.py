@@ -1,0 +1,51 @@
+"""Names of a module: what mdh makes up never takes the place of what the C function names, nor of another.
+
+A kernel's variables, registers, shared buffers and workspaces live in one space with the C function's
+parameters, arrays and locals, and with the loops of the stage; kernels have a space of their own.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from mdh.ir.program import Program, Stage
+
+
+def unused(stem: str, taken: Collection[str]) -> str:
+    """`stem`, or `stem_2`, `stem_3`… where that is taken."""
+    name, n = stem, 2
+    while name in taken:
+        name, n = f"{stem}_{n}", n + 1
+    return name
+
+
+@dataclass(frozen=True)
+class Names:
+    """`program`: parameters, arrays and scalars of the C function. `memory`: workspaces made so far."""
+
+    program: frozenset[str]
+    memory: set[str] = field(default_factory=set)
+    kernels: set[str] = field(default_factory=set)
+
+    def inside(self, stage: Stage) -> set[str]:
+        """What no variable of a kernel for `stage` may be called."""
+        own = {d.name for d in stage.dims} | {let.name for let in stage.lets}
+        return set(self.program | self.memory | own)
+
+    def workspace(self, stem: str, kernel: Collection[str] = ()) -> str:
+        """A new name for device memory; `kernel`: names in use in the kernel that asks for it."""
+        name = unused(stem, {*self.program, *self.memory, *kernel})
+        self.memory.add(name)
+        return name
+
+    def kernel(self, stem: str) -> str:
+        name = unused(stem, self.kernels)
+        self.kernels.add(name)
+        return name
+
+    def dim(self, stem: str, stage: Stage) -> str:
+        """A loop that a stage of mdh's own has beside loops and locals of the C function's."""
+        return unused(stem, self.inside(stage))
+
+
+def names_of(program: Program) -> Names:
+    return Names(frozenset({*program.params, *program.buffer_of, *program.scalar_of}))
