@@ -5,6 +5,7 @@ register buffer is fully unrolled.
 """
 
 from dataclasses import replace
+from functools import partial
 
 from mdh.ir.expr import Const, Expr, Load, Var, walk
 from mdh.ir.kernel import Alloc, For, ForKind, Move, Space, Stmt, Store
@@ -24,7 +25,10 @@ def unroll_registers(body: tuple[Stmt, ...], most: int | None = None) -> tuple[S
 def _mark(body: tuple[Stmt, ...], held: frozenset[str], most: int | None) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for s in body:
-        s = with_bodies(s, lambda b: _mark(b, held, most))  # noqa: PLW2901
+        # what stands in a loop that is unrolled n times is compiled n times
+        times = s.factor if isinstance(s, For) and s.kind is ForKind.UNROLL else 0
+        left = most and max(1, most // max(1, times))
+        s = with_bodies(s, partial(_mark, held=held, most=left))  # noqa: PLW2901
         if isinstance(s, For) and s.kind is ForKind.UNROLL and s.factor == 0 and most and _size(s) > most:
             s = replace(s, kind=ForKind.SEQ)  # noqa: PLW2901
         if (
