@@ -37,7 +37,7 @@ from mdh.reference import evaluate_bounded
 from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.report.measurement import Timing, measure, timing_text
 from mdh.report.text import bytes_text
-from mdh.report.traffic import traffic_of
+from mdh.report.traffic import compulsory_bytes
 from mdh.report.verdict import judge
 from mdh.report.work import operations
 
@@ -172,7 +172,7 @@ def _write(line: CommandLine, folder: Path, plan: Plan, ran: Ran) -> None:
 def _work(plan: Plan) -> tuple[int, int]:
     """Operations and compulsory bytes of all stages."""
     ops = sum(operations(s.stage) for s in plan.stages)
-    return ops, sum(traffic_of(plan.program, s).compulsory for s in plan.stages)
+    return ops, sum(compulsory_bytes(plan.program, s) for s in plan.stages)
 
 
 def _text(checked: Checked, device: Device, ran: Ran) -> str:

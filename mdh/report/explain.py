@@ -8,9 +8,11 @@ from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.report.entries import Entries, entries_of
 from mdh.report.loops import LoopRow, loop_rows
+from mdh.report.moves import Move
 from mdh.report.resources import Resources, resources_of
-from mdh.report.traffic import Move, traffic_of
+from mdh.report.traffic import traffic_of
 from mdh.report.work import operations
+from mdh.target.emit import entry_names
 
 LAYERS = ("DM", "SM", "RM")
 
@@ -53,18 +55,28 @@ def explain_program(program: Program) -> tuple[Entries, ...]:
 
 
 def explain_plan(plan: Plan, module: Module) -> Explanation:
-    stages = tuple(_stage(plan, stage, module) for stage in plan.stages)
+    stages = tuple(_stage(plan, stage, _kernels(plan, stage, module)) for stage in plan.stages)
     return Explanation(plan.program.name, plan.machine.name, plan.target, stages)
 
 
-def _stage(plan: Plan, stage: StagePlan, module: Module) -> StageReport:
-    traffic = traffic_of(plan.program, stage)
+def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, ...]:
+    """In launch order, under their names in the text: the stage's own, and those that start or combine it."""
+    names = [s.stage.name for s in plan.stages]
+    out = []
+    for kernel, entry in zip(module.kernels, entry_names(module), strict=True):
+        owners = [n for n in names if kernel.stage == n or kernel.stage.startswith(f"{n}_")]
+        if max(owners, key=len) == stage.stage.name:
+            out.append(resources_of(kernel, entry, plan.machine))
+    return tuple(out)
+
+
+def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> StageReport:
+    traffic = traffic_of(plan, stage)
     ops = operations(stage.stage)
     layers = []
     for layer in LAYERS:
         moved = traffic.of_layer(layer)
         layers.append(LayerRow(layer, moved, ops / moved if moved else 0.0))
-    kernels = tuple(resources_of(k, plan.machine) for k in module.kernels if k.stage == stage.stage.name)
     wide = any(t.bits == 64 and t.is_float for r in stage.stage.results for t in r.types)
     peak = plan.machine.peak_f64 if wide else plan.machine.peak_f32
     return StageReport(

@@ -1,10 +1,10 @@
 """What one kernel takes of a multiprocessor or core: threads, shared bytes, registers, residency."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mdh.ir.kernel import Alloc, For, If, Kernel, Space, Stmt, While
 from mdh.machine import Machine
+from mdh.target.shared import shared_layout
 
 SPARE_REGISTERS = 20
 """Addresses, loop counters and temporaries beside the declared register buffers; a rule of thumb."""
@@ -12,7 +12,8 @@ SPARE_REGISTERS = 20
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """limit: what bounds `resident` (threads, shared memory, registers, blocks); all empty on a CPU."""
+    """kernel: its name in the text; private_bytes: most register bytes that one thread has alive at a time;
+    limit: what bounds `resident` (threads, shared memory, registers, blocks); all empty on a CPU."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -34,16 +35,15 @@ class Resources:
         return self.grid[0] * self.grid[1] * self.grid[2]
 
 
-def resources_of(kernel: Kernel, machine: Machine) -> Resources:
-    allocs = tuple(_allocs(kernel.body))
-    shared = sum(a.buf.bytes for a in allocs if a.buf.space is Space.SM)
-    private = sum(a.buf.bytes for a in allocs if a.buf.space is Space.RM)
+def resources_of(kernel: Kernel, name: str, machine: Machine) -> Resources:
+    shared = max((slot.end for slot in shared_layout(kernel)), default=0)
+    private = _private(kernel.body)
     registers = min(machine.registers_per_thread or 255, -(-private // 4) + SPARE_REGISTERS)
     grid, block = kernel.launch.grid, kernel.launch.block
     threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
     if machine.kind == "cpu":
         waves = blocks / machine.units
-        return Resources(kernel.name, grid, block, shared, private, registers, 0, 0.0, "", waves)
+        return Resources(name, grid, block, shared, private, registers, 0, 0.0, "", waves)
     limits = {"blocks": machine.blocks_per_unit, "threads": machine.threads_per_unit // threads}
     if shared:
         limits["shared memory"] = machine.shared_per_unit // shared
@@ -52,18 +52,20 @@ def resources_of(kernel: Kernel, machine: Machine) -> Resources:
     resident = limits[limit]
     occupancy = resident * threads / machine.threads_per_unit
     waves = blocks / (machine.units * resident) if resident else 0.0
-    return Resources(kernel.name, grid, block, shared, private, registers, resident, occupancy, limit, waves)
+    return Resources(name, grid, block, shared, private, registers, resident, occupancy, limit, waves)
 
 
-def _allocs(body: tuple[Stmt, ...]) -> Iterator[Alloc]:
+def _private(body: tuple[Stmt, ...]) -> int:
+    """Register bytes of the body's own buffers, and of the largest scope in it: each ends before the next."""
+    own, inner = 0, 0
     for stmt in body:
         match stmt:
-            case Alloc():
-                yield stmt
+            case Alloc(buf, _) if buf.space is Space.RM:
+                own += buf.bytes
             case For() | While():
-                yield from _allocs(stmt.body)
+                inner = max(inner, _private(stmt.body))
             case If():
-                yield from _allocs(stmt.then)
-                yield from _allocs(stmt.orelse)
+                inner = max(inner, _private(stmt.then), _private(stmt.orelse))
             case _:
                 continue
+    return own + inner

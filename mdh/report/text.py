@@ -3,8 +3,8 @@
 from mdh.report.entries import BufferRow, Entries
 from mdh.report.explain import Explanation, StageReport
 from mdh.report.loops import LoopRow
+from mdh.report.moves import Move
 from mdh.report.resources import Resources
-from mdh.report.traffic import Move
 
 
 def entries_text(entries: Entries) -> str:
@@ -111,6 +111,7 @@ def _layers_text(stage: StageReport) -> str:
 
 def _resources_text(r: Resources) -> str:
     grid, block = "×".join(map(str, r.grid)), "×".join(map(str, r.block))
+    blocks = f"{r.blocks:,} block{'s' if r.blocks > 1 else ''}"
     if not r.limit:
         return (
             f"  kernel {r.kernel}\n    grid {grid}: {r.blocks:,} work-groups, {r.waves:.2f} a core\n"
@@ -118,7 +119,7 @@ def _resources_text(r: Resources) -> str:
             " a work-group\n"
         )
     return (
-        f"  kernel {r.kernel}\n    grid {grid}, block {block}: {r.blocks:,} blocks of {r.threads} threads\n"
+        f"  kernel {r.kernel}\n    grid {grid}, block {block}: {blocks} of {r.threads} threads\n"
         f"    shared {bytes_text(r.shared_bytes)} a block, about {r.registers} registers a thread\n"
         f"    {r.resident} blocks a multiprocessor ({r.limit} bound), "
         f"occupancy {r.occupancy:.0%}, {r.waves:.2f} waves\n"

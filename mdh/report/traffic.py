@@ -3,39 +3,23 @@
 A model of the schedule, not of caches: what the code asks of each layer. Partial copies count as full.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mdh.ir.plan import StagePlan, Staging
+from mdh.ir.plan import Plan, StagePlan, Staging
 from mdh.ir.program import DimKind, Program
 from mdh.lower.levels import Level, Levels, make_levels
 from mdh.report.accesses import Access, accesses_of, box, elements
+from mdh.report.moves import Move, product
+from mdh.report.results import result_moves
 
 SHARED_BY = {"SM": frozenset({"WGP", "WRP", "THR", "VEC"}), "RM": frozenset({"VEC"})}
 """Units that see one instance of a region."""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """`count` times `bytes` (the footprint, extents `box`) go from layer `source` to `sink`."""
-
-    buffer: str
-    source: str
-    sink: str
-    step: int
-    box: tuple[int, ...]
-    bytes: int
-    count: int
-
-    @property
-    def total(self) -> int:
-        return self.bytes * self.count
-
-
 @dataclass(frozen=True)
 class Traffic:
-    """moves: inner to outer copies and the accesses of the scalar function (`sink` OP). compulsory: bytes
-    of the distinct elements read and written, the least that DM can carry."""
+    """moves: inner to outer copies and the accesses of the scalar function (`sink` OP). compulsory: see
+    `compulsory_bytes`."""
 
     moves: tuple[Move, ...]
     compulsory: int
@@ -50,15 +34,23 @@ class Traffic:
         )
 
 
-def traffic_of(program: Program, plan: StagePlan) -> Traffic:
-    levels = make_levels(plan, {d.name for d in plan.stage.dims})
+def traffic_of(whole: Plan, plan: StagePlan) -> Traffic:
+    """Of one stage of the plan."""
+    program, levels = whole.program, _levels(plan)
     moves: list[Move] = []
     for buffer in program.buffer_order:
         if buffer in plan.stage.read and buffer not in plan.stage.written:
             moves.extend(_input_moves(program, plan, levels, buffer))
-    for buffer in program.outputs(plan.stage):
-        moves.extend(_output_moves(program, plan, levels, buffer))
-    return Traffic(tuple(moves), _compulsory(program, plan, levels))
+    if plan.stage.scattered or any(d.kind is DimKind.PS for d in plan.stage.dims):
+        for buffer in program.outputs(plan.stage):
+            moves.extend(_output_moves(program, plan, levels, buffer))
+    else:
+        moves.extend(result_moves(whole, plan))
+    return Traffic(tuple(moves), compulsory_bytes(program, plan))
+
+
+def _levels(plan: StagePlan) -> Levels:
+    return make_levels(plan, {d.name for d in plan.stage.dims})
 
 
 def footprint(
@@ -86,7 +78,7 @@ def _input_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str)
                 continue
             extents = footprint(program, plan, levels, position, staging)
             inside = {lv.var for lv in _inside(plan, levels, position, staging.region)}
-            count = _product(lv.parts for lv in levels.all if lv.var not in inside)
+            count = product(lv.parts for lv in levels.all if lv.var not in inside)
             number = plan.steps[s].number
             moves.append(
                 Move(buffer, source, staging.region, number, extents, elements(extents) * size, count)
@@ -111,7 +103,7 @@ def _reads(program: Program, plan: StagePlan, levels: Levels, buffer: str, sourc
     used = {d for a in mine for d in _dims_of(plan, a)}
     while rest and rest[-1].layer is None and rest[-1].dim not in used:
         rest.pop()
-    count = _product(lv.parts for lv in rest)
+    count = product(lv.parts for lv in rest)
     return Move(buffer, source, "OP", 0, extents, elements(extents) * size, count)
 
 
@@ -136,20 +128,14 @@ def _dims_of(plan: StagePlan, access: Access) -> set[int]:
 
 
 def _output_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str) -> list[Move]:
-    """Accumulation in RM at every point, then finished (or partial) values outward, once."""
+    """Scans: every prefix is accumulated and written at its point. Histograms: see below."""
     size = program.buffer_of[buffer].dtype.bytes
-    stage = plan.stage
-    if stage.scattered:
+    if plan.stage.scattered:
         return _scattered_moves(program, plan, levels, buffer)
-    reduced = any(r.op is not None for r in stage.results)
-    finished = _product(d.extent for d in stage.dims if d.kind is not DimKind.PW or not reduced)
-    blocks = _product(
-        lv.parts for lv in levels.all if lv.layer in ("CLU", "BLK") and stage.dims[lv.dim].kind is DimKind.PW
-    )
-    moves = [Move(buffer, "RM", "OP", 0, (), 2 * size, _points(plan))] if reduced else []
-    moves.append(Move(buffer, "RM" if reduced else "OP", "DM", 0, (), size, finished * blocks))
-    if buffer in stage.read:
-        moves.append(Move(buffer, "DM", "RM", 0, (), size, finished))
+    points = _points(plan)
+    moves = [Move(buffer, "RM", "OP", 0, (), 2 * size, points), Move(buffer, "RM", "DM", 0, (), size, points)]
+    if buffer in plan.stage.read:
+        moves.append(Move(buffer, "DM", "RM", 0, (), size, points))
     return moves
 
 
@@ -162,12 +148,14 @@ def _scattered_moves(program: Program, plan: StagePlan, levels: Levels, buffer: 
     if where != "DM":
         shape = program.buffer_of[buffer].shape
         sharing = SHARED_BY[where]
-        holders = _product(lv.parts for lv in levels.all if lv.layer is not None and lv.layer not in sharing)
+        holders = product(lv.parts for lv in levels.all if lv.layer is not None and lv.layer not in sharing)
         moves.append(Move(buffer, where, "DM", 0, shape, 2 * elements(shape) * size, holders))
     return moves
 
 
-def _compulsory(program: Program, plan: StagePlan, levels: Levels) -> int:
+def compulsory_bytes(program: Program, plan: StagePlan) -> int:
+    """Of the distinct elements that the stage reads and writes: the least that DM can carry."""
+    levels = _levels(plan)
     everything = frozenset(lv.var for lv in levels.all)
     total = 0
     for name in program.buffer_order:
@@ -180,11 +168,4 @@ def _compulsory(program: Program, plan: StagePlan, levels: Levels) -> int:
 
 
 def _points(plan: StagePlan) -> int:
-    return _product(d.extent for d in plan.stage.dims)
-
-
-def _product(numbers: Iterable[int]) -> int:
-    n = 1
-    for x in numbers:
-        n *= x
-    return n
+    return product(d.extent for d in plan.stage.dims)

@@ -1,10 +1,12 @@
 """What `mdh explain` says, against numbers worked out by hand."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from mdh.check.run import check
+from mdh.ir.dtype import F16, F32
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.lower.run import lower
@@ -15,6 +17,7 @@ from mdh.report.text import bytes_text, count_text, explanation_text, seconds_te
 from mdh.report.work import operations
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
+from mdh.target.emit import emit
 from tests.check import programs
 
 GPU = """
@@ -77,6 +80,84 @@ def test_launch_and_residency(gpu: StageReport) -> None:
     assert kernel.shared_bytes >= (8 * 132 + 8 * 128) * 4 * 2 - 64
     assert kernel.registers >= 64 + 16
     assert 0 < kernel.occupancy <= 1
+
+
+def test_results_carried_by_outer_reduction_loops() -> None:
+    """Eight panels of k: the text adds each register tile into C eight times."""
+    report = _report(programs.matmul(1024, 1024, 1024), CPU, "generic-cpu")
+    moves = _moves(report)
+    assert moves["C", "RM", "DM"] == ((), 8 * 1024 * 1024 * 4)
+    assert moves["C", "DM", "RM"] == ((), 8 * 1024 * 1024 * 4)
+    dm = next(row for row in report.layers if row.layer == "DM")
+    assert dm.bytes == (264 + 44 + 32 + 32) << 20
+
+
+def test_a_result_that_starts_from_nothing_is_not_read_first() -> None:
+    """Eight turns store, seven of them onto what is there."""
+    program = programs.matmul(1024, 1024, 1024)
+    stage = program.stages[0]
+    fresh = replace(stage, results=(replace(stage.results[0], starts=(None,)),))
+    moves = _moves(_report(replace(program, stages=(fresh,)), CPU, "generic-cpu"))
+    assert moves["C", "RM", "DM"] == ((), 8 * 1024 * 1024 * 4)
+    assert moves["C", "DM", "RM"] == ((), 7 * 1024 * 1024 * 4)
+
+
+def test_merges_between_regions() -> None:
+    """Each of 16 rounds of k merges the threads' registers into shared memory, which leaves once."""
+    text = """
+    1: (de-)comp( 16,16,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
+    2: (de-)comp( ^,^,4 ) ( ^,^ ; C:SM[1,2] ) ( ^,^,FOR.1 )
+    3: (de-)comp( ^,8,^ ) ( ^,^ ; ^ ) ( ^,FOR.1,^ )
+    4: (de-)comp( 1,1,^ ) ( ^,^ ; ^ ) ( THR.y,THR.x,^ )
+    5: (de-)comp( ^,^,1 ) ( ^,^ ; C:RM[1,2] ) ( ^,^,FOR.1 )
+    """
+    moves = _moves(_report(programs.matmul(64, 64, 64), text, "a100"))
+    assert moves["C", "RM", "SM"] == ((), 16 * 64 * 64 * 2 * 4)
+    assert moves["C", "SM", "DM"] == ((), 64 * 64 * 4)
+    assert moves["C", "DM", "SM"] == ((), 64 * 64 * 4)
+
+
+def test_an_unfinished_state_waits_in_a_workspace() -> None:
+    """f16 sums are held in f32, which the output cannot hold between the four turns of the outer loop."""
+    text = """
+    1: (de-)comp( 16,16,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
+    2: (de-)comp( ^,^,16 ) ( ^,^ ; ^ ) ( ^,^,FOR.1 )
+    3: (de-)comp( 4,4,^ ) ( ^,^ ; ^ ) ( FOR.1,FOR.2,^ )
+    4: (de-)comp( ^,^,1 ) ( ^,^ ; C:RM[1,2] ) ( ^,^,FOR.1 )
+    """
+    program = programs.matmul(64, 64, 64, dtype=F16)
+    stage = program.stages[0]
+    result = replace(stage.results[0], types=(F32,))
+    program = replace(program, stages=(replace(stage, results=(result,)),))
+    moves = _moves(_report(program, text, "a100"))
+    assert moves["matmul_state", "RM", "DM"] == ((), 4 * 64 * 64 * 4)
+    assert moves["matmul_state", "DM", "RM"] == ((), 3 * 64 * 64 * 4)
+    assert moves["matmul_state", "DM", "OP"] == ((), 64 * 64 * 4)
+    assert moves["C", "OP", "DM"] == ((), 64 * 64 * 2)
+
+
+@pytest.mark.parametrize("method", ["kernel", "atomic"])
+def test_parts_of_a_split_reduction(method: str) -> None:
+    text = f"1: (de-)comp( 256 ) ( ^,^ ; ^@combine({method}) ) ( BLK.x )"
+    report = _report(programs.dot(1024), text, "a100")
+    moves, names = _moves(report), [r.kernel for r in report.resources]
+    if method == "kernel":
+        assert moves["dot_part", "RM", "DM"] == moves["dot_part", "DM", "OP"] == ((), 4 * 4)
+        assert moves["r", "OP", "DM"] == ((), 4)
+        assert names == ["dot_kernel", "dot_combine"]
+    else:
+        assert moves["r", "RM", "DM"] == moves["r", "DM", "RM"] == ((), 4 * 4)
+        assert moves["r", "OP", "DM"] == ((), 4)
+        assert names == ["dot_start", "dot_kernel"]
+
+
+def test_kernels_have_the_names_of_the_text() -> None:
+    """And registers of the versions for whole and for cut tiles count once: they never live together."""
+    plan = _plan(programs.matmul(1024, 1024, 1024), CPU, "generic-cpu")
+    module = lower(plan)
+    (kernel,) = explain_plan(plan, module).stages[0].resources
+    assert [kernel.kernel] == [k.name for k in emit(module, plan.program).kernels]
+    assert (kernel.private_bytes, kernel.shared_bytes) == (6 * 16 * 4, 128 * 128 * 4)
 
 
 def test_loop_tree(gpu: StageReport) -> None:
