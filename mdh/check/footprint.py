@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from mdh.check.loops import THREADED, Loop, code_loops
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Const, Expr, Var, loads, substitute
+from mdh.ir.kernel import SWIZZLE_LINE
 from mdh.ir.plan import Holding, StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
 from mdh.poly.digits import Chain, Cut, digits, index_of, reach
@@ -155,7 +156,8 @@ def _staged(
         )
         elements = padded(shape, staging.layout, staging.pad)
         slots = plan.steps[i].stages if staging.region == "SM" else 1
-        whole = elements if slots == 1 else -(-elements * size // ALIGNMENT) * ALIGNMENT // size
+        unit = SWIZZLE_LINE if staging.swizzle else size if slots == 1 else ALIGNMENT
+        whole = -(-elements * size // unit) * unit // size
         out.append(Footprint(i, staging.buffer, staging.region, shape, elements, whole * size * slots, slots))
     return out
 

@@ -33,8 +33,9 @@ class Buf:
     slots: copies of an SM buffer that a pipeline rotates through; index 0 of every Load/Store is then the
     slot and `strides[0]`/`shape[0]` belong to it. lanes > 1 (RM only): an array of vectors; the last index
     counts vectors. restrict/readonly: how a DM parameter is declared. `align`: proven bytes.
-    swizzle: bytes of the XOR swizzle span of an SM buffer, 0 = none. volatile: other blocks write it while
-    the kernel runs, so loads may not come from a cache that does not see them (DM only).
+    swizzle: bytes of the XOR swizzle span of an SM buffer, 0 = none; its rows are whole spans. volatile:
+    other blocks write it while the kernel runs, so loads may not come from a cache that does not see them
+    (DM only).
     """
 
     name: str
@@ -58,6 +59,19 @@ class Buf:
     @property
     def bytes(self) -> int:
         return self.elements * self.lanes * self.dtype.bytes
+
+
+SWIZZLE_LINE = 128
+"""Bytes of one turn through the banks of shared memory. A swizzle moves 16-byte chunks inside such lines, so
+that swizzled buffers start at, and extend over, whole lines."""
+
+
+def swizzle_row(buf: Buf) -> int:
+    """Elements after which the number that a swizzle XORs into chunks grows by one: a row of the fastest dim
+    where it fills whole lines, else a line (the pattern of TMA's 32, 64 and 128-byte modes)."""
+    line = SWIZZLE_LINE // buf.dtype.bytes
+    pitch = min((s for s in buf.strides if s > 1), default=line)
+    return pitch if pitch % line == 0 else line
 
 
 class ForKind(StrEnum):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var, loads
-from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Move, Space, Stmt
+from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, For, ForKind, If, Let, Move, Space, Stmt
 from mdh.ir.plan import PlanStep, Staging
 from mdh.lower.instance import Axis, Instance, image, strides_for
 from mdh.lower.nest import Key, Nest, Scope, conjunction, dm_buf, key_of
@@ -64,10 +64,12 @@ def _copy(
     if space is Space.SM:
         full = shape if slots == 1 else (slots, *shape)
         size = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-        unit = max(1, VECTOR_BYTES // dtype.bytes)
+        # a swizzle moves 16-byte chunks inside lines, so that slots are whole lines
+        unit = max(1, (SWIZZLE_LINE if staging.swizzle else VECTOR_BYTES) // dtype.bytes)
         whole = -(-size // unit) * unit
         buf = Buf(f"{staging.buffer}_SM{_suffix(nest, key)}{_depth(nest, scope, key)}", space, dtype, full,
-                  strides if slots == 1 else (whole, *strides), align=VECTOR_BYTES)  # fmt: skip
+                  strides if slots == 1 else (whole, *strides), align=VECTOR_BYTES,
+                  swizzle=staging.swizzle)  # fmt: skip
         piped = (b for b in nest.wanted.get(buf.name, ()) if (b.shape[1:], b.strides[1:]) == (shape, strides))
         known = next(piped, None)
         if slots == 1 and known is not None:
@@ -228,7 +230,8 @@ def _lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
     if dst.buf.strides[-1] != 1 or src.buf.strides[-1] != 1:
         return 1
     size = dst.buf.dtype.bytes
-    widest = copy.staging.vec or max(1, (nest.machine.vector_bytes if nest.cpu else VECTOR_BYTES) // size)
+    whole = nest.cpu and not dst.buf.swizzle  # the chunks of a swizzle stay whole, what is wider does not
+    widest = copy.staging.vec or max(1, (nest.machine.vector_bytes if whole else VECTOR_BYTES) // size)
     if copy.staging.engine == "async" and copy.staging.vec is None:
         widest = VECTOR_BYTES // size
     n = widest

@@ -8,6 +8,7 @@ from mdh.ir.kernel import Buf, Space
 from mdh.target.dialect import Dialect, Piece, Scope
 from mdh.target.literals import literal
 from mdh.target.offset import offset
+from mdh.target.operators import swizzle_name
 
 RANK = {
     "||": 4, "&&": 5, "|": 6, "^": 7, "&": 8, "==": 9, "!=": 9, "<": 10, "<=": 10, ">": 10, ">=": 10,
@@ -80,7 +81,7 @@ def place(buf: Buf, index: tuple[Expr, ...], scope: Scope, dialect: Dialect, ext
         return name
     where = text(offset(buf, index, extra), scope, dialect)
     if buf.swizzle:
-        where = f"swizzle_{buf.swizzle}_{buf.dtype.bytes}({where})"
+        where = f"{swizzle_name(buf)}({where})"
     return f"{name}[{where}]"
 
 

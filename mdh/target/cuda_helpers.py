@@ -53,11 +53,9 @@ def helper(name: str) -> str | None:
         return _cp_async(int(found[1]), predicated=found[2] is not None)
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)", name):
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]])
-    if found := re.fullmatch(r"swizzle_(\d+)_(\d+)", name):
-        return swizzle(name, int(found[1]), int(found[2]), INLINE)
     if found := re.fullmatch(r"peer_([a-z]+\d+)", name):
         return _peer(name, BY_NAME[found[1]])
-    return None
+    return swizzle(name, INLINE)
 
 
 def _cp_async(n: int, *, predicated: bool) -> str:

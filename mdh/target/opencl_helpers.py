@@ -21,9 +21,7 @@ def helper(name: str) -> str | None:
         return _CONVERSIONS[found[1], found[2]].format(name=name, n=lanes)
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)_(global|local)", name):
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]], found[3])
-    if found := re.fullmatch(r"swizzle_(\d+)_(\d+)", name):
-        return swizzle(name, int(found[1]), int(found[2]), "inline")
-    return None
+    return swizzle(name, "inline")
 
 
 _CONVERSIONS = {

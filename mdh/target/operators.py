@@ -1,6 +1,9 @@
 """Combine operators as C text, for the compare-and-swap loops that stand in for missing atomics."""
 
+import re
+
 from mdh.ir.dtype import DType
+from mdh.ir.kernel import Buf, swizzle_row
 
 OPERATOR_NAMES = {
     "+": "add", "*": "mul", "min": "min", "max": "max", "&": "and", "|": "or", "^": "xor",
@@ -21,10 +24,19 @@ def combined(op: str, held: str, value: str) -> str:
     return f"{held} {op} {value}"
 
 
-def swizzle(name: str, span: int, size: int, inline: str) -> str:
-    """A function from element offset to element offset: the 16-byte chunk's number is XORed with the number
-    of its 128-byte row, within `span` bytes (the pattern of TMA's 32, 64 and 128-byte modes)."""
-    chunk, row, rows = 16 // size, 128 // size, span // 16
+def swizzle_name(buf: Buf) -> str:
+    """`swizzle_128_4_32`: span in bytes, bytes of an element, elements of a row."""
+    return f"swizzle_{buf.swizzle}_{buf.dtype.bytes}_{swizzle_row(buf)}"
+
+
+def swizzle(name: str, inline: str) -> str | None:
+    """The function of such a name, from element offset to element offset: the number of the 16-byte chunk is
+    XORed with the number of its row, within the span. None for other names."""
+    found = re.fullmatch(r"swizzle_(\d+)_(\d+)_(\d+)", name)
+    if found is None:
+        return None
+    span, size, row = (int(n) for n in found.groups())
+    chunk, rows = 16 // size, span // 16
     return f"""{inline} int {name}(int i)
 {{
     return i ^ (i / {row} % {rows} * {chunk});

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mdh.ir.kernel import Alloc, Buf, Kernel, Move, Space
+from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, Kernel, Move, Space
 from mdh.target.registers import access_bytes
 from mdh.target.statements import nested
 
@@ -25,12 +25,12 @@ class Slot:
 
 
 def shared_layout(kernel: Kernel) -> tuple[Slot, ...]:
-    """The kernel's SM buffers one after another, in order of declaration."""
+    """The kernel's SM buffers one after another: swizzled ones, whole lines each, then by declaration."""
     allocs = (s.buf for s in nested(kernel.body) if isinstance(s, Alloc))
     bufs = {b.name: b for b in allocs if b.space is Space.SM}
     slots: list[Slot] = []
     end = 0
-    for buf in bufs.values():
+    for buf in sorted(bufs.values(), key=lambda b: b.swizzle == 0):
         align = alignment(buf, kernel)
         start = -(-end // align) * align
         slots.append(Slot(buf, start, align, _elements(buf)))
@@ -39,9 +39,9 @@ def shared_layout(kernel: Kernel) -> tuple[Slot, ...]:
 
 
 def alignment(buf: Buf, kernel: Kernel) -> int:
-    """128 bytes for swizzled buffers (bank rows), 16 for asynchronous copies, else the widest access."""
+    """A line for swizzled buffers, 16 for asynchronous copies, else the widest access."""
     if buf.swizzle:
-        return 128
+        return SWIZZLE_LINE
     is_async = any(
         isinstance(s, Move) and s.engine == "async" and s.dst == buf.name for s in nested(kernel.body)
     )
@@ -50,8 +50,8 @@ def alignment(buf: Buf, kernel: Kernel) -> int:
 
 
 def _elements(buf: Buf) -> int:
-    """A swizzle permutes within groups of 128-byte rows; the last group must be whole."""
+    """A swizzle permutes within lines; the last one must be whole."""
     if not buf.swizzle:
         return buf.elements
-    group = 128 * (buf.swizzle // 16) // buf.dtype.bytes
-    return -(-buf.elements // group) * group
+    line = SWIZZLE_LINE // buf.dtype.bytes
+    return -(-buf.elements // line) * line

@@ -296,6 +296,11 @@ CASES = (
     ),
     Case(
         matmul(),
+        ("(de-)comp( 8,8,8 ) ( A:SM[1,2]@swizzle(64),B:SM[1,2]@swizzle(32) ; ^ ) ( ^, ^, ^ )\n"),
+        ["K167 1:31"],
+    ),
+    Case(
+        matmul(),
         ("(de-)comp( 8,8,8 ) ( A:SM[1,2]@window,^ ; ^ ) ( BLK.y, BLK.x, FOR.1 )\n"),
         ["K110 1:31"],
     ),

@@ -1,6 +1,7 @@
 """The rules in the order they run. Adding one: a function in a file of this folder, and a row here."""
 
 from mdh.check.rules.arity import check_arity
+from mdh.check.rules.banks import check_banks
 from mdh.check.rules.capacity import check_capacity
 from mdh.check.rules.combine import check_combines
 from mdh.check.rules.copies import check_inward, check_known_extent
@@ -66,6 +67,7 @@ PLAN_RULES = (
     check_cluster,
     check_vectors,
     check_engines,
+    check_banks,
     check_window,
     check_lowered,
 )

@@ -81,13 +81,7 @@ def _widened(loop: For, n: int, bufs: dict[str, Buf], names: set[str]) -> list[S
 
 def _memory(bufs: dict[str, Buf], a: _Access) -> bool:
     buf = bufs.get(a.buffer)
-    return (
-        buf is not None
-        and buf.space is not Space.RM
-        and buf.lanes == 1
-        and not buf.swizzle
-        and not buf.volatile
-    )
+    return buf is not None and buf.space is not Space.RM and buf.lanes == 1 and not buf.volatile
 
 
 def _reads(body: tuple[Stmt, ...]) -> list[_Access]:

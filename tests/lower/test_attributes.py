@@ -1,0 +1,101 @@
+"""What attributes do to the text: CUDA golden and compiled; the same schedule in OpenCL under Oclgrind."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from mdh.check.run import check
+from mdh.device.oclgrind import open_oclgrind
+from mdh.frontend.c import read_program
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
+from mdh.target.nvrtc import compile_cubin
+from tests.pairs import arguments, execute
+from tests.source_tree import ROOT
+
+MATMUL = """\
+void matmul(const float A[64][48], const float B[48][64], float C[64][64]) {
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 64; j++)
+      for (int k = 0; k < 48; k++)
+        C[i][j] += A[i][k] * B[k][j];
+}
+"""
+TRANSPOSE = """\
+void transpose(const double X[64][64], double Y[64][64]) {
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 64; j++)
+      Y[j][i] = X[i][j];
+}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """`shows`: pieces of the CUDA text that only the attribute brings."""
+
+    c: str
+    schedule: str
+    shows: tuple[str, ...] = field(default=())
+
+
+CASES = {
+    "swizzle": Case(
+        MATMUL,
+        "1: (de-)comp( 32,32,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
+        "2: (de-)comp( ^,^,16 ) ( A:SM[1,2]@swizzle(64), B:SM[1,2]@swizzle(128) ; ^ ) ( ^,^,FOR.1 )\n"
+        "3: (de-)comp( 4,4,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )\n"
+        "4: (de-)comp( ^,^,1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^,^,FOR.1 )\n",
+        ("swizzle_64_4_32(thr_i", "*(const float4 *)&B_SM[swizzle_128_4_32("),
+    ),
+    "swizzle_slots": Case(
+        MATMUL,
+        "1: (de-)comp( 32,64,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
+        "2: (de-)comp( ^,^,24 ) ( A:SM[2,1]@swizzle(32), B:SM[1,2]@copy(async else plain)@swizzle(128) ;\n"
+        "   ^ ) ( ^,^,FOR.1 ) @stages(2)\n"
+        "3: (de-)comp( 4,4,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )\n",
+        ("swizzle_32_4_32(slot", "cp_async_16(&B_SM[swizzle_128_4_64("),
+    ),
+    "swizzle_double": Case(
+        TRANSPOSE,
+        "1: (de-)comp( 16,16 ) ( X:SM[1,2]@swizzle(128) ; ^ ) ( BLK.y, BLK.x )\n"
+        "2: (de-)comp( 1,1 ) ( ^ ; ^ ) ( THR.x, THR.y )\n",
+        ("swizzle_128_8_16(",),
+    ),
+}
+
+
+def _program(case: Case) -> Program:
+    return read_program(Source("case.c", case.c))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cuda_text(name: str, update_golden: bool) -> None:
+    case = CASES[name]
+    program = _program(case)
+    plan = check(program, parse_schedule(Source("s.mdh", case.schedule)), load_machine("h200"), "cuda")
+    text = emit(lower(plan), program)
+    golden = ROOT / "tests" / "golden" / "attributes" / f"{name}.cu"
+    if update_golden:
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_text(text.source, encoding="utf-8")
+    assert text.source == golden.read_text(encoding="utf-8")
+    for piece in case.shows:
+        assert piece in text.source
+    cubin = compile_cubin(text, "sm_90a")
+    assert cubin.warnings == ()
+    assert cubin.spill_bytes == 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_opencl_runs(name: str) -> None:
+    case = CASES[name]
+    program = _program(case)
+    plan = check(program, parse_schedule(Source("s.mdh", case.schedule)), load_machine("oclgrind"), "opencl")
+    for seed in (0, 1):
+        outcome = execute(plan, open_oclgrind(), arguments(program, {}, seed), {})
+        assert outcome.kind == "equal", outcome.detail
