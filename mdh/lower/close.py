@@ -141,8 +141,8 @@ def _bound(nest: Nest, fold: Fold, state: tuple[Expr, ...], out: list[Stmt]) -> 
 
 def _guarded(nest: Nest, scope: Scope, leader: Expr | None, body: list[Stmt]) -> list[Stmt]:
     """`body` where the output element exists, by one unit of those that share a reduction."""
-    cc = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is DimKind.CC)
-    cond = nest.condition(nest.guards(scope, cc), scope)
+    kept = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is not DimKind.PW)
+    cond = nest.condition(nest.guards(scope, kept), scope)
     both = conjunction([c for c in (leader, cond) if c is not None])
     return body if both is None else [If(both, tuple(body))]
 

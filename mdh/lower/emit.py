@@ -56,7 +56,7 @@ def emit(nest: Nest, scope: Scope) -> list[Stmt]:
 
 def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     """`inner` between the opening and the closing of the regions at the scope's position."""
-    opening = [r for r in nest.regions if r.opens == scope.position]
+    opening = [r for r in nest.regions if r.opens == scope.position > nest.opened]
     before: list[Stmt] = []
     for r in opening:
         before.extend(open_region(nest, r))

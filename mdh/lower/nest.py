@@ -92,6 +92,8 @@ class Nest:
     leaf: "Leaf | None" = None
     """Takes over at item `leaf_at` in place of the scalar statement (scatters, phases of a scan)."""
     leaf_at: int = -1
+    opened: int = -1
+    """Regions that open at items up to this one are open."""
     managed: set[str] = field(default_factory=set)
     """SM buffers whose barriers a pipelined loop places itself."""
     partials: Mapping[int, tuple[str, ...]] = field(default_factory=dict)

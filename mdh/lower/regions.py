@@ -17,10 +17,10 @@ from mdh.lower.nest import Nest, Region
 from mdh.lower.order import Loop, Point
 
 
-def make_regions(nest: Nest) -> tuple[Region, ...]:
-    """Outer to inner for each fold."""
+def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
+    """Of the folds from number `first` on; outer to inner for each."""
     out: list[Region] = []
-    for f, fold in enumerate(nest.folds):
+    for f, fold in list(enumerate(nest.folds))[first:]:
         mine = [_declared(nest, f, p, h) for p, h in _holdings(nest, fold)]
         if fold.op is not None and not any(r.space is Space.RM for r in mine):
             mine.append(region_of(nest, f, Space.RM, _run_start(nest, len(nest.items)), None, 0))
@@ -68,7 +68,9 @@ def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | N
     inside = [it.level for it in nest.items[opens:] if isinstance(it, Loop)]
     if space is Space.SM:
         inside = [*nest.thread_levels(), *inside]
-    cc = [lv for lv in inside if nest.stage.dims[lv.dim].kind is DimKind.CC]
+    # an operator's results have no dim that it reduces; the stored values of a prefix sum have its dim
+    kinds = (DimKind.CC,) if fold.op is not None else (DimKind.CC, DimKind.PS)
+    cc = [lv for lv in inside if nest.stage.dims[lv.dim].kind in kinds]
     index = fold.outputs[0].index
     axes = tuple(_axis(nest, e, {lv.var for lv in cc}) for e in index)
     shape = tuple(_extent(nest, axis) for axis in axes)
@@ -90,7 +92,7 @@ def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | N
         for c, t in enumerate(_types(nest, fold))
     )
     if space is Space.SM:
-        bufs = tuple(nest.declare(b) for b in bufs)
+        nest.shared.update((b.name, b) for b in bufs)
     return Region(f, space, opens, bufs, axes, loops, lanes, number)
 
 

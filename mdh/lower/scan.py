@@ -7,6 +7,7 @@ again from its prefix.
 """
 
 from dataclasses import replace
+from itertools import compress
 from math import prod
 
 from mdh.ir.dtype import I32
@@ -22,7 +23,7 @@ from mdh.lower.levels import Level
 from mdh.lower.look_back import look_back, look_back_buffers
 from mdh.lower.nest import Nest, Region, Scope
 from mdh.lower.order import Item, Loop
-from mdh.lower.regions import region_of
+from mdh.lower.regions import make_regions, region_of
 from mdh.lower.stages import Built, Context, workspace_buf
 from mdh.lower.threads import Digit, other_threads, thread_stride
 
@@ -31,7 +32,6 @@ SCAN_THREADS = 256
 
 def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
     """The kernels of a stage with a ps dim."""
-    plan = _without_holdings(plan)
     folds = folds_of(plan.stage)
     levels = [s for st in plan.steps for s in st.splits if plan.stage.dims[s.dim].kind is DimKind.PS]
     blocks = 1
@@ -57,12 +57,17 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
     elif blocks > 1:
         for f, fold in enumerate(folds):
             totals, prefix = _buffers(context, plan.stage, fold, f"{name}_{f or ''}", blocks)
-            built.add(_reduce_parts(context, f"{name}_totals{f or ''}", plan, fold, totals))
+            built.add(
+                _reduce_parts(context, f"{name}_totals{f or ''}", _without_holdings(plan), fold, totals)
+            )
             built.add(_scan_totals(context, f"{name}_prefix{f or ''}", plan.stage, fold, totals, prefix))
             built.workspaces.extend(Workspace(workspace_buf(b)) for b in (totals, prefix))
             extra, prefixes[f] = (*extra, totals, prefix), prefix.name
-    nest = context.nest(name, plan, folds, extra, regions=False)
+    # the values that are stored are maps: regions that hold them back are those of maps, behind the scans
+    maps = tuple(replace(fold, op=None) for fold in folds)
+    nest = context.nest(name, plan, (*folds, *maps), extra, regions=False)
     nest = replace(nest, items=_inner_last(nest), passes=passes, counter=counter)
+    nest = replace(nest, regions=make_regions(nest, len(folds)))
     kernel, more = kernel_of(nest, context.program, lambda n: _body(n, prefixes))
     built.kernels.append(kernel)
     built.workspaces.extend(more)
@@ -70,7 +75,7 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
 
 
 def _without_holdings(plan: StagePlan) -> StagePlan:
-    """A scan's outputs are stored as they are made; regions of the output hold nothing back."""
+    """The blocks' totals are no outputs of the stage: its regions do not hold them."""
     return replace(plan, steps=tuple(replace(s, holdings=()) for s in plan.steps))
 
 
@@ -192,14 +197,15 @@ def _body(nest: Nest, prefixes: dict[int, str]) -> list[Stmt]:
     start = _inner_start(nest)
     first = next((k for k, it in enumerate(nest.items) if isinstance(it, Loop) and it.level.dim == d), start)
     first = min(first, start)
-    carries = tuple(region_of(nest, f, Space.RM, first, None, 0) for f in range(len(nest.folds)))
+    scans = [f for f, fold in enumerate(nest.folds) if fold.op is not None]
+    carries = tuple(region_of(nest, f, Space.RM, first, None, 0) for f in scans)
 
     def open_carries(n: Nest, scope: Scope) -> list[Stmt]:
         out: list[Stmt] = []
         for f, region in enumerate(carries):
             out.extend(Alloc(b) for b in region.bufs)
             out.extend(_first_values(n, f, region, prefixes.get(f), scope))
-        inner = replace(n, leaf=lambda m, s: _phases(m, s, carries), leaf_at=start)
+        inner = replace(n, leaf=lambda m, s: _phases(m, s, carries), leaf_at=start, opened=first)
         return [*out, *emit(inner, scope)]
 
     return emit_block(replace(nest, leaf=open_carries, leaf_at=first))
@@ -243,11 +249,11 @@ def _phases(nest: Nest, scope: Scope, carries: tuple[Region, ...]) -> list[Stmt]
 
 def _run(nest: Nest, f: int, region: Region, scope: Scope) -> list[Stmt]:
     """At a point: the running value takes the point in and is stored (before it, if exclusive)."""
+    return at_point(nest, scope, _take_in(nest, f, region.bufs[0].name, region.index(scope.values), scope))
+
+
+def _take_in(nest: Nest, f: int, name: str, index: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
     fold = nest.folds[f]
-    return at_point(nest, scope, _take_in(nest, fold, region.bufs[0].name, region.index(scope.values), scope))
-
-
-def _take_in(nest: Nest, fold: Fold, name: str, index: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
     t = fold.types[0]
     held, point = nest.fresh("held"), nest.fresh("point")
     value = cast(nest.translate(fold.values[0], scope), t)
@@ -257,8 +263,27 @@ def _take_in(nest: Nest, fold: Fold, name: str, index: tuple[Expr, ...], scope: 
     out.append(Let(after, new, t))
     out.append(Store(name, index, Var(after, t)))
     shown = Var(held, t) if fold.exclusive else Var(after, t)
-    out.extend(outputs(nest, fold, (shown,), scope))
+    out.extend(_stored(nest, f, shown, scope))
     return out
+
+
+def _map_of(nest: Nest, f: int) -> int:
+    """The fold that stands for the stored values of scan f."""
+    return f + sum(fold.op is not None for fold in nest.folds)
+
+
+def _stored(nest: Nest, f: int, value: Expr, scope: Scope) -> list[Stmt]:
+    """The outputs of fold f at a point, in device memory or in the innermost region that holds them."""
+    held = [r for r in nest.regions if r.fold == _map_of(nest, f)]
+    stores = outputs(nest, nest.folds[f], (value,), scope)
+    if not held:
+        return list(stores)
+    index = held[-1].index(scope.values)
+    return [
+        Store(b.name, index, s.value)
+        for b, s in zip(held[-1].bufs, stores, strict=True)
+        if isinstance(s, Store)
+    ]
 
 
 def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope: Scope) -> list[Stmt]:
@@ -273,11 +298,11 @@ def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope
         return at_point(n, s, [Let(point, value, t), Store(mine.name, (), new)])
 
     def run_part(n: Nest, s: Scope) -> list[Stmt]:
-        return at_point(n, s, _take_in(n, fold, mine.name, (), s))
+        return at_point(n, s, _take_in(n, f, mine.name, (), s))
 
     end = len(nest.items)
     out: list[Stmt] = [Alloc(mine, identity(fold)[0])]
-    out.extend(emit(replace(nest, leaf=reduce_part, leaf_at=end), scope))
+    out.extend(emit(replace(nest, leaf=reduce_part, leaf_at=end, regions=()), scope))
     before, total = _scan_threads(nest, fold, mine, digits, out)
     index = region.index(scope.values)
     carry = nest.fresh("carry")
@@ -286,7 +311,10 @@ def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope
         held = combine(fold, (held,), (_passed(nest, f, total, digits, scope, out),))[0]
     out.append(Let(carry, held, t))
     out.append(Store(mine.name, (), combine(fold, (Var(carry, t),), (before,))[0]))
-    out.extend(emit(replace(nest, leaf=run_part, leaf_at=end), scope))
+    mine_or_open = (r.fold == _map_of(nest, f) or r.opens <= scope.position for r in nest.regions)
+    regions = tuple(compress(nest.regions, mine_or_open))
+    running = replace(nest, leaf=run_part, leaf_at=end, opened=scope.position, regions=regions)
+    out.extend(emit(running, scope))
     out.append(Store(region.bufs[0].name, index, combine(fold, (Var(carry, t),), (total,))[0]))
     return out
 

@@ -3,13 +3,13 @@
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
-from mdh.schedule.default.outline import Outline, stageable, staged
+from mdh.schedule.default.outline import Outline, held, stageable, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Mem, Unit
 
 THREADS = 256
-ELEMENTS = 4
-"""Elements a thread runs over."""
+ELEMENTS = 15
+"""Elements a thread runs over: an odd number, so that its lanes' words lie in different banks."""
 BLOCKS_PER_UNIT = 2
 GROUPS_PER_CORE = 4
 
@@ -39,10 +39,17 @@ def scan(shape: Shape, machine: Machine) -> Outline:
         if not machine.acquire_release and ceil_div(extents[s], part) > most:
             tiles[s] = round_up(ceil_div(extents[s], most), part)
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
-    entries = _copies(shape, {s: part}, machine)
+    entries = _copies(shape, {s: part}, machine) | _held_back(shape, part, machine)
     outline.step({s: part}, entries=entries)
     outline.step({s: ELEMENTS}, {s: Unit("THR", "x")})
     return outline
+
+
+def _held_back(shape: Shape, part: int, machine: Machine) -> dict[str, Mem]:
+    """Outputs through shared memory, from where neighbours store to neighbours."""
+    size = part * len(shape.outputs) * shape.value_bytes
+    in_place = any(b in shape.inputs for b in shape.outputs)
+    return {} if in_place or size > machine.shared_per_block // 4 else held(shape, "SM")
 
 
 def _copies(shape: Shape, tiles: dict[int, int], machine: Machine) -> dict[str, Mem]:

@@ -2,7 +2,8 @@ extern "C" __global__ void __launch_bounds__(256)
 prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__restrict__ prefix_sum_tickets,
         int *prefix_sum_state, float *prefix_sum_total, float *prefix_sum_through)
 {
-    __shared__ __align__(16) float A_SM[1024];
+    __shared__ __align__(16) float S_SM[3840];
+    __shared__ __align__(16) float A_SM[3840];
     __shared__ __align__(16) float scan_f320[256];
     __shared__ __align__(16) float scan_f321[256];
     __shared__ float passed_f32[1];
@@ -15,19 +16,25 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
     }
     __syncthreads();  // every thread learns the block's number
     const int tile = tile_prefix_sum[0];
-    const int blk_i = tile % 10;
-    if (blk_i < 9) {
+    const int blk_i = tile % 3;
+    if (blk_i < 2) {
         // whole tiles
-        // 1: (de-)comp( 1024 ) ( ^ ; ^ ) ( BLK.x )
-        // 2: (de-)comp( ^ ) ( A:SM[1] ; ^ ) ( ^ )
-        *(float4 *)&A_SM[tid * 4] = *(const float4 *)&A[blk_i * 1024 + tid * 4];
-        // 3: (de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )
+        // 1: (de-)comp( 3840 ) ( ^ ; ^ ) ( BLK.x )
+        __syncthreads();  // S_SM opens
+        // 2: (de-)comp( ^ ) ( A:SM[1] ; S:SM[1] ) ( ^ )
+        #pragma unroll
+        for (int c_A_round = 0; c_A_round < 4; ++c_A_round) {
+            if (c_A_round * 256 + tid < 960)
+                *(float4 *)&A_SM[c_A_round * 1024 + tid * 4] = *(const float4 *)&A[blk_i * 3840 +
+                        c_A_round * 1024 + tid * 4];
+        }
+        // 3: (de-)comp( 15 ) ( ^ ; ^ ) ( THR.x )
         float S_RM;
         S_RM = 0.0f;
         float mine = 0.0f;
         __syncthreads();  // A_SM is filled
-        for (int i_4 = 0; i_4 < 4; ++i_4) {
-            const float point = A_SM[thr_i * 4 + i_4];
+        for (int i_4 = 0; i_4 < 15; ++i_4) {
+            const float point = A_SM[thr_i * 15 + i_4];
             mine += point;
         }
         const int unit = thr_i;
@@ -142,30 +149,35 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         const float passed = passed_f32[0];
         const float carry = S_RM + passed;
         mine = carry + before;
-        for (int i_4 = 0; i_4 < 4; ++i_4) {
+        for (int i_4 = 0; i_4 < 15; ++i_4) {
             const float held = mine;
-            const float point_2 = A_SM[thr_i * 4 + i_4];
+            const float point_2 = A_SM[thr_i * 15 + i_4];
             const float prefix = held + point_2;
             mine = prefix;
-            S[blk_i * 1024 + thr_i * 4 + i_4] = prefix;
+            S_SM[thr_i * 15 + i_4] = prefix;
         }
         S_RM = carry + total;
+        __syncthreads();  // S_SM is complete
+        for (int m_S_SM_round = 0; m_S_SM_round < 15; ++m_S_SM_round)
+            S[blk_i * 3840 + (tid + m_S_SM_round * 256) / 15 * 15 + (tid + m_S_SM_round * 256) % 15] =
+                    S_SM[m_S_SM_round * 256 + tid];
     } else {
         // tiles cut by the edge
-        // 1: (de-)comp( 1024 ) ( ^ ; ^ ) ( BLK.x )
-        // 2: (de-)comp( ^ ) ( A:SM[1] ; ^ ) ( ^ )
+        // 1: (de-)comp( 3840 ) ( ^ ; ^ ) ( BLK.x )
+        __syncthreads();  // S_SM opens
+        // 2: (de-)comp( ^ ) ( A:SM[1] ; S:SM[1] ) ( ^ )
         #pragma unroll
-        for (int c_A_round_2 = 0; c_A_round_2 < 4; ++c_A_round_2)
-            A_SM[c_A_round_2 * 256 + tid] = blk_i * 1024 + (tid + c_A_round_2 * 256) < 10007 ?
-                    A[blk_i * 1024 + c_A_round_2 * 256 + tid] : 0.0f;
-        // 3: (de-)comp( 4 ) ( ^ ; ^ ) ( THR.x )
+        for (int c_A_round_2 = 0; c_A_round_2 < 15; ++c_A_round_2)
+            A_SM[c_A_round_2 * 256 + tid] = blk_i * 3840 + (tid + c_A_round_2 * 256) < 10007 ?
+                    A[blk_i * 3840 + c_A_round_2 * 256 + tid] : 0.0f;
+        // 3: (de-)comp( 15 ) ( ^ ; ^ ) ( THR.x )
         float S_RM;
         S_RM = 0.0f;
         float mine_2 = 0.0f;
         __syncthreads();  // A_SM is filled
-        for (int i_4 = 0; i_4 < 4; ++i_4) {
-            if (blk_i * 1024 + thr_i * 4 + i_4 < 10007) {
-                const float point_3 = A_SM[thr_i * 4 + i_4];
+        for (int i_4 = 0; i_4 < 15; ++i_4) {
+            if (blk_i * 3840 + thr_i * 15 + i_4 < 10007) {
+                const float point_3 = A_SM[thr_i * 15 + i_4];
                 mine_2 += point_3;
             }
         }
@@ -281,15 +293,22 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         const float passed_2 = passed_f32[0];
         const float carry_2 = S_RM + passed_2;
         mine_2 = carry_2 + before_3;
-        for (int i_4 = 0; i_4 < 4; ++i_4) {
-            if (blk_i * 1024 + thr_i * 4 + i_4 < 10007) {
+        for (int i_4 = 0; i_4 < 15; ++i_4) {
+            if (blk_i * 3840 + thr_i * 15 + i_4 < 10007) {
                 const float held_2 = mine_2;
-                const float point_4 = A_SM[thr_i * 4 + i_4];
+                const float point_4 = A_SM[thr_i * 15 + i_4];
                 const float prefix_2 = held_2 + point_4;
                 mine_2 = prefix_2;
-                S[blk_i * 1024 + thr_i * 4 + i_4] = prefix_2;
+                S_SM[thr_i * 15 + i_4] = prefix_2;
             }
         }
         S_RM = carry_2 + total_2;
+        __syncthreads();  // S_SM is complete
+        for (int m_S_SM_round_2 = 0; m_S_SM_round_2 < 15; ++m_S_SM_round_2) {
+            if (blk_i * 3840 + (tid + m_S_SM_round_2 * 256) / 15 * 15 + (tid +
+                    m_S_SM_round_2 * 256) % 15 < 10007)
+                S[blk_i * 3840 + (tid + m_S_SM_round_2 * 256) / 15 * 15 + (tid +
+                        m_S_SM_round_2 * 256) % 15] = S_SM[m_S_SM_round_2 * 256 + tid];
+        }
     }
 }
