@@ -40,10 +40,15 @@ def silent(stage: str, value: Value | None, seconds: float, /) -> None:
 
 @dataclass(frozen=True)
 class Checked:
-    """A legal plan; `derived` where mdh made the schedule (or the sections that the user left out)."""
+    """A legal plan; `derived`: the stages whose schedule mdh made, since the user gave none for them."""
 
     plan: Plan
-    derived: bool
+    derived: tuple[str, ...]
+
+    @property
+    def given(self) -> bool:
+        """The user's schedule has a part in it."""
+        return len(self.derived) < len(self.plan.stages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +85,8 @@ class Pipeline:
     ) -> Checked:
         """The plan of the given schedule; stages that it leaves out get the default one."""
         named = set() if given is None else {s.name for s in given.sections}
-        complete = None in named or {s.name for s in program.stages} <= named
-        default = None if complete else default_schedule(program, machine, target)
+        left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)
+        default = default_schedule(program, machine, target) if left else None
         chosen = given or default
         assert chosen is not None
         if given is None:
@@ -90,7 +95,7 @@ class Pipeline:
             "plan",
             lambda: check(program, chosen, machine, target, deterministic=deterministic, default=default),
         )
-        return Checked(plan, not complete)
+        return Checked(plan, left)
 
     def lower(self, plan: Plan) -> Module:
         return self._run("kernel", lambda: lower(plan))

@@ -31,13 +31,12 @@ DOORS = {
     "islpy": ("mdh.poly.",),
     "pycparser": ("mdh.frontend.",),
     "pcpp": ("mdh.frontend.",),
-    "lark": ("mdh.schedule.",),
     "pyopencl": ("mdh.device.opencl",),
     "cupy": ("mdh.device.cuda",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
 }
-HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "lark", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna")
+HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna")
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""
 

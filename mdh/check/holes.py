@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from mdh.check.subject import at, plural
 from mdh.diagnostics import Diagnostic
-from mdh.schedule.model import Arg, ArgCall, Attr, Core, Hole, Mem, Place, Section, Step, Tile
+from mdh.schedule.holes import section_holes
+from mdh.schedule.model import Hole, Section
 
 CODE = "S154"
 SHOWN = 4
@@ -13,7 +14,7 @@ SHOWN = 4
 
 def unbound_holes(section: Section) -> Iterator[Diagnostic]:
     """One diagnostic a named hole, where it first stands, and one for all that have no name."""
-    holes = [hole for step in section.steps for hole in step_holes(step)]
+    holes = [found.hole for found in section_holes(section)]
     named: dict[str, Hole] = {}
     for hole in holes:
         if hole.name is not None:
@@ -37,42 +38,3 @@ def _nameless(holes: list[Hole]) -> Diagnostic:
     labels = tuple(label for hole in holes[:SHOWN] for label in at(hole.span, "open"))
     how = "write values, or name holes (`?name`) and bind them with `--set name=VALUE`"
     return Diagnostic(CODE, headline, labels, help=how)
-
-
-def step_holes(step: Step) -> Iterator[Hole]:
-    """Every hole of a step in the order of the text, as far as the groups allow."""
-    entries: tuple[Tile | Mem | Core, ...] = (*step.tiles, *step.inputs, *step.outputs, *step.cores)
-    for entry in entries:
-        match entry.value:
-            case Hole() as hole:
-                yield hole
-            case Place(_, region, layout):
-                if isinstance(region, Hole):
-                    yield region
-                if isinstance(layout, Hole):
-                    yield layout
-                else:
-                    yield from (n for n in layout if isinstance(n, Hole))
-            case _:
-                pass
-        yield from _attr_holes(entry.attrs)
-    yield from _attr_holes(step.attrs)
-
-
-def _attr_holes(attrs: tuple[Attr, ...]) -> Iterator[Hole]:
-    for attr in attrs:
-        for arg in attr.args:
-            yield from _arg_holes(arg)
-
-
-def _arg_holes(arg: Arg) -> Iterator[Hole]:
-    match arg.value:
-        case Hole() as hole:
-            yield hole
-        case ArgCall(_, args):
-            for inner in args:
-                yield from _arg_holes(inner)
-        case _:
-            pass
-    if arg.fallback is not None:
-        yield from _arg_holes(arg.fallback)

@@ -43,13 +43,6 @@ def _place(split: Split) -> tuple[int, int]:
     return (depth + 1 if split.layer in ("VEC", "MMA") else depth), split.dim
 
 
-def up_to(plan: StagePlan, step: int) -> tuple[Loop, ...]:
-    """The loops outside of the body of a step's loops, its own included."""
-    position = plan.code_order.index(step)
-    outside = set(plan.code_order[: position + 1])
-    return tuple(loop for loop in code_loops(plan) if loop.step in outside)
-
-
 def inside(plan: StagePlan, step: int) -> tuple[Loop, ...]:
     """The loops in the body of a step's loops."""
     position = plan.code_order.index(step)

@@ -9,7 +9,7 @@ from mdh.diagnostics import Label
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
-from mdh.schedule.model import Caret, Mem, Place, Step
+from mdh.schedule.model import Step
 from mdh.source import Span
 
 
@@ -137,15 +137,6 @@ def at(span: Span | None, message: str = "") -> tuple[Label, ...]:
 def step_name(step: Step | PlanStep, number: int) -> str:
     """How messages call a step: by its label, else by its place in the text."""
     return f"step {number if step.label is None else step.label}"
-
-
-def opens_region(mem: Mem) -> bool:
-    """The entry copies into, or holds results in, a region other than where the buffer starts."""
-    return isinstance(mem.value, Place) and mem.value.region not in ("DM", "HM")
-
-
-def is_caret(value: object) -> bool:
-    return isinstance(value, Caret)
 
 
 def listed(names: Iterable[str]) -> str:

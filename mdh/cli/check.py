@@ -5,7 +5,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import write_text
-from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule, make_plan
+from mdh.cli.job import plan_for_machine, schedule_words
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -23,7 +23,7 @@ from mdh.cli.options import (
 )
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
-from mdh.ir.plan import Plan
+from mdh.pipeline import Checked
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -52,22 +52,20 @@ def check(
         strict_fp, deterministic,
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
-    given = load_schedule(request, trace)
-    chosen = choose_machine(request, given)
-    program = load_program(request, trace)
-    checked = make_plan(request, trace, program, given, chosen, choose_target(request, chosen))
+    _, checked = plan_for_machine(request, trace)
     if output is not None:
         write_text(line, output, checked.plan.text)
         log(f"wrote {output}")
     if json:
-        show_json(_as_json(checked.plan, checked.derived))
+        show_json(_as_json(checked))
     else:
-        show(_text(checked.plan, checked.derived))
+        show(_text(checked))
 
 
-def _text(plan: Plan, derived: bool) -> str:
+def _text(checked: Checked) -> str:
+    plan = checked.plan
     steps = sum(len(s.steps) for s in plan.stages)
-    what = "default schedule" if derived else "schedule"
+    what = schedule_words(checked)
     names = ", ".join(s.stage.name for s in plan.stages)
     return (
         f"ok: {what} of {plan.program.name} (stages {names}; {steps} steps) is legal on "
@@ -75,13 +73,15 @@ def _text(plan: Plan, derived: bool) -> str:
     )
 
 
-def _as_json(plan: Plan, derived: bool) -> dict[str, object]:
+def _as_json(checked: Checked) -> dict[str, object]:
+    plan = checked.plan
     return ok(
         "check",
         program=plan.program.name,
         machine=plan.machine.name,
         target=plan.target,
-        default=derived,
+        default=bool(checked.derived),
+        default_stages=list(checked.derived),
         stages=[{"name": s.stage.name, "steps": len(s.steps)} for s in plan.stages],
         schedule=plan.text,
     )

@@ -7,15 +7,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import write_text
-from mdh.cli.job import (
-    choose_machine,
-    choose_target,
-    load_program,
-    load_schedule,
-    make_kernel,
-    make_plan,
-    say_default,
-)
+from mdh.cli.job import make_kernel, plan_for_machine, say_default
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -66,20 +58,24 @@ def compile(
         strict_fp, deterministic,
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
-    given = load_schedule(request, trace)
-    chosen = choose_machine(request, given)
-    program = load_program(request, trace)
-    checked = make_plan(request, trace, program, given, chosen, choose_target(request, chosen))
+    chosen, checked = plan_for_machine(request, trace)
     _, text = make_kernel(trace, checked.plan)
     defines = parse_defines(line, request.defines)
-    files = folder(text, program, checked.plan.text, defines=defines, arch=chosen.arch)
+    files = folder(text, checked.plan.program, checked.plan.text, defines=defines, arch=chosen.arch)
     say_default(checked, output)
     if output is not None:
         for name, content in files.items():
             write_text(line, Path(output) / name, content)
     if json:
         show_json(
-            ok("compile", folder=output, files=sorted(files), default=checked.derived, source=text.source)
+            ok(
+                "compile",
+                folder=output,
+                files=sorted(files),
+                default=bool(checked.derived),
+                default_stages=list(checked.derived),
+                source=text.source,
+            )
         )
     elif output is None:
         show(text.source)

@@ -10,7 +10,7 @@ from pathlib import Path
 from mdh.cli.command_line import CommandLine
 from mdh.diagnostics import Diagnostic, Failed, Severity
 
-_PACKAGES = ("mdh", "numpy", "pycparser", "pcpp", "islpy", "lark", "pyopencl", "cupy-cuda13x", "typer")
+_PACKAGES = ("mdh", "numpy", "pycparser", "pcpp", "islpy", "pyopencl", "cupy-cuda13x", "typer")
 
 
 def save_crash(line: CommandLine, error: BaseException) -> Failed:

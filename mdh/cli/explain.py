@@ -7,7 +7,7 @@ import typer
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule, make_kernel, make_plan
+from mdh.cli.job import load_program, make_kernel, plan_for_machine
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -92,10 +92,7 @@ def _explain_entries(request: Request, trace: Trace, json: bool) -> None:
 
 
 def _explain_plan(request: Request, trace: Trace, json: bool) -> None:
-    given = load_schedule(request, trace)
-    chosen = choose_machine(request, given)
-    program = load_program(request, trace)
-    checked = make_plan(request, trace, program, given, chosen, choose_target(request, chosen))
+    _, checked = plan_for_machine(request, trace)
     module, _ = make_kernel(trace, checked.plan)
     explanation = explain_plan(checked.plan, module)
     if json:

@@ -38,9 +38,9 @@ def write_text(line: CommandLine, path: str | Path, text: str) -> None:
                 file.write(text)
             os.chmod(name, _mode_of(target))
             os.replace(name, target)
-        except BaseException:
+        finally:
+            # gone where it has taken the target's place
             Path(name).unlink(missing_ok=True)
-            raise
     except OSError as error:
         raise cannot_write(line, path, error) from None
 

@@ -96,11 +96,32 @@ def make_plan(
     return trace.pipeline.check(program, schedule, machine, target, deterministic=request.deterministic)
 
 
+def plan_for_machine(request: Request, trace: Trace) -> tuple[Machine, Checked]:
+    """What `check`, `compile` and `explain` begin with: the texts read, and checked for a machine."""
+    given = load_schedule(request, trace)
+    machine = choose_machine(request, given)
+    program = load_program(request, trace)
+    target = choose_target(request, machine)
+    return machine, make_plan(request, trace, program, given, machine, target)
+
+
 def make_kernel(trace: Trace, plan: Plan) -> tuple[Module, KernelText]:
     module = trace.pipeline.lower(plan)
     return module, trace.pipeline.emit(module, plan.program)
 
 
 def say_default(checked: Checked, output: str | None) -> None:
-    if checked.derived and output is None:
+    if not checked.derived or output is not None:
+        return
+    if checked.given:
+        names = ", ".join(checked.derived)
+        log(f"the schedule has no section for {names}: the default is used there; -o writes the whole")
+    else:
         log("no schedule given: the default schedule is used; -o writes it as a starting point")
+
+
+def schedule_words(checked: Checked) -> str:
+    """What the results of a verb call the schedule."""
+    if not checked.derived:
+        return "schedule"
+    return f"schedule (default for {', '.join(checked.derived)})" if checked.given else "default schedule"

@@ -12,7 +12,7 @@ from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import cannot_write, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
-from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default
+from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default, schedule_words
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -177,8 +177,7 @@ def _work(plan: Plan) -> tuple[int, int]:
 
 def _text(checked: Checked, device: Device, ran: Ran) -> str:
     plan = checked.plan
-    what = "default schedule" if checked.derived else "schedule"
-    lines = [f"{plan.program.name} on {device.spec} ({device.title}), {what}\n"]
+    lines = [f"{plan.program.name} on {device.spec} ({device.title}), {schedule_words(checked)}\n"]
     if ran.verdicts:
         kinds = {
             "exact": "small integers, bit for bit where sums are exact",
@@ -197,7 +196,8 @@ def _as_json(checked: Checked, device: Device, ran: Ran, output: str | None) -> 
         program=checked.plan.program.name,
         device=device.spec,
         title=device.title,
-        default=checked.derived,
+        default=bool(checked.derived),
+        default_stages=list(checked.derived),
         checked=list(ran.verdicts),
         timing=None if ran.timing is None else asdict(ran.timing),
         operations=ops,

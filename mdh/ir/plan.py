@@ -5,9 +5,8 @@ All `^`, aliases, defaults and fallbacks are resolved; every step, the implied l
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from mdh.ir.program import DimKind, Program, Stage
+from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.source import Span
 
@@ -141,16 +140,6 @@ class StagePlan:
                 if split.layer == layer and split.axis == axis:
                     return split.parts
         return 1
-
-    @cached_property
-    def split_reduction(self) -> frozenset[str]:
-        """Core layers that take more than one part of a pw dimension."""
-        return frozenset(
-            split.layer
-            for step in self.steps
-            for split in step.splits
-            if split.layer and split.parts > 1 and self.stage.dims[split.dim].kind is DimKind.PW
-        )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from mdh.ir.dtype import I32, I64, DType
-from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Select, Unary, Var
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Select, Var
 from mdh.ir.program import DimKind, Operator, Output, Result, Stage
 
 POSITION_LIMIT = 2**31 - 1
@@ -148,7 +148,3 @@ def better(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...], sign: str) -> E
 
 def _as(e: Expr, t: DType) -> Expr:
     return e if t is I32 or t == I32 else Cast(e, t)
-
-
-def negate(e: Expr) -> Expr:
-    return Unary("!", e, I32)

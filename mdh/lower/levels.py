@@ -9,7 +9,6 @@ from math import prod
 
 from mdh.ir.affine import Affine
 from mdh.ir.plan import PlanStep, StagePlan
-from mdh.ir.program import DimKind
 from mdh.lower.names import unused
 from mdh.poly.digits import Chain, Cut, Digit, digits
 
@@ -167,7 +166,3 @@ def _digits(chain: Chain) -> tuple[Digit, ...]:
     found = digits(chain)
     assert found is not None, "K121 refuses tiles that do not nest with a cyclic split"
     return found
-
-
-def reduction_levels(levels: Levels, kinds: tuple[DimKind, ...]) -> tuple[Level, ...]:
-    return tuple(lv for lv in levels.all if kinds[lv.dim] is not DimKind.CC)

@@ -235,9 +235,5 @@ def representable(value: Array, dtype: DType) -> bool:
     return bool((_C.cast(value, F64, dtype).astype(np.float64) == value).all())
 
 
-def _largest(value: Array) -> float:
-    return float(np.abs(value).max(initial=0))
-
-
 def _wide(dtype: DType) -> DType:
     return F64 if dtype.is_float else dtype

@@ -27,7 +27,6 @@ _PACKAGES = (
     ("pycparser", True, "C syntax"),
     ("pcpp", True, "C preprocessor"),
     ("islpy", True, "integer sets"),
-    ("lark", True, "schedule grammar"),
     ("ml_dtypes", True, "bfloat16"),
     ("pyopencl", True, "OpenCL"),
     ("typer", True, "command line"),

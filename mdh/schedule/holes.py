@@ -40,10 +40,10 @@ class OpenHole:
 
 def holes(schedule: Schedule) -> tuple[OpenHole, ...]:
     """Every hole that is still open, in text order."""
-    return tuple(h for i, section in enumerate(schedule.sections) for h in _section_holes(section, i))
+    return tuple(h for i, section in enumerate(schedule.sections) for h in section_holes(section, i))
 
 
-def _section_holes(section: Section, index: int) -> Iterator[OpenHole]:
+def section_holes(section: Section, index: int = 0) -> Iterator[OpenHole]:
     for number, step in enumerate(section.steps):
         yield from _step_holes(step, index, number)
 

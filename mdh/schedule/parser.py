@@ -1,8 +1,8 @@
 """Schedule text to `Schedule`: docs/language.md, section 1.
 
 Recursive descent over a token list. The language is LL(1) but for labels, so this is short, takes a
-millisecond, and each place knows in plain words what it expected. `grammar.lark` states the same language
-as a grammar; the tests hold the two against each other.
+millisecond, and each place knows in plain words what it expected. tests/schedule/grammar.lark states the same
+language as a grammar; the tests hold the two against each other.
 """
 
 import re

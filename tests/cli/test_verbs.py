@@ -60,6 +60,35 @@ def test_check_as_data(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_a_schedule_of_some_stages_is_said_to_be_one(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("two.c").write_text(
+        "void two(const float a[8], float x[8], float y[8]) {\n"
+        "  for (int i = 0; i < 8; i++)\n    x[i] = a[i] + 1.0f;\n"
+        "  for (int i = 0; i < 8; i++)\n    y[7 - i] = x[i] * 2.0f;\n}\n"
+    )
+    Path("y.mdh").write_text("stage y {\n  1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x )\n}\n")
+    assert run(["compile", "two.c", "--schedule", "y.mdh", "--machine", "a100"]) == 0
+    out, err = capsys.readouterr()
+    said = "mdh: the schedule has no section for x: the default is used there; -o writes the whole\n"
+    assert err == said and "// 1: (de-)comp( 4 )" in out
+    assert run(["check", "two.c", "--schedule", "y.mdh", "--machine", "a100"]) == 0
+    assert capsys.readouterr().out.startswith("ok: schedule (default for x) of two")
+    value = _json(capsys, "check", "two.c", "--schedule", "y.mdh", "--machine", "a100")
+    assert (value["default"], value["default_stages"]) == (True, ["x"])
+    assert run(["check", "two.c", "--machine", "a100"]) == 0
+    assert capsys.readouterr().out.startswith("ok: default schedule of two")
+
+
+def test_an_interrupted_write_leaves_nothing(scale: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = sorted(p.name for p in scale.iterdir())
+    monkeypatch.setattr("mdh.cli.files.os.replace", interrupt)
+    assert run(["check", "scale.c", "--machine", "a100", "-o", "new.mdh"]) == 130
+    assert sorted(p.name for p in scale.iterdir()) == before
+
+
 def test_holes_are_set(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("open.mdh").write_text("1: (de-)comp( ?t{2,4} ) ( ^ ; ^ ) ( BLK.x )\n")
     value = _json(capsys, "check", "scale.c", "--schedule", "open.mdh", "--set", "t=2", "--machine", "a100")

@@ -3,6 +3,7 @@
 import os
 import time
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,7 +15,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.tokens import SIZE_LIMIT
 from mdh.source import Source
 from tests.mutations import mutate
-from tests.source_tree import PACKAGE, ROOT
+from tests.source_tree import ROOT
 
 COUNT = int(os.environ.get("MDH_MUTATIONS", "600"))
 SEED = int(os.environ.get("MDH_SEED", "20261121"))
@@ -34,7 +35,7 @@ def _codes(text: str) -> set[str]:
 
 @cache
 def _grammar() -> Lark:
-    text = (PACKAGE / "schedule" / "grammar.lark").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
     return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False)
 
 

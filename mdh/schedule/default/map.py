@@ -1,5 +1,7 @@
 """Maps and transposes: every output element by itself."""
 
+from collections.abc import Callable
+
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
@@ -14,19 +16,24 @@ GROUPS_PER_CORE = 8
 
 
 def map_stage(shape: Shape, machine: Machine) -> Outline:
+    return by_output(shape, machine, _on_gpu)
+
+
+def by_output(shape: Shape, machine: Machine, on_gpu: Callable[[Outline, int, Machine], None]) -> Outline:
+    """Along the output's contiguous dim: by `on_gpu`, or the same way for all on a CPU."""
     outline = Outline(shape)
     x = output_dim(shape)
-    if x is None:
-        return outline
-    if machine.kind == "cpu":
-        map_cpu(outline, x, machine)
-        return outline
-    y = _transposed(shape, x)
+    if x is not None:
+        (map_cpu if machine.kind == "cpu" else on_gpu)(outline, x, machine)
+    return outline
+
+
+def _on_gpu(outline: Outline, x: int, machine: Machine) -> None:
+    y = _transposed(outline.shape, x)
     if y is not None:
         _transpose(outline, x, y, machine)
     else:
         _map_gpu(outline, x, machine)
-    return outline
 
 
 def output_dim(shape: Shape) -> int | None:

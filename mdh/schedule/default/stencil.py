@@ -3,7 +3,7 @@
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up
-from mdh.schedule.default.map import map_cpu, neighbour, output_dim
+from mdh.schedule.default.map import by_output, neighbour
 from mdh.schedule.default.outline import Outline
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Unit
@@ -20,25 +20,21 @@ def is_stencil(shape: Shape) -> bool:
 
 
 def stencil(shape: Shape, machine: Machine) -> Outline:
-    outline = Outline(shape)
-    x = output_dim(shape)
-    if x is None:
-        return outline
-    if machine.kind == "cpu":
-        map_cpu(outline, x, machine)
-        return outline
-    extents = shape.extents
+    return by_output(shape, machine, _on_gpu)
+
+
+def _on_gpu(outline: Outline, x: int, machine: Machine) -> None:
+    shape, extents = outline.shape, outline.shape.extents
     y = neighbour(shape, x)
     tiles = dict.fromkeys(shape.of_kind(DimKind.CC), 1)
     if y is None:
         tiles[x] = min(THREADS, power_up(extents[x]))
         outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
         outline.step({x: 1}, {x: Unit("THR", "x")})
-        return outline
+        return
     columns = min(COLUMNS, power_up(extents[x]))
     rows = ROWS if extents[y] >= 4 * ROWS else 1
     lines = min(THREADS // columns, power_up(ceil_div(extents[y], rows)))
     tiles |= {x: columns, y: rows * lines}
     outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
     outline.step({x: 1, y: rows}, {x: Unit("THR", "x"), y: Unit("THR", "y")})
-    return outline
