@@ -8,6 +8,8 @@ work-group and `thread_id` never occurs.
 Calls beyond math.h: `block_id`, `thread_id`, `shfl_xor(value, mask)`, `shfl_up(value, delta)`,
 `cluster_rank()`, `peer(load, rank)` (an SM element of another block of the cluster); the integer functions
 `imin`, `imax` (arguments without side effects).
+Index arithmetic: an operation of type I64 may have an I32 operand (C converts it), an I32 Let or index an I64
+value that fits.
 Vectors: a Load with lanes > 1 is a vector; scalars mixed with vectors broadcast. `lane(vector, k)` is one of
 its elements, `iota(Const(n))` the vector 0 … n - 1. Vector accesses to DM and SM must be aligned to their
 size, at most 16 bytes, save in OpenCL kernels of one work-item a work-group.
@@ -101,11 +103,12 @@ class Alloc:
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """An immutable scalar for the rest of the enclosing body."""
+    """An immutable scalar for the rest of the enclosing body. below > 0: it lies in 0 … below-1."""
 
     name: str
     value: Expr
     dtype: DType = I32
+    below: int = 0
 
 
 @dataclass(frozen=True, slots=True)

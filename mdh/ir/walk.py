@@ -60,8 +60,8 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return s
         case Alloc(buf, init):
             return Alloc(buf, None if init is None else f(init))
-        case Let(name, value, dtype):
-            return Let(name, f(value), dtype)
+        case Let():
+            return replace(s, value=f(s.value))
         case Store():
             return replace(s, index=tuple(map(f, s.index)), value=f(s.value))
         case Move():

@@ -17,6 +17,7 @@ from mdh.lower.passes.prune import prune
 from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.vectorise import vectorise
 from mdh.lower.passes.widen import widen
+from mdh.lower.passes.width import widen_indices
 from mdh.lower.ticket import finish_by_ticket
 
 CPU_UNROLLED = 512
@@ -45,7 +46,7 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
 
 
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
-    """prune → vectorise → unroll_registers → widen → place_barriers; each states its contract."""
+    """The passes in order; each states its contract."""
     body = prune(body)
     body = vectorise(body, bufs, nest.names, wide=nest.cpu and nest.target == "opencl")
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
@@ -55,7 +56,7 @@ def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tupl
         shared = frozenset(n for n in nest.shared if n not in nest.managed)
         divergent = frozenset({nest.tid, *(lv.var for lv in nest.thread_levels())})
         body = place_barriers(body, shared, divergent)
-    return body
+    return widen_indices(body, launch_of(nest))
 
 
 def _buffers(

@@ -80,7 +80,7 @@ def _thread_lets(nest: Nest) -> list[Stmt]:
         unit: Expr = _thread(lv.axis)
         if linear:
             unit = _digit_of_tid(nest, lv)
-        out.append(Let(lv.var, _piece(nest, lv, unit)))
+        out.append(Let(lv.var, _piece(nest, lv, unit), below=lv.parts))
     return out
 
 
@@ -139,5 +139,5 @@ def _unit_lets(nest: Nest, coordinates: list[Expr]) -> list[Stmt]:
         if blocks > 1 and clusters > 1:
             op = "%" if lv.layer == "BLK" else "/"
             e = Binary(op, e, Const(blocks, I32), I32)
-        out.append(Let(lv.var, _piece(nest, lv, e)))
+        out.append(Let(lv.var, _piece(nest, lv, e), below=lv.parts))
     return out

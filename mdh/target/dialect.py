@@ -7,6 +7,7 @@ from typing import Protocol
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Call, Cast, Expr
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Kernel, Move, Stmt, Store
+from mdh.ir.ranges import Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Scope:
     kernel: Kernel
     buffers: Mapping[str, Buf]
     names: Mapping[str, str]
+    known: Known
+    """Ranges of the variables in reach, from which offsets learn their width."""
     spun: frozenset[str] = frozenset()
     """DM buffers that a While waits on: their loads are volatile."""
     depth: int = 1

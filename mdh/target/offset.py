@@ -2,42 +2,66 @@
 
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32, I64, DType
-from mdh.ir.expr import Binary, Cast, Const, Expr, Unary, Var, substitute
+from mdh.ir.expr import Binary, Const, Expr, Unary, substitute
 from mdh.ir.kernel import Buf, Space
+from mdh.ir.ranges import INT, Known, Range, bounds
+from mdh.ir.width import sum_of
 
-WIDE = 1 << 31
+WIDE = INT[1] + 1
 """Elements from which an offset no longer fits C's int."""
 
+Opaque = tuple[Expr, int, Range]
+"""A part of a subscript that depends on data: the expression, its stride, its range in a legal access."""
 
-def offset(buf: Buf, index: tuple[Expr, ...], extra: int = 0) -> Expr:
+
+def offset(buf: Buf, index: tuple[Expr, ...], known: Known, extra: int = 0) -> Expr:
     """The element (vector, where buf.lanes > 1) that `index` names, `extra` elements on.
 
     The affine part comes first, largest stride first; data-dependent parts follow.
     """
     affine = Affine((), extra)
-    rest: list[tuple[Expr, int]] = []
-    for i, stride in zip(index, buf.strides, strict=True):
-        part, terms = _split(i, stride)
-        affine = affine + part
-        rest.extend(terms)
-    wide = buf.space is Space.DM and buf.elements >= WIDE
-    dtype = I64 if wide else I32
-    out = _wide_affine(affine) if wide else to_expr(affine)
-    for opaque, scale in rest:
-        term = Cast(opaque, I64) if wide else opaque
-        if abs(scale) != 1:
-            term = Binary("*", term, Const(abs(scale), dtype), dtype)
-        if out == Const(0, dtype):
-            out = term if scale > 0 else Unary("-", term, dtype)
-        else:
-            out = Binary("+" if scale > 0 else "-", out, term, dtype)
+    rest: list[Opaque] = []
+    for i, n, stride in zip(index, buf.shape, buf.strides, strict=True):
+        part, terms = _split(i, 1)
+        affine = affine + part.scale(stride)
+        ends = _ends(part, known)
+        for e, scale in terms:
+            # a legal subscript is 0 … n-1, so what the affine part leaves is all that data can add
+            r = bounds(e, known) or tuple(sorted(x // scale for x in (-ends[1], n - 1 - ends[0])))
+            rest.append((e, scale * stride, (r[0], r[1])))
+    if buf.space is Space.DM and buf.elements >= WIDE:
+        return _wide(affine, rest, known)
+    out = to_expr(affine)
+    for opaque, scale, _ in rest:
+        out = _plus(out, opaque, scale)
     return out
+
+
+def _wide(affine: Affine, rest: list[Opaque], known: Known) -> Expr:
+    """The sum with data-dependent parts as variables of their own, which are put in afterwards."""
+    names: dict[str, Expr] = {}
+    for opaque, scale, r in rest:
+        name = f"@{len(names)}"
+        names[name] = opaque
+        affine = affine + Affine.var(name).scale(scale)
+        known = known.holding(name, r)
+    return substitute(sum_of(affine, known), names)
+
+
+def _plus(out: Expr, term: Expr, scale: int) -> Expr:
+    if abs(scale) != 1:
+        term = Binary("*", term, Const(abs(scale), I32), I32)
+    if out == Const(0, I32):
+        return term if scale > 0 else Unary("-", term, I32)
+    return Binary("+" if scale > 0 else "-", out, term, I32)
+
+
+def _ends(a: Affine, known: Known) -> Range:
+    return a.bounds({n: known.names.get(n, INT) for n in a.names})
 
 
 def _split(e: Expr, scale: int) -> tuple[Affine, list[tuple[Expr, int]]]:
     """`e * scale` as an affine part and scaled opaque terms."""
-    if scale == 0:
-        return Affine(), []
     affine = from_expr(e)
     if affine is not None:
         return affine.scale(scale), []
@@ -47,17 +71,9 @@ def _split(e: Expr, scale: int) -> tuple[Affine, list[tuple[Expr, int]]]:
             b, more = _split(right, scale if op == "+" else -scale)
             return a + b, opaque + more
         case Binary("*", left, Const(int() as factor), _) | Binary("*", Const(int() as factor), left, _):
-            return _split(left, scale * factor)
+            return _split(left, scale * factor) if factor else (Affine(), [])
         case _:
             return Affine(), [(e, scale)]
-
-
-def _wide_affine(a: Affine) -> Expr:
-    """Every variable is widened before it is scaled; a sum that starts wide stays wide."""
-    names = dict(a.terms)
-    lead = max(names, key=lambda n: (names[n] > 0, abs(names[n]), n), default=None)
-    casts: dict[str, Expr] = {n: Cast(Var(n, I32), I64) for n, c in a.terms if abs(c) != 1 or n == lead}
-    return substitute(to_expr(a, I64), casts)
 
 
 def counter_type(*bounds: Expr) -> DType:

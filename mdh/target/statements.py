@@ -1,6 +1,7 @@
 """Statements as indented C lines; both targets share all of it but what Dialect spells."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from mdh.ir.dtype import I32
@@ -38,6 +39,8 @@ def block(body: Body, scope: Scope, dialect: Dialect) -> list[str]:
         if isinstance(s, Alloc):
             scope = scope.with_buffers(s.buf)
         out.extend(statement(s, scope, dialect))
+        if isinstance(s, Let):
+            scope = replace(scope, known=scope.known.after(s))
     return out
 
 
@@ -89,10 +92,11 @@ def _let(s: Let, scope: Scope, dialect: Dialect) -> str:
 def _for(s: For, scope: Scope, dialect: Dialect) -> list[str]:
     var = scope.name(s.var)
     counter = dialect.value_type(counter_type(s.start, s.stop, s.step))
+    inside = replace(scope.inner(), known=scope.known.within_loop(s))
     step = f"++{var}" if s.step == Const(1, s.step.dtype) else f"{var} += {text(s.step, scope, dialect)}"
     start, stop = text(s.start, scope, dialect), text(s.stop, scope, dialect, 11)
     head = f"for ({counter} {var} = {start}; {var} < {stop}; {step})"
-    return [*unroll(s), *braced(head, block(s.body, scope.inner(), dialect))]
+    return [*unroll(s), *braced(head, block(s.body, inside, dialect))]
 
 
 def unroll(s: For) -> list[str]:

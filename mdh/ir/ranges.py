@@ -1,0 +1,147 @@
+"""What values an index expression can take, from the ranges of its variables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Unary, Var
+from mdh.ir.kernel import For, Launch, Let
+
+Range = tuple[int, int]
+"""Inclusive: (least, most)."""
+
+INT: Range = (-(2**31), 2**31 - 1)
+"""What C's int holds."""
+
+
+def within(r: Range, limits: Range = INT) -> bool:
+    return limits[0] <= r[0] and r[1] <= limits[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """At a place in a kernel: ranges of variables, and upper limits that conditions around it imply.
+
+    limits: (f, most): f <= most holds here, f an affine function of variables.
+    """
+
+    launch: Launch
+    names: Mapping[str, Range] = field(default_factory=dict)
+    limits: tuple[tuple[Affine, int], ...] = ()
+
+    def within_loop(self, s: For) -> "Known":
+        """Inside the body of a loop."""
+        return self._with(s.var, loop_range(s, self))
+
+    def after(self, s: Let) -> "Known":
+        """Behind a definition; `below` is believed where the value does not show it."""
+        r = (0, s.below - 1) if s.below else None
+        return self._with(s.name, r if r is not None and not s.dtype.is_float else bounds(s.value, self))
+
+    def holding(self, name: str, r: Range) -> "Known":
+        return self._with(name, r)
+
+    def where(self, cond: Expr) -> "Known":
+        """Where a condition holds: its comparisons of an affine function with a constant are limits."""
+        match cond:
+            case Binary("&&", left, right, _):
+                return self.where(left).where(right)
+            case Binary("<", left, Const(int() as n), _):
+                f = from_expr(left)
+                return self if f is None else replace(self, limits=(*self.limits, (f, n - 1)))
+            case _:
+                return self
+
+    def _with(self, name: str, r: Range | None) -> "Known":
+        names = {n: old for n, old in self.names.items() if n != name}
+        return replace(self, names=names if r is None else {**names, name: r})
+
+
+def loop_range(s: For, known: Known) -> Range | None:
+    """Values of the loop's variable; one that leaves int's range at the end is as wide as its last value."""
+    start, stop, step = (bounds(e, known) for e in (s.start, s.stop, s.step))
+    if start is None or stop is None:
+        return None
+    past = stop[1] - 1 + (step[1] if step is not None else 1)
+    last = max(start[0], stop[1] - 1)
+    return start[0], last if past <= INT[1] else max(past, last)
+
+
+def bounds(e: Expr, known: Known) -> Range | None:
+    """The range of an integer expression, None where it depends on data."""
+    r = _bounds(e, known)
+    if r is None or not known.limits or isinstance(e, Const):
+        return r
+    f = from_expr(e)
+    for limited, most in known.limits:
+        rest = None if f is None else limited + f.scale(-1)
+        if rest is not None and rest.names < limited.names and rest.names <= known.names.keys():
+            # f = limited - rest <= most - rest
+            r = r[0], max(r[0], min(r[1], most - rest.bounds(dict(known.names))[0]))
+    return r
+
+
+def _bounds(e: Expr, known: Known) -> Range | None:
+    match e:
+        case Const(int() as value, _):
+            return value, value
+        case Var(name, _):
+            return known.names.get(name)
+        case Call("block_id", (Const(int() as axis), *_), _):
+            return 0, known.launch.grid[axis] - 1
+        case Call("thread_id", (Const(int() as axis), *_), _):
+            return 0, known.launch.block[axis] - 1
+        case Call("imin" | "imax", (a, b), _):
+            return _either(bounds(a, known), bounds(b, known))
+        case Cast(arg, dtype) if not dtype.is_float and not arg.dtype.is_float:
+            inner = bounds(arg, known)
+            return inner if inner is not None and within(inner, _limits(dtype.kind, dtype.bits)) else None
+        case Unary("-", arg, _):
+            inner = bounds(arg, known)
+            return None if inner is None else (-inner[1], -inner[0])
+        case Select(_, then, other, dtype) if not dtype.is_float:
+            return _either(bounds(then, known), bounds(other, known))
+        case Binary(op, _, _, _) if op in COMPARISONS:
+            return 0, 1
+        case Binary(op, left, right, dtype) if not dtype.is_float:
+            return _arithmetic(op, bounds(left, known), bounds(right, known))
+        case _:
+            return None
+
+
+def _either(a: Range | None, b: Range | None) -> Range | None:
+    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+
+
+def _limits(kind: str, bits: int) -> Range:
+    return (0, 2**bits - 1) if kind == "uint" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _arithmetic(op: str, a: Range | None, b: Range | None) -> Range | None:
+    if op == "%" and b is not None and b[0] > 0:
+        if a is not None and a[0] >= 0:
+            return 0, min(a[1], b[1] - 1)
+        return 1 - b[1], b[1] - 1
+    if a is None or b is None:
+        return None
+    match op:
+        case "+":
+            return a[0] + b[0], a[1] + b[1]
+        case "-":
+            return a[0] - b[1], a[1] - b[0]
+        case "*":
+            corners = [x * y for x in a for y in b]
+            return min(corners), max(corners)
+        case "/" if b[0] > 0:
+            corners = [_truncated(x, y) for x in a for y in b]
+            return min(corners), max(corners)
+        case "&" if a[0] >= 0 and b[0] >= 0:
+            return 0, min(a[1], b[1])
+        case "|" | "^" if a[0] >= 0 and b[0] >= 0:
+            return 0, (1 << max(a[1], b[1]).bit_length()) - 1
+        case _:
+            return None
+
+
+def _truncated(x: int, y: int) -> int:
+    return x // y if x >= 0 else -(-x // y)
