@@ -62,6 +62,7 @@ class Machine:
 
 
 SCHEMA = "mdh.machine/1"
+"""Files of a later mdh that has more fields say `mdh.machine/1.1`, `1.2`…: only there are fields unknown."""
 _FOLDER = Path(__file__).parent / "machines"
 _KINDS = ("gpu", "cpu")
 _TARGETS = ("cuda", "opencl")
@@ -105,12 +106,15 @@ def read_machine(source: Source) -> Machine:
         table = tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as e:
         raise _bad_toml(source, e) from e
-    if table.pop("schema", None) != SCHEMA:
+    schema = re.fullmatch(rf"{SCHEMA}(\.[1-9]\d*)?", str(table.pop("schema", "")))
+    if schema is None:
         raise fail(
             "F152", f"`{source.name}` is not a machine file of schema `{SCHEMA}`", _key(source, "schema"),
             help=f'write schema = "{SCHEMA}"; `mdh devices --export` writes a complete file',
         )  # fmt: skip
-    found = list(_wrong_fields(source, table))
+    found = [*_wrong_fields(source, table)]
+    if schema[1] is None:
+        found.extend(_unknown_fields(source, table))
     if not found:
         values: dict[str, Any] = {f.name: _convert(f.name, table[f.name]) for f in fields(Machine)}
         machine = Machine(**values)
@@ -152,24 +156,41 @@ def _bad_toml(source: Source, error: tomllib.TOMLDecodeError) -> Failed:
 
 
 def _key(source: Source, name: str) -> Span:
-    """Where a field is set, else the start of the file."""
-    found = re.search(rf"^[ \t]*({re.escape(name)})[ \t]*=", source.text, re.MULTILINE)
+    """Where a field (or a table) is set, else the start of the file."""
+    found = re.search(rf"^[ \t\[]*({re.escape(name)})[ \t]*[]=.]", source.text, re.MULTILINE)
     return Span(source, found.start(1), found.end(1)) if found else Span(source, 0, 1)
 
 
 def _wrong_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
-    """Fields that are missing or of the wrong type; unknown ones may be a newer mdh's and are ignored."""
-    unknown = table.keys() - {f.name for f in fields(Machine)}
+    """Fields that are missing or of the wrong type."""
+    meant = _misspelt(table)
     for f in fields(Machine):
         if f.name in table:
             if not _fits(f.name, table[f.name]):
                 label = Label(_key(source, f.name), f"must be {_wanted(f.name)}")
                 yield Diagnostic("F153", f"`{f.name}` is {table[f.name]!r}", (label,))
             continue
-        near = get_close_matches(f.name, sorted(unknown), 1)
-        labels = (Label(_key(source, near[0]), f"not a field: `{f.name}` is meant?"),) if near else ()
+        near = meant.get(f.name)
+        labels = (Label(_key(source, near), f"not a field: `{f.name}` is meant?"),) if near else ()
         headline = f"machine file `{source.name}` has no field `{f.name}`"
         yield Diagnostic("F153", headline, labels, help=f"every field of `{SCHEMA}` is required")
+
+
+def _unknown_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
+    """What no field of the schema is called, save where a missing field's message shows it already."""
+    names = [f.name for f in fields(Machine)]
+    for name in sorted(table.keys() - set(names) - set(_misspelt(table).values())):
+        near = get_close_matches(name, names, 1)
+        said = f"`{near[0]}` is one, and set already" if near else "`mdh devices --export -` prints them all"
+        yield Diagnostic("F153", f"`{SCHEMA}` has no field `{name}`", (Label(_key(source, name)),), help=said)
+
+
+def _misspelt(table: dict[str, object]) -> dict[str, str]:
+    """Missing field -> the unknown one that is closest to it."""
+    names = {f.name for f in fields(Machine)}
+    unknown = sorted(table.keys() - names)
+    near = {name: get_close_matches(name, unknown, 1) for name in sorted(names - table.keys())}
+    return {name: found[0] for name, found in near.items() if found}
 
 
 def _kind_of(name: str) -> object:

@@ -44,8 +44,13 @@ def test_unknown_name_suggests() -> None:
     assert "did you mean" in diagnostic.help
 
 
-def test_fields_of_a_newer_mdh_are_ignored() -> None:
-    assert read_machine(Source("m.toml", A100 + "\nphase = 3\n")) == load_machine("a100")
+def test_unknown_fields_are_refused_but_those_of_a_later_mdh() -> None:
+    end = len(A100.splitlines()) + 1
+    assert codes(A100 + "phase = 3\n") == [("F153", end)]
+    assert codes(A100 + "[phase]\nx = 3\n") == [("F153", end)]
+    assert codes(A100 + "clocks = 3\n") == [("F153", end)]
+    later = A100.replace("machine/1", "machine/1.2")
+    assert read_machine(Source("m.toml", later + "phase = 3\n")) == load_machine("a100")
 
 
 def test_missing_file(tmp_path: Path) -> None:
@@ -59,6 +64,7 @@ def test_missing_file(tmp_path: Path) -> None:
     [
         ("units = 108", "units = = 108", [("F151", 7)]),
         ("machine/1", "machine/9", [("F152", 1)]),
+        ("machine/1", "machine/1.0", [("F152", 1)]),
         ("units = 108", "units = -1", [("F153", 7)]),
         ("units = 108", "units = true", [("F153", 7)]),
         ("warp = 32", "wrap = 32", [("F153", 8)]),
