@@ -51,7 +51,9 @@ def footprints(program: Program, plan: StagePlan, *, cpu: bool) -> tuple[Footpri
         step = plan.steps[i]
         inside = _inside(plan, items, items.index(i) + 1, cpu=cpu)
         for staging in step.stagings:
-            out.extend(_staged(program, plan, i, staging, inside[staging.region]))
+            # on a CPU nothing copies into SM while the work-item computes
+            slots = 1 if cpu and staging.region == "SM" else step.stages
+            out.extend(_staged(program, plan, i, staging, inside[staging.region], slots))
         for holding in step.holdings:
             if holding.region is not None:
                 opens = _run_start(plan, items, items.index(i) + 1)
@@ -144,7 +146,7 @@ def _run_start(plan: StagePlan, items: list[Item], end: int) -> int:
 
 
 def _staged(
-    program: Program, plan: StagePlan, i: int, staging: Staging, inside: tuple[Loop, ...]
+    program: Program, plan: StagePlan, i: int, staging: Staging, inside: tuple[Loop, ...], slots: int
 ) -> list[Footprint]:
     """One instance for each group of accesses that differ by constants only."""
     size = program.buffer_of[staging.buffer].dtype.bytes
@@ -155,8 +157,8 @@ def _staged(
             for function, c in zip(linear, zip(*shifts, strict=True), strict=True)
         )
         elements = padded(shape, staging.layout, staging.pad)
-        slots = plan.steps[i].stages if staging.region == "SM" else 1
-        unit = SWIZZLE_LINE if staging.swizzle else size if slots == 1 else ALIGNMENT
+        aligned = staging.region == "SM" and slots > 1
+        unit = SWIZZLE_LINE if staging.swizzle else ALIGNMENT if aligned else size
         whole = -(-elements * size // unit) * unit // size
         out.append(Footprint(i, staging.buffer, staging.region, shape, elements, whole * size * slots, slots))
     return out

@@ -116,17 +116,24 @@ def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
     mma = has_layer(step, "MMA")
     known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc") if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
-    sequential = not all(isinstance(c.value, Unit) for c in step.cores)
-    for name in ("stages", "unroll"):
-        if name in attrs and not sequential:
-            found.append(no_effect(attrs[name], "a step without a sequential loop"))
-    if "stages" in attrs and sequential and not plan.stagings:
-        found.append(no_effect(attrs["stages"], "a step that stages no input"))
-    looping = any(s.layer is None and s.parts > 1 for s in plan.splits)
     stages = number(attrs.get("stages")) or 1
-    if not looping:
-        plan = replace(plan, stagings=tuple(replace(s, window=False) for s in plan.stagings))
-    return replace(plan, stages=stages if looping else 1, unroll=_unroll(attrs.get("unroll")))
+    said = ("stages", "unroll") if stages > 1 else ("unroll",)
+    telling = [attrs[name] for name in said if name in attrs]
+    telling += [a for mem in step.inputs for a in mem.attrs if a.name == "window" and plan.stagings]
+    obstacle = _no_loop(step, plan)
+    if obstacle:
+        found.extend(no_effect(attr, obstacle) for attr in telling)
+    elif stages > 1 and not plan.stagings:
+        found.append(no_effect(attrs["stages"], "a step that stages no input"))
+    return replace(plan, stages=1 if obstacle else stages, unroll=_unroll(attrs.get("unroll")))
+
+
+def _no_loop(step: Step, plan: PlanStep) -> str:
+    """Why no loop of the step runs more than once; empty where one does."""
+    if all(isinstance(c.value, Unit) for c in step.cores):
+        return "a step without a sequential loop"
+    looping = any(s.layer is None and s.parts > 1 for s in plan.splits)
+    return "" if looping else "a step whose sequential loops have one part"
 
 
 def _unroll(attr: Attr | None) -> int | None:

@@ -115,6 +115,12 @@ class Subject:
         spans = (a.span for a in mem.attrs if a.name == name and a.span)
         return at(next(spans, mem.span or step.span), message)
 
+    def at_step_attr(self, s: int, name: str, message: str = "") -> tuple[Label, ...]:
+        """An attribute of a step."""
+        step = self.written(s)
+        spans = (a.span for a in (step.attrs if step else ()) if a.name == name)
+        return at(next(spans, None), message)
+
     def at_dim(self, d: int, message: str = "") -> tuple[Label, ...]:
         """The loop in the C."""
         return at(self.stage.dims[d].span, message)

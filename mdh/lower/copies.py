@@ -34,8 +34,10 @@ def plan_copies(nest: Nest, step: PlanStep, scope: Scope, slots: int = 1) -> lis
     """The copies that stand at a step's point, and the instances they make (one a group of accesses)."""
     out = []
     for staging in step.stagings:
+        # on a CPU nothing copies into SM while the work-item computes
+        deep = 1 if nest.cpu and staging.region == "SM" else slots
         for key, shifts in _groups(nest, staging.buffer).items():
-            out.append(_copy(nest, staging, key, shifts, scope, slots))
+            out.append(_copy(nest, staging, key, shifts, scope, deep))
     return out
 
 
@@ -78,7 +80,9 @@ def _copy(
             return Copy(staging, key, Instance(known, axes, Affine()), src)
         buf = nest.declare(buf)
     else:
-        buf = Buf(nest.fresh(f"{staging.buffer}_RM"), space, dtype, shape, strides, align=16)
+        size = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+        full, steps = (shape, strides) if slots == 1 else ((slots, *shape), (size, *strides))
+        buf = Buf(nest.fresh(f"{staging.buffer}_RM"), space, dtype, full, steps, align=16)
     src = scope.live.get(key) or Instance(dm_buf(nest.buffers[staging.buffer], readonly=True))
     return Copy(staging, key, Instance(buf, axes), src)
 

@@ -11,10 +11,11 @@ from mdh.lower.close import close_region, open_region
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import finish
 from mdh.lower.fold import combine
+from mdh.lower.fragments import stated
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Region, Scope
 from mdh.lower.order import Loop, Point
-from mdh.lower.pipeline_loop import Emit, emit_pipelined
+from mdh.lower.pipeline_loop import Emit, emit_pipelined, pipelines
 
 MOST_PEELS = 2
 """Loops with a remainder that get a separate last part, one inside the other; more would double code."""
@@ -102,12 +103,7 @@ def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
     if lanes:
         return [_for(nest, level, 0, level.parts, emit(nest, inner), ForKind.VEC)]
     following = nest.items[scope.position + 1]
-    pipelined = (
-        isinstance(following, Point)
-        and following.step.stages > 1
-        and _staged(following.step)
-        and not nest.cpu
-    )
+    pipelined = isinstance(following, Point) and following.step.stages > 1 and pipelines(nest, following.step)
     if level.exact or level.cyclic or scope.peels >= MOST_PEELS or level.full_parts == 0:
         if pipelined and isinstance(following, Point):
             return emit_pipelined(nest, level, level.parts, following.step, scope, _below_point)
@@ -135,19 +131,13 @@ def _below_point(nest: Nest, scope: Scope) -> list[Stmt]:
     return _around(nest, scope, emit(nest, scope.at(scope.position + 1)))
 
 
-def _staged(step: PlanStep) -> bool:
-    return any(s.region == "SM" for s in step.stagings)
-
-
 def _kind(nest: Nest, level: Level) -> ForKind:
-    return ForKind.UNROLL if nest.plan.steps[level.step].unroll in (0,) else ForKind.SEQ
+    return ForKind.UNROLL if nest.plan.steps[level.step].unroll == 0 else ForKind.SEQ
 
 
 def _for(nest: Nest, level: Level, start: int, stop: int, body: list[Stmt], kind: ForKind) -> For:
     unroll = nest.plan.steps[level.step].unroll
-    factor = 0
-    if kind is ForKind.SEQ and unroll is not None and unroll > 1:
-        kind, factor = ForKind.UNROLL, unroll
+    kind, factor = stated(unroll) if kind is ForKind.SEQ else (kind, 0)
     return For(level.var, Const(start, I32), Const(stop, I32), Const(1, I32), tuple(body), kind, factor)
 
 

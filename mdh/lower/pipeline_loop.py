@@ -1,8 +1,9 @@
 """Pipelined staging: while one slot is computed on, the next parts are on their way.
 
 `async` entries keep stages-1 parts in flight with cp.async; plain entries are prefetched one part ahead
-through registers. A slot's barriers stand here, not in the barrier pass: one block barrier an iteration says
-both "the slot is filled" and "its last readers are done".
+through registers; entries in RM are loaded stages-1 parts ahead (lower/fragments.py). A slot's barriers stand
+here, not in the barrier pass: one block barrier an iteration says both "the slot is filled" and "its last
+readers are done".
 """
 
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from mdh.ir.kernel import (
 )
 from mdh.ir.plan import PlanStep
 from mdh.lower.copies import Copy, addresses, copy_shape, emit_copy, in_bounds, plan_copies
+from mdh.lower.fragments import Slot, first_fragments, next_fragments, turns
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope
 from mdh.lower.spread import deal
@@ -36,6 +38,11 @@ MOST_PREFETCHED = 64
 """Elements a thread may hold in registers for the next part; beyond that it copies without them."""
 
 Emit = Callable[[Nest, Scope], list[Stmt]]
+
+
+def pipelines(nest: Nest, step: PlanStep) -> bool:
+    """Whether the step copies anything that can be on its way while the step before it is computed on."""
+    return any(s.region == "RM" or not nest.cpu for s in step.stagings)
 
 
 def emit_pipelined(
@@ -48,44 +55,58 @@ def emit_pipelined(
     point = scope.at(scope.position + 1)
     copies = plan_copies(nest, step, point, slots=step.stages)
     shared = [c for c in copies if c.dst.buf.space is Space.SM]
-    nest.managed.update(c.dst.buf.name for c in shared)
-    flying = [c for c in shared if c.staging.engine == "async"]
-    plain = [c for c in shared if c.staging.engine != "async"]
-    k, n = Var(level.var), step.stages
+    ahead = [] if nest.cpu else shared
+    nest.managed.update(c.dst.buf.name for c in ahead)
+    flying = [c for c in ahead if c.staging.engine == "async"]
+    plain = [c for c in ahead if c.staging.engine != "async"]
+    fragments = [c for c in copies if c.dst.buf.space is Space.RM]
+    n = step.stages
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     out.extend(_prologue(nest, level, trips, n, flying, plain, point))
+    out.extend(first_fragments(nest, fragments, level, trips, n, point))
+
+    def turn(slot: Slot) -> list[Stmt]:
+        body, store = _start_of_turn(nest, level, trips, n, flying, plain, point)
+        live = dict(point.live)
+        if ahead:
+            name = nest.fresh(f"slot_{level.var}")
+            body.append(Let(name, Binary("%", Var(level.var), Const(n, I32), I32)))
+            live.update({c.key: replace(c.dst, slot=Affine.var(name)) for c in ahead})
+        elif shared:
+            for c in shared:
+                body.extend(emit_copy(nest, c, point))
+                live[c.key] = c.dst
+        body.extend(next_fragments(nest, fragments, level, trips, n, slot, point))
+        live.update({c.key: replace(c.dst, slot=Affine.var(slot.name)) for c in fragments})
+        body.extend(emit(nest, replace(point, live=live)))
+        return [*body, *store]
+
+    out.extend(turns(nest, level, trips, step, turn, fragmented=bool(fragments)))
+    if ahead:
+        out.append(Barrier("block", "all slots are free again"))
+    return out
+
+
+def _start_of_turn(
+    nest: Nest, level: Level, trips: int, n: int, flying: list[Copy], plain: list[Copy], point: Scope
+) -> tuple[list[Stmt], list[Stmt]]:
+    """(what stands before a turn's computation for its copies into SM, what stands behind it)."""
+    k = Var(level.var)
     body: list[Stmt] = []
     if flying:
         body.append(Wait(n - 2))
-    body.append(Barrier("block", "the slot is filled, and the one before it is free"))
+    if flying or plain:
+        body.append(Barrier("block", "the slot is filled, and the one before it is free"))
     if flying:
-        ahead = Binary("+", k, Const(n - 1, I32), I32)
-        fill = _copies(nest, flying, level, ahead, n, point)
-        body.append(If(Binary("<", ahead, Const(trips, I32), I32), tuple(fill)))
+        later = Binary("+", k, Const(n - 1, I32), I32)
+        fill = _copies(nest, flying, level, later, n, point)
+        body.append(If(Binary("<", later, Const(trips, I32), I32), tuple(fill)))
         body.append(Commit())
     load, store = _prefetch(nest, plain, level, n, point, body)
     more = Binary("<", Binary("+", k, Const(1, I32), I32), Const(trips, I32), I32)
     if load:
         body.append(If(more, tuple(load)))
-    slot = nest.fresh(f"slot_{level.var}")
-    body.append(Let(slot, Binary("%", k, Const(n, I32), I32)))
-    live = dict(point.live)
-    for c in copies:
-        if c.dst.buf.space is Space.RM:
-            continue
-        live[c.key] = replace(c.dst, slot=Affine.var(slot))
-    inner = replace(point, live=live)
-    for c in copies:
-        if c.dst.buf.space is Space.RM:
-            body.append(Alloc(c.dst.buf))
-            body.extend(emit_copy(nest, c, inner))
-            inner = replace(inner, live={**inner.live, c.key: c.dst})
-    body.extend(emit(nest, inner))
-    if store:
-        body.append(If(more, tuple(store)))
-    out.append(For(level.var, Const(0, I32), Const(trips, I32), Const(1, I32), tuple(body)))
-    out.append(Barrier("block", "all slots are free again"))
-    return out
+    return body, [If(more, tuple(store))] if store else []
 
 
 def _prologue(

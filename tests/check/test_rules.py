@@ -105,7 +105,15 @@ CASES = (
             "(de-)comp( 2,2,^ ) ( A:RM[1,2]@pad(4),^ ; ^ ) ( BLK.y, BLK.x, ^@cyclic(2) ) @stages(2)\n"
             "(de-)comp( 1,1,^ ) ( ^@copy(async),^ ; ^ ) ( ^,^,^ ) @stages(2) @order(hilbert) @atom(mma)\n"
         ),
-        ["K110 1:64", "K110 1:31", "K110 2:23", "K110 2:81", "K110 2:54", "K110 2:65"],
+        [
+            "K110 1:64",
+            "K110 1:31",
+            "K110 1:77",
+            "K110 2:23",
+            "K110 2:81",
+            "K110 2:54",
+            "K110 2:65",
+        ],
     ),
     Case(
         matmul(),
@@ -298,6 +306,11 @@ CASES = (
         matmul(),
         ("(de-)comp( 8,8,8 ) ( A:SM[1,2]@swizzle(64),B:SM[1,2]@swizzle(32) ; ^ ) ( ^, ^, ^ )\n"),
         ["K167 1:31"],
+    ),
+    Case(
+        matmul(),
+        ("(de-)comp( 8,8,8 ) ( A:RM[1,2],B:SM[1,2] ; ^ ) ( ^, ^, FOR.1 ) @stages(2) @unroll(3)\n"),
+        ["K168 1:64"],
     ),
     Case(
         matmul(),

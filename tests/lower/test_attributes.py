@@ -34,6 +34,13 @@ void transpose(const double X[64][64], double Y[64][64]) {
 """
 
 
+TILED = """\
+1: (de-)comp( 32,32,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^,^,16 ) ( A:SM[2,1], B:SM[1,2] ; C:RM[1,2] ) ( ^,^,FOR.1 ) @stages(2)
+3: (de-)comp( 4,4,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )
+"""
+
+
 @dataclass(frozen=True)
 class Case:
     """`shows`: pieces of the CUDA text that only the attribute brings."""
@@ -66,6 +73,28 @@ CASES = {
         "2: (de-)comp( 1,1 ) ( ^ ; ^ ) ( THR.x, THR.y )\n",
         ("swizzle_128_8_16(",),
     ),
+    "fragments": Case(
+        MATMUL,
+        f"{TILED}4: (de-)comp( ^,^,1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^,^,FOR.1 ) @stages(2)\n",
+        ("float A_RM[8];", "const int next_k_4 = min(k_4 + 1, 15);", "A_RM[slot_k_4 * 4 + i_5]"),
+    ),
+    "fragments_unrolled": Case(
+        MATMUL,
+        f"{TILED}4: (de-)comp( ^,^,1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^,^,FOR.1 ) @stages(2) @unroll\n",
+        ("#pragma unroll\n        for (int k_4 = 0; k_4 < 16; ++k_4) {", "if (k_4 + 1 <= 15) {"),
+    ),
+    "fragments_of_three": Case(
+        MATMUL,
+        f"{TILED}4: (de-)comp( ^,^,1 ) ( ^, B:RM[1,2] ; ^ ) ( ^,^,FOR.1 ) @stages(3) @unroll(6)\n",
+        ("float B_RM[12];", "k_4_first < 15; k_4_first += 3", "#pragma unroll 2"),
+    ),
+    "fragments_and_slots": Case(
+        MATMUL,
+        "1: (de-)comp( 32,64,^ ) ( ^,^ ; C:RM[1,2] ) ( BLK.y, BLK.x, ^ )\n"
+        "2: (de-)comp( 4,8,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )\n"
+        "3: (de-)comp( ^,^,2 ) ( A:RM[1,2], B:SM[1,2] ; ^ ) ( ^,^,FOR.1 ) @stages(2)\n",
+        ("float A_RM[16];", "float B_SM[256];", "slot_k_3"),
+    ),
 }
 
 
@@ -88,7 +117,7 @@ def test_cuda_text(name: str, update_golden: bool) -> None:
         assert piece in text.source
     cubin = compile_cubin(text, "sm_90a")
     assert cubin.warnings == ()
-    assert cubin.spill_bytes == 0
+    assert cubin.spill_bytes == cubin.stack == 0
 
 
 @pytest.mark.parametrize("name", CASES)

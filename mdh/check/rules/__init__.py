@@ -22,6 +22,7 @@ from mdh.check.rules.order import (
     check_scan_order,
     check_strict_order,
 )
+from mdh.check.rules.pipeline import check_pipeline
 from mdh.check.rules.scatter import check_scatter
 from mdh.check.rules.tiles import check_tiles
 from mdh.check.rules.vectors import check_vectors
@@ -68,6 +69,7 @@ PLAN_RULES = (
     check_vectors,
     check_engines,
     check_banks,
+    check_pipeline,
     check_window,
     check_lowered,
 )

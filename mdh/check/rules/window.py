@@ -24,7 +24,7 @@ def check_window(subject: Subject) -> Iterator[Diagnostic]:
 def _overlaps(subject: Subject, i: int, buffer: str) -> bool:
     sliding = {str(s.dim): s for s in subject.plan.steps[i].splits if s.layer is None and s.parts > 1}
     if not sliding:
-        return True  # one part: neutral
+        return True  # said where the step's loops are read
     cpu = subject.machine.kind == "cpu"
     held = [
         f for f in footprints(subject.program, subject.plan, cpu=cpu) if f.step == i and f.buffer == buffer

@@ -1,7 +1,7 @@
 """Loops that index registers are unrolled: registers have no addresses.
 
 Requires: register buffers declared by Alloc. Guarantees: every loop whose variable occurs in the index of a
-register buffer is fully unrolled.
+register buffer is fully unrolled, save those that the schedule unrolls by a number.
 """
 
 from dataclasses import replace
@@ -34,6 +34,7 @@ def _mark(body: tuple[Stmt, ...], held: frozenset[str], most: int | None) -> tup
         if (
             isinstance(s, For)
             and s.kind is not ForKind.VEC
+            and s.factor == 0
             and _indexes(s, held)
             and _size(s) <= (most or _size(s))
         ):

@@ -25,6 +25,16 @@ def attribute(name: str, *values: int | str | ArgCall, **named: int | str) -> At
     return Attr(name, args)
 
 
+LOOP = ("stages", "unroll")
+"""Attributes of sequential loops."""
+
+
+def _loops(before: Sequence[int], after: Sequence[int], units: Mapping[int, Unit | For]) -> bool:
+    """Some dimension is split and stays with loops."""
+    pairs = enumerate(zip(before, after, strict=True))
+    return any(a != b and not isinstance(units.get(d), Unit) for d, (b, a) in pairs)
+
+
 class Outline:
     """The steps so far. `tiles` are the current tiles: what the next step splits."""
 
@@ -56,6 +66,7 @@ class Outline:
             unit = units.get(d)
             cores.append(Core(unit if unit is not None and after != before else Caret()))
         caret = Mem(Caret())
+        looping = _loops(self.tiles, new, units)
         self.steps.append(
             Step(
                 len(self.steps) + 1,
@@ -63,7 +74,7 @@ class Outline:
                 tuple(entries.get(b, caret) for b in self.shape.inputs),
                 tuple(entries.get(b, caret) for b in self.shape.outputs),
                 tuple(cores),
-                tuple(attrs),
+                tuple(a for a in attrs if looping or a.name not in LOOP),
             )
         )
         self.tiles = new

@@ -1,0 +1,124 @@
+extern "C" __global__ void __launch_bounds__(64)
+matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C)
+{
+    __shared__ __align__(16) float A_SM[1024];
+    __shared__ __align__(16) float B_SM[1024];
+    const int tid = (int)threadIdx.y * 8 + (int)threadIdx.x;
+    const int thr_i = threadIdx.y;
+    const int thr_j = threadIdx.x;
+    const int blk_i = blockIdx.y;
+    const int blk_j = blockIdx.x;
+    // 1: (de-)comp( 32, 32, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
+    float C_RM[16] = {};
+    // 2: (de-)comp( ^, ^, 16 ) ( A:SM[2,1], B:SM[1,2] ; C:RM[1,2] ) ( ^, ^, FOR.1 ) @stages(2)
+    {
+        const int fill = 0;
+        #pragma unroll
+        for (int c_A_round = 0; c_A_round < 2; ++c_A_round) {
+            __align__(16) float A_row[4];
+            *(float4 *)&A_row[0] = *(const float4 *)&A[blk_i * 1536 + c_A_round * 768 + tid / 4 * 48 +
+                    tid % 4 * 4];
+            #pragma unroll
+            for (int lane = 0; lane < 4; ++lane)
+                A_SM[fill * 512 + lane * 32 + c_A_round * 16 + tid / 4 + tid % 4 * 128] = A_row[lane];
+        }
+    }
+    {
+        const int fill_2 = 0;
+        #pragma unroll
+        for (int c_B_round = 0; c_B_round < 2; ++c_B_round)
+            *(float4 *)&B_SM[fill_2 * 512 + c_B_round * 256 + tid / 8 * 32 + tid % 8 * 4] =
+                    *(const float4 *)&B[c_B_round * 512 + blk_j * 32 + tid / 8 * 64 + tid % 8 * 4];
+    }
+    for (int k_2 = 0; k_2 < 3; ++k_2) {
+        __syncthreads();  // the slot is filled, and the one before it is free
+        __align__(16) float A_next[8];
+        __align__(16) float B_next[8];
+        if (k_2 + 1 < 3) {
+            #pragma unroll
+            for (int c_A_round_2 = 0; c_A_round_2 < 2; ++c_A_round_2)
+                *(float4 *)&A_next[c_A_round_2 * 4] = *(const float4 *)&A[blk_i * 1536 + c_A_round_2 * 768 +
+                        k_2 * 16 + 16 + tid / 4 * 48 + tid % 4 * 4];
+            #pragma unroll
+            for (int c_B_round_2 = 0; c_B_round_2 < 2; ++c_B_round_2)
+                *(float4 *)&B_next[c_B_round_2 * 4] = *(const float4 *)&B[k_2 * 1024 + c_B_round_2 * 512 +
+                        blk_j * 32 + 1024 + tid / 8 * 64 + tid % 8 * 4];
+        }
+        const int slot_k_2 = k_2 % 2;
+        // 3: (de-)comp( 4, 4, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
+        // 4: (de-)comp( ^, ^, 1 ) ( ^, B:RM[1,2] ; ^ ) ( ^, ^, FOR.1 ) @stages(3) @unroll(6)
+        __align__(16) float B_RM[12];
+        const int c_B1 = 0;
+        *(float4 *)&B_RM[c_B1] = *(const float4 *)&B_SM[slot_k_2 * 512 + thr_j * 4 + c_B1];
+        const int c_B1_2 = 0;
+        *(float4 *)&B_RM[c_B1_2 + 4] = *(const float4 *)&B_SM[slot_k_2 * 512 + thr_j * 4 + c_B1_2 + 32];
+        #pragma unroll 2
+        for (int k_4_first = 0; k_4_first < 15; k_4_first += 3) {
+            #pragma unroll
+            for (int slot_k_4 = 0; slot_k_4 < 3; ++slot_k_4) {
+                const int k_4 = k_4_first + slot_k_4;
+                const int next_k_4 = min(k_4 + 2, 15);
+                const int fill_5 = (slot_k_4 + 2) % 3;
+                const int c_B1_3 = 0;
+                *(float4 *)&B_RM[fill_5 * 4 + c_B1_3] = *(const float4 *)&B_SM[slot_k_2 * 512 +
+                        next_k_4 * 32 + thr_j * 4 + c_B1_3];
+                #pragma unroll
+                for (int i_5 = 0; i_5 < 4; ++i_5) {
+                    #pragma unroll
+                    for (int j_5 = 0; j_5 < 4; ++j_5)
+                        C_RM[i_5 * 4 + j_5] += A_SM[slot_k_2 * 512 + k_4 * 32 + thr_i * 4 +
+                                i_5] * B_RM[slot_k_4 * 4 + j_5];
+                }
+            }
+        }
+        #pragma unroll
+        for (int slot_k_4_2 = 0; slot_k_4_2 < 1; ++slot_k_4_2) {
+            const int k_4 = 15 + slot_k_4_2;
+            const int next_k_4_2 = min(k_4 + 2, 15);
+            const int fill_6 = (slot_k_4_2 + 2) % 3;
+            const int c_B1_4 = 0;
+            *(float4 *)&B_RM[fill_6 * 4 + c_B1_4] = *(const float4 *)&B_SM[slot_k_2 * 512 + next_k_4_2 * 32 +
+                    thr_j * 4 + c_B1_4];
+            #pragma unroll
+            for (int i_5 = 0; i_5 < 4; ++i_5) {
+                #pragma unroll
+                for (int j_5 = 0; j_5 < 4; ++j_5)
+                    C_RM[i_5 * 4 + j_5] += A_SM[slot_k_2 * 512 + k_4 * 32 + thr_i * 4 +
+                            i_5] * B_RM[slot_k_4_2 * 4 + j_5];
+            }
+        }
+        if (k_2 + 1 < 3) {
+            const int fill_3 = (k_2 + 1) % 2;
+            #pragma unroll
+            for (int c_A_round_2 = 0; c_A_round_2 < 2; ++c_A_round_2) {
+                A_SM[fill_3 * 512 + c_A_round_2 * 16 + tid / 4 + tid % 4 * 128] = A_next[c_A_round_2 * 4];
+                A_SM[fill_3 * 512 + c_A_round_2 * 16 + 32 + tid / 4 + tid % 4 * 128] =
+                        A_next[c_A_round_2 * 4 + 1];
+                A_SM[fill_3 * 512 + c_A_round_2 * 16 + 64 + tid / 4 + tid % 4 * 128] =
+                        A_next[c_A_round_2 * 4 + 2];
+                A_SM[fill_3 * 512 + c_A_round_2 * 16 + 96 + tid / 4 + tid % 4 * 128] =
+                        A_next[c_A_round_2 * 4 + 3];
+            }
+            const int fill_4 = (k_2 + 1) % 2;
+            #pragma unroll
+            for (int c_B_round_2 = 0; c_B_round_2 < 2; ++c_B_round_2)
+                *(float4 *)&B_SM[fill_4 * 512 + c_B_round_2 * 256 + tid / 8 * 32 + tid % 8 * 4] =
+                        *(const float4 *)&B_next[c_B_round_2 * 4];
+        }
+    }
+    __syncthreads();  // all slots are free again
+    #pragma unroll
+    for (int i_5 = 0; i_5 < 4; ++i_5) {
+        #pragma unroll
+        for (int j_5 = 0; j_5 < 4; j_5 += 4) {
+            __align__(16) float C_row[4];
+            *(float4 *)&C_row[0] = *(const float4 *)&C[blk_i * 2048 + thr_i * 256 + i_5 * 64 + blk_j * 32 +
+                    thr_j * 4 + j_5];
+            #pragma unroll
+            for (int lane_2 = 0; lane_2 < 4; ++lane_2)
+                C_row[lane_2] += C_RM[i_5 * 4 + j_5 + lane_2];
+            *(float4 *)&C[blk_i * 2048 + thr_i * 256 + i_5 * 64 + blk_j * 32 + thr_j * 4 + j_5] =
+                    *(const float4 *)&C_row[0];
+        }
+    }
+}
