@@ -4,6 +4,7 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.best import best_of
+from mdh.frontend.branches import check_condition, join_assignments, joined_locals
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
 from mdh.frontend.lift_expr import element, has_value, lift, no_value
@@ -12,22 +13,21 @@ from mdh.frontend.loops import loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope, Use
 from mdh.frontend.sink import sunk
-from mdh.frontend.typing_rules import binary, convert, select
+from mdh.frontend.typing_rules import binary, convert
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, walk
+from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 
 
 def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
     """Statements of one block; names declared in it end with it."""
-    outer = dict(scope.locals), dict(scope.cells), dict(scope.values)
+    cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
+    scope.declared = {}
     items = inside_scop(items, scope)
     for n, item in enumerate(items):
         _statement(item, items[n + 1 :], scope)
-    for name in list(scope.locals):
-        if name not in outer[0]:
-            del scope.locals[name]
-    scope.cells, scope.values = outer[1], outer[2]
+    scope.end_block(declared)
+    scope.cells, scope.values = cells, values
 
 
 def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
@@ -78,7 +78,7 @@ def _for(node: c_ast.For, scope: Scope) -> None:
     loop = loop_of(node, scope)
     outer_loops, outer_values = scope.loops, dict(scope.values)
     value = Affine.of({loop.name: loop.step}, loop.start)
-    hidden = scope.locals.pop(loop.cname, None)
+    hidden, cell = scope.locals.pop(loop.cname, None), scope.cells.pop(loop.cname, None)
     scope.values = {**scope.values, loop.cname: to_expr(value, I32)}
     scope.loops = (*outer_loops, loop)
     body = node.stmt
@@ -86,6 +86,8 @@ def _for(node: c_ast.For, scope: Scope) -> None:
     scope.loops, scope.values = outer_loops, outer_values
     if hidden is not None:
         scope.locals[loop.cname] = Local(hidden.dtype, None)
+    if cell is not None:
+        scope.cells[loop.cname] = cell
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
@@ -93,7 +95,11 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
     if isinstance(node.type, c_ast.FuncDecl):
         raise fail("C113", "a function declared inside a function is not supported", span)
     dtype = scalar_type(node, scope.places)
-    if isinstance(node.type, c_ast.ArrayDecl):
+    array = isinstance(node.type, c_ast.ArrayDecl)
+    if node.name in scope.arrays and (array or node.name not in scope.held):
+        raise fail("C113", f"`{node.name}` is an array already, and cannot be declared again", span,
+                   help="give it another name")  # fmt: skip
+    if array:
         if scope.loops:
             raise fail(
                 "C113",
@@ -105,28 +111,34 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
             raise fail(
                 "C113", f"the initialiser of `{node.name}` is not supported", span, help="fill it in a loop"
             )
+        scope.taken.add(node.name)
         scope.arrays[node.name] = Array(node.name, dtype, array_shape(node.type, scope), False, True, span)
         return
     if isinstance(node.type, c_ast.PtrDecl):
-        raise fail("C113", "local pointers are not supported", span)
+        raise fail("C113", f"the local pointer `{node.name}` is not supported", span,
+                   help="subscript the array itself: A[i*N + j]")  # fmt: skip
     if sunk(node, rest):
         return
     quals = getattr(node.type, "quals", None) or []
+    scope.declare(node.name)
+    scope.locals[node.name] = Local(dtype, None)
     value = None if node.init is None else convert(lift(node.init, scope), dtype)
     if value is not None:
         check_size(value, span)
     if "const" in quals and isinstance(value, Const):
+        del scope.locals[node.name]
         scope.values[node.name] = value
         return
     if not any(assigned_in_loop(r, node.name) for r in rest):
         scope.locals[node.name] = Local(dtype, value)
         return
+    del scope.locals[node.name]
     name = scope.fresh(node.name)
     shape = tuple(lv.extent for lv in scope.loops) or (1,)
     index: tuple[Expr, ...] = tuple(Var(lv.name) for lv in scope.loops) or (Const(0, I32),)
     scope.arrays[name] = Array(name, dtype, shape, False, True, span)
+    scope.held.add(name)
     scope.cells[node.name] = Load(name, index, dtype)
-    scope.locals.pop(node.name, None)
     if value is not None:
         _record(scope, scope.cells[node.name], value, node, node.name)
 
@@ -177,17 +189,28 @@ def _if(node: c_ast.If, scope: Scope) -> None:
                 _forget(scope, buffer)
             return
     cond = lift(node.cond, scope)
-    outer, first = scope.conds, len(scope.statements)
-    for branch, c in (
-        (node.iftrue, cond),
-        (node.iffalse, negation(cond)),
-    ):
-        if branch is None:
-            continue
-        scope.conds = (*outer, c)
-        walk_body(branch.block_items or [] if isinstance(branch, c_ast.Compound) else [branch], scope)
+    if isinstance(cond, Const):
+        _side(node.iftrue if cond.value else node.iffalse, None, scope)
+        return
+    first, before = len(scope.statements), dict(scope.locals)
+    _side(node.iftrue, cond, scope)
+    middle, then, scope.locals = len(scope.statements), scope.locals, before
+    _side(node.iffalse, negation(cond), scope)
+    span = scope.places.of(node.cond)
+    written = {b for s in scope.statements[first:] for b in s.targeted}
+    scope.locals = joined_locals(cond, then, scope.locals, written, span)
+    join_assignments(cond, first, middle, scope)
+    check_condition(cond, first, span, scope)
+
+
+def _side(branch: c_ast.Node | None, cond: Expr | None, scope: Scope) -> None:
+    """One side of an `if`, where `cond` holds."""
+    if branch is None:
+        return
+    outer = scope.conds
+    scope.conds = outer if cond is None else (*outer, cond)
+    walk_body(branch.block_items or [] if isinstance(branch, c_ast.Compound) else [branch], scope)
     scope.conds = outer
-    _check_condition(cond, first, node, scope)
 
 
 def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Node, scope: Scope) -> None:
@@ -228,16 +251,6 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> N
         value = binary(op[:-1], local.value, value)
     value = convert(value, local.dtype)
     check_size(value, scope.places.of(value_node))
-    for c in reversed(scope.conds):
-        if local.value is None:
-            raise fail(
-                "C115",
-                f"`{name}` has a value in one branch only",
-                scope.places.of(value_node),
-                help="initialise it",
-            )
-        value = convert(select(c, value, local.value), local.dtype)
-    check_size(value, scope.places.of(value_node))
     scope.locals[name] = Local(local.dtype, value)
 
 
@@ -245,13 +258,10 @@ def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) 
     """One assignment to an array element (or to a local that lives across loops)."""
     span = scope.places.of(node, name)
     scope.uses.append(Use(load, scope.loops, span, (), True))
-    cond: Expr | None = None
-    for c in scope.conds:
-        cond = c if cond is None else Binary("&&", cond, c, I32)
     value = convert(value, load.dtype)
     check_size(value, span)
     scope.written.add(load.buffer)
-    scope.statements.append(Assign(load.buffer, load.index, value, cond, scope.loops, span))
+    scope.statements.append(Assign(load.buffer, load.index, value, scope.conds, scope.loops, span))
     _forget(scope, load.buffer)
 
 
@@ -260,14 +270,3 @@ def _forget(scope: Scope, buffer: str) -> None:
     for name, local in scope.locals.items():
         if local.value is not None and any(x.buffer == buffer for x in loads(local.value)):
             scope.locals[name] = Local(local.dtype, None, local.lost or buffer)
-
-
-def _check_condition(cond: Expr, first: int, node: c_ast.If, scope: Scope) -> None:
-    """What a branch writes must not change its condition for a statement that still depends on it."""
-    read = {x.buffer for x in loads(cond)}
-    new = scope.statements[first:]
-    for n, s in enumerate(new):
-        written = {s.target} if isinstance(s, Assign) else {b for b, _ in s.targets}
-        if written & read and (n + 1 < len(new) or s.loops != scope.loops):
-            raise fail("C113", "this branch overwrites what its condition reads", scope.places.of(node.cond),
-                       help="copy the condition's array first")  # fmt: skip

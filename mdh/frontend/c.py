@@ -9,19 +9,20 @@ from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
 from mdh.frontend.cparse import parse_function
 from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.limits import check_size, too_deep
 from mdh.frontend.merge import merged, rename
 from mdh.frontend.operators import check_operators
-from mdh.frontend.pieces import Piece, pieces_of
+from mdh.frontend.pieces import Piece, Reads, pieces_of
 from mdh.frontend.preprocess import preprocess
-from mdh.frontend.scope import Assign, Best, Scope, Statement
+from mdh.frontend.scope import Assign, Best, Scope, Statement, Use
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Stage
-from mdh.source import Source
+from mdh.source import Source, Span
 
 
 def read_program(
@@ -55,9 +56,11 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         n: shapes[n].extents if n in shapes else open_extents(a, scope.uses) for n, a in arrays.items()
     }
     check_bounds(scope.uses, extents, frozenset(shapes))
-    statements = [_reshaped(s, shapes) for s in scope.statements]
+    statements, places = fused_updates([_reshaped(s, shapes) for s in scope.statements])
+    scope.renumber(places)
+    reads = _reads(scope.uses, shapes)
     temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
-    pieces = merged(pieces_of(statements, scope.arrays), temps)
+    pieces = merged(pieces_of(statements, reads), temps)
     for number, pragma in scope.operators.items():
         check_operators(pragma, number, pieces)
     stages = _stages(pieces, scope)
@@ -130,13 +133,27 @@ def _reshaped(s: Statement, shapes: dict[str, Shape]) -> Statement:
     match s:
         case Assign():
             s_type = s.value.dtype
-            cond = None if s.cond is None else reshape(s.cond, shapes, s.loops)
+            conds = tuple(reshape(c, shapes, s.loops) for c in s.conds)
             value = reshape(s.value, shapes, s.loops)
-            return replace(s, index=element(s.target, s.index), value=value, cond=cond)
+            return replace(s, index=element(s.target, s.index), value=value, conds=conds)
         case Best():
             s_type = s.values[0].dtype
             where = tuple((b, element(b, i)) for b, i in s.targets)
             return replace(s, targets=where, values=tuple(reshape(v, shapes, s.loops) for v in s.values))
+
+
+def _reads(uses: list[Use], shapes: dict[str, Shape]) -> Reads:
+    """Where in the text each element is read."""
+    out: dict[Load, list[Span]] = {}
+    for u in uses:
+        if not u.write:
+            out.setdefault(_whole(reshape(u.load, shapes, u.loops)), []).append(u.span)
+    return out
+
+
+def _whole(e: Expr) -> Load:
+    assert isinstance(e, Load)
+    return e
 
 
 def _stages(pieces: list[Piece], scope: Scope) -> tuple[Stage, ...]:

@@ -46,6 +46,8 @@ def _clauses(e: Expr, holds: bool, ranges: Ranges) -> tuple[Clause, ...]:
             if a_ is None or b_ is None or not _signed(left, a_, b_, ranges):
                 return TRUE
             return _compare(op if holds else OPPOSITE[op], a_, b_)
+        case _ if not e.dtype.is_float and (whole := from_expr(e)) is not None:
+            return _compare("!=" if holds else "==", whole, Affine())
         case _:
             return TRUE
 

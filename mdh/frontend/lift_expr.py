@@ -4,7 +4,7 @@ from difflib import get_close_matches
 
 from pycparser import c_ast
 
-from mdh.diagnostics import Failed, fail
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
 from mdh.frontend.scope import Array, Local, Scope, Use
@@ -145,10 +145,14 @@ def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
     if local.lost:
         return fail(
             "C115",
-            f"`{name}` was read from `{local.lost}`, which has been written since",
+            f"`{name}` depends on `{local.lost}`, which has been written since",
             span,
             help=f"read `{local.lost}` again, or keep the old values in an array of their own",
         )
+    if local.one_side is not None:
+        labels = (Label(span, "read here"), Label(local.one_side, "one side of this branch gives it none"))
+        what = f"`{name}` has a value on one side of a branch only"
+        return Failed(Diagnostic("C115", what, labels, help="initialise it, or assign it on both sides"))
     return fail("C115", f"`{name}` has no value here", span, help="initialise it")
 
 

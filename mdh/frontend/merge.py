@@ -1,11 +1,16 @@
 """Pieces to fewer pieces: an initialiser becomes a start, a finishing statement an epilogue."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from mdh.frontend.loops import MOST_TRIPS
 from mdh.frontend.pieces import Piece, replace_load, used_names
+from mdh.frontend.scans import fixed
+from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import identity, strip
-from mdh.ir.affine import from_expr
-from mdh.ir.expr import Const, Expr, Load, Var, loads, map_children
+from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children
 from mdh.ir.program import DimKind, Output, component
 
 
@@ -29,20 +34,72 @@ def _initialisers(out: list[Piece], r: Piece) -> None:
                 if target.buffer in m.reads():
                     break
                 continue
-            names = _renaming(m.targets[0].index, target.index, m, r) if m.op is None else None
-            start = r.starts[c]
-            if names is None or start is None or strip(start) != target:
-                break
-            if any(out[x].writes() & m.reads() for x in range(k + 1, at)):
-                break
-            value: Expr | None = replace_load(start, target, rename(m.values[0], names))
-            if isinstance(value, Const) and r.op is not None and value == identity(r.op, value.dtype):
-                value = None if len(r.targets) == 1 else value
-            r.starts = tuple(value if i == c else s for i, s in enumerate(r.starts))
-            out.pop(k)
-            r.merged |= m.members | r.members
-            r.number = min(r.number, m.number)
+            moves = not any(out[x].writes() & m.reads() for x in range(k + 1, at))
+            if m.op is None and moves and (_peeled(m, r) or _initialiser(m, r, c)):
+                out.pop(k)
+                r.merged |= m.members | r.members
+                r.number = min(r.number, m.number)
             break
+
+
+def _initialiser(m: Piece, r: Piece, c: int) -> bool:
+    """Let component c of r begin with what m stores; False where m is no such thing."""
+    target, start = r.targets[c], r.starts[c]
+    names = _renaming(m.targets[0].index, target.index, m, r)
+    if names is None:
+        return False
+    stored = rename(m.values[0], names)
+    if start is None and len(r.outputs) == 1 and target in loads(r.outputs[0].value):
+        o = r.outputs[0]
+        r.outputs = (replace(o, value=replace_load(o.value, target, stored)),)
+        return True
+    if start is None or strip(start) != target:
+        return False
+    value: Expr | None = replace_load(start, target, stored)
+    if isinstance(value, Const) and r.op is not None and value == identity(r.op, value.dtype):
+        value = None if len(r.targets) == 1 else value
+    r.starts = tuple(value if i == c else s for i, s in enumerate(r.starts))
+    return True
+
+
+def _peeled(m: Piece, r: Piece) -> bool:
+    """`S[0] = y; for (i = 1; …) S[i] = S[i-1] + x;`: the prefix sum r begins at m's element."""
+    axes = [v for v, k in zip(r.loops, r.kinds, strict=True) if k is DimKind.PS]
+    before = None if r.starts[0] is None else strip(r.starts[0])
+    if len(axes) != 1 or r.exclusive or not isinstance(before, Load) or before.buffer != r.targets[0].buffer:
+        return False
+    axis = axes[0]
+    if axis.extent == MOST_TRIPS or len(r.outputs) != 1 or r.outputs[0].index != r.targets[0].index:
+        return False
+    names = _renaming(m.targets[0].index, before.index, m, r)
+    if names is None:
+        return False
+    grown = replace(axis, start=axis.start - axis.step, extent=axis.extent + 1)
+
+    def shifted(e: Expr) -> Expr:
+        return _affine_parts(rename(e, {axis.name: to_expr(Affine.of({axis.name: 1}, -1))}))
+
+    first, later = convert(rename(m.values[0], names), r.values[0].dtype), shifted(r.values[0])
+    if fixed(later, {axis.name: 0}) != _affine_parts(first):
+        begun = Binary(">", Var(axis.name), Const(0, I32), I32)
+        later = convert(select(begun, later, first), r.values[0].dtype)
+    r.loops = tuple(grown if v == axis else v for v in r.loops)
+    r.values, r.starts = (later,), (None,)
+    o = r.outputs[0]
+    r.targets = (element(r.targets[0], shifted),)
+    r.outputs = (replace(o, index=r.targets[0].index, value=shifted(o.value)),)
+    return True
+
+
+def element(e: Load, f: Callable[[Expr], Expr]) -> Load:
+    """`e` with `f` applied to its subscripts."""
+    return replace(e, index=tuple(f(i) for i in e.index))
+
+
+def _affine_parts(e: Expr) -> Expr:
+    """`e` with its affine integer parts written in their one form, so that equal ones look equal."""
+    aff = None if e.dtype.is_float else from_expr(e)
+    return map_children(e, _affine_parts) if aff is None else to_expr(aff, e.dtype)
 
 
 def _finishers(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:

@@ -1,14 +1,16 @@
 """Statements to pieces: each one a map, a reduction, a scan or a best-so-far over the loops around it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.scope import Array, Assign, Best, LoopVar, Statement
+from mdh.frontend.scans import prefix_of
+from mdh.frontend.scope import Assign, Best, LoopVar, Statement
 from mdh.frontend.typing_rules import convert, select
-from mdh.frontend.updates import Update, identity, update_of
+from mdh.frontend.updates import Update, guarded, operators_of, update_of
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.dtype import accumulator
-from mdh.ir.expr import Expr, Load, Var, loads, map_children, walk
+from mdh.ir.dtype import I32, accumulator
+from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads, map_children, walk
 from mdh.ir.program import DimKind, Operator, Output, component
 from mdh.poly.dependence import meeting
 from mdh.source import Span
@@ -47,7 +49,11 @@ class Piece:
         return {o.buffer for o in self.outputs}
 
 
-def pieces_of(statements: list[Statement], arrays: dict[str, Array]) -> list[Piece]:
+Reads = Mapping[Load, Sequence[Span]]
+"""Where in the text each element is read."""
+
+
+def pieces_of(statements: list[Statement], reads: Reads) -> list[Piece]:
     """The pieces in C's order; fails where a dependence forbids running them one after another."""
     scans = _scan_partners(statements)
     _check_order(statements, scans)
@@ -59,7 +65,7 @@ def pieces_of(statements: list[Statement], arrays: dict[str, Array]) -> list[Pie
         elif n in scans:
             out.append(_running(n, s, [(f, statements[f]) for f in scans[n]]))
         elif n not in used:
-            out.append(_assign(n, s))
+            out.append(_assign(n, s, reads))
     return out
 
 
@@ -69,17 +75,13 @@ def element_of(s: Assign) -> Load:
 
 
 def update(s: Assign) -> Update | None:
-    found = update_of(element_of(s), s.value, s.value.dtype)
-    if found is None:
-        return None
-    others = [found.value, *s.index, *(() if s.cond is None else (s.cond,))]
+    """The update of a reduction that `s` makes, its conditions included; None where it is none."""
+    me = element_of(s)
+    found = update_of(me, guarded(me, s.value, s.conds), s.value.dtype)
     # A combined value exists only when the reduction has ended: nothing may look at it before.
-    if any(x.buffer == s.target for e in others for x in loads(e)):
+    if found is None or any(x.buffer == s.target for e in (found.value, *s.index) for x in loads(e)):
         return None
-    if s.cond is None:
-        return found
-    value = select(s.cond, found.value, identity(found.op, found.value.dtype))
-    return Update(found.op, convert(value, found.value.dtype))
+    return found
 
 
 def used_names(index: tuple[Expr, ...]) -> set[str]:
@@ -116,6 +118,9 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
         assert isinstance(t, Assign)
         value = t.value if t.cond is None else select(t.cond, t.value, element_of(t))
         outputs.append(Output(t.target, t.index, replace_load(value, me, Var(component(0), held)), t.span))
+    last = _last_value(n, s, found, stores, outputs)
+    if last is not None:
+        return last
     _check_stores(s, found, outputs)
     before = [k < n for k, _ in stores]
     if any(before) != all(before):
@@ -124,6 +129,27 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     numbers = {n, *(k for k, _ in stores)}
     return Piece(min(numbers), s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
                  s.span, tuple(outputs), all(before), numbers)  # fmt: skip
+
+
+def _last_value(
+    n: int, s: Assign, found: Update, stores: list[tuple[int, Statement]], outputs: list[Output]
+) -> Piece | None:
+    """`y[i] += x; z[i] = y[i];` in one loop: what stays in z is the value at the end of the reduction."""
+    free = {v.name for v in s.loops} - used_names(s.index)
+    kept = [v for v in s.loops if v.name not in free]
+    written = {o.buffer for o in outputs}
+    for (k, t), o in zip(stores, outputs, strict=True):
+        assert isinstance(t, Assign)
+        if k < n or t.conds or (used_names(o.index) | used_names((o.value,))) & free or not _once(t, kept):
+            return None
+    if any(x.buffer in written for e in (found.value, *(o.value for o in outputs)) for x in loads(e)):
+        return None
+    held = accumulator(s.value.dtype)
+    me = element_of(s)
+    own = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
+    kinds = tuple(DimKind.PW if v.name in free else DimKind.CC for v in s.loops)
+    return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
+                 (own, *outputs), merged={k for k, _ in stores})  # fmt: skip
 
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
@@ -165,7 +191,7 @@ def _best(n: int, s: Best) -> Piece:
     return Piece(n, s.loops, kinds, Operator(name, s.tie), where, values, starts, s.span, outputs)
 
 
-def _assign(n: int, s: Assign) -> Piece:
+def _assign(n: int, s: Assign, reads: Reads) -> Piece:
     me = element_of(s)
     named = used_names(s.index)
     found = update(s)
@@ -185,61 +211,45 @@ def _assign(n: int, s: Assign) -> Piece:
     scan = _scan(n, s)
     if scan is not None:
         return scan
-    _check_map(s, me)
+    flag = _flag(n, s, free)
+    if flag is not None:
+        return flag
+    _check_map(s, me, reads)
     value = s.value if s.cond is None else select(s.cond, s.value, me)
     store = Output(s.target, s.index, Var(component(0), me.dtype), s.span)
     kinds = (DimKind.CC,) * len(s.loops)
     return Piece(n, s.loops, kinds, None, (me,), (convert(value, me.dtype),), (None,), s.span, (store,))
 
 
+def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
+    """`if (x[i][j] == 7) some[i] = 1;`: the same value whichever iterations of j assign it, if one does."""
+    me = element_of(s)
+    names = {v.name for v in free}
+    cond = s.cond
+    if cond is None or not free or used_names((s.value,)) & names:
+        return None
+    if any(x.buffer == s.target for e in (cond, s.value, *s.index) for x in loads(e)):
+        return None
+    if not _once(s, [v for v in s.loops if v not in free]) or any(True for e in s.index for _ in loads(e)):
+        return None
+    kinds = tuple(DimKind.PW if v in free else DimKind.CC for v in s.loops)
+    value = convert(select(Var(component(0), I32), s.value, me), me.dtype)
+    store = Output(s.target, s.index, value, s.span)
+    known = isinstance(cond, Binary) and cond.op in COMPARISONS
+    holds = cond if known else Binary("!=", cond, convert(Const(0, I32), cond.dtype), I32)
+    return Piece(n, s.loops, kinds, Operator("||"), (me,), (holds,), (None,), s.span, (store,))
+
+
 def _scan(n: int, s: Assign) -> Piece | None:
     """S[i] = S[i-1] op value."""
     me = element_of(s)
-    for old in loads(s.value):
-        if old.buffer != s.target or old == me:
-            continue
-        found = update_of(old, s.value, me.dtype)
-        shifts = [_difference(a, b) for a, b in zip(me.index, old.index, strict=True)]
-        moved = [k for k, d in enumerate(shifts) if d]
-        if found is None or s.cond is not None or None in shifts or len(moved) != 1:
-            continue
-        names = used_names((me.index[moved[0]],))
-        axis = [v for v in s.loops if v.name in names]
-        aff = from_expr(me.index[moved[0]])
-        if len(axis) != 1 or aff is None or aff.coefficient(axis[0].name) != shifts[moved[0]]:
-            continue
-        held = accumulator(me.dtype)
-        start = map_vars(old, {axis[0].name: 0})
-        kinds = tuple(DimKind.PS if v == axis[0] else DimKind.CC for v in s.loops)
-        store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-        return Piece(
-            n, s.loops, kinds, found.op, (me,), (found.value,), (convert(start, held),), s.span, (store,)
-        )
-    return None
-
-
-def map_vars(e: Expr, values: dict[str, int]) -> Expr:
-    """`e` with loop variables fixed."""
-    if isinstance(e, Var) and e.name in values:
-        return convert_int(values[e.name], e)
-    return map_children(e, lambda c: map_vars(c, values))
-
-
-def convert_int(n: int, like: Var) -> Expr:
-    return convert(identity(Operator("+"), like.dtype), like.dtype) if n == 0 else _const(n, like)
-
-
-def _const(n: int, like: Var) -> Expr:
-    one = identity(Operator("*"), like.dtype)
-    return type(one)(n, like.dtype)
-
-
-def _difference(a: Expr, b: Expr) -> int | None:
-    x, y = from_expr(a), from_expr(b)
-    if x is None or y is None:
-        return 0 if a == b else None
-    d = x + y.scale(-1)
-    return None if d.terms else d.const
+    found = None if s.conds else prefix_of(me, s.value, s.loops)
+    if found is None:
+        return None
+    held = accumulator(me.dtype)
+    kinds = tuple(DimKind.PS if v == found.axis else DimKind.CC for v in s.loops)
+    store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
+    return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (found.start,), s.span, (store,))
 
 
 def affine(index: tuple[Expr, ...]) -> tuple[Affine | None, ...]:
@@ -265,18 +275,33 @@ def _once(s: Assign, loops: list[LoopVar]) -> bool:
     return not loops or _meet(me, me, loops, loops, True) is None
 
 
-def _check_map(s: Assign, me: Load) -> None:
+def _check_map(s: Assign, me: Load, reads: Reads) -> None:
     for other in [me, *(x for x in loads(s.value) if x.buffer == s.target)]:
         pair = _meet(me, other, list(s.loops), list(s.loops), other == me)
-        if pair is not None:
-            what = (
-                "writes the same element twice"
-                if other == me
-                else "reads an element that another iteration writes"
-            )
-            raise Failed(
-                _carried(f"`{s.target}`: this statement {what}", s.span, _points(pair, s.loops, s.loops))
-            )
+        if pair is None:
+            continue
+        where = _points(pair, s.loops, s.loops)
+        if other == me:
+            headline, help_ = _twice(s, me)
+            raise Failed(_carried(headline, s.span, where, help_))
+        read = next((Label(p, "read here") for p in reads.get(other, ()) if p.start > s.span.start), None)
+        what = f"`{s.target}`: this statement reads an element that another iteration writes"
+        raise Failed(_carried(what, s.span, where, more=() if read is None else (read,)))
+
+
+def _twice(s: Assign, me: Load) -> tuple[str, str]:
+    """Why several writes of one element are no reduction; what would work."""
+    name = s.target
+    ops = operators_of(me, guarded(me, s.value, s.conds))
+    if len(ops) > 1:
+        by = [f"by `{op}`" for op in ops if op != "="] + ["assigned anew"] * ("=" in ops)
+        return (
+            f"`{name}` is updated in several ways: {', '.join(by)}",
+            "a reduction has one operator: use it in all branches, or give each its own array",
+        )
+    if ops != ("=",):
+        return f"`{name}` is updated where a condition on its own running value holds", KNOWN
+    return f"`{name}`: this statement writes the same element twice", ""
 
 
 def _check_order(statements: list[Statement], scans: dict[int, list[int]]) -> None:
@@ -290,11 +315,8 @@ def _check_order(statements: list[Statement], scans: dict[int, list[int]]) -> No
                 pair = _meet(a, b, list({*s.loops, *t.loops}), common, True)
                 if pair is not None:
                     where = _points(pair, t.loops, s.loops)
-                    raise Failed(
-                        _carried(
-                            f"`{a.buffer}` carries values from one iteration to later ones", t.span, where
-                        )
-                    )
+                    what = f"`{a.buffer}` carries values from one iteration to later ones"
+                    raise Failed(_carried(what, t.span, where, more=(Label(s.span, "and this statement"),)))
 
 
 def _conflicts(a: Statement, b: Statement) -> list[tuple[Load, Load]]:
@@ -327,8 +349,11 @@ def _points(
     return f"iterations ({texts[0]}) and ({texts[1]}) meet in one element"
 
 
-def _carried(headline: str, span: Span, where: str | None) -> Diagnostic:
-    return Diagnostic(
-        "C150", headline, (Label(span, "a dependence between iterations"),), (where,) if where else (),
-        help="reductions, prefix sums and best-so-far updates are supported; write others to another array",
-    )  # fmt: skip
+KNOWN = "reductions, prefix sums and best-so-far updates are supported; write others to another array"
+
+
+def _carried(
+    headline: str, span: Span, where: str | None, help_: str = "", more: tuple[Label, ...] = ()
+) -> Diagnostic:
+    labels = (Label(span, "a dependence between iterations"), *more)
+    return Diagnostic("C150", headline, labels, (where,) if where else (), help=help_ or KNOWN)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from mdh.frontend.places import Places
-from mdh.ir.dtype import DType
-from mdh.ir.expr import Expr, Load
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Binary, Expr, Load
 from mdh.source import Span
 
 
@@ -47,14 +47,26 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """target[index] = value at every point of `loops`, where `cond` holds."""
+    """target[index] = value at every point of `loops`, where all of `conds` (outermost first) hold."""
 
     target: str
     index: tuple[Expr, ...]
     value: Expr
-    cond: Expr | None
+    conds: tuple[Expr, ...]
     loops: tuple[LoopVar, ...]
     span: Span
+
+    @property
+    def targeted(self) -> frozenset[str]:
+        return frozenset({self.target})
+
+    @property
+    def cond(self) -> Expr | None:
+        """All of `conds` as one condition."""
+        whole: Expr | None = None
+        for c in self.conds:
+            whole = c if whole is None else Binary("&&", whole, c, I32)
+        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,10 @@ class Best:
     values: tuple[Expr, ...]
     loops: tuple[LoopVar, ...]
     span: Span
+
+    @property
+    def targeted(self) -> frozenset[str]:
+        return frozenset(b for b, _ in self.targets)
 
 
 Statement = Assign | Best
@@ -85,12 +101,14 @@ class OperatorPragma:
 class Local:
     """A scalar local of the body and its value at this place, None where it has none.
 
-    `lost`: the buffer whose change took the value away, which was an expression over it.
+    `lost`: the buffer whose change took the value away, which was an expression over it. `one_side`: the
+    condition of a branch only one side of which gives a value.
     """
 
     dtype: DType
     value: Expr | None
     lost: str = ""
+    one_side: Span | None = None
 
 
 @dataclass
@@ -103,6 +121,8 @@ class Scope:
     locals: dict[str, Local] = field(default_factory=dict)
     cells: dict[str, Load] = field(default_factory=dict)
     """Locals that live across loops: an element of a temporary array each."""
+    held: set[str] = field(default_factory=set)
+    """The arrays of such locals."""
     loops: tuple[LoopVar, ...] = ()
     conds: tuple[Expr, ...] = ()
     uses: list[Use] = field(default_factory=list)
@@ -113,6 +133,33 @@ class Scope:
     operators: dict[int, OperatorPragma] = field(default_factory=dict)
     """Statement number → what `#pragma mdh( … )` says of it."""
     written: set[str] = field(default_factory=set)
+    declared: dict[str, str] = field(default_factory=dict)
+    """Names declared in the current block → where `locals` keeps the one of an outer block, if any."""
+
+    def declare(self, name: str) -> None:
+        """From here to the end of the block `name` is another one than outside."""
+        if name not in self.declared:
+            hidden = name
+            while hidden in self.locals:
+                hidden += "'"
+            self.declared[name] = hidden if name in self.locals else ""
+            if name in self.locals:
+                self.locals[hidden] = self.locals.pop(name)
+        self.cells.pop(name, None)
+        self.locals.pop(name, None)
+
+    def end_block(self, outer: dict[str, str]) -> None:
+        """Names declared in the block are again what they were outside; `outer`: those of that block."""
+        for name, hidden in self.declared.items():
+            self.locals.pop(name, None)
+            if hidden:
+                self.locals[name] = self.locals.pop(hidden)
+        self.declared = outer
+
+    def renumber(self, places: dict[int, int]) -> None:
+        """Statements have moved: what is noted by their numbers moves with them."""
+        self.stage_names = {places.get(n, n): name for n, name in self.stage_names.items()}
+        self.operators = {places.get(n, n): pragma for n, pragma in self.operators.items()}
 
     def fresh(self, stem: str) -> str:
         name, n = stem, 2

@@ -22,20 +22,46 @@ def sunk(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
 
 
 def _sets_anew(node: c_ast.Node, name: str) -> bool:
-    """A loop whose body assigns `name` before it reads it, in every iteration."""
+    """A loop whose body reads `name` only after it has assigned it, in every iteration and on every path."""
     if not isinstance(node, c_ast.For):
         return False
     if any(part is not None and _mentions(part, name) for part in (node.init, node.cond, node.next)):
         return False
-    users = [n for n in _items(node.stmt) if _mentions(n, name)]
-    match users[0] if users else None:
+    reads, _ = _flow(_items(node.stmt), name, False)
+    return not reads
+
+
+def _flow(items: list[c_ast.Node], name: str, known: bool) -> tuple[bool, bool]:
+    """Whether `items` read `name` where it may not have been assigned; whether they leave it assigned."""
+    for node in items:
+        reads, known = _step(node, name, known)
+        if reads:
+            return True, known
+    return False, known
+
+
+def _step(node: c_ast.Node, name: str, known: bool) -> tuple[bool, bool]:
+    if known or not _mentions(node, name):
+        return False, known
+    match node:
         case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=target), rvalue=value) if target == name:
-            return not _mentions(value, name)
+            return _mentions(value, name), True
+        case c_ast.If():
+            sides = [_flow(_items(side), name, False) for side in (node.iftrue, node.iffalse)]
+            return _mentions(node.cond, name) or any(r for r, _ in sides), all(k for _, k in sides)
+        case c_ast.Compound() if not any(isinstance(d, c_ast.Decl) for d in node.block_items or []):
+            return _flow(_items(node), name, False)
+        case c_ast.For() if not any(
+            part is not None and _mentions(part, name) for part in (node.init, node.cond, node.next)
+        ):
+            return _flow(_items(node.stmt), name, False)
         case _:
-            return bool(users) and all(_sets_anew(n, name) for n in users)
+            return True, False
 
 
-def _items(body: c_ast.Node) -> list[c_ast.Node]:
+def _items(body: c_ast.Node | None) -> list[c_ast.Node]:
+    if body is None:
+        return []
     return list(body.block_items or []) if isinstance(body, c_ast.Compound) else [body]
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mdh.frontend.typing_rules import convert, unary
+from mdh.frontend.typing_rules import convert, select, unary
 from mdh.ir.dtype import DType, accumulator
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, loads
 from mdh.ir.program import Operator
@@ -35,7 +35,7 @@ def _range(t: DType) -> tuple[int, int]:
 def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
     """The update that `target = value` is, or None. The rest of `value` must not read the same element."""
     body = strip(value)
-    found = _select(target, body) or _call(target, body) or _chain(target, body)
+    found = _form(target, body)
     if found is None or any(n == target for n in loads(found.value)):
         return None
     held = accumulator(dtype)
@@ -48,6 +48,59 @@ def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
         )
         rest = Binary("!=", found.value, Const(0, found.value.dtype), held) if not dtype.is_float else rest
     return Update(found.op, convert(rest, held))
+
+
+def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:
+    """What `target` is after `target = value` where all of `conds` hold: `a ? (b ? value : T) : T`.
+
+    Conditions that look at the target itself come innermost: in `if (x > m && ok) m = x` they are part of the
+    operator.
+    """
+    whole = [part for c in conds for part in _conjuncts(c)]
+    own = [c for c in whole if any(x == target for x in loads(c))]
+    for c in (*own[::-1], *(c for c in whole[::-1] if c not in own)):
+        value = convert(select(c, value, target), target.dtype)
+    return value
+
+
+def _conjuncts(cond: Expr) -> tuple[Expr, ...]:
+    if isinstance(cond, Binary) and cond.op == "&&":
+        return (*_conjuncts(cond.left), *_conjuncts(cond.right))
+    return (cond,)
+
+
+def operators_of(target: Load, value: Expr) -> tuple[str, ...]:
+    """The operators by which the branches of `value` update `target`; `=` where one merely assigns."""
+    body = strip(value)
+    if isinstance(body, Select) and _form(target, body) is None:
+        found = (*operators_of(target, body.then), *operators_of(target, body.other))
+        return tuple(dict.fromkeys(found))
+    if body == target:
+        return ()
+    update = update_of(target, value, target.dtype)
+    return ("=",) if update is None else (update.op.name,)
+
+
+def _form(target: Load, body: Expr) -> Update | None:
+    return _select(target, body) or _call(target, body) or _chain(target, body) or _branches(target, body)
+
+
+def _branches(target: Load, e: Expr) -> Update | None:
+    """cond ? T op x : T op y; a side that is T alone adds the operator's identity."""
+    if not isinstance(e, Select) or any(x == target for x in loads(e.cond)):
+        return None
+    sides = [strip(side) for side in (e.then, e.other)]
+    found = [None if side == target else _form(target, side) for side in sides]
+    known = [u for u in found if u is not None]
+    if not known or any(u is None and side != target for u, side in zip(found, sides, strict=True)):
+        return None
+    if any(u.op != known[0].op for u in known):
+        return None
+    held = accumulator(target.dtype)
+    if len(known) == 1:
+        held = known[0].value.dtype
+    then, other = (identity(known[0].op, held) if u is None else u.value for u in found)
+    return Update(known[0].op, select(e.cond, then, other))
 
 
 def strip(e: Expr) -> Expr:

@@ -1,7 +1,7 @@
 """Writing a finished (or, between outer reduction loops, an unfinished) result to device memory."""
 
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, substitute
+from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, loads, substitute
 from mdh.ir.kernel import Atomic, Buf, If, Let, Space, Stmt, Store
 from mdh.ir.plan import Holding
 from mdh.ir.program import DimKind, component
@@ -44,8 +44,13 @@ def across_grid(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer
 def finish_total(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
     """The starting value enters, the epilogues run, the outputs are stored."""
     out: list[Stmt] = []
-    total = _with_start(nest, nest.folds[f], state, scope, out)
-    return [*out, *outputs(nest, nest.folds[f], total, scope)]
+    fold = nest.folds[f]
+    total = _with_start(nest, fold, state, scope, out)
+    stored = {o.buffer for o in fold.outputs}
+    if len(fold.outputs) > 1 and any(x.buffer in stored for e in total for x in loads(e)):
+        # A start that is loaded from one output is gone when that output has been stored.
+        total = bind(nest, "total", total, out)
+    return [*out, *outputs(nest, fold, total, scope)]
 
 
 def reduction_loops(nest: Nest, position: int) -> list[Level]:

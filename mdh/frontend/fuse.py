@@ -1,0 +1,55 @@
+"""`s += a; … s += b;` in one nest: several updates of a reduction by one operator are one update."""
+
+from dataclasses import replace
+
+from mdh.frontend.branches import conflict
+from mdh.frontend.pieces import element_of, update, used_names
+from mdh.frontend.scope import Assign, Statement
+from mdh.frontend.typing_rules import binary, convert
+from mdh.frontend.updates import COMMUTING, Update
+from mdh.ir.expr import Load, walk
+
+
+def fused_updates(statements: list[Statement]) -> tuple[list[Statement], dict[int, int]]:
+    """The statements with such updates joined at the first one's place; old numbers → new numbers."""
+    out: list[Statement] = []
+    places: dict[int, int] = {}
+    for n, s in enumerate(statements):
+        at, whole = _joined(out, s)
+        if whole is None:
+            places[n] = len(out)
+            out.append(s)
+        else:
+            places[n] = at
+            out[at] = whole
+    return out, places
+
+
+def _joined(before: list[Statement], s: Statement) -> tuple[int, Statement | None]:
+    """The place of the statement that `s` may be joined to, and the two as one."""
+    mine = _update(s)
+    if mine is None or not isinstance(s, Assign):
+        return 0, None
+    for at in range(len(before) - 1, -1, -1):
+        p = before[at]
+        if isinstance(p, Assign) and (p.target, p.index, p.loops) == (s.target, s.index, s.loops):
+            theirs = _update(p)
+            if theirs is None or theirs.op != mine.op:
+                return 0, None
+            value = binary(mine.op.name, binary(mine.op.name, element_of(p), theirs.value), mine.value)
+            return at, replace(p, value=convert(value, p.value.dtype), conds=())
+        if conflict(p, s):
+            break
+    return 0, None
+
+
+def _update(s: Statement) -> Update | None:
+    """The update by a commuting operator that `s` makes over loops that its element does not depend on."""
+    if not isinstance(s, Assign):
+        return None
+    named = used_names(s.index)
+    scattered = any(isinstance(x, Load) for e in s.index for x in walk(e))
+    if not scattered and all(v.name in named for v in s.loops):
+        return None
+    found = update(s)
+    return found if found is not None and found.op.name in COMMUTING else None

@@ -1,0 +1,145 @@
+"""`S[i] = S[i-1] op x` and its spellings that begin at the first element: prefix sums."""
+
+from dataclasses import dataclass
+
+from mdh.frontend.guards import negation
+from mdh.frontend.scope import LoopVar
+from mdh.frontend.typing_rules import convert, select
+from mdh.frontend.updates import COMMUTING, strip, update_of
+from mdh.ir.affine import from_expr
+from mdh.ir.dtype import I32, accumulator
+from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, walk
+from mdh.ir.program import Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Along `axis` each element is the one before it `op` value, the first one `start op value`."""
+
+    axis: LoopVar
+    op: Operator
+    value: Expr
+    start: Expr | None
+
+
+def prefix_of(me: Load, value: Expr, loops: tuple[LoopVar, ...]) -> Prefix | None:
+    """The prefix sum that `me = value` is over `loops`, or None.
+
+    Known: S[i-1] op x, (i > 0 ? S[i-1] : c) op x, i > 0 ? S[i-1] op x : y, each with its mirror images.
+    """
+    for old in (x for x in walk(value) if isinstance(x, Load) and x.buffer == me.buffer and x != me):
+        axis = _axis(me, old, loops)
+        if axis is None:
+            continue
+        found = _begun(old, value, axis) or _plain(old, value, axis)
+        if found is not None and not _looks_back(found, me):
+            return found
+    return None
+
+
+def _looks_back(found: Prefix, me: Load) -> bool:
+    """What is summed up, or where it begins, reads other elements that the sum writes."""
+    inner = [x for x in walk(found.value) if isinstance(x, Load) and x.buffer == me.buffer]
+    return any(x != me for x in inner)
+
+
+def _axis(me: Load, old: Load, loops: tuple[LoopVar, ...]) -> LoopVar | None:
+    """The loop along which `old` is the element before `me`."""
+    shifts = [_difference(a, b) for a, b in zip(me.index, old.index, strict=True)]
+    moved = [k for k, d in enumerate(shifts) if d]
+    if None in shifts or len(moved) != 1:
+        return None
+    aff = from_expr(me.index[moved[0]])
+    names = {n.name for n in walk(me.index[moved[0]]) if isinstance(n, Var)}
+    axis = [v for v in loops if v.name in names]
+    if len(axis) != 1 or aff is None or aff.coefficient(axis[0].name) != shifts[moved[0]]:
+        return None
+    return axis[0]
+
+
+def _difference(a: Expr, b: Expr) -> int | None:
+    x, y = from_expr(a), from_expr(b)
+    if x is None or y is None:
+        return 0 if a == b else None
+    d = x + y.scale(-1)
+    return None if d.terms else d.const
+
+
+def _plain(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
+    found = update_of(old, value, old.dtype)
+    if found is None:
+        return None
+    start = convert(fixed(old, {axis.name: 0}), accumulator(old.dtype))
+    return Prefix(axis, found.op, found.value, start)
+
+
+def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
+    """The forms that ask for the first element themselves."""
+    for chosen in (x for x in walk(value) if isinstance(x, Select)):
+        later = _later(chosen.cond, axis)
+        if later is None:
+            continue
+        then, first = (chosen.then, chosen.other) if later else (chosen.other, chosen.then)
+        held = accumulator(old.dtype)
+        if any(isinstance(x, Load) and x.buffer == old.buffer for x in walk(first)):
+            continue
+        if strip(then) == old:
+            found = update_of(old, _replaced(value, chosen, convert(old, chosen.dtype)), old.dtype)
+            if found is not None:
+                return Prefix(axis, found.op, found.value, convert(fixed(first, {axis.name: 0}), held))
+        elif strip(value) == chosen:
+            found = update_of(old, then, old.dtype)
+            if found is not None and found.op.name in COMMUTING | {"min", "max"}:
+                x = convert(first, held)
+                if x != found.value:
+                    x = convert(select(_after_first(axis), found.value, x), held)
+                return Prefix(axis, found.op, x, None)
+    return None
+
+
+def _after_first(axis: LoopVar) -> Expr:
+    return Binary(">", Var(axis.name), Const(0, I32), I32)
+
+
+def _later(cond: Expr, axis: LoopVar) -> bool | None:
+    """True: `cond` holds at all points of `axis` but the first; False: at the first alone; None: neither."""
+    if isinstance(cond, Binary) and cond == negation(cond.left):
+        inner = _later(cond.left, axis)
+        if inner is not None:
+            return not inner
+    if from_expr(cond) is not None:
+        cond = Binary("!=", cond, Const(0, I32), I32)
+    if not (isinstance(cond, Binary) and cond.op in ("<", "<=", ">", ">=", "==", "!=")):
+        return None
+    left, right = from_expr(cond.left), from_expr(cond.right)
+    if left is None or right is None or cond.left.dtype.kind != "int":
+        return None
+    d = left + right.scale(-1)
+    if d.names != {axis.name}:
+        return None
+    # The difference is monotone: three points say it all, save for one equality in between.
+    points = sorted({0, 1, axis.extent - 1}) if axis.extent > 1 else [0]
+    values = [d.const + d.coefficient(axis.name) * p for p in points]
+    held = [_compare(cond.op, v) for v in values]
+    if cond.op in ("==", "!=") and values[0] != 0:
+        return None
+    if len(set(held[1:])) > 1 or (len(held) > 1 and held[0] == held[1]):
+        return None
+    return not held[0]
+
+
+def _compare(op: str, n: int) -> bool:
+    return {"<": n < 0, "<=": n <= 0, ">": n > 0, ">=": n >= 0, "==": n == 0, "!=": n != 0}[op]
+
+
+def _replaced(e: Expr, old: Expr, new: Expr) -> Expr:
+    if e == old:
+        return new
+    return map_children(e, lambda c: _replaced(c, old, new))
+
+
+def fixed(e: Expr, values: dict[str, int]) -> Expr:
+    """`e` with loop variables fixed."""
+    if isinstance(e, Var) and e.name in values:
+        return Const(values[e.name], e.dtype)
+    return map_children(e, lambda c: fixed(c, values))

@@ -1,0 +1,6 @@
+void f(float y[8], const float a[8][6]) {
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 6; j++)
+      if (y[i] < 100)
+        y[i] += a[i][j];
+}
