@@ -4,23 +4,46 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import typer
 
 from mdh.cli.exit_codes import BROKEN_PIPE
-from mdh.diagnostics import Diagnostic, render_text
+from mdh.diagnostics import Diagnostic, Failed, fail, render_text
 
 
 def show(text: str) -> None:
-    """A result: text with its final newline."""
+    """A result: text with its final newline. Raises Failed F118 where it cannot be written."""
+    if sys.stdout is None:
+        raise _unwritten("standard output is closed")
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        # the reader has gone (`mdh … | head`): nothing to say, and nothing for the interpreter to flush
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # the reader has gone (`mdh … | head`): nothing to say
+        _discard_output()
         raise typer.Exit(BROKEN_PIPE) from None
+    except OSError as error:
+        raise lost_output(error) from error
+
+
+def lost_output(error: OSError) -> Failed:
+    """F118 for an error of writing to stdout, to which nothing more is written."""
+    _discard_output()
+    return _unwritten(error.strerror or str(error))
+
+
+def _discard_output() -> None:
+    """Leaves nothing for the interpreter to flush at its end, which would fail once more."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _unwritten(reason: str) -> Failed:
+    return fail(
+        "F118", f"the result cannot be written: {reason}", help="send it to a file, a pipe, a terminal"
+    )
 
 
 def show_json(value: dict[str, Any]) -> None:
@@ -39,6 +62,8 @@ def log(text: str) -> None:
 
 def note(text: str) -> None:
     """Text on stderr as it is."""
+    if sys.stderr is None:
+        return
     try:
         sys.stderr.write(text)
         sys.stderr.flush()

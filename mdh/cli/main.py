@@ -4,9 +4,11 @@ Only the module of the chosen verb is imported, so that `mdh --help` loads neith
 """
 
 import difflib
+import errno
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 from types import FrameType
@@ -17,7 +19,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from mdh.cli.command_line import CommandLine
-from mdh.cli.console import report, show, show_json
+from mdh.cli.console import log, lost_output, report, show, show_json
 from mdh.cli.crash import save_crash
 from mdh.cli.exit_codes import INTERRUPTED, OK, TERMINATED, exit_code
 from mdh.diagnostics import Failed, render_json
@@ -93,8 +95,12 @@ def run(words: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _report(line, _usage(line, error))
     except (typer.Abort, KeyboardInterrupt):
-        sys.stderr.write("mdh: interrupted\n")
+        log("interrupted")
         return INTERRUPTED
+    except OSError as error:
+        # the help text is written by the command line's library; files are opened and judged elsewhere
+        unwritten = error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT)
+        return _report(line, lost_output(error) if unwritten else save_crash(line, error))
     except Exception as error:  # the border to the user: whatever arrives here is a bug of mdh
         return _report(line, save_crash(line, error))
 
@@ -105,7 +111,9 @@ def _report(line: CommandLine, failed: Failed) -> int:
     code = exit_code(failed.diagnostics)
     if line.json:
         diagnostics = [render_json(d) for d in failed.diagnostics]
-        show_json({"schema": "mdh.result/1", "ok": False, "exit": code, "diagnostics": diagnostics})
+        # an output that cannot be written has been reported above
+        with suppress(Failed):
+            show_json({"schema": "mdh.result/1", "ok": False, "exit": code, "diagnostics": diagnostics})
     return code
 
 
@@ -123,6 +131,7 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
 
 
 def _on_terminate(_signal: int, _frame: FrameType | None) -> None:
+    log("terminated")
     raise SystemExit(TERMINATED)
 
 
@@ -131,7 +140,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _on_terminate)
     try:
         code = run(sys.argv[1:])
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         code = OK
     sys.exit(code)

@@ -47,6 +47,27 @@ def test_a_closed_pipe_is_quiet() -> None:
     assert done.returncode == 141
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [("explain", "F101"), ("--help",), ("explain", "F101", "--json")])
+def test_a_full_disk_is_one_message(words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*MDH, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.stderr.startswith("error[F118]: the result cannot be written: No space left")
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("words", [("explain", "F101"), ("--help",), ("explain", "F999")])
+def test_closed_streams_leave_no_traceback(words: tuple[str, ...]) -> None:
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        line = f'exec "$0" -m mdh {" ".join(words)} {closed}'
+        done = subprocess.run(
+            ["/bin/sh", "-c", line, sys.executable], capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in done.stderr + done.stdout
+        assert "B101" not in done.stderr
+        assert done.returncode in (0, 1, 2)
+
+
 def test_results_go_to_stdout_and_remarks_to_stderr() -> None:
     done = subprocess.run([*MDH, "explain", "F101"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("# F101: ")
