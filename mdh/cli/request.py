@@ -20,6 +20,3 @@ class Request:
     function: str | None = None
     strict_fp: bool = False
     deterministic: bool = False
-    dump: tuple[str, ...] = ()
-    time: bool = False
-    json: bool = False
