@@ -3,7 +3,7 @@
 A model of the schedule, not of caches: what the code asks of each layer. Partial copies count as full.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.ir.plan import Plan, StagePlan, Staging
 from mdh.ir.program import DimKind, Program
@@ -11,6 +11,7 @@ from mdh.lower.levels import Level, Levels, make_levels
 from mdh.report.accesses import Access, accesses_of, box, elements
 from mdh.report.moves import Move, product
 from mdh.report.results import result_moves
+from mdh.report.scans import Passes, passes_of, prefix_moves
 
 SHARED_BY = {"SM": frozenset({"WGP", "WRP", "THR", "VEC"}), "RM": frozenset({"VEC"})}
 """Units that see one instance of a region."""
@@ -37,14 +38,18 @@ class Traffic:
 def traffic_of(whole: Plan, plan: StagePlan) -> Traffic:
     """Of one stage of the plan."""
     program, levels = whole.program, _levels(plan)
+    passes = passes_of(whole, plan)
     moves: list[Move] = []
     for buffer in program.buffer_order:
         if buffer in plan.stage.read and buffer not in plan.stage.written:
-            moves.extend(_input_moves(program, plan, levels, buffer))
-    if plan.stage.scattered or any(d.kind is DimKind.PS for d in plan.stage.dims):
-        for buffer in program.outputs(plan.stage):
-            moves.extend(_output_moves(program, plan, levels, buffer))
-    else:
+            moves.extend(_input_moves(program, plan, levels, buffer, passes))
+    scans = any(d.kind is DimKind.PS for d in plan.stage.dims)
+    for buffer in program.outputs(plan.stage) if scans or plan.stage.scattered else ():
+        if plan.stage.scattered:
+            moves.extend(_scattered_moves(program, plan, levels, buffer))
+        else:
+            moves.extend(prefix_moves(whole, plan, buffer, passes))
+    if not scans and not plan.stage.scattered:
         moves.extend(result_moves(whole, plan))
     return Traffic(tuple(moves), compulsory_bytes(program, plan))
 
@@ -68,7 +73,9 @@ def _inside(plan: StagePlan, levels: Levels, position: int, region: str) -> list
     return [lv for lv in levels.all if (lv.layer in shared) or (lv.layer is None and lv.step in later)]
 
 
-def _input_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str) -> list[Move]:
+def _input_moves(
+    program: Program, plan: StagePlan, levels: Levels, buffer: str, passes: Passes
+) -> list[Move]:
     moves = []
     size = program.buffer_of[buffer].dtype.bytes
     source = "DM"
@@ -78,14 +85,14 @@ def _input_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str)
                 continue
             extents = footprint(program, plan, levels, position, staging)
             inside = {lv.var for lv in _inside(plan, levels, position, staging.region)}
-            count = product(lv.parts for lv in levels.all if lv.var not in inside)
+            count = product(lv.parts for lv in levels.all if lv.var not in inside) * passes.copies(position)
             number = plan.steps[s].number
             moves.append(
                 Move(buffer, source, staging.region, number, extents, elements(extents) * size, count)
             )
             source = staging.region
-    moves.append(_reads(program, plan, levels, buffer, source))
-    return moves
+    reads = _reads(program, plan, levels, buffer, source)
+    return [*moves, replace(reads, count=reads.count * passes.points)]
 
 
 def _reads(program: Program, plan: StagePlan, levels: Levels, buffer: str, source: str) -> Move:
@@ -125,18 +132,6 @@ def _dims_of(plan: StagePlan, access: Access) -> set[int]:
     if any(f is None for f in access.index):
         return set(number.values())
     return {number[n] for f in access.index if f is not None for n in f.names if n in number}
-
-
-def _output_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str) -> list[Move]:
-    """Scans: every prefix is accumulated and written at its point. Histograms: see below."""
-    size = program.buffer_of[buffer].dtype.bytes
-    if plan.stage.scattered:
-        return _scattered_moves(program, plan, levels, buffer)
-    points = _points(plan)
-    moves = [Move(buffer, "RM", "OP", 0, (), 2 * size, points), Move(buffer, "RM", "DM", 0, (), size, points)]
-    if buffer in plan.stage.read:
-        moves.append(Move(buffer, "DM", "RM", 0, (), size, points))
-    return moves
 
 
 def _scattered_moves(program: Program, plan: StagePlan, levels: Levels, buffer: str) -> list[Move]:
