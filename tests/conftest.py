@@ -4,6 +4,11 @@ import shutil
 import subprocess
 
 import pytest
+from hypothesis import settings
+
+# how long one example takes says more about a machine that others use too than about mdh
+settings.register_profile("mdh", deadline=None)
+settings.load_profile("mdh")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

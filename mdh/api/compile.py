@@ -46,12 +46,11 @@ def compile(
     """
     with explained():
         _check_options(function, hook)
-        opened = _opened(device)
         given = _read(file, schedule, defines, holes, hook)
         heading = read_heading(given.source, defines=given.defines, function=function)
         sizes = free_sizes(given.source, defines=given.defines, function=function)
         order = Order(given.source, given.schedule, given.defines, function, strict_fp, deterministic)
-        kernel = Kernel(order, opened, heading, sizes, hook)
+        kernel = Kernel(order, _opened(device), heading, sizes, hook)
     if not sizes:
         kernel.specialise()
     return kernel
