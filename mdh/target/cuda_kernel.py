@@ -9,7 +9,6 @@ from mdh.ir.kernel import Buf, Kernel
 from mdh.target.cuda import STORAGE, Cuda
 from mdh.target.cuda_helpers import CONSTANTS
 from mdh.target.dialect import Scope
-from mdh.target.lanes import without_vectors
 from mdh.target.names import fresh
 from mdh.target.shared import STATIC_LIMIT, Slot, shared_layout
 from mdh.target.signature import assemble, scope_of
@@ -17,7 +16,6 @@ from mdh.target.signature import assemble, scope_of
 
 def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str, tuple[int, int]]:
     """The kernel's text and its (static, dynamic) bytes of shared memory."""
-    kernel = without_vectors(kernel)
     scope = scope_of(kernel, names)
     slots = shared_layout(kernel)
     total = slots[-1].end if slots else 0

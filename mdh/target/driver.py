@@ -8,6 +8,7 @@ from math import prod
 from mdh.ir.expr import Expr, Load, walk
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.target.header import C_TYPES, parameters
+from mdh.target.host import HostNames
 
 BEGIN = r"""#include <math.h>
 #include <stdint.h>
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
 """
 
 
-def driver(name: str, program: Program, before: str, device: str) -> str:
+def driver(program: Program, host: HostNames, before: str, device: str) -> str:
     """main.c: `before` holds the target's includes; `device` defines open_device, upload, download, launch,
     finish, timed_launch and must."""
     rows = []
@@ -205,9 +206,17 @@ def driver(name: str, program: Program, before: str, device: str) -> str:
             written = int(any(p.name in s.written for s in program.stages) or not p.const)
             kind, count = p.dtype.name.upper(), prod(p.shape)
             rows.append(f'    {{ "{p.name}", {kind}, {count}u, {bound(program, p.name)}, {written} }},\n')
-    naming = f'\n#define NAME "{name}"\n'
+    naming = f'\n#define NAME "{program.name}"\n'
     return (
-        BEGIN + before + naming + TABLE + "".join(rows) + CHECKS + _reference(name, program) + device + MAIN
+        BEGIN
+        + before
+        + naming
+        + TABLE
+        + "".join(rows)
+        + CHECKS
+        + _reference(host.function, program)
+        + device
+        + MAIN
     )
 
 

@@ -3,14 +3,15 @@
 import re
 from collections.abc import Callable, Iterator
 
-from mdh.ir.expr import Var, walk
-from mdh.ir.kernel import Alloc, Atomic, Buf, For, Kernel, Let, Module, Workspace
+from mdh.ir.kernel import Buf, Kernel, Module, Workspace
 from mdh.ir.program import Program
 from mdh.target import cuda_helpers, opencl_helpers
 from mdh.target.cuda_kernel import cuda_kernel, cuda_prologue
-from mdh.target.names import fresh, rename
+from mdh.target.declared import declared
+from mdh.target.host import function_name
+from mdh.target.lanes import without_vectors
+from mdh.target.names import rename
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
-from mdh.target.statements import expressions, nested
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -23,7 +24,8 @@ def emit(module: Module, program: Program) -> KernelText:
     entries = entry_names(module)
     texts = []
     kernels = []
-    for kernel, entry in zip(module.kernels, entries, strict=True):
+    for given, entry in zip(module.kernels, entries, strict=True):
+        kernel = without_vectors(given) if is_cuda else given
         text, shared = print_kernel(kernel, entry, names_of(kernel, module.target, entries))
         texts.append(text)
         kernels.append(_entry_point(kernel, entry, shared, program))
@@ -46,30 +48,15 @@ def emit(module: Module, program: Program) -> KernelText:
 
 
 def entry_names(module: Module) -> tuple[str, ...]:
-    """Symbols of the kernels; none is the C function's own name, which is the host launcher's."""
-    names = rename((k.name for k in module.kernels), module.target, taken=())
-    used = {n for n in names.values() if n != module.name}
-    own = fresh(f"{module.name}_kernel", used, module.target)
-    return tuple(own if names[k.name] == module.name else names[k.name] for k in module.kernels)
+    """Symbols of the kernels; none is the C function's own name or the host launcher's."""
+    wanted = [f"{module.name}_kernel" if k.name == module.name else k.name for k in module.kernels]
+    names = rename(wanted, module.target, taken={module.name, function_name(module.name)})
+    return tuple(names[name] for name in wanted)
 
 
 def names_of(kernel: Kernel, language: str, taken: tuple[str, ...]) -> dict[str, str]:
     """Target names of everything a kernel declares, parameters first."""
-    declared = [b.name for b in kernel.buffers] + [name for name, _ in kernel.scalars]
-    for s in nested(kernel.body):
-        match s:
-            case Alloc(buf, _):
-                declared.append(buf.name)
-            case Let(name, _, _):
-                declared.append(name)
-            case For():
-                declared.append(s.var)
-            case Atomic() if s.result is not None:
-                declared.append(s.result)
-            case _:
-                pass
-        declared.extend(n.name for e in expressions(s) for n in walk(e) if isinstance(n, Var))
-    return dict(rename(declared, language, taken))
+    return dict(rename(declared(kernel), language, taken))
 
 
 def _entry_point(kernel: Kernel, entry: str, shared: tuple[int, int], program: Program) -> EntryPoint:

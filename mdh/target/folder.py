@@ -5,11 +5,13 @@ from pathlib import PurePath
 
 from mdh.ir.program import Program
 from mdh.target.header import header
+from mdh.target.host import host_names
 from mdh.target.host_cuda import cuda_driver, cuda_launcher, cuda_makefile
 from mdh.target.host_opencl import opencl_driver, opencl_launcher, opencl_makefile
 from mdh.target.manifest import manifest
 from mdh.target.opencl_loader import loader_header, loader_source
 from mdh.target.text import KernelText
+from mdh.target.words import COMPILER_WORDS
 
 
 def folder(
@@ -25,42 +27,44 @@ def folder(
     plan_text: the concrete schedule. defines: the `-D`s the C was read with; those that name parameters
     are sizes and stay out of the preprocessor. arch: nvcc's `-arch` (CUDA).
     """
-    name = text.name
-    files = {f"{name}.h": header(text, program), "Makefile": ""}
+    host = host_names(text, program)
+    name = host.function
+    files = {f"{name}.h": header(text, program, host), "Makefile": ""}
     if text.language == "cuda":
         files[f"{name}.cu"] = text.source
-        files[f"{name}_launch.cu"] = cuda_launcher(text, program)
-        files["main.c"] = cuda_driver(text, program)
-        files["Makefile"] = cuda_makefile(text, arch)
+        files[f"{name}_launch.cu"] = cuda_launcher(text, program, host)
+        files["main.c"] = cuda_driver(text, program, host)
+        files["Makefile"] = cuda_makefile(text, name, arch)
     else:
         files[f"{name}.cl"] = text.source
-        files[f"{name}_launch.c"] = opencl_launcher(text, program)
+        files[f"{name}_launch.c"] = opencl_launcher(text, program, host)
         files["opencl.h"], files["opencl.c"] = loader_header(), loader_source()
-        files["main.c"] = opencl_driver(text, program)
-        files["Makefile"] = opencl_makefile(text)
+        files["main.c"] = opencl_driver(text, program, host)
+        files["Makefile"] = opencl_makefile(name)
     files[f"{name}.mdh"] = plan_text if plan_text.endswith("\n") else plan_text + "\n"
-    files.update(_reference(program, files, defines or {}))
-    files["manifest.json"] = manifest(text, program, tuple(sorted([*files, "manifest.json"])))
+    files.update(_reference(program, name, files, defines or {}))
+    files["manifest.json"] = manifest(text, program, name, tuple(sorted([*files, "manifest.json"])))
     return dict(sorted(files.items()))
 
 
 def _reference(
-    program: Program, taken: Mapping[str, str], defines: Mapping[str, str | int]
+    program: Program, function: str, taken: Mapping[str, str], defines: Mapping[str, str | int]
 ) -> dict[str, str]:
     """The user's C, untouched, and the file that compiles it as the driver's judge."""
     if program.source is None:
         return {}
     own = PurePath(program.source.name).name
     if not own.endswith(".c"):
-        own = f"{program.name}.c"
+        own = f"{function}.c"
     while own in taken or own == "reference.c":
         own = f"user_{own}"
     macros = [f"#define {k} {v}" for k, v in sorted(defines.items()) if k not in program.params]
     lines = [
         "/* The C function as it was written; the driver calls it to judge the kernels. */",
+        *(f"#undef {p}" for p in program.params if p in COMPILER_WORDS),
         *macros,
-        f"#define {program.name} {program.name}_reference",
-        "#define main main_of_reference",
+        f"#define {program.name} {function}_reference",
+        *([] if program.name == "main" else ["#define main main_of_reference"]),
         f'#include "{own}"',
     ]
     return {own: program.source.text, "reference.c": "\n".join(lines) + "\n"}

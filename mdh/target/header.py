@@ -1,6 +1,7 @@
 """`NAME.h`: the C-callable launcher's prototype, and how its parameters are spelled in C."""
 
 from mdh.ir.program import Buffer, Program, Scalar
+from mdh.target.host import HostNames
 from mdh.target.text import KernelText
 
 C_TYPES = {
@@ -11,13 +12,19 @@ C_TYPES = {
 """Host types; 16-bit floats travel as their bits."""
 
 
-def header(text: KernelText, program: Program) -> str:
+def header(text: KernelText, program: Program, host: HostNames) -> str:
     """The prototype, with what the caller must know of arrays and sizes."""
-    guard = f"MDH_{text.name.upper()}_H"
+    guard = f"MDH_{host.function.upper()}_H"
     include = "#include <stdint.h>\n" if text.language == "cuda" else '#include "opencl.h"\n'
-    arrays = [f"   {p.name}: {p.dtype} {shape_text(p)}" for p in parameters(program) if isinstance(p, Buffer)]
+    arrays = [
+        f"   {_told(p.name, host)}: {p.dtype} {shape_text(p)}"
+        for p in parameters(program)
+        if isinstance(p, Buffer)
+    ]
     sizes = [
-        f"   {p.name}: must be {p.size}" for p in parameters(program) if isinstance(p, Scalar) and p.size
+        f"   {_told(p.name, host)}: must be {p.size}"
+        for p in parameters(program)
+        if isinstance(p, Scalar) and p.size
     ]
     where = (
         "Arrays are device pointers"
@@ -27,7 +34,9 @@ def header(text: KernelText, program: Program) -> str:
     order = (
         "kernels are put on `stream` (a cudaStream_t)" if text.language == "cuda" else "kernels join `queue`"
     )
-    notes = "\n".join([*arrays, *sizes])
+    marked = host.function != program.name
+    own = [f"   {host.function} stands for the C function {program.name}."] if marked else []
+    notes = "\n".join([*own, *arrays, *sizes])
     return f"""#ifndef {guard}
 #define {guard}
 {include}
@@ -38,7 +47,7 @@ extern "C" {{
 /* {where}; {order}, the call does not wait.
    Returns 0, or the runtime's error code (-1 where a size differs from the one compiled for).
 {notes} */
-{prototype(text, program)};
+{prototype(text, program, host)};
 
 #ifdef __cplusplus
 }}
@@ -47,10 +56,14 @@ extern "C" {{
 """
 
 
-def prototype(text: KernelText, program: Program) -> str:
-    params = [parameter(p, text.language) for p in parameters(program)]
+def _told(name: str, host: HostNames) -> str:
+    return name if host[name] == name else f"{host[name]} ({name} in the C)"
+
+
+def prototype(text: KernelText, program: Program, host: HostNames) -> str:
+    params = [parameter(p, text.language, host) for p in parameters(program)]
     params = [*params, "void *stream"] if text.language == "cuda" else ["cl_command_queue queue", *params]
-    return f"int {text.name}({', '.join(params)})"
+    return f"int {host.function}({', '.join(params)})"
 
 
 def parameters(program: Program) -> tuple[Buffer | Scalar, ...]:
@@ -58,26 +71,13 @@ def parameters(program: Program) -> tuple[Buffer | Scalar, ...]:
     return tuple(program.buffer_of.get(p) or program.scalar_of[p] for p in program.params)
 
 
-def parameter(p: Buffer | Scalar, language: str) -> str:
+def parameter(p: Buffer | Scalar, language: str, host: HostNames) -> str:
     if isinstance(p, Scalar):
-        return f"{C_TYPES[p.dtype.name]} {host_name(p.name)}"
+        return f"{C_TYPES[p.dtype.name]} {host[p.name]}"
     if language == "opencl":
-        return f"cl_mem {host_name(p.name)}"
-    return f"{'const ' if p.const else ''}{C_TYPES[p.dtype.name]} *{host_name(p.name)}"
-
-
-def host_name(name: str) -> str:
-    """C++'s words and the launcher's own names are marked by an underscore."""
-    return f"{name}_" if name in _TAKEN else name
+        return f"cl_mem {host[p.name]}"
+    return f"{'const ' if p.const else ''}{C_TYPES[p.dtype.name]} *{host[p.name]}"
 
 
 def shape_text(p: Buffer) -> str:
     return "".join(f"[{n}]" for n in p.shape)
-
-
-_WORDS = """
-stream queue error class new delete this template operator private public protected virtual friend namespace
-using try catch throw typename explicit and or not xor bool true false export mutable typeid dim3 program
-context device kernels grid block global local source options names
-"""
-_TAKEN = frozenset(_WORDS.split())

@@ -3,7 +3,8 @@
 from mdh.ir.program import Program, Scalar
 from mdh.target.cuda import STORAGE
 from mdh.target.driver import call_arguments, driver
-from mdh.target.header import host_name, parameters, prototype
+from mdh.target.header import parameters, prototype
+from mdh.target.host import HostNames
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 DEVICE = r"""
@@ -59,25 +60,25 @@ static double timed_launch(void)
 """
 
 
-def cuda_launcher(text: KernelText, program: Program) -> str:
+def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     """`NAME_launch.cu`: includes the kernels and launches them in order on the caller's stream."""
     fails = any(k.dynamic_shared for k in text.kernels) or text.workspaces
     begin = ["    cudaError_t error;"] if fails else []
     checks = [
-        f"    if ({host_name(p.name)} != {p.size})\n        return -1;"
+        f"    if ({host[p.name]} != {p.size})\n        return -1;"
         for p in parameters(program)
         if isinstance(p, Scalar) and p.size is not None
     ]
-    setup = [line for w in text.workspaces for line in _workspace(w.name, w.bytes, zero=w.zero)]
-    launches = [line for k in text.kernels for line in _launch(k, text, program)]
+    setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
+    launches = [line for k in text.kernels for line in _launch(k, host)]
     body = "\n".join([*begin, *checks, *setup, *launches])
     return f"""#include <stdint.h>
 #include <cuda_runtime.h>
 
-#include "{text.name}.cu"
-#include "{text.name}.h"
+#include "{host.function}.cu"
+#include "{host.function}.h"
 
-{prototype(text, program)}
+{prototype(text, program, host)}
 {{
 {body}
     return cudaGetLastError();
@@ -88,21 +89,21 @@ def cuda_launcher(text: KernelText, program: Program) -> str:
 def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
     """Workspaces live as long as the process; calls on one device share them."""
     out = [
-        f"    static void *{name}_space;",
-        f"    if (!{name}_space && (error = cudaMalloc(&{name}_space, {n})))",
+        f"    static void *{name};",
+        f"    if (!{name} && (error = cudaMalloc(&{name}, {n})))",
         "        return error;",
     ]
     if zero:
         out += [
-            f"    if ((error = cudaMemsetAsync({name}_space, 0, {n}, (cudaStream_t)stream)))",
+            f"    if ((error = cudaMemsetAsync({name}, 0, {n}, (cudaStream_t)stream)))",
             "        return error;",
         ]
     return out
 
 
-def _launch(k: EntryPoint, text: KernelText, program: Program) -> list[str]:
+def _launch(k: EntryPoint, host: HostNames) -> list[str]:
     grid, block = (", ".join(map(str, d)) for d in (k.launch.grid, k.launch.block))
-    args = ", ".join(_argument(a, program) if isinstance(a, BufferArg) else host_name(a.name) for a in k.args)
+    args = ", ".join(_argument(a, host) if isinstance(a, BufferArg) else host[a.name] for a in k.args)
     out = []
     if k.dynamic_shared:
         out += [
@@ -114,21 +115,19 @@ def _launch(k: EntryPoint, text: KernelText, program: Program) -> list[str]:
     return [*out, f"    {k.name}<<<{config}>>>(", f"        {args});"]
 
 
-def _argument(a: BufferArg, program: Program) -> str:
-    name = host_name(a.name) if a.name in program.params else f"{a.name}_space"
+def _argument(a: BufferArg, host: HostNames) -> str:
     const = "const " if a.readonly else ""
-    return f"({const}{STORAGE[a.dtype.name]} *){name}"
+    return f"({const}{STORAGE[a.dtype.name]} *){host[a.name]}"
 
 
-def cuda_driver(text: KernelText, program: Program) -> str:
+def cuda_driver(text: KernelText, program: Program, host: HostNames) -> str:
     args = ", ".join([*call_arguments(program, "device"), "0"])
-    launch = f"\nstatic int launch(void)\n{{\n    return {text.name}({args});\n}}\n"
-    before = f'#include <cuda_runtime_api.h>\n\n#include "{text.name}.h"\n'
-    return driver(text.name, program, before, DEVICE + launch + TIMED)
+    launch = f"\nstatic int launch(void)\n{{\n    return {host.function}({args});\n}}\n"
+    before = f'#include <cuda_runtime_api.h>\n\n#include "{host.function}.h"\n'
+    return driver(program, host, before, DEVICE + launch + TIMED)
 
 
-def cuda_makefile(text: KernelText, arch: str) -> str:
-    name = text.name
+def cuda_makefile(text: KernelText, name: str, arch: str) -> str:
     fmad = " -fmad=false" if "-fmad=false" in text.options else ""
     return f"""NVCC ?= nvcc
 ARCH ?= {arch}
@@ -136,6 +135,7 @@ ARCH ?= {arch}
 {name}: main.c reference.c {name}_launch.cu {name}.cu {name}.h
 \t$(NVCC) -O3 -arch=$(ARCH){fmad} main.c reference.c {name}_launch.cu -o $@ -lm
 
+.PHONY: clean
 clean:
 \trm -f {name}
 """

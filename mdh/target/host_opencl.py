@@ -2,7 +2,8 @@
 
 from mdh.ir.program import Program, Scalar
 from mdh.target.driver import call_arguments, driver
-from mdh.target.header import C_TYPES, host_name, parameters, prototype
+from mdh.target.header import C_TYPES, parameters, prototype
+from mdh.target.host import HostNames
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 DEVICE = r"""
@@ -107,21 +108,21 @@ static cl_int build(cl_command_queue queue)
 """
 
 
-def opencl_launcher(text: KernelText, program: Program) -> str:
+def opencl_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     """`NAME_launch.c`: the kernels as a string, built at the first call and put on the caller's queue."""
     quoted = "\n".join(f'    "{_quoted(line)}\\n"' for line in text.source.splitlines())
     names = ", ".join(f'"{k.name}"' for k in text.kernels)
-    spaces = "".join(f"static cl_mem {w.name}_space;\n" for w in text.workspaces)
+    spaces = "".join(f"static cl_mem {host[w.name]};\n" for w in text.workspaces)
     checks = [
-        f"    if ({host_name(p.name)} != {p.size})\n        return -1;"
+        f"    if ({host[p.name]} != {p.size})\n        return -1;"
         for p in parameters(program)
         if isinstance(p, Scalar) and p.size is not None
     ]
-    setup = [line for w in text.workspaces for line in _workspace(w.name, w.bytes, zero=w.zero)]
-    launches = [line for i, k in enumerate(text.kernels) for line in _launch(i, k, program)]
+    setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
+    launches = [line for i, k in enumerate(text.kernels) for line in _launch(i, k, host)]
     return f"""#include <stdio.h>
 
-#include "{text.name}.h"
+#include "{host.function}.h"
 
 static const char source[] =
 {quoted};
@@ -131,7 +132,7 @@ enum {{ KERNELS = sizeof names / sizeof names[0] }};
 static cl_kernel kernels[KERNELS];
 static cl_context context;
 {spaces}{BUILD}
-{prototype(text, program)}
+{prototype(text, program, host)}
 {{
     cl_int error;
 {_lines(checks)}    if (!kernels[KERNELS - 1] && (error = build(queue)))
@@ -150,22 +151,22 @@ def _quoted(line: str) -> str:
 
 
 def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
-    create = f"{name}_space = mdh_clCreateBuffer(context, 1, {n}, NULL, &error), error"
-    out = [f"    if (!{name}_space && ({create}))", "        return error;"]
+    create = f"{name} = mdh_clCreateBuffer(context, 1, {n}, NULL, &error), error"
+    out = [f"    if (!{name} && ({create}))", "        return error;"]
     if zero:
-        fill = f'mdh_clEnqueueFillBuffer(queue, {name}_space, "", 1, 0, {n}, 0, NULL, NULL)'
+        fill = f'mdh_clEnqueueFillBuffer(queue, {name}, "", 1, 0, {n}, 0, NULL, NULL)'
         out += [f"    if ((error = {fill}))", "        return error;"]
     return out
 
 
-def _launch(number: int, k: EntryPoint, program: Program) -> list[str]:
+def _launch(number: int, k: EntryPoint, host: HostNames) -> list[str]:
     out = []
     for i, a in enumerate(k.args):
         if isinstance(a, BufferArg):
-            value = host_name(a.name) if a.name in program.params else f"{a.name}_space"
+            value = host[a.name]
             size = "sizeof(cl_mem)"
         else:
-            value, size = host_name(a.name), f"sizeof({C_TYPES[a.dtype.name]})"
+            value, size = host[a.name], f"sizeof({C_TYPES[a.dtype.name]})"
         out.append(f"    if ((error = mdh_clSetKernelArg(kernels[{number}], {i}, {size}, &{value})))")
         out.append("        return error;")
     whole = [g * b for g, b in zip(k.launch.grid, k.launch.block, strict=True)]
@@ -179,14 +180,13 @@ def _launch(number: int, k: EntryPoint, program: Program) -> list[str]:
     ]
 
 
-def opencl_driver(text: KernelText, program: Program) -> str:
+def opencl_driver(text: KernelText, program: Program, host: HostNames) -> str:
     args = ", ".join(["queue", *call_arguments(program, "device")])
-    launch = f"\nstatic int launch(void)\n{{\n    return {text.name}({args});\n}}\n"
-    return driver(text.name, program, f'\n#include "{text.name}.h"\n', DEVICE + launch + TIMED)
+    launch = f"\nstatic int launch(void)\n{{\n    return {host.function}({args});\n}}\n"
+    return driver(program, host, f'\n#include "{host.function}.h"\n', DEVICE + launch + TIMED)
 
 
-def opencl_makefile(text: KernelText) -> str:
-    name = text.name
+def opencl_makefile(name: str) -> str:
     return f"""CC ?= cc
 CFLAGS ?= -O2
 
@@ -194,6 +194,7 @@ CFLAGS ?= -O2
 {name}: main.c reference.c {name}_launch.c opencl.c {name}.h opencl.h
 \t$(CC) $(CFLAGS) main.c reference.c {name}_launch.c opencl.c -o $@ -ldl -lm
 
+.PHONY: clean
 clean:
 \trm -f {name}
 """

@@ -10,13 +10,14 @@ from dataclasses import replace
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Var, map_children
 from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, If, Kernel, Let, Move, Space, Stmt, Store, While
+from mdh.target.declared import declared
 
 Bufs = Mapping[str, Buf]
 
 
 def without_vectors(kernel: Kernel) -> Kernel:
     """The same kernel, in which only Moves have lanes."""
-    rewriter = _Rewriter({b.name: b for b in kernel.buffers})
+    rewriter = _Rewriter({b.name: b for b in kernel.buffers}, set(declared(kernel)))
     return replace(kernel, body=rewriter.body(kernel.body))
 
 
@@ -31,9 +32,17 @@ def scalars(buf: Buf) -> Buf:
 class _Rewriter:
     """Walks a kernel once; `bufs` are the buffers declared so far, as the kernel's text declared them."""
 
-    def __init__(self, bufs: Bufs) -> None:
+    def __init__(self, bufs: Bufs, names: set[str]) -> None:
         self.bufs = dict(bufs)
-        self.temporaries = 0
+        self.names = names
+        self.lane_name = self.unused("v")
+
+    def unused(self, stem: str) -> str:
+        name, n = stem, 2
+        while name in self.names:
+            name, n = f"{stem}{n}", n + 1
+        self.names.add(name)
+        return name
 
     def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         return tuple(out for s in body for out in self.statement(s))
@@ -76,7 +85,7 @@ class _Rewriter:
 
     def vector_store(self, s: Store, lanes: int) -> Iterator[Stmt]:
         before: list[Stmt] = []
-        v = Var("v")
+        v = Var(self.lane_name)
         value = self.lane(s.value, v, before)
         target = self.bufs[s.buffer]
         after: tuple[Stmt, ...] = ()
@@ -88,12 +97,11 @@ class _Rewriter:
             inner = Store(temp.name, (v,), value)
             after = (Move(s.buffer, s.index, temp.name, (Const(0, I32),), lanes, cache=s.cache),)
         yield from before
-        yield For("v", Const(0, I32), Const(lanes, I32), Const(1, I32), (inner,), ForKind.UNROLL)
+        yield For(self.lane_name, Const(0, I32), Const(lanes, I32), Const(1, I32), (inner,), ForKind.UNROLL)
         yield from after
 
     def temporary(self, like: Buf, lanes: int) -> Buf:
-        name = f"{like.name}_v{self.temporaries or ''}"
-        self.temporaries += 1
+        name = self.unused(f"{like.name}_v")
         buf = Buf(name, Space.RM, like.dtype, (lanes,), (1,))
         self.bufs[name] = buf
         return buf

@@ -10,11 +10,12 @@ from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText
 SCHEMA = "mdh.manifest/1"
 
 
-def manifest(text: KernelText, program: Program, files: tuple[str, ...]) -> str:
-    """Deterministic JSON; the launch is in units of x, y, z, sizes are in bytes."""
+def manifest(text: KernelText, program: Program, function: str, files: tuple[str, ...]) -> str:
+    """Deterministic JSON; the launch is in units of x, y, z, sizes are in bytes. function: the launcher."""
     data = {
         "schema": SCHEMA,
         "name": text.name,
+        "function": function,
         "language": text.language,
         "machine": text.machine,
         "mdh": _version(),

@@ -1,7 +1,7 @@
 typedef float8 __attribute__((aligned(4))) float8_u;
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void dot_(__global const float *restrict A, __global const float *restrict B,
+void dot_kernel(__global const float *restrict A, __global const float *restrict B,
         __global float *restrict dot_part)
 {
     const int blk_k = get_group_id(0);

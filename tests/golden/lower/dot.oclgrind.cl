@@ -1,5 +1,5 @@
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void dot_(__global const float *restrict A, __global const float *restrict B,
+void dot_kernel(__global const float *restrict A, __global const float *restrict B,
         __global float *restrict dot_part)
 {
     __local __attribute__((aligned(16))) float meet_f32[256];

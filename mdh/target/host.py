@@ -1,0 +1,35 @@
+"""What the files of a compiled folder call the C function, its parameters and the workspaces."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mdh.ir.program import Program
+from mdh.target.names import is_free_function, rename
+from mdh.target.text import KernelText
+
+
+@dataclass(frozen=True)
+class HostNames:
+    """`function`: the launcher, after which files are named. `names`: those of parameters, and the variables
+    that hold workspaces. All keep their C spelling where that means nothing else in the files."""
+
+    function: str
+    names: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.names[name]
+
+
+def host_names(text: KernelText, program: Program) -> HostNames:
+    function = function_name(program.name)
+    spaces = {w.name: f"{w.name}_space" for w in text.workspaces}
+    taken = {function, *(k.name for k in text.kernels)}
+    renamed = rename((*program.params, *spaces.values()), "host", taken)
+    names = {p: renamed[p] for p in program.params}
+    names |= {w: renamed[space] for w, space in spaces.items()}
+    return HostNames(function, names)
+
+
+def function_name(name: str) -> str:
+    """The launcher of the C function `name`: its own name, marked where that means something else."""
+    return next(n for n in (name, f"{name}_", f"run_{name}") if is_free_function(n))
