@@ -29,7 +29,7 @@ def decode(name: str, data: bytes) -> Source:
     if "\0" in text:
         headline = f"`{name}` is binary: byte {data.index(0)} is zero"
         raise fail("F104", headline, help="give a text file")
-    return Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    return Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _read_bytes(path: str, limit: int) -> bytes:

@@ -32,11 +32,7 @@ def check(
     shape of the groups, each step by itself, the resolved plan), and a turn runs only where the one before
     found nothing, since its questions would have no answer.
     """
-    if target not in machine.targets:
-        known = ", ".join(machine.targets)
-        raise Failed(
-            Diagnostic("K100", f"machine `{machine.name}` has no target `{target}`", help=f"targets: {known}")
-        )
+    supported(machine, target)
     schedule = settled(program, schedule)
     found: list[Diagnostic] = []
     plans: list[StagePlan] = []
@@ -55,6 +51,16 @@ def check(
         raise Failed(*found)
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
     return Plan(program, seen_by(machine, target), target, tuple(plans), text, deterministic)
+
+
+def supported(machine: Machine, target: str) -> str:
+    """`target`; raises Failed K100 where the machine does not have it."""
+    if target not in machine.targets:
+        known = ", ".join(machine.targets)
+        raise Failed(
+            Diagnostic("K100", f"machine `{machine.name}` has no target `{target}`", help=f"targets: {known}")
+        )
+    return target
 
 
 def settled(program: Program, schedule: Schedule) -> Schedule:

@@ -3,6 +3,7 @@
 from mdh.check.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program, Stage
+from mdh.schedule.headers import at_header
 from mdh.schedule.model import Schedule, Section
 
 
@@ -41,7 +42,8 @@ def _other_program(program: Program, schedule: Schedule) -> list[Diagnostic]:
     if schedule.program in (None, program.name):
         return []
     headline = f"the schedule is for program `{schedule.program}`, the C function is `{program.name}`"
-    return [Diagnostic("S150", headline, help="use the schedule of this program, or drop its `program` line")]
+    hint = "use the schedule of this program, or drop its `program` line"
+    return [Diagnostic("S150", headline, at_header(schedule, "program"), help=hint)]
 
 
 def _nameless(program: Program, section: Section) -> Diagnostic:

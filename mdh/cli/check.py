@@ -5,7 +5,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import write_text
-from mdh.cli.job import plan_for_machine, schedule_words
+from mdh.cli.job import plan_for_machine, say_default, schedule_words
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -53,6 +53,8 @@ def check(
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     _, checked = plan_for_machine(request, trace)
+    if schedule is not None:
+        say_default(checked, output, schedule)
     if output is not None:
         write_text(line, output, checked.plan.text)
         log(f"wrote {output}")

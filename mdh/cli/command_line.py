@@ -36,11 +36,13 @@ class CommandLine:
         """True when `--json` was asked for; needed before any verb has read its options."""
         return "--json" in self.words
 
-    def span_of(self, word: str) -> Span | None:
-        """The place of `word` (`--machine`, `a10`, `N=x`); `--opt=word` and `-Dword` are found too."""
+    def span_of(self, word: str, *, last: bool = False) -> Span | None:
+        """The place of `word` (`--machine`, `a10`, `N=x`), the first or the `last` of several; `--opt=word`
+        and `-Dword` are found too."""
         exact = [i for i, w in enumerate(self.words) if w == word]
         ending = [i for i, w in enumerate(self.words) if w.endswith(word) and w.startswith("-")]
-        for i in exact or ending:
+        found = exact or ending
+        for i in reversed(found) if last else found:
             start = sum(len(q) + 1 for q in self._quoted[: i + 1])
             quoted = self._quoted[i + 1]
             inside = quoted.rfind(word) if word else -1
@@ -49,10 +51,12 @@ class CommandLine:
             return Span(self.source, start + inside, start + inside + len(word))
         return None
 
-    def fail(self, code: str, headline: str, word: str, *, label: str = "", help: str = "") -> Failed:
-        """One error at `word`; at the end of the line where the word is not on it."""
+    def fail(
+        self, code: str, headline: str, word: str, *, label: str = "", help: str = "", last: bool = False
+    ) -> Failed:
+        """One error at `word` (its `last` place); at the end of the line where the word is not on it."""
         end = len(self.source.text)
-        span = self.span_of(word) or Span(self.source, end, end)
+        span = self.span_of(word, last=last) or Span(self.source, end, end)
         return fail(code, headline, span, label=label, help=help)
 
 

@@ -62,7 +62,7 @@ def compile(
     _, text = make_kernel(trace, checked.plan)
     defines = parse_defines(line, request.defines)
     files = folder(text, checked.plan.program, checked.plan.text, defines=defines, arch=chosen.arch)
-    say_default(checked, output)
+    say_default(checked, output, schedule)
     if output is not None:
         for name, content in files.items():
             write_text(line, Path(output) / name, content)

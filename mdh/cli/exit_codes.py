@@ -1,7 +1,8 @@
 """Exit codes of the command line: a stable contract (docs/formats.md)."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from mdh.cli.command_line import NAME
 from mdh.diagnostics import Diagnostic, Severity
 
 OK = 0
@@ -14,17 +15,23 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
-USAGE_CODES = frozenset({"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114"})
+USAGE_CODES = frozenset({"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114", "D110"})
 """Mistakes in the words of the command line, as against mistakes in the files it names."""
+NAMED = frozenset({"C105", "F150", "K100", "S120", "S121"})
+"""Codes that are such a mistake where they point at a word of the command line."""
 
 
-def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
+def _names_word(d: Diagnostic) -> bool:
+    return d.code in NAMED and any(label.span.source.name == NAME for label in d.labels)
+
+
+def exit_code(diagnostics: Sequence[Diagnostic]) -> int:
     """The exit code of a failed stage: the gravest of its errors decides."""
     codes = [d.code for d in diagnostics if d.severity in (Severity.ERROR, Severity.BUG)]
     if any(code.startswith("B") for code in codes):
         return INTERNAL
     if any(code.startswith("N") for code in codes):
         return WRONG_RESULT
-    if codes and all(code in USAGE_CODES for code in codes):
+    if codes and all(d.code in USAGE_CODES or _names_word(d) for d in diagnostics):
         return USAGE
     return REJECTED

@@ -46,7 +46,12 @@ def write_text(line: CommandLine, path: str | Path, text: str) -> None:
 
 
 def cannot_write(line: CommandLine, path: str | Path, error: OSError) -> Failed:
-    return line.fail("F111", f"`{path}` cannot be written: {reason(error)}", str(path))
+    """F111 at the word that names `path` or a folder above it."""
+    above = [str(p) for p in (Path(path), *Path(path).parents)]
+    word = next((w for name in above for w in line.words if w.rstrip("/") == name), str(path))
+    file = next((p for p in Path(path).parents if p.is_file()), None)
+    hint = f"`{file}` is a file; give a folder, or a new name" if file else "give a place that may be written"
+    return line.fail("F111", f"`{path}` cannot be written: {reason(error)}", word, help=hint, last=True)
 
 
 def _mode_of(path: Path) -> int:

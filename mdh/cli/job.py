@@ -1,23 +1,23 @@
 """From a request to the values of the pipeline: which program, schedule, machine, target; then a plan."""
 
-import re
 from dataclasses import replace
 from difflib import get_close_matches
 
+from mdh.check.run import supported
 from mdh.cli.command_line import at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_source
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines, parse_sets
-from mdh.diagnostics import Failed, Label
+from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import Machine, load_machine, machine_names
 from mdh.pipeline import Checked
+from mdh.schedule.headers import at_header
 from mdh.schedule.model import Schedule
-from mdh.source import Span
 from mdh.target.text import KernelText
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT
 
@@ -43,7 +43,19 @@ def load_schedule(request: Request, trace: Trace) -> Schedule | None:
             raise line.fail("F109", headline, request.sets[0], help="add --schedule S.mdh")
         return None
     source = read_source(line, request.schedule, limit=SCHEDULE_LIMIT)
-    return trace.pipeline.schedule(source, values)
+    try:
+        return trace.pipeline.schedule(source, values)
+    except Failed as failed:
+        raise Failed(*(_at_set(request, d) for d in failed.diagnostics)) from failed
+
+
+def _at_set(request: Request, wrong: Diagnostic) -> Diagnostic:
+    """A message without a place about the value of a hole: placed at the word that gives the value."""
+    for word in request.sets:
+        span = request.line.span_of(word)
+        if span is not None and not wrong.labels and f"`?{word.partition('=')[0]}`" in wrong.headline:
+            return replace(wrong, labels=(Label(span),))
+    return wrong
 
 
 def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
@@ -51,7 +63,10 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
     line = request.line
     if request.machine is not None:
         name = request.machine
-        return at_word(line, name, lambda: load_machine(name))
+        chosen = at_word(line, name, lambda: load_machine(name))
+        if schedule is not None and schedule.target not in (None, *machine_names()):
+            log(f"the schedule's target `{schedule.target}` is no machine known here; {chosen.name} is used")
+        return chosen
     if schedule is not None and schedule.target is not None:
         return _machine_of_header(schedule, schedule.target)
     names = ", ".join(machine_names())
@@ -64,17 +79,8 @@ def _machine_of_header(schedule: Schedule, name: str) -> Machine:
     try:
         return load_machine(name)
     except Failed as failed:
-        source = schedule.source
-        found = (
-            re.search(rf"^[ \t]*target[ \t]+({re.escape(name)})", source.text, re.MULTILINE)
-            if source
-            else None
-        )
-        if source is None or found is None:
-            raise
-        span = Span(source, found.start(1), found.end(1))
-        placed = (d if d.labels else replace(d, labels=(Label(span),)) for d in failed.diagnostics)
-        raise Failed(*placed) from failed
+        labels = at_header(schedule, "target")
+        raise Failed(*(d if d.labels else replace(d, labels=labels) for d in failed.diagnostics)) from failed
 
 
 def choose_target(request: Request, machine: Machine) -> str:
@@ -86,7 +92,7 @@ def choose_target(request: Request, machine: Machine) -> str:
         near = get_close_matches(name, TARGETS, 1, 0.4)
         said = f"did you mean `{near[0]}`?" if near else f"targets: {', '.join(TARGETS)}"
         raise request.line.fail("F114", f"no target `{name}`", name, help=said)
-    return name
+    return at_word(request.line, name, lambda: supported(machine, name))
 
 
 def make_plan(
@@ -110,13 +116,16 @@ def make_kernel(trace: Trace, plan: Plan) -> tuple[Module, KernelText]:
     return module, trace.pipeline.emit(module, plan.program)
 
 
-def say_default(checked: Checked, output: str | None) -> None:
-    if not checked.derived or output is not None:
+def say_default(checked: Checked, output: str | None, schedule: str | None) -> None:
+    """A remark about what the user's schedule, the file `schedule`, leaves to the default one."""
+    if not checked.derived:
         return
-    if checked.given:
+    if schedule is not None and not checked.given:
+        log(f"`{schedule}` has no steps: the default schedule is used")
+    elif checked.given and output is None:
         names = ", ".join(checked.derived)
         log(f"the schedule has no section for {names}: the default is used there; -o writes the whole")
-    else:
+    elif output is None:
         log("no schedule given: the default schedule is used; -o writes it as a starting point")
 
 

@@ -123,8 +123,16 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     headline = error.format_message().rstrip(".").replace("\n", " ")
     headline, _, options = headline.partition(" (Possible options: ")
     headline = headline[:1].lower() + headline[1:]
-    near = f"did you mean `{options.rstrip(')').split(', ')[0]}`? " if options else ""
     word = next((w for w in line.words if w.startswith("-") and w.split("=")[0] in headline), "")
+    # the library suggests names that have only a few letters in common
+    like = difflib.get_close_matches(word, options.rstrip(")").split(", "), 1, 0.75)
+    near = f"did you mean `{like[0]}`? " if word and like else ""
+    if headline.startswith("invalid value for '-") and word in line.words[:-1]:
+        value = line.words[line.words.index(word) + 1]
+        wanted = (
+            "a whole number from 0 on" if "greater" in headline or "integer" in headline else "another one"
+        )
+        return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
     return line.fail("F107", headline, word, help=near + f"see `mdh {verb} --help`".replace("  ", " "))

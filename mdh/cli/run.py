@@ -99,7 +99,7 @@ def run(
     _fits(line, file, program, opened)
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
     _, text = make_kernel(trace, checked.plan)
-    say_default(checked, output)
+    say_default(checked, output, schedule)
     built = trace.pipeline.build(opened, text)
     ran = _run(program, built, opened, inputs, check=check, repeat=repeat, seed=seed)
     if output is not None:

@@ -199,3 +199,23 @@ def test_devices_export_reads_back(scale: Path, capsys: pytest.CaptureFixture[st
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     names = {f["name"] for f in _json(capsys, "doctor")["findings"]}
     assert {"python", "numpy", "devices opencl", "devices cuda"} <= names
+
+
+def test_a_schedule_without_steps_is_said_to_be_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mm.c").write_text((ROOT / "inputs_c" / "matmul.c").read_text(encoding="utf-8"), encoding="utf-8")
+    Path("empty.mdh").write_text("// nothing yet\n", encoding="utf-8")
+    assert run(["check", "mm.c", "-s", "empty.mdh", "--machine", "a100"]) == 0
+    assert "`empty.mdh` has no steps: the default schedule is used" in capsys.readouterr().err
+
+
+def test_lines_that_end_in_carriage_returns_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mm.c").write_text((ROOT / "inputs_c" / "matmul.c").read_text(encoding="utf-8"), encoding="utf-8")
+    Path("cr.mdh").write_bytes(b"// tiles\r(de-)comp( 16,16,^ ) ( ^,^ ; ^ ) ( BLK.y,BLK.x,^ )\r")
+    assert run(["check", "mm.c", "-s", "cr.mdh", "--machine", "a100"]) == 0
+    assert capsys.readouterr().out.startswith("ok: schedule of matmul (stages C; 2 steps)")
