@@ -193,7 +193,7 @@ def _emit(d: Draft, below: list[int], cores: list[str], attrs: str = "", *, sequ
         if d.chance(0.15):
             attrs += rng.choice((" @order(grouped(2))", " @order(grouped(4))", " @order(hilbert)"))
         if d.chance(0.1):
-            attrs += rng.choice((" @occupancy(2)", " @occupancy(2)", " @persistent"))
+            attrs += rng.choice((" @persistent@occupancy(2)", " @persistent"))
     word = rng.choice(("(de-)comp", "(de-)comp", "(de/re)-comp"))
     first = ", ".join(inputs)
     d.steps.append(
@@ -215,7 +215,7 @@ def _input(d: Draft, buffer: str) -> str:
             entry += f"@pad({d.rng.choice((1, 2, 4))})"
         if not d.cpu and d.chance(0.15):
             entry += d.rng.choice(("@copy(plain)", "@copy(async else plain)", "@copy(plain, vec=2)"))
-    if d.chance(0.08):
+    if d.chance(0.02):
         entry += d.rng.choice(("@cache(stream)", "@cache(keep)", "@window"))
     return entry
 

@@ -10,7 +10,7 @@ from mdh.check.entries import holding_of, staging_of
 from mdh.check.options import Found, keep, no_effect, number, ordering, word
 from mdh.check.subject import Draft
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
-from mdh.schedule.model import Attr, Core, For, Step, Unit
+from mdh.schedule.model import Attr, Core, For, Mem, Step, Tile, Unit
 from mdh.schedule.printer import print_step, wrapped_step
 
 AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
@@ -37,10 +37,20 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         parents = tiles
     if any(t > 1 for t in parents) and not (written and has_layer(written[-1], "MMA")):
         steps.append(_last_step(len(steps) + 1, parents, loops))
+    found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
     grid = _grid(draft, order, found)
     results = len(draft.stage.results)
     return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results), found
+
+
+def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:
+    """Whatever stands on the step labelled 0, which splits, copies and stores nothing."""
+    step = draft.initial
+    if step is None:
+        return ()
+    entries: tuple[Tile | Mem | Core, ...] = (*step.tiles, *step.inputs, *step.outputs, *step.cores)
+    return (*(a for entry in entries for a in entry.attrs), *step.attrs)
 
 
 def has_layer(step: Step, *layers: str) -> bool:
@@ -71,6 +81,8 @@ def _splits(
         keep(step.tiles[d].attrs, (), "a tile", found)
         unit = core.value if isinstance(core.value, Unit) else None
         cyclic = _cyclic(core, unit, tiles[d], found)
+        if cyclic and parents[d] == tiles[d]:
+            found.extend(no_effect(a, "an entry with one part") for a in core.attrs if a.name == "cyclic")
         split = Split(d, parents[d], tiles[d], None, rank=ranks[d])
         # A core layer with one part claims no unit: it is a loop of one iteration like any other.
         if unit is not None and split.parts > 1:
@@ -166,13 +178,11 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
                 grid = _grid_attribute(grid, attr)
     units = (c.value for step in written for c in step.cores if isinstance(c.value, Unit))
     axes = {unit.axis for unit in units if unit.layer in GRID_LAYERS}
-    if grid.order != "rows" and not {"x", "y"} <= axes:
-        found.extend(
-            no_effect(a, "a grid without the axes x and y")
-            for s in written
-            for a in s.attrs
-            if a.name == "order"
-        )
+    for attr in (a for i in grid_steps[:1] for a in written[i].attrs):
+        if attr.name == "order" and grid.order != "rows" and not {"x", "y"} <= axes:
+            found.append(no_effect(attr, "a grid without the axes x and y"))
+        if attr.name == "occupancy" and draft.target == "opencl" and not grid.persistent:
+            found.append(no_effect(attr, "a grid of OpenCL C, which has no launch bounds"))
     return grid
 
 

@@ -113,13 +113,17 @@ class Let:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """buf[index] = value; lanes > 1 stores a vector of contiguous elements."""
+    """buf[index] = value; lanes > 1 stores a vector of contiguous elements.
+
+    vec: elements an access that the schedule states, for the pass that widens; None: as many as it proves.
+    """
 
     buffer: str
     index: tuple[Expr, ...]
     value: Expr
     lanes: int = 1
     cache: str = "default"
+    vec: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ class Move:
     """dst[dst_index …] = src[src_index …], `lanes` contiguous elements on both sides, no arithmetic.
 
     engine `async` is cp.async (DM to SM), finished by Commit/Wait. `pred`: where it is false zeros (or
-    `fill`) are stored and nothing is read.
+    `fill`) are stored and nothing is read. exact: the schedule states `lanes`, no pass changes them.
     """
 
     dst: str
@@ -139,6 +143,7 @@ class Move:
     cache: str = "default"
     pred: Expr | None = None
     fill: Expr | None = None
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

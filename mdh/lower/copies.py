@@ -141,7 +141,7 @@ def _move(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, scope: Sc
     pred = in_bounds(nest, copy, src_index, scope)
     return Move(
         copy.dst.buf.name, dst_index, copy.src.buf.name, src_index, lanes,
-        copy.staging.engine, copy.staging.cache, pred,
+        copy.staging.engine, copy.staging.cache, pred, exact=copy.staging.vec is not None,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from mdh.ir.plan import PlanStep
 from mdh.ir.program import DimKind, component
 from mdh.lower.close import close_region, open_region
 from mdh.lower.copies import emit_copy, plan_copies
-from mdh.lower.finish import finish
+from mdh.lower.finish import finish, stated_width
 from mdh.lower.fold import combine
 from mdh.lower.fragments import stated
 from mdh.lower.levels import Level
@@ -132,7 +132,22 @@ def _below_point(nest: Nest, scope: Scope) -> list[Stmt]:
 
 
 def _kind(nest: Nest, level: Level) -> ForKind:
-    return ForKind.UNROLL if nest.plan.steps[level.step].unroll == 0 else ForKind.SEQ
+    unroll = nest.plan.steps[level.step].unroll
+    whole = unroll == 0 or (unroll is None and _stores_wide(nest, level))
+    return ForKind.UNROLL if whole else ForKind.SEQ
+
+
+def _stores_wide(nest: Nest, level: Level) -> bool:
+    """The innermost loop of a map whose stores the schedule wants wide: neighbours must meet in one place."""
+    loops = [it.level for it in nest.items if isinstance(it, Loop)]
+    if not loops or loops[-1] != level:
+        return False
+    maps = [fold for f, fold in enumerate(nest.folds) if fold.op is None and f not in _held(nest)]
+    return any((stated_width(nest, o.buffer) or 1) > 1 for fold in maps for o in fold.outputs)
+
+
+def _held(nest: Nest) -> set[int]:
+    return {r.fold for r in nest.regions}
 
 
 def _for(nest: Nest, level: Level, start: int, stop: int, body: list[Stmt], kind: ForKind) -> For:

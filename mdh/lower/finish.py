@@ -1,9 +1,10 @@
 """Writing a finished (or, between outer reduction loops, an unfinished) result to device memory."""
 
+from dataclasses import replace
+
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, loads, substitute
 from mdh.ir.kernel import Atomic, Buf, If, Let, Space, Stmt, Store
-from mdh.ir.plan import Holding
 from mdh.ir.program import DimKind, component
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.instance import strides_for
@@ -69,7 +70,7 @@ def outputs(nest: Nest, fold: Fold, total: tuple[Expr, ...], scope: Scope) -> li
     for o in fold.outputs:
         value = substitute(nest.translate(o.value, scope), components)
         value = cast(value, _type(nest, o.buffer))
-        out.append(Store(o.buffer, _where(nest, o.index, scope), value, cache=_cache(nest, o.buffer)))
+        out.append(_stored(nest, Store(o.buffer, _where(nest, o.index, scope), value)))
     return out
 
 
@@ -78,7 +79,7 @@ def _write_map(nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, po
     if position == len(nest.items):
         return outputs(nest, fold, state, scope)
     return [
-        Store(o.buffer, _where(nest, o.index, scope), v, cache=_cache(nest, o.buffer))
+        _stored(nest, Store(o.buffer, _where(nest, o.index, scope), v))
         for o, v in zip(fold.outputs, state, strict=True)
     ]
 
@@ -206,6 +207,10 @@ def _carry(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: lis
     total = _with_start(nest, fold, state, scope, first)
     first.extend(Store(b.name, index, cast(e, b.dtype)) for b, e in zip(bufs, total, strict=True))
     again = store_state(nest, fold, bufs, index, state)
+    if not names:
+        first, again = (
+            [_stored(nest, s) if isinstance(s, Store) else s for s in part] for part in (first, again)
+        )
     out: list[Stmt] = [If(_all_at(outer, scope, last=False), tuple(first), tuple(again))]
     if names or not _plain(fold):
         held = tuple(Load(b.name, index, b.dtype) for b in bufs)
@@ -256,6 +261,14 @@ def cast(e: Expr, t: DType) -> Expr:
     return e if e.dtype == t else Cast(e, t)
 
 
-def _cache(nest: Nest, buffer: str) -> str:
-    holdings: list[Holding] = [h for s in nest.plan.steps for h in s.holdings if h.buffer == buffer]
-    return next((h.cache for h in holdings if h.cache != "default"), "default")
+def _stored(nest: Nest, store: Store) -> Store:
+    """The store of an output with what its entries say: `@cache(...)`, `@store(plain, vec=n)`."""
+    entries = [h for step in nest.plan.steps for h in step.holdings if h.buffer == store.buffer]
+    cache = next((h.cache for h in entries if h.cache != "default"), "default")
+    return replace(store, cache=cache, vec=stated_width(nest, store.buffer))
+
+
+def stated_width(nest: Nest, buffer: str) -> int | None:
+    """Elements an access of the output's stores, None where its entries leave it open."""
+    entries = (h for step in nest.plan.steps for h in step.holdings if h.buffer == buffer)
+    return next((h.vec for h in entries if h.vec is not None), None)

@@ -53,8 +53,8 @@ def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
             partials[f] = (part.name,)
             nest = replace(nest, buffers={**nest.buffers, part.name: part})
             built.workspaces.append(Workspace(workspace_buf(part)))
-            total = replace(plan.stage, dims=dims, lets=(), results=())
-            after.add(combine_stage(context, f"{name}_combine", total, flat, (part,), blocks))
+            whole = replace(plan, stage=replace(plan.stage, dims=dims, lets=(), results=()))
+            after.add(combine_stage(context, f"{name}_combine", whole, flat, (part,), blocks))
         elif not keep:
             value = cast(fold.starts[0] or identity(fold)[0], target.dtype)
             index = flat.outputs[0].index

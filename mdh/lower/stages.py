@@ -86,7 +86,7 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
         elif blocks > 1:
             partials[f] = _state_buffers(nest, f, f"{name}_part{f or ''}", blocks)
             if "ticket" not in plan.combines[f]:
-                after.add(combine_stage(context, f"{name}_combine", plan.stage, fold, partials[f], blocks))
+                after.add(combine_stage(context, f"{name}_combine", plan, fold, partials[f], blocks))
         elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(nest, f):
             carried[f] = _state_buffers(nest, f, f"{name}_state{f or ''}", 0)
     extra = tuple(b for group in (*partials.values(), *carried.values()) for b in group)
@@ -118,9 +118,10 @@ def workspace_buf(b: Buffer) -> Buf:
 
 
 def combine_stage(
-    context: Context, name: str, stage: Stage, fold: Fold, parts: tuple[Buffer, ...], count: int
+    context: Context, name: str, whole: StagePlan, fold: Fold, parts: tuple[Buffer, ...], count: int
 ) -> Built:
     """The second kernel of a reduction split over blocks: itself an MDH over (cc dims, part)."""
+    stage = whole.stage
     part = context.names.dim("part", stage)
     dims = (*(d for d in stage.dims if d.kind is DimKind.CC), Dim(part, count, DimKind.PW))
     index: tuple[Expr, ...] = (Var(part, I32), *fold.outputs[0].index)
@@ -128,6 +129,9 @@ def combine_stage(
     total = replace(fold, values=values)
     small = replace(stage, name=f"{stage.name}_combine", dims=dims, lets=(), results=())
     plan = simple_plan(small, context.machine)
+    # the outputs are stored here, with the hints that the schedule gives them
+    entries = tuple(replace(h, region=None) for step in whole.steps for h in step.holdings)
+    plan = replace(plan, steps=(*plan.steps[:-1], replace(plan.steps[-1], holdings=entries)))
     nest = context.nest(context.names.kernel(name), plan, (total,), parts)
     kernel, more = kernel_of(nest, context.program)
     return Built([kernel], more)

@@ -41,13 +41,23 @@ TILED = """\
 """
 
 
+MAP = """\
+void map(const float X[64][128], float Y[64][128]) {
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 128; j++)
+      Y[i][j] = 2 * X[i][j] + 1;
+}
+"""
+
+
 @dataclass(frozen=True)
 class Case:
-    """`shows`: pieces of the CUDA text that only the attribute brings."""
+    """`shows`: pieces of the CUDA text that only the attribute brings. opencl: legal there, too."""
 
     c: str
     schedule: str
     shows: tuple[str, ...] = field(default=())
+    opencl: bool = True
 
 
 CASES = {
@@ -95,6 +105,44 @@ CASES = {
         "3: (de-)comp( ^,^,2 ) ( A:RM[1,2], B:SM[1,2] ; ^ ) ( ^,^,FOR.1 ) @stages(2)\n",
         ("float A_RM[16];", "float B_SM[256];", "slot_k_3"),
     ),
+    "store_pairs": Case(
+        MATMUL,
+        TILED.replace("C:RM[1,2]", "C:RM[1,2]@store(plain, vec=2)"),
+        ("*(float2 *)&C[",),
+    ),
+    "store_singles": Case(
+        MATMUL,
+        TILED.replace("C:RM[1,2]", "C:RM[1,2]@store(plain, vec=1)"),
+        ("thr_j * 4 + j_4] += C_RM[",),
+    ),
+    "store_map": Case(
+        MAP,
+        "1: (de-)comp( 8,64 ) ( ^ ; ^@store(plain, vec=4) ) ( BLK.y, BLK.x )\n"
+        "2: (de-)comp( 1,8 ) ( ^ ; ^ ) ( THR.y, THR.x )\n",
+        ("*(float4 *)&Y[",),
+    ),
+    "store_transposed": Case(
+        TRANSPOSE,
+        "1: (de-)comp( 16,16 ) ( X:SM[1,2]@pad(1) ; ^@store(plain, vec=2) ) ( BLK.y, BLK.x )\n"
+        "2: (de-)comp( 2,1 ) ( ^ ; ^ ) ( THR.x, THR.y )\n"
+        "3: (de-)comp( 1,1 ) ( ^ ; ^ ) ( FOR.1, FOR.2 )\n",
+        ("*(double2 *)&Y[",),
+    ),
+    "copy_singles": Case(
+        MAP,
+        "1: (de-)comp( 8,64 ) ( ^ ; ^ ) ( BLK.y, BLK.x )\n"
+        "2: (de-)comp( 1,8 ) ( X:RM[1,2]@copy(plain, vec=1) ; Y:RM[1,2] ) ( THR.y, THR.x )\n",
+        ("X_RM[c_X1] = X[",),
+    ),
+    "hints": Case(
+        MATMUL,
+        "1: (de-)comp( 32,64,24 ) ( ^,^ ; ^@cache(stream)@combine(kernel) ) ( BLK.y, BLK.x, BLK.z )\n"
+        "2: (de-)comp( ^,^,12 ) ( A:SM[1,2]@cache(keep), ^ ; C:RM[1,2] ) ( ^,^,FOR.1 )\n"
+        "3: (de-)comp( 4,8,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )\n"
+        "4: (de-)comp( ^,^,1 ) ( ^, B:RM[1,2]@cache(stream) ; ^ ) ( ^,^,FOR.1 )\n",
+        ("__ldg((const float4 *)&A[", "__ldcs((const float4 *)&B[", "__stcs(&C["),
+        opencl=False,
+    ),
 }
 
 
@@ -120,7 +168,7 @@ def test_cuda_text(name: str, update_golden: bool) -> None:
     assert cubin.spill_bytes == cubin.stack == 0
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.opencl])
 def test_opencl_runs(name: str) -> None:
     case = CASES[name]
     program = _program(case)

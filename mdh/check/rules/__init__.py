@@ -9,6 +9,7 @@ from mdh.check.rules.coverage import check_coverage, check_cyclic_nesting
 from mdh.check.rules.depth import check_depth
 from mdh.check.rules.engines import check_engines
 from mdh.check.rules.for_order import check_for_order
+from mdh.check.rules.hints import check_hints
 from mdh.check.rules.labels import check_initial, check_labels
 from mdh.check.rules.launch import check_block_axes, check_cluster, check_grid_axes, check_threads
 from mdh.check.rules.layers import check_axis_once, check_known_layers, check_nesting
@@ -24,6 +25,7 @@ from mdh.check.rules.order import (
 )
 from mdh.check.rules.pipeline import check_pipeline
 from mdh.check.rules.scatter import check_scatter
+from mdh.check.rules.stores import check_stores
 from mdh.check.rules.tiles import check_tiles
 from mdh.check.rules.vectors import check_vectors
 from mdh.check.rules.visibility import check_visibility
@@ -70,6 +72,8 @@ PLAN_RULES = (
     check_engines,
     check_banks,
     check_pipeline,
+    check_stores,
+    check_hints,
     check_window,
     check_lowered,
 )

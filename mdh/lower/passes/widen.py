@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children, substitute, walk
-from mdh.ir.kernel import Alloc, Buf, For, ForKind, Let, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, Let, Move, Space, Stmt, Store
 from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
 from mdh.lower.names import unused
 
 MOST_TRIPS = 64
+MOST_LANES = 4
 WIDEST = 16
 """Bytes of the widest access of a thread."""
 
@@ -30,9 +31,13 @@ def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tupl
     for s in body:
         if isinstance(s, For) and s.kind is ForKind.UNROLL and s.factor == 0:
             loop = _trips(s)
-            new = _widened(s, loop, bufs, names) if loop and _simple(s.body) else None
+            # a step's comment inside ends a search for wide loads, not one for the stores that it asks for
+            asked = any(isinstance(t, Store) and t.vec for t in s.body)
+            said = [t for t in s.body if isinstance(t, Comment)] if asked else []
+            plain = replace(s, body=tuple(t for t in s.body if t not in said))
+            new = _widened(plain, loop, bufs, names) if loop and _simple(plain.body) else None
             if new is not None:
-                out.extend(new)
+                out.extend((*said, *new))
                 continue
         out.append(with_bodies(s, lambda b: _walk(b, bufs, names)))
     return tuple(out)
@@ -50,7 +55,7 @@ def _simple(body: tuple[Stmt, ...]) -> bool:
     return all(
         isinstance(s, Let)
         or (isinstance(s, Store) and s.lanes == 1)
-        or (isinstance(s, Move) and s.lanes == 1 and s.pred is None and s.engine == "plain")
+        or (isinstance(s, Move) and s.lanes == 1 and s.pred is None and s.engine == "plain" and not s.exact)
         for s in body
     )
 
@@ -66,11 +71,15 @@ def _widened(loop: For, n: int, bufs: dict[str, Buf], names: set[str]) -> list[S
     stores = [a for a in _writes(loop.body) if _memory(bufs, a)]
     if {a.buffer for a in reads} & {a.buffer for a in stores}:
         reads = []
+    stated = {_Access(s.buffer, s.index): s.vec for s in loop.body if isinstance(s, Store) and s.vec}
     wide: dict[_Access, int] = {}
     for a in (*reads, *stores):
-        lanes = _lanes(a, bufs[a.buffer], loop.var, n)
+        lanes = _lanes(a, bufs[a.buffer], loop.var, n, stated.get(a, MOST_LANES))
         if lanes > 1:
             wide[a] = lanes
+    if asked := [lanes for a, lanes in wide.items() if a in stated]:
+        wide = {a: lanes for a, lanes in wide.items() if lanes >= max(asked)}
+        wide = dict.fromkeys(wide, max(asked))
     if not wide:
         return None
     lanes = min(wide.values())
@@ -102,10 +111,10 @@ def _writes(body: tuple[Stmt, ...]) -> list[_Access]:
     return out
 
 
-def _lanes(a: _Access, buf: Buf, var: str, n: int) -> int:
+def _lanes(a: _Access, buf: Buf, var: str, n: int, most: int) -> int:
     """Widest access: neighbours in the loop are neighbours in memory, and every start is aligned."""
     flat = [_flat(a, buf, var, k) for k in range(n)]
-    lanes = max(1, min(WIDEST // buf.dtype.bytes, 4, buf.align // buf.dtype.bytes))
+    lanes = max(1, min(WIDEST // buf.dtype.bytes, most, buf.align // buf.dtype.bytes))
     while lanes > 1:
         if n % lanes == 0 and all(_run(flat[k : k + lanes], lanes) for k in range(0, n, lanes)):
             return lanes
@@ -201,7 +210,11 @@ def _rows(
     stored = {a for a in wide if a in _writes(loop.body)}
     before: list[Stmt] = [Alloc(r) for r in rows.values()]
     read = set(_reads(loop.body))
-    before.extend(Move(rows[a].name, zero, a.buffer, a.index, lanes) for a in wide if a in read)
+    before.extend(
+        Move(rows[a].name, zero, a.buffer, a.index, lanes, cache=_read_cache(loop.body, a))
+        for a in wide
+        if a in read
+    )
     inner = tuple(_on_rows(s, rows, stored, loop.var, lane) for s in loop.body)
     after = [
         Move(a.buffer, a.index, rows[a].name, zero, lanes, cache=_cache(loop.body, a))
@@ -210,6 +223,11 @@ def _rows(
     ]
     turn = For(lane, Const(0, I32), Const(lanes, I32), Const(1, I32), inner, ForKind.UNROLL)
     return [replace(loop, step=Const(lanes, I32), body=(*before, turn, *after))]
+
+
+def _read_cache(body: tuple[Stmt, ...], a: _Access) -> str:
+    moves = (s for s in body if isinstance(s, Move) and _Access(s.src, s.src_index) == a)
+    return next((s.cache for s in moves), "default")
 
 
 def _cache(body: tuple[Stmt, ...], a: _Access) -> str:
