@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Literal
 
 State = Literal["ok", "absent", "broken"]
@@ -44,6 +45,7 @@ def findings() -> tuple[Finding, ...]:
         *(_package(*row) for row in _PACKAGES),
         _driver(),
         _c_compiler(),
+        _opencl_library(),
         _tool("nvcc", "host drivers"),
     )
 
@@ -63,6 +65,20 @@ def _package(name: str, needed: bool, purpose: str) -> Finding:
     except PackageNotFoundError:
         return Finding(name, "absent", purpose, needed, f"pip install '{_EXTRA.get(name, name)}'")
     return Finding(name, "ok", f"{version}, {purpose}", needed)
+
+
+def _opencl_library() -> Finding:
+    """The driver that came with pyopencl: built programs of `mdh compile -o` run on it without Python."""
+    name = "OPENCL_LIBRARY"
+    try:
+        folder = Path(str(distribution("pyopencl").locate_file("pyopencl/.libs")))
+    except PackageNotFoundError:
+        folder = Path()
+    found = sorted(folder.glob("libpocl*"))
+    if not found:
+        fix = "install an OpenCL driver; programs of `mdh compile -o` look for libOpenCL.so.1"
+        return Finding(name, "absent", "no driver beside pyopencl", fix=fix)
+    return Finding(name, "ok", f"{found[0]}, the driver for programs of `mdh compile -o`")
 
 
 def _driver() -> Finding:

@@ -28,8 +28,10 @@ static void open_device(void)
     cl_int error;
     char title[256] = "";
     const char *wanted = getenv("OPENCL_PLATFORM");
-    if (mdh_opencl_open()) {
-        fprintf(stderr, "no OpenCL library: set OPENCL_LIBRARY to its file\n");
+    const char *wrong = mdh_opencl_open();
+    if (wrong) {
+        fprintf(stderr, "no OpenCL library: %s\n", wrong);
+        fprintf(stderr, "set OPENCL_LIBRARY to the file of a loader or driver; `mdh doctor` names one\n");
         exit(1);
     }
     must(mdh_clGetPlatformIDs(16, platforms, &count));
@@ -190,7 +192,8 @@ def opencl_makefile(name: str) -> str:
     return f"""CC ?= cc
 CFLAGS ?= -O2
 
-# OPENCL_LIBRARY=/path/to/libOpenCL.so.1 OPENCL_PLATFORM=name ./{name}
+# OPENCL_LIBRARY=FILE OPENCL_PLATFORM=NAME ./{name}
+# FILE: libOpenCL.so.1 (as without it), or a driver such as PoCL's; `mdh doctor` names the one of mdh
 {name}: main.c reference.c {name}_launch.c opencl.c {name}.h opencl.h
 \t$(CC) $(CFLAGS) main.c reference.c {name}_launch.c opencl.c -o $@ -ldl -lm
 

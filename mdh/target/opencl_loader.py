@@ -1,6 +1,8 @@
 """`opencl.h` and `opencl.c`: the few OpenCL 1.2 functions a driver calls, found at run time.
 
-Neither headers nor an import library are needed to build; OPENCL_LIBRARY names the loader's file.
+Neither headers nor an import library are needed to build; OPENCL_LIBRARY names the file of a loader, or of a
+driver: those export `clIcdGetPlatformIDsKHR` alone, and every platform begins with a table of all functions
+(Khronos' extension cl_khr_icd), whose places DISPATCH has.
 """
 
 FUNCTIONS = (
@@ -33,6 +35,14 @@ FUNCTIONS = (
     ("cl_int", "clFinish", "cl_command_queue"),
 )  # fmt: skip
 
+DISPATCH = {
+    "clGetPlatformIDs": 0, "clGetPlatformInfo": 1, "clGetDeviceIDs": 2, "clGetDeviceInfo": 3,
+    "clCreateContext": 4, "clCreateCommandQueue": 9, "clGetCommandQueueInfo": 12, "clCreateBuffer": 14,
+    "clCreateProgramWithSource": 26, "clBuildProgram": 30, "clGetProgramBuildInfo": 33, "clCreateKernel": 34,
+    "clSetKernelArg": 38, "clFinish": 47, "clEnqueueReadBuffer": 48, "clEnqueueWriteBuffer": 49,
+    "clEnqueueNDRangeKernel": 59, "clEnqueueFillBuffer": 102,
+}  # fmt: skip
+
 _HEAD = """#ifndef MDH_OPENCL_H
 #define MDH_OPENCL_H
 #include <stddef.h>
@@ -55,8 +65,8 @@ typedef struct _cl_program *cl_program;
 typedef struct _cl_kernel *cl_kernel;
 #endif
 
-/* Finds the OpenCL library (OPENCL_LIBRARY, else libOpenCL.so.1); 0, or -1 where there is none. */
-int mdh_opencl_open(void);
+/* Finds the OpenCL library or driver (OPENCL_LIBRARY, else libOpenCL.so.1); NULL, or what is wrong. */
+const char *mdh_opencl_open(void);
 
 """
 
@@ -66,30 +76,51 @@ def loader_header() -> str:
     return _HEAD + "\n".join(externs) + "\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
 
 
+_OPEN = """\
+static const struct {{ const char *name; int place; void **where; }} table[] = {{
+{table}
+}};
+
+typedef cl_int (*get_platforms)(cl_uint, cl_platform_id *, cl_uint *);
+
+/* a driver's functions stand in the table that its platforms begin with */
+static const char *open_driver(void *library)
+{{
+    void *(*address)(const char *) = NULL;
+    get_platforms first = NULL;
+    cl_platform_id platform;
+    *(void **)&first = dlsym(library, "clIcdGetPlatformIDsKHR");
+    *(void **)&address = dlsym(library, "clGetExtensionFunctionAddress");
+    if (!first && address)
+        *(void **)&first = address("clIcdGetPlatformIDsKHR");
+    if (!first)
+        return "it is neither an OpenCL loader nor a driver";
+    if (first(1, &platform, NULL))
+        return "the driver has no platform";
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
+        *table[i].where = (*(void ***)platform)[table[i].place];
+    *(void **)&mdh_clGetPlatformIDs = *(void **)&first;
+    return NULL;
+}}
+
+const char *mdh_opencl_open(void)
+{{
+    const char *path = getenv("OPENCL_LIBRARY");
+    void *library = dlopen(path ? path : "libOpenCL.so.1", RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        return dlerror();
+    if (!dlsym(library, "clGetPlatformIDs"))
+        return open_driver(library);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
+        if (!(*table[i].where = dlsym(library, table[i].name)))
+            return dlerror();
+    return NULL;
+}}
+"""
+
+
 def loader_source() -> str:
     variables = [f"{kind} (*mdh_{name})({args});" for kind, name, args in FUNCTIONS]
-    table = [f'        {{ "{name}", (void **)&mdh_{name} }},' for _, name, _ in FUNCTIONS]
-    return "\n".join([
-        "#include <dlfcn.h>",
-        "#include <stdlib.h>",
-        "",
-        '#include "opencl.h"',
-        "",
-        *variables,
-        "",
-        "int mdh_opencl_open(void)",
-        "{",
-        "    static const struct { const char *name; void **where; } table[] = {",
-        *table,
-        "    };",
-        '    const char *path = getenv("OPENCL_LIBRARY");',
-        '    void *library = dlopen(path ? path : "libOpenCL.so.1", RTLD_NOW | RTLD_GLOBAL);',
-        "    if (!library)",
-        "        return -1;",
-        "    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)",
-        "        if (!(*table[i].where = dlsym(library, table[i].name)))",
-        "            return -1;",
-        "    return 0;",
-        "}",
-        "",
-    ])  # fmt: skip
+    table = [f'    {{ "{name}", {DISPATCH[name]}, (void **)&mdh_{name} }},' for _, name, _ in FUNCTIONS]
+    head = ["#include <dlfcn.h>", "#include <stdlib.h>", "", '#include "opencl.h"', "", *variables, "", ""]
+    return "\n".join(head) + _OPEN.format(table="\n".join(table))

@@ -91,6 +91,32 @@ def test_opencl_folder_runs_and_agrees(tmp_path: Path, platform: str) -> None:
     assert done.stdout.startswith("matmul: ok (worst error 0), 2 runs, median ")
 
 
+def test_a_driver_serves_without_a_loader(tmp_path: Path) -> None:
+    driver = next((Path(pyopencl.__file__).parent / ".libs").glob("libpocl*"), None)
+    if driver is None:
+        pytest.skip("pyopencl brings no PoCL of its own")
+    build(write(product("opencl"), tmp_path))
+    found = {"OPENCL_LIBRARY": str(driver), "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    command = [str(tmp_path / "matmul"), "--repeat", "0"]
+    done = subprocess.run(command, env=found, capture_output=True, text=True, check=False)
+    assert done.stdout == "matmul: ok (worst error 0)\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("library", "reason"),
+    [
+        ("/nonexistent.so", "cannot open shared object file"),
+        ("libm.so.6", "neither an OpenCL loader nor a driver"),
+    ],
+)
+def test_other_libraries_are_refused(tmp_path: Path, library: str, reason: str) -> None:
+    build(write(product("opencl"), tmp_path))
+    found = {**os.environ, "OPENCL_LIBRARY": library}
+    done = subprocess.run([str(tmp_path / "matmul")], env=found, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert reason in done.stderr
+
+
 def test_wrong_kernels_are_found(tmp_path: Path) -> None:
     files = product("opencl")
     files["matmul_launch.c"] = files["matmul_launch.c"].replace("acc[i * 4 + j] +=", "acc[i * 4 + j] -=")
