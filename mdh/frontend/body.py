@@ -9,7 +9,7 @@ from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
 from mdh.frontend.lift_expr import element, has_value, lift, no_value
 from mdh.frontend.limits import check_size
-from mdh.frontend.loops import loop_of
+from mdh.frontend.loops import counter, counter_type, loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope, Use
 from mdh.frontend.sink import sunk
@@ -79,7 +79,8 @@ def _for(node: c_ast.For, scope: Scope) -> None:
     outer_loops, outer_values = scope.loops, dict(scope.values)
     value = Affine.of({loop.name: loop.step}, loop.start)
     hidden, cell = scope.locals.pop(loop.cname, None), scope.cells.pop(loop.cname, None)
-    scope.values = {**scope.values, loop.cname: to_expr(value, I32)}
+    declared = hidden.dtype if hidden is not None else counter_type(node, scope)
+    scope.values = {**scope.values, loop.cname: counter(to_expr(value, I32), declared)}
     scope.loops = (*outer_loops, loop)
     body = node.stmt
     walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)

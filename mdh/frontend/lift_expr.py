@@ -9,7 +9,7 @@ from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
 from mdh.frontend.scope import Array, Local, Scope, Use
 from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
-from mdh.ir.affine import from_expr
+from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import F32, F64, I32, I64, U32, U64
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
 
@@ -223,12 +223,14 @@ def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:
     if free is not None:
         raise fail("C136", f"a subscript of `{array.name}` uses the size `{free}`, which has no value",
                    scope.places.of(node), help=f"bind it: -D {free}=1024")  # fmt: skip
-    if from_expr(e) is None and not _is_gather(e):
+    affine = from_expr(e)
+    if affine is None and not _is_gather(e):
         raise fail("C120", f"this subscript of `{array.name}` is not affine in the loop variables",
                    scope.places.of(node),
                    label="sums of constants times loop variables are supported",
                    help="also an element of an index array: A[I[i]]")  # fmt: skip
-    return convert(e, I32) if isinstance(e, Const) else e
+    # the types of the C's loop variables make no difference to which element it is
+    return e if affine is None else to_expr(affine)
 
 
 def _is_gather(e: Expr) -> bool:

@@ -3,9 +3,12 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
+from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.scope import LoopVar, Scope
-from mdh.ir.expr import Const, Load, walk
+from mdh.frontend.typing_rules import convert
+from mdh.ir.dtype import I32, U32, DType
+from mdh.ir.expr import Const, Expr, Load, walk
 from mdh.source import Span
 
 MOST_TRIPS = 2**31 - 1
@@ -48,6 +51,20 @@ def _init(node: c_ast.For, scope: Scope) -> tuple[str, c_ast.Node]:
             return name, value
         case _:
             raise fail("C130", "this loop has no single start", scope.places.of(node), help=FORM)
+
+
+def counter_type(node: c_ast.For, scope: Scope) -> DType:
+    """The type that the header declares its variable with."""
+    match node.init:
+        case c_ast.DeclList(decls=[decl]):
+            return scalar_type(decl, scope.places)
+        case _:
+            return I32
+
+
+def counter(value: Expr, declared: DType) -> Expr:
+    """The variable's value in arithmetic: types narrower than int are promoted to it."""
+    return convert(value, declared) if declared.bits == 64 or declared == U32 else value
 
 
 def _condition(node: c_ast.For, name: str, scope: Scope) -> tuple[str, c_ast.Node]:

@@ -56,6 +56,8 @@ def convert(e: Expr, t: DType) -> Expr:
     """`e` as type t; constants are converted here."""
     if e.dtype == t:
         return e
+    if isinstance(e, Cast) and e.arg.dtype == t and _keeps(t, e.dtype):
+        return e.arg
     if isinstance(e, Const):
         if t.is_float:
             value: int | float = float(e.value)
@@ -64,6 +66,11 @@ def convert(e: Expr, t: DType) -> Expr:
             return Cast(e, t)
         return Const(wrap(int(e.value), t), t)
     return Cast(e, t)
+
+
+def _keeps(t: DType, other: DType) -> bool:
+    """An integer of type t comes back from `other` as it was."""
+    return not t.is_float and not other.is_float and other.bits >= t.bits
 
 
 def _single(x: float) -> float:
