@@ -26,7 +26,8 @@ WARP = 32
 class Footprint:
     """One buffer in a region: `elements` of one slot (padding included), `bytes` of all slots.
 
-    step: index of the step whose entry opens it, None for the registers that every reduction has.
+    step: index of the step whose entry opens it, None for the registers that every reduction has. box: of a
+    staged input, the bounding box of what it reads; larger than `shape` where it is packed without its gaps.
     """
 
     step: int | None
@@ -37,6 +38,7 @@ class Footprint:
     bytes: int
     slots: int = 1
     output: bool = False
+    box: tuple[int, ...] = ()
 
 
 Item = Loop | int
@@ -152,15 +154,16 @@ def _staged(
     size = program.buffer_of[staging.buffer].dtype.bytes
     out = []
     for linear, shifts in access_groups(program, plan.stage, staging.buffer).items():
-        shape = tuple(
-            _extent(plan, function, min(c), max(c), inside)
-            for function, c in zip(linear, zip(*shifts, strict=True), strict=True)
-        )
+        spread = tuple((min(c), max(c)) for c in zip(*shifts, strict=True))
+        functions = tuple(zip(linear, spread, strict=True))
+        shape = tuple(_extent(plan, function, *ends, inside) for function, ends in functions)
+        box = tuple(_box(plan, function, *ends, inside) for function, ends in functions)
         elements = padded(shape, staging.layout, staging.pad)
         aligned = staging.region == "SM" and slots > 1
         unit = SWIZZLE_LINE if staging.swizzle else ALIGNMENT if aligned else size
         whole = -(-elements * size // unit) * unit // size
-        out.append(Footprint(i, staging.buffer, staging.region, shape, elements, whole * size * slots, slots))
+        used = whole * size * slots
+        out.append(Footprint(i, staging.buffer, staging.region, shape, elements, used, slots, box=box))
     return out
 
 
@@ -173,17 +176,24 @@ def padded(shape: tuple[int, ...], layout: tuple[int, ...], pad: int) -> int:
     return last + 1
 
 
+def _box(plan: StagePlan, function: Affine, least: int, most: int, inside: tuple[Loop, ...]) -> int:
+    """Elements of one buffer dim from the first to the last of the image."""
+    out = most - least + 1
+    for name, c in function.terms:
+        positions = frozenset(x.step for x in inside if str(x.dim) == name)
+        out += abs(c) * reach(chain_of(plan, int(name)), positions)
+    return out
+
+
 def _extent(plan: StagePlan, function: Affine, least: int, most: int, inside: tuple[Loop, ...]) -> int:
     """Elements of one buffer dim: the bounding box of the image, or fewer where it has regular holes."""
-    box, packed, width = most - least + 1, 1, 0
+    box, packed, width = _box(plan, function, least, most, inside), 1, 0
     exact = least == most
     terms: list[tuple[int, int]] = []
     for name, c in function.terms:
         d = int(name)
-        chain = chain_of(plan, d)
         positions = frozenset(x.step for x in inside if x.dim == d)
-        box += abs(c) * reach(chain, positions)
-        terms += [(c * g.weight, g.count) for g in digits(chain) or () if g.cut in positions]
+        terms += [(c * g.weight, g.count) for g in digits(chain_of(plan, d)) or () if g.cut in positions]
     for weight, count in sorted(terms, key=lambda t: abs(t[0])):
         exact = exact and weight > width
         packed *= count

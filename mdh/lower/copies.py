@@ -22,12 +22,16 @@ VECTOR_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One staged access group: `dst` receives what `src` holds of `buffer`."""
+    """One staged access group: `dst` receives what `src` holds of `buffer`.
+
+    offset: where the copied part begins in the buffer of `dst`, by dim; empty: at its start.
+    """
 
     staging: Staging
     key: Key
     dst: Instance
     src: Instance
+    offset: tuple[int, ...] = ()
 
 
 def plan_copies(nest: Nest, step: PlanStep, scope: Scope, slots: int = 1) -> list[Copy]:
@@ -153,7 +157,7 @@ def addresses(
     dst: list[Expr] = []
     src: list[Expr] = []
     for k, (axis, c) in enumerate(zip(copy.dst.axes, coordinates, strict=True)):
-        dst.append(c)
+        dst.append(_moved(c, copy.offset[k]) if copy.offset else c)
         values = dict(scope.values)
         if axis.packed:
             where = axis.low
@@ -177,6 +181,12 @@ def addresses(
     if copy.dst.slot is not None:
         dst.insert(0, nest.expr(copy.dst.slot, scope))
     return tuple(dst), tuple(src)
+
+
+def _moved(e: Expr, n: int) -> Expr:
+    if n == 0:
+        return e
+    return Const(int(e.value) + n, I32) if isinstance(e, Const) else Binary("+", e, Const(n, I32), I32)
 
 
 def _packed_source(
@@ -252,6 +262,8 @@ def _aligned(nest: Nest, copy: Copy, n: int, scope: Scope) -> bool:
         return False
     if nest.cpu:
         return True
+    if copy.offset and copy.offset[k] % n:
+        return False
     low = dst.axes[k].low
     if src.axes is not None:
         low = src.axes[k].local(low)

@@ -16,6 +16,7 @@ from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Region, Scope
 from mdh.lower.order import Loop, Point
 from mdh.lower.pipeline_loop import Emit, emit_pipelined, pipelines
+from mdh.lower.window import emit_window
 
 MOST_PEELS = 2
 """Loops with a remainder that get a separate last part, one inside the other; more would double code."""
@@ -87,7 +88,11 @@ def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
         slotted = slotted or copy.dst.buf.name in nest.managed
         if copy.dst.buf.space is Space.RM:
             out.append(Alloc(copy.dst.buf))
-        out.extend(emit_copy(nest, copy, scope))
+        around = nest.items[scope.position - 1]
+        if copy.staging.window and isinstance(around, Loop):
+            out.extend(emit_window(nest, copy, around.level, scope))
+        else:
+            out.extend(emit_copy(nest, copy, scope))
         live[copy.key] = copy.dst
         flying = flying or copy.staging.engine == "async"
     if flying and not nest.cpu:

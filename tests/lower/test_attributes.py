@@ -50,6 +50,15 @@ void map(const float X[64][128], float Y[64][128]) {
 """
 
 
+STENCIL = """\
+void stencil(const float X[50][70], float Y[48][68]) {
+  for (int i = 0; i < 48; i++)
+    for (int j = 0; j < 68; j++)
+      Y[i][j] = X[i][j] + X[i + 1][j + 1] * X[i + 2][j] + X[i + 1][j + 2];
+}
+"""
+
+
 @dataclass(frozen=True)
 class Case:
     """`shows`: pieces of the CUDA text that only the attribute brings. opencl: legal there, too."""
@@ -142,6 +151,20 @@ CASES = {
         "4: (de-)comp( ^,^,1 ) ( ^, B:RM[1,2]@cache(stream) ; ^ ) ( ^,^,FOR.1 )\n",
         ("__ldg((const float4 *)&A[", "__ldcs((const float4 *)&B[", "__stcs(&C["),
         opencl=False,
+    ),
+    "window_rows": Case(
+        STENCIL,
+        "1: (de-)comp( 20,16 ) ( ^ ; ^ ) ( BLK.y, BLK.x )\n"
+        "2: (de-)comp( 1,^ ) ( X:SM[1,2]@window ; ^ ) ( FOR.1, ^ )\n"
+        "3: (de-)comp( ^,1 ) ( ^ ; ^ ) ( ^, THR.x )\n",
+        ("if (i_2 == 0) {", "X_SM["),
+    ),
+    "window_tiles": Case(
+        STENCIL,
+        "1: (de-)comp( ^,64 ) ( ^ ; ^ ) ( ^, BLK.x )\n"
+        "2: (de-)comp( 16,24 ) ( X:SM[2,1]@window@copy(async else plain)@pad(1) ; ^ ) ( FOR.1, FOR.2 )\n"
+        "3: (de-)comp( 4,3 ) ( ^ ; ^ ) ( THR.y, THR.x )\n",
+        ("if (j_2 == 0) {", "cp_async_4_if("),
     ),
 }
 

@@ -58,6 +58,8 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
     if vec > 1 and transposing:
         fastest = ",".join(str(n + 1) for n in range(len(buffer.shape)))
         return f"vec={vec} needs the last dimension fastest in SM as in DM", f"vec=1, or layout [{fastest}]"
+    if vec > 1 and _packed(subject, i, staging):
+        return "the elements of a row have gaps between them", "vec: 1"
     if vec * size > max(16, subject.machine.vector_bytes):
         most = max(16, subject.machine.vector_bytes) // size
         return f"vec={vec} of {buffer.dtype} is {vec * size} bytes", f"vec: at most {most}"
@@ -65,6 +67,13 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
         legal = ", ".join(str(n) for n in (1, 2, 4, 8, 16) if n < vec and _fits(subject, i, staging, n))
         return f"rows do not start at multiples of vec={vec} elements", f"vec: {legal}"
     return None
+
+
+def _packed(subject: Subject, i: int, staging: Staging) -> bool:
+    """Only every n-th element of the last dimension is read, and those are stored side by side."""
+    held = footprints(subject.program, subject.plan, cpu=subject.machine.kind == "cpu")
+    mine = (f for f in held if f.step == i and f.buffer == staging.buffer and f.box)
+    return any(f.shape[-1] < f.box[-1] for f in mine)
 
 
 def _fits(subject: Subject, i: int, staging: Staging, vec: int) -> bool:

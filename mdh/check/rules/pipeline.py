@@ -15,7 +15,6 @@ def check_pipeline(subject: Subject) -> Iterator[Diagnostic]:
 
     K110. On a CPU at least one staged input lies in RM: nothing copies into SM while a work-group computes.
     """
-    scanned = any(subject.stage.dims[x.dim].kind is DimKind.PS for x in by_layer(subject.plan, *THREADED))
     for i, step in enumerate(subject.plan.steps):
         if step.stages == 1:
             continue
@@ -24,7 +23,7 @@ def check_pipeline(subject: Subject) -> Iterator[Diagnostic]:
         if subject.machine.kind == "cpu" and regions == {"SM"}:
             headline = "`@stages` has no effect on copies into SM on a CPU, which computes or copies"
             yield Diagnostic(EFFECT, headline, labels, help="leave it out, or stage an input in RM")
-        elif scanned and subject.machine.kind != "cpu":
+        elif shares_scan(subject):
             headline = "`@stages` is not lowered yet where threads share a prefix sum"
             yield Diagnostic(LATER, headline, labels, help="leave it out")
         elif "RM" in regions and step.unroll and step.unroll % step.stages:
@@ -33,3 +32,10 @@ def check_pipeline(subject: Subject) -> Iterator[Diagnostic]:
             said = f"registers have no addresses: `@unroll({n})`, `@unroll({2 * n})`, `@unroll`, or none"
             labels += subject.at_step_attr(i, "unroll")
             yield Diagnostic(UNROLLED, headline, labels, help=said)
+
+
+def shares_scan(subject: Subject) -> bool:
+    """Threads share a prefix sum: their loops over it move behind all others."""
+    split = by_layer(subject.plan, *THREADED)
+    gpu = subject.machine.kind != "cpu"
+    return gpu and any(subject.stage.dims[x.dim].kind is DimKind.PS for x in split)

@@ -1,39 +1,65 @@
-"""K110 for `@window`: a sliding buffer keeps what two consecutive parts have in common."""
+"""K110 and K190 for `@window`: a sliding buffer keeps what two consecutive parts have in common."""
 
 from collections.abc import Iterator
 
-from mdh.check.footprint import access_groups, footprints
+from mdh.check.footprint import access_groups, chain_of, footprints
+from mdh.check.rules.pipeline import shares_scan
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.ir.plan import PlanStep, Split, Staging
+from mdh.poly.digits import digits
 
-CODE = "K110"
+CODE, LATER = "K110", "K190"
 
 
 def check_window(subject: Subject) -> Iterator[Diagnostic]:
-    """For some index function of B and sequential dim d of the step: extent of the part > advance along d."""
+    """For every index function of B and the innermost sequential dim d of the step: one dim of B moves with
+    d, forward, and extent of the part > advance along d.
+
+    K190. The part lies in SM, in one slot, and threads share no prefix sum.
+    """
     for i, step in enumerate(subject.plan.steps):
+        loop = _innermost(step)
         for staging in step.stagings:
-            if staging.window and not _overlaps(subject, i, staging.buffer):
-                fact = f"consecutive parts of `{staging.buffer}` have nothing in common"
+            if not staging.window or loop is None:
+                continue  # a step without loops is refused where its loops are read
+            labels = subject.at_entry_attr(i, staging.buffer, "window")
+            fact = _obstacle(subject, i, staging, loop)
+            if fact:
                 headline = f"`@window` has no effect: {fact}"
-                labels = subject.at_entry_attr(i, staging.buffer, "window")
-                said = "it belongs to an input whose parts overlap along a sequential loop (a halo)"
+                said = (
+                    "it belongs to an input whose parts overlap along the innermost sequential loop (a halo)"
+                )
                 yield Diagnostic(CODE, headline, labels, help=said)
+            elif staging.region != "SM" or step.stages > 1 or shares_scan(subject):
+                where = "for parts in several slots" if staging.region == "SM" else "for parts in RM"
+                where = "where threads share a prefix sum" if shares_scan(subject) else where
+                headline = f"`@window` is not lowered yet {where}"
+                yield Diagnostic(LATER, headline, labels, help="leave it out, or stage one slot in SM")
 
 
-def _overlaps(subject: Subject, i: int, buffer: str) -> bool:
-    sliding = {str(s.dim): s for s in subject.plan.steps[i].splits if s.layer is None and s.parts > 1}
-    if not sliding:
-        return True  # said where the step's loops are read
+def _innermost(step: PlanStep) -> Split | None:
+    loops = [s for s in step.splits if s.layer is None and s.parts > 1]
+    return max(loops, key=lambda s: s.rank, default=None)
+
+
+def _obstacle(subject: Subject, i: int, staging: Staging, loop: Split) -> str:
+    """Why parts that follow one another along `loop` share nothing that could stay."""
+    plan, name = subject.plan, subject.dim(loop.dim)
     cpu = subject.machine.kind == "cpu"
     held = [
-        f for f in footprints(subject.program, subject.plan, cpu=cpu) if f.step == i and f.buffer == buffer
+        f for f in footprints(subject.program, plan, cpu=cpu) if f.step == i and f.buffer == staging.buffer
     ]
-    groups = access_groups(subject.program, subject.stage, buffer)
-    return any(
-        extent > abs(c) * sliding[name].tile
-        for linear, f in zip(groups, held, strict=True)
-        for function, extent in zip(linear, f.shape, strict=True)
-        for name, c in function.terms
-        if name in sliding
-    )
+    if sum(digit.cut == i for digit in digits(chain_of(plan, loop.dim)) or ()) > 1:
+        return f"parts of `{name}` are dealt out and do not follow one another"
+    for linear, f in zip(access_groups(subject.program, subject.stage, staging.buffer), held, strict=True):
+        moving = [k for k, function in enumerate(linear) if str(loop.dim) in function.names]
+        if len(moving) != 1:
+            return f"parts of `{staging.buffer}` do not move along one of its dimensions with `{name}`"
+        k = moving[0]
+        advance = linear[k].coefficient(str(loop.dim)) * loop.tile
+        if advance < 0:
+            return f"parts of `{staging.buffer}` move backward with `{name}`"
+        if f.shape[k] <= advance or f.shape[k] < f.box[k]:
+            return f"consecutive parts of `{staging.buffer}` along `{name}` have nothing in common"
+    return ""
