@@ -22,14 +22,17 @@ HOSTILE = {
     "directive without a name": ("#define\nvoid f(float y[8]) { y[0] = 1; }", "C103"),
 }
 
+HANG = 20
+"""Seconds of this process: texts take a fraction of one, hangs do not end (scripts/fuzz has the times)."""
+
 
 @pytest.mark.parametrize(("text", "code"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile(text: str, code: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(Failed) as failed:
         read_program(Source("hostile.c", text))
     assert failed.value.diagnostics[0].code == code
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < HANG
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -20,6 +20,8 @@ from tests.source_tree import ROOT
 COUNT = int(os.environ.get("MDH_MUTATIONS", "600"))
 SEED = int(os.environ.get("MDH_SEED", "20261121"))
 TEXTS = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "schedules").glob("*.mdh"))]
+HANG = 20
+"""Seconds of this process: texts take a fraction of one, hangs do not end (scripts/fuzz has the times)."""
 SYNTAX = {"S101", "S106", "S112"}
 """Codes of texts that the grammar does not derive; S102-S104 are limits, all others are about words."""
 
@@ -53,7 +55,7 @@ def test_damaged_texts() -> None:
         text = mutate(rng, rng.choice(TEXTS), TEXTS)
         started = time.process_time()
         codes = _codes(text)
-        assert time.process_time() - started < 1, f"seed {SEED}, text {n} took too long:\n{text}"
+        assert time.process_time() - started < HANG, f"seed {SEED}, text {n} took too long:\n{text}"
         if n % 4 == 0 and not codes & {"S102", "S103", "S104", "S105", "S114"}:
             assert _derives(text) == (not codes & SYNTAX), f"seed {SEED}, text {n}, {codes}:\n{text}"
 
@@ -86,7 +88,7 @@ def test_the_grammar_derives_what_ships(text: str) -> None:
 def test_extreme_texts(text: str, code: str) -> None:
     started = time.process_time()
     assert code in _codes(text)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < HANG
 
 
 def test_the_largest_text_is_read_in_time() -> None:
@@ -94,7 +96,7 @@ def test_the_largest_text_is_read_in_time() -> None:
     text = step * (SIZE_LIMIT // len(step))
     started = time.process_time()
     assert not _codes(text)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < HANG
 
 
 def test_every_wrong_word_is_named_at_its_place() -> None:
