@@ -39,7 +39,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         steps.append(_last_step(len(steps) + 1, parents, loops))
     found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
-    grid = _grid(draft, order, found)
+    grid = _grid(draft, order, steps, found)
     results = len(draft.stage.results)
     return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results), found
 
@@ -163,7 +163,7 @@ def _last_step(n: int, parents: tuple[int, ...], loops: tuple[int | None, ...]) 
     return PlanStep(n, n, splits, (), ())
 
 
-def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
+def _grid(draft: Draft, order: tuple[int, ...], steps: list[PlanStep], found: Found) -> Grid:
     """`@order`, `@persistent`, `@occupancy` of the outermost grid step in code order."""
     written = draft.splitting
     grid_steps = [i for i in order if i < len(written) and has_layer(written[i], *GRID_LAYERS)]
@@ -181,9 +181,17 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
     for attr in (a for i in grid_steps[:1] for a in written[i].attrs):
         if attr.name == "order" and grid.order != "rows" and not {"x", "y"} <= axes:
             found.append(no_effect(attr, "a grid without the axes x and y"))
+        elif attr.name == "order" and grid.order != "rows" and not _plane(steps):
+            found.append(no_effect(attr, "a grid that is one row or column of blocks"))
         if attr.name == "occupancy" and draft.target == "opencl" and not grid.persistent:
             found.append(no_effect(attr, "a grid of OpenCL C, which has no launch bounds"))
     return grid
+
+
+def _plane(steps: list[PlanStep]) -> bool:
+    """Blocks on both axes x and y, so that their order is a choice."""
+    splits = [s for step in steps for s in step.splits if s.layer in GRID_LAYERS and s.parts > 1]
+    return {0, 1} <= {s.axis for s in splits}
 
 
 def _grid_attribute(grid: Grid, attr: Attr) -> Grid:
