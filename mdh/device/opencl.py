@@ -1,6 +1,6 @@
 """Devices by OpenCL. CPUs work on the caller's memory in place; GPUs get copies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
@@ -20,7 +20,6 @@ from mdh.machine import Machine
 from mdh.reference.numbers import Array
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
-_ANEW = "built_anew_in_place_of_a_damaged_entry"
 _FLUSH = 4
 """Multiples of the last cache that are written to evict it."""
 _MAKING = Lock()
@@ -67,16 +66,10 @@ class OpenCLDevice:
         start = perf_counter()
         try:
             with quiet_stderr():
-                program = self._program(text.source, text.options)
-                if program.get_info(cl.program_info.NUM_KERNELS) < len(text.kernels):
-                    # PoCL took a damaged entry of its cache; what says more has another entry
-                    program = self._program(f"{text.source}\ntypedef int {_ANEW};\n", text.options)
+                program = cl.Program(self.context, text.source).build(options=list(text.options))
         except cl.Error as error:
             raise build_failed(text, self.title, error) from error
         return OpenCLBuilt(self, text, program, perf_counter() - start)
-
-    def _program(self, source: str, options: Sequence[str]) -> Any:
-        return cl.Program(self.context, source).build(options=list(options))
 
     def flush(self) -> int:
         """On a CPU by writing from the host; on a GPU by filling a buffer of the device."""

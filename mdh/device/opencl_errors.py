@@ -47,6 +47,8 @@ def launch_failed(title: str, kernel: str, error: Exception) -> Failed:
     if name in _NO_MEMORY:
         return no_memory(title, f"kernel `{kernel}`", 0, error)
     headline = f"{title} could not run kernel `{kernel}`: {name}"
-    return Failed(
-        Diagnostic("D105", headline, help="check the schedule against this device: mdh check --machine")
-    )
+    hint = "check the schedule against this device: mdh check --machine"
+    if name == "INVALID_KERNEL_NAME":
+        # the text was accepted, so it has the kernel: PoCL took a file that another process left unfinished
+        hint = "the runtime's cache is damaged: delete ~/.cache/pocl (or POCL_CACHE_DIR), run again"
+    return Failed(Diagnostic("D105", headline, help=hint))
