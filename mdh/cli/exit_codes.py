@@ -17,7 +17,7 @@ TERMINATED = 143
 
 USAGE_CODES = frozenset({"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114", "D110"})
 """Mistakes in the words of the command line, as against mistakes in the files it names."""
-NAMED = frozenset({"C105", "F150", "K100", "S120", "S121"})
+NAMED = frozenset({"C105", "C123", "F150", "K100", "S120", "S121"})
 """Codes that are such a mistake where they point at a word of the command line."""
 
 

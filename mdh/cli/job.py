@@ -9,7 +9,7 @@ from mdh.cli.console import log
 from mdh.cli.files import read_source
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
-from mdh.cli.values import parse_defines, parse_sets
+from mdh.cli.values import at_define, parse_defines, parse_sets
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -28,8 +28,12 @@ def load_program(request: Request, trace: Trace) -> Program:
     line = request.line
     source = read_source(line, request.file, limit=C_LIMIT)
     defines = parse_defines(line, request.defines)
-    return trace.pipeline.read(
-        source, defines=defines, function=request.function, strict_fp=request.strict_fp
+    return at_define(
+        line,
+        request.defines,
+        lambda: trace.pipeline.read(
+            source, defines=defines, function=request.function, strict_fp=request.strict_fp
+        ),
     )
 
 

@@ -1,9 +1,14 @@
 """`-D NAME=VALUE` and `--set HOLE=VALUE`: words of the command line to values."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from mdh.cli.command_line import CommandLine
+from mdh.diagnostics import Diagnostic, Failed, Label
+
+T = TypeVar("T")
 
 _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|[0-9]+)\Z", re.ASCII)
@@ -26,6 +31,21 @@ def parse_defines(line: CommandLine, words: Sequence[str]) -> dict[str, str | in
             raise line.fail("F108", headline, word, help="keep one of the two")
         out[name] = bound
     return out
+
+
+def at_define(line: CommandLine, words: Sequence[str], arrow: Callable[[], T]) -> T:
+    """Runs `arrow`; what it refuses because of a define is shown at the word after `-D` first."""
+    try:
+        return arrow()
+    except Failed as failed:
+        raise Failed(*(_at_define(line, words, d) for d in failed.diagnostics)) from failed
+
+
+def _at_define(line: CommandLine, words: Sequence[str], d: Diagnostic) -> Diagnostic:
+    name = dict(d.witness).get("define")
+    word = next((w for w in words if w.partition("=")[0] == name), None)
+    span = None if word is None else line.span_of(word)
+    return d if span is None else replace(d, labels=(Label(span), *d.labels))
 
 
 def parse_sets(line: CommandLine, words: Sequence[str]) -> dict[str, int | str]:

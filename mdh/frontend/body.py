@@ -7,13 +7,13 @@ from mdh.frontend.best import best_of
 from mdh.frontend.branches import check_condition, join_assignments, joined_locals
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
-from mdh.frontend.lift_expr import element, has_value, lift, no_value
+from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
 from mdh.frontend.loops import counter, counter_type, loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope, Use
 from mdh.frontend.sink import sunk
-from mdh.frontend.typing_rules import binary, convert
+from mdh.frontend.typing_rules import convert
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
@@ -50,7 +50,7 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
             _if(node, scope)
         case c_ast.Pragma():
             read_pragma(node, scope)
-        case c_ast.EmptyStatement():
+        case c_ast.EmptyStatement() | c_ast.Typedef():
             pass
         case c_ast.Return() if node.expr is None and not scope.loops:
             if rest:
@@ -239,7 +239,7 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
     value = lift(value_node, scope)
     if op != "=":
         has_value(load.buffer, name, target, scope)
-        value = binary(op[:-1], load, value)
+        value = operation(op[:-1], load, value, node, scope)
     _record(scope, load, value, node, name)
 
 
@@ -249,7 +249,7 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> N
     if op != "=":
         if local.value is None:
             raise no_value(name, local, value_node, scope)
-        value = binary(op[:-1], local.value, value)
+        value = operation(op[:-1], local.value, value, value_node, scope)
     value = convert(value, local.dtype)
     check_size(value, scope.places.of(value_node))
     scope.locals[name] = Local(local.dtype, value)

@@ -1,6 +1,7 @@
 """Preprocessed text to one function's AST: the only caller of pycparser's parser."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -8,8 +9,10 @@ from typing import Any
 from pycparser import c_ast, c_parser
 
 from mdh.diagnostics import fail
+from mdh.frontend.defines import meant
 from mdh.frontend.places import Places
-from mdh.frontend.preprocess import Preprocessed
+from mdh.frontend.preprocess import PRELUDE, Preprocessed
+from mdh.frontend.typedefs import resolve_typedefs
 from mdh.source import Span
 
 
@@ -41,10 +44,11 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     try:
         tree = parser.parse(pre.text, pre.source.name)
     except c_parser.ParseError as e:
-        raise _syntax(str(e), places) from None
+        raise _syntax(str(e), places, pre.macros) from None
     except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
         # pycparser answers some malformed input with errors of its own internals
         raise fail("C101", "this is not C that can be parsed", places.at(*parser.clex.at)) from None
+    resolve_typedefs(tree.ext[PRELUDE.count("typedef ") :])
     for n in tree.ext:
         if isinstance(n, c_ast.Pragma) and (n.string or "").split("(")[0].split()[:1] == ["mdh"]:
             raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
@@ -54,7 +58,10 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     if not found:
         raise fail("C106", f"`{pre.source.name}` defines no function", Span(pre.source, 0, 1),
                    help="write the computation as one C function: void f(...) { for ... }")  # fmt: skip
-    return ParsedFunction(_choose(found, function, places), constants, places)
+    chosen = _choose(found, function, places)
+    if chosen.param_decls:
+        raise old_style(places.of(chosen.decl, chosen.decl.name))
+    return ParsedFunction(chosen, constants, places)
 
 
 def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) -> c_ast.FuncDef:
@@ -75,18 +82,45 @@ def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) ->
     return found[0]
 
 
-def _syntax(message: str, places: Places) -> Exception:
+def old_style(span: Span) -> Exception:
+    """`f(X) float X[10]; { … }`: the way of C before 1989."""
+    return fail("C109", "the parameters are declared outside of the parentheses", span,
+                help="write their types inside: void f(float X[10])")  # fmt: skip
+
+
+def _declared(name: str, line: str) -> bool:
+    """The line declares a variable of that name, or assigns to it."""
+    types = "int|long|short|unsigned|size_t|float|double|char"
+    return re.search(rf"\b(?:{types})\b[\s*]+{name}\b|(?<![\w.]){name}\s*=(?!=)", line) is not None
+
+
+def _word(span: Span, name: str) -> Span:
+    """The first place of `name` on the line of `span`."""
+    source = span.source
+    start = source.line_starts[span.line - 1]
+    m = re.search(rf"\b{name}\b", source.line(span.line))
+    return span if m is None else Span(source, start + m.start(), start + m.end())
+
+
+def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exception:
     m = re.match(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<what>.*)", message, re.S)
     if m is None:
         end = len(places.source.text.rstrip())
         return fail("C101", "the file ends inside a function or expression",
                     Span(places.source, max(0, end - 1), max(1, end)),
                     help="a closing brace or semicolon is missing")  # fmt: skip
-    what = m["what"].replace("before: ", "")
+    kind, before, token = m["what"].partition("before:")
     span = places.at(int(m["line"]), int(m["column"]))
+    name = next((n for n in macros if _declared(n, places.source.line(span.line))), None)
+    if name is not None:
+        return fail("C101", f"`{name}` is a name in this program, and `-D {name}={macros[name]}` replaces it",
+                   _word(span, name), help=meant(name, places.source.text))  # fmt: skip
+    if not before and kind.startswith("Invalid function definition"):
+        return old_style(span)
+    headline = f"C syntax error at `{token.strip()[:40] or span.text}`"
     return fail(
         "C101",
-        f"C syntax error at `{what.strip()[:40] or span.text}`",
+        headline if before else f"C syntax error: {kind.strip()[:1].lower()}{kind.strip()[1:60]}",
         span,
         label="this cannot stand here",
         help="check for a missing semicolon, bracket or brace just before",

@@ -11,7 +11,9 @@ NAMED = {
     "uint32_t": U32, "uint64_t": U64, "size_t": U64, "ptrdiff_t": I64, "bool": I32, "_Bool": I32,
     "_Float16": F16, "__bf16": BF16, "float": F32, "double": F64,
 }  # fmt: skip
-SUPPORTED = "float, double, _Float16, __bf16, char to long, int8_t to int64_t, unsigned forms"
+SUPPORTED = (
+    "float, double, _Float16, __bf16, char to long, int8_t to int64_t, unsigned forms; typedefs of these"
+)
 
 
 def dtype_of(names: list[str], places: Places, node: c_ast.Node) -> DType:

@@ -14,6 +14,8 @@ OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 def negation(cond: Expr) -> Expr:
     """`cond` is 0."""
+    if isinstance(cond, Const):
+        return Const(int(not cond.value), I32)
     return Binary("==", cond, convert(Const(0, I32), cond.dtype), I32)
 
 

@@ -10,8 +10,10 @@ from mdh.frontend.guards import negation
 from mdh.frontend.scope import Array, Local, Scope, Use
 from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr, to_expr
-from mdh.ir.dtype import F32, F64, I32, I64, U32, U64
+from mdh.ir.dtype import F32, F64, I32, I64, U32, U64, promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
+
+_KNOWN = f"{', '.join(FUNCTIONS)} (each also with the suffix f), abs"
 
 
 def lift(node: c_ast.Node, scope: Scope) -> Expr:
@@ -68,11 +70,30 @@ def _binary(node: c_ast.BinaryOp, scope: Scope) -> Expr:
         right = _under(left if node.op == "&&" else negation(left), node.right, scope)
     else:
         right = lift(node.right, scope)
-    if node.op in ("%", "&", "|", "^", "<<", ">>") and (left.dtype.is_float or right.dtype.is_float):
-        raise fail("C114", f"`{node.op}` needs integers", scope.places.of(node), help="use fmod for floats")
-    if node.op in ("/", "%") and isinstance(right, Const) and not right.dtype.is_float and right.value == 0:
-        raise fail("C114", "integer division by zero", scope.places.of(node))
-    return binary(node.op, left, right)
+    return operation(node.op, left, right, node, scope)
+
+
+def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: Scope) -> Expr:
+    """C's `left op right`; fails where the operands' types or constants give it no meaning."""
+    if op in ("%", "&", "|", "^", "<<", ">>") and (left.dtype.is_float or right.dtype.is_float):
+        raise fail("C114", f"`{op}` needs integers", scope.places.of(node), help="use fmod for floats")
+    never = any(isinstance(c, Const) and not c.value for c in scope.conds)
+    if isinstance(right, Const) and not right.dtype.is_float and not left.dtype.is_float and not never:
+        bits = promote_integer(left.dtype).bits
+        if op in ("/", "%") and right.value == 0:
+            raise fail("C114", "integer division by zero", scope.places.of(node),
+                       help="a quotient by a constant zero has no meaning in C")  # fmt: skip
+        if op in ("<<", ">>") and not 0 <= right.value < bits:
+            what = f"`{op}` shifts a {bits}-bit integer by {int(right.value):,}"
+            raise fail("C114", what, scope.places.of(node),
+                       help=f"shift by 0 to {bits - 1}" + _wider(left, bits, right.value))  # fmt: skip
+    return binary(op, left, right)
+
+
+def _wider(left: Expr, bits: int, by: float) -> str:
+    if not bits <= by < 64:
+        return ""
+    return f", or convert first: {f'{left.value}L' if isinstance(left, Const) else '(int64_t)x'} << {by}"
 
 
 def _literal(node: c_ast.Constant, scope: Scope) -> Const:
@@ -134,9 +155,14 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
         raise fail(
             "C113", f"`{name}` is an array; only its elements have values", scope.places.of(node, name)
         )
-    near = get_close_matches(name, [*scope.values, *scope.locals, *scope.cells, *scope.arrays], 1)
-    raise fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
-               help=f"did you mean `{near[0]}`?" if near else f"define it: -D {name}=1024")  # fmt: skip
+    raise _undefined(name, node, f"define it: -D {name}=1024", scope)
+
+
+def _undefined(name: str, node: c_ast.Node, advice: str, scope: Scope) -> Failed:
+    known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays]
+    near = get_close_matches(name, [n for n in known if n.isidentifier()], 1)
+    return fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
+                help=f"did you mean `{near[0]}`?" if near else advice)  # fmt: skip
 
 
 def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
@@ -168,17 +194,20 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
     args = tuple(lift(a, scope) for a in (node.args.exprs if node.args else ()))
     out = call(name, args)
     if out is None:
-        near = get_close_matches(name, [*FUNCTIONS, *(f + "f" for f in FUNCTIONS)], 1)
+        near = get_close_matches(name, [*FUNCTIONS, *(f + "f" for f in FUNCTIONS)], 1, 0.8)
         count = FUNCTIONS.get(name, FUNCTIONS.get(name.removesuffix("f")))
         if count is not None:
             raise fail(
-                "C112", f"`{name}` takes {count} arguments, not {len(args)}", scope.places.of(node, name)
+                "C112",
+                f"`{name}` takes {count} argument{'s' if count > 1 else ''}, not {len(args)}",
+                scope.places.of(node, name),
+                help=f"write {name}({', '.join('xyz'[:count])})",
             )
         raise fail(
             "C112",
             f"the function `{name}` is not known",
             scope.places.of(node, name),
-            help=f"did you mean `{near[0]}`?" if near else "functions of math.h are known",
+            help=f"did you mean `{near[0]}`?" if near else f"known: {_KNOWN}; write others as macros",
         )
     return out
 
@@ -199,8 +228,11 @@ def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
         base = base.name
     if not isinstance(base, c_ast.ID) or base.name not in scope.arrays:
         name = getattr(base, "name", None)
-        if isinstance(base, c_ast.ID) and name not in scope.values and name not in scope.locals:
-            _name(base, scope)
+        known = (scope.values, scope.locals, scope.cells)
+        if isinstance(base, c_ast.ID) and not any(name in names for names in known):
+            extents = "".join(f"[{'NMKL'[k % 4]}]" for k in range(len(subscripts)))
+            advice = f"declare the array as a parameter: float {name}{extents}"
+            raise _undefined(base.name, base, advice, scope)
         raise fail("C113", "only named arrays can be subscripted; pointer arithmetic is not supported",
                    scope.places.of(node), help="write A[i*N + j]")  # fmt: skip
     array = scope.arrays[base.name]

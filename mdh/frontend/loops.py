@@ -39,7 +39,8 @@ def loop_of(node: c_ast.For, scope: Scope) -> LoopVar:
                    scope.places.of(node.cond, name), help="give it at least one iteration")  # fmt: skip
     if trips > MOST_TRIPS:
         raise fail("C132", f"the loop over `{name}` has {trips:,} iterations, more than {MOST_TRIPS:,}",
-                   scope.places.of(node.cond, name))  # fmt: skip
+                   scope.places.of(node.cond, name),
+                   help="split it into two loops, one inside the other")  # fmt: skip
     return LoopVar(scope.fresh(name), name, start, step, trips, span)
 
 

@@ -98,8 +98,8 @@ def element(e: Load, f: Callable[[Expr], Expr]) -> Load:
 
 def _affine_parts(e: Expr) -> Expr:
     """`e` with its affine integer parts written in their one form, so that equal ones look equal."""
-    aff = None if e.dtype.is_float else from_expr(e)
-    return map_children(e, _affine_parts) if aff is None else to_expr(aff, e.dtype)
+    aff = from_expr(e) if e.dtype == I32 else None
+    return map_children(e, _affine_parts) if aff is None else to_expr(aff)
 
 
 def _finishers(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:

@@ -1,7 +1,6 @@
 """C text to preprocessed C text, with no preprocessor of the system: the only importer of pcpp."""
 
 import io
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,8 @@ from typing import Any
 import pcpp
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.frontend.defines import sort_defines
+from mdh.frontend.limits import check_statements
 from mdh.source import Source, Span
 
 MOST_CHARACTERS = 1 << 20
@@ -41,11 +42,13 @@ HEADERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """`text`: C with #line marks that lead back to `source`; `sizes`: parameters bound by defines."""
+    """`text`: C with #line marks that lead back to `source`; `sizes`: parameters bound by defines, `macros`:
+    the other defines."""
 
     source: Source
     text: str
     sizes: dict[str, int]
+    macros: dict[str, str]
 
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
@@ -100,14 +103,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed:
     """Expand macros; defines that name integer parameters are sizes, kept from the preprocessor."""
     check_text(source)
-    parameters = size_candidates(source.text)
-    sizes: dict[str, int] = {}
-    macros: dict[str, str] = {}
-    for name, value in defines.items():
-        if name in parameters:
-            sizes[name] = _size(name, value)
-        else:
-            macros[name] = str(value)
+    sizes, macros = sort_defines(source, defines)
     p = _Preprocessor(source, frozenset(macros))
     for name, text in macros.items():
         p.define(f"{name} {text}")
@@ -123,7 +119,7 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
         p.found.append(Diagnostic("C103", "the preprocessor cannot read this", (_line(source, p.last),)))
     if p.found:
         raise Failed(*p.found)
-    return Preprocessed(source, f"{PRELUDE}\n{out.getvalue()}", sizes)
+    return Preprocessed(source, f"{PRELUDE}\n{out.getvalue()}", sizes, macros)
 
 
 def check_text(source: Source) -> None:
@@ -141,24 +137,13 @@ def check_text(source: Source) -> None:
         if c in "([{":
             depth += 1
             if depth > MOST_NESTING:
+                blocks = source.text[: at + 1].count("{") > MOST_NESTING // 2
+                help_ = "remove blocks inside blocks" if blocks else "split the expression"
                 raise fail("C102", f"brackets nest deeper than {MOST_NESTING}", Span(source, at, at + 1),
-                           help="split the expression")  # fmt: skip
+                           help=help_)  # fmt: skip
         elif c in ")]}":
             depth = max(0, depth - 1)
-
-
-def size_candidates(text: str) -> frozenset[str]:
-    """Names declared as integer parameters somewhere in the file."""
-    types = r"(?:int|long|unsigned|short|size_t|u?int\d+_t)"
-    return frozenset(re.findall(rf"\b{types}\s+([A-Za-z_]\w*)\s*(?=[,)])", text))
-
-
-def _size(name: str, value: str | int) -> int:
-    try:
-        return int(str(value), 0)
-    except ValueError:
-        raise fail("C105", f"the size `{name}` is bound to `{value}`, which is no integer",
-                   help=f"write -D {name}=1024") from None  # fmt: skip
+    check_statements(source)
 
 
 def _first_directive(source: Source) -> int:

@@ -112,7 +112,12 @@ def _later(cond: Expr, axis: LoopVar) -> bool | None:
     if not (isinstance(cond, Binary) and cond.op in ("<", "<=", ">", ">=", "==", "!=")):
         return None
     left, right = from_expr(cond.left), from_expr(cond.right)
-    if left is None or right is None or cond.left.dtype.kind != "int":
+    if left is None or right is None or cond.left.dtype.is_float:
+        return None
+    box = {axis.name: (0, axis.extent - 1)}
+    if cond.left.dtype.kind == "uint" and not all(
+        x.names <= box.keys() and x.bounds(box)[0] >= 0 for x in (left, right)
+    ):
         return None
     d = left + right.scale(-1)
     if d.names != {axis.name}:

@@ -4,6 +4,7 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.ctypes_of import is_const, scalar_type
+from mdh.frontend.defines import out_of_range
 from mdh.frontend.loops import constant
 from mdh.frontend.scope import Array, Scope
 from mdh.ir.dtype import I32, DType
@@ -51,6 +52,10 @@ def _is_void(decl: c_ast.Node) -> bool:
 def _scalar(decl: c_ast.Decl, dtype: DType, sizes: dict[str, int], scope: Scope) -> Scalar:
     span = scope.places.of(decl, decl.name)
     size = sizes.get(decl.name) if not dtype.is_float else None
+    most = 2 ** (dtype.bits - (dtype.kind == "int")) - 1
+    least = -most - 1 if dtype.kind == "int" else 0
+    if size is not None and not least <= size <= most:
+        raise out_of_range(decl.name, size, least, most, span)
     scope.values[decl.name] = Var(decl.name, dtype) if size is None else Const(size, dtype)
     return Scalar(decl.name, dtype, size, span)
 
@@ -80,10 +85,13 @@ def _array(decl: c_ast.Decl, scope: Scope) -> Array:
 def extent(node: c_ast.Node, name: str, scope: Scope) -> int:
     """One dimension of an array: a positive constant."""
     n = constant(node, scope, f"an extent of `{name}`")
-    if not 0 < n <= MOST_ELEMENTS:
+    if n <= 0:
         raise fail(
             "C117", f"an extent of `{name}` is {n:,}", scope.places.of(node), help="extents are positive"
         )
+    if n > MOST_ELEMENTS:
+        what = f"an extent of `{name}` is {n:,}, more than {MOST_ELEMENTS:,}"
+        raise fail("C117", what, scope.places.of(node), help="give it a smaller extent")
     return n
 
 

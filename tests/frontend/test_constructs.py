@@ -34,6 +34,13 @@ COMPUTES = {
     " for (int k = 0; k < 6; k++) y[i] += a[i][k]; }",
     "scan pragma": "float s = 0;\n#pragma mdh( y[i] : ps(+) )\n"
     "for (int i = 0; i < 8; i++) { s += x[i]; y[i] = s; }",
+    "local typedefs": "typedef int index; typedef index other;"
+    " for (other i = 0; i < 8; i++) y[i] += (index)x[i];",
+    "constant branch": "for (int i = 0; i < 8; i++) {"
+    " if (8 < 4) y[i] = 1 / 0; else y[i] = 8 < 4 ? 1 << 40 : 2; }",
+    "several updates": "for (int i = 0; i < 8; i++) for (int k = 0; k < 6; k++)"
+    " { y[i] += a[i][k]; if (a[i][k] > 0) y[i] -= x[i]; }",
+    "a loop variable as a condition": "for (int i = 0; i < 8; i++) y[i] = i ? x[i-1] : 3;",
     "scop": "\n#pragma scop\nfor (int i = 0; i < 8; i++) y[i] = x[i];\n#pragma endscop\n",
 }
 

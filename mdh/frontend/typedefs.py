@@ -1,0 +1,40 @@
+"""`typedef long long i64;`: names of scalar types, replaced by what they stand for."""
+
+import re
+
+from pycparser import c_ast
+
+_WORDS = r"const|volatile|signed|unsigned|char|short|int|long|size_t|ptrdiff_t|u?int(?:8|16|32|64)_t"
+
+
+def resolve_typedefs(nodes: list[c_ast.Node]) -> None:
+    """Write the types out wherever a typedef of a scalar type is used; others stay and are refused there."""
+    known: dict[str, tuple[list[str], list[str]]] = {}
+    for node in nodes:
+        _resolve(node, known)
+
+
+def _resolve(node: c_ast.Node, known: dict[str, tuple[list[str], list[str]]]) -> None:
+    inner = getattr(node, "type", None)
+    if isinstance(node, c_ast.TypeDecl) and isinstance(inner, c_ast.IdentifierType):
+        quals, names = known.get(inner.names[0], ([], [])) if len(inner.names) == 1 else ([], [])
+        if names:
+            node.quals = [*(node.quals or []), *quals]
+            inner.names = names
+    for _, child in node.children():
+        _resolve(child, known)
+    if isinstance(node, c_ast.Typedef):
+        known.pop(node.name, None)
+        target = node.type
+        if isinstance(target, c_ast.TypeDecl) and isinstance(target.type, c_ast.IdentifierType):
+            known[node.name] = (list(target.quals or []), list(target.type.names))
+
+
+def integer_names(text: str) -> frozenset[str]:
+    """Names that the file's typedefs give to integer types."""
+    found: set[str] = set()
+    for m in re.finditer(r"\btypedef\s+((?:\w+\s+){1,6}?)(\w+)\s*;", text):
+        words = m[1].split()
+        if all(re.fullmatch(_WORDS, w) or w in found for w in words):
+            found.add(m[2])
+    return frozenset(found)

@@ -1,0 +1,5 @@
+void f(y) float y[8];
+{
+  for (int i = 0; i < 8; i++)
+    y[i] = 1;
+}

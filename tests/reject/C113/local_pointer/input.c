@@ -1,0 +1,6 @@
+void f(float y[8]) {
+  for (int i = 0; i < 8; i++) {
+    float *p = y;
+    p[i] = 1;
+  }
+}

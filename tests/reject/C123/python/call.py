@@ -1,0 +1,3 @@
+import mdh
+
+mdh.check("input.c", machine="a100", defines={"sizes": 5})
