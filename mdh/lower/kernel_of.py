@@ -14,6 +14,7 @@ from mdh.lower.launch import bind_units, launch_of
 from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.passes.barriers import place_barriers
 from mdh.lower.passes.prune import prune
+from mdh.lower.passes.simplify import simplify
 from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.vectorise import vectorise
 from mdh.lower.passes.widen import widen
@@ -47,7 +48,7 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
 
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
     """The passes in order; each states its contract."""
-    body = prune(body)
+    body = simplify(prune(body), launch_of(nest))
     body = vectorise(body, bufs, nest.names, wide=nest.cpu and nest.target == "opencl")
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:

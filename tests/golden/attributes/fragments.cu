@@ -12,7 +12,6 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
     float C_RM[16] = {};
     // 2: (de-)comp( ^, ^, 16 ) ( A:SM[2,1], B:SM[1,2] ; C:RM[1,2] ) ( ^, ^, FOR.1 ) @stages(2)
     {
-        const int fill = 0;
         #pragma unroll
         for (int c_A_round = 0; c_A_round < 2; ++c_A_round) {
             __align__(16) float A_row[4];
@@ -20,14 +19,13 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
                     tid % 4 * 4];
             #pragma unroll
             for (int lane = 0; lane < 4; ++lane)
-                A_SM[fill * 512 + lane * 32 + c_A_round * 16 + tid / 4 + tid % 4 * 128] = A_row[lane];
+                A_SM[lane * 32 + c_A_round * 16 + tid / 4 + tid % 4 * 128] = A_row[lane];
         }
     }
     {
-        const int fill_2 = 0;
         #pragma unroll
         for (int c_B_round = 0; c_B_round < 2; ++c_B_round)
-            *(float4 *)&B_SM[fill_2 * 512 + c_B_round * 256 + tid / 8 * 32 + tid % 8 * 4] =
+            *(float4 *)&B_SM[c_B_round * 256 + tid / 8 * 32 + tid % 8 * 4] =
                     *(const float4 *)&B[c_B_round * 512 + blk_j * 32 + tid / 8 * 64 + tid % 8 * 4];
     }
     for (int k_2 = 0; k_2 < 3; ++k_2) {
@@ -50,8 +48,7 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
         __align__(16) float A_RM[8];
         __align__(16) float B_RM[8];
         *(float4 *)&A_RM[0] = *(const float4 *)&A_SM[slot_k_2 * 512 + thr_i * 4];
-        const int c_B1 = 0;
-        *(float4 *)&B_RM[c_B1] = *(const float4 *)&B_SM[slot_k_2 * 512 + thr_j * 4 + c_B1];
+        *(float4 *)&B_RM[0] = *(const float4 *)&B_SM[slot_k_2 * 512 + thr_j * 4];
         for (int k_4_first = 0; k_4_first < 16; k_4_first += 2) {
             #pragma unroll
             for (int slot_k_4 = 0; slot_k_4 < 2; ++slot_k_4) {
@@ -60,9 +57,8 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
                 const int fill_5 = (slot_k_4 + 1) % 2;
                 *(float4 *)&A_RM[fill_5 * 4] = *(const float4 *)&A_SM[slot_k_2 * 512 + next_k_4 * 32 +
                         thr_i * 4];
-                const int c_B1_2 = 0;
-                *(float4 *)&B_RM[fill_5 * 4 + c_B1_2] = *(const float4 *)&B_SM[slot_k_2 * 512 +
-                        next_k_4 * 32 + thr_j * 4 + c_B1_2];
+                *(float4 *)&B_RM[fill_5 * 4] = *(const float4 *)&B_SM[slot_k_2 * 512 + next_k_4 * 32 +
+                        thr_j * 4];
                 #pragma unroll
                 for (int i_5 = 0; i_5 < 4; ++i_5) {
                     #pragma unroll

@@ -11,18 +11,14 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
     // 2: (de-)comp( 4, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
     // 3: (de-)comp( ^, ^, 2 ) ( A:RM[1,2], B:SM[1,2] ; ^ ) ( ^, ^, FOR.1 ) @stages(2)
     {
-        const int fill = 0;
         if (tid < 32)
-            *(float4 *)&B_SM[fill * 128 + tid / 16 * 64 + tid % 16 * 4] = *(const float4 *)&B[tid / 16 * 64 +
+            *(float4 *)&B_SM[tid / 16 * 64 + tid % 16 * 4] = *(const float4 *)&B[tid / 16 * 64 +
                     tid % 16 * 4];
     }
     __align__(8) float A_RM[16];
     #pragma unroll
-    for (int c_A0 = 0; c_A0 < 4; ++c_A0) {
-        const int c_A1 = 0;
-        *(float2 *)&A_RM[c_A0 * 2 + c_A1] = *(const float2 *)&A[blk_i * 1536 + thr_i * 192 + c_A0 * 48 +
-                c_A1];
-    }
+    for (int c_A0 = 0; c_A0 < 4; ++c_A0)
+        *(float2 *)&A_RM[c_A0 * 2] = *(const float2 *)&A[blk_i * 1536 + thr_i * 192 + c_A0 * 48];
     for (int k_3_first = 0; k_3_first < 24; k_3_first += 2) {
         #pragma unroll
         for (int slot_k_3 = 0; slot_k_3 < 2; ++slot_k_3) {
@@ -30,22 +26,17 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
             __syncthreads();  // the slot is filled, and the one before it is free
             __align__(16) float B_next[4];
             if (k_3 + 1 < 24) {
-                #pragma unroll
-                for (int c_B_round_2 = 0; c_B_round_2 < 1; ++c_B_round_2) {
-                    if (tid < 32)
-                        *(float4 *)&B_next[0] = *(const float4 *)&B[k_3 * 128 + 128 + tid / 16 * 64 +
-                                tid % 16 * 4];
-                }
+                if (tid < 32)
+                    *(float4 *)&B_next[0] = *(const float4 *)&B[k_3 * 128 + 128 + tid / 16 * 64 +
+                            tid % 16 * 4];
             }
             const int slot_k_3_2 = k_3 % 2;
             const int next_k_3 = min(k_3 + 1, 23);
             const int fill_3 = (slot_k_3 + 1) % 2;
             #pragma unroll
-            for (int c_A0_2 = 0; c_A0_2 < 4; ++c_A0_2) {
-                const int c_A1_2 = 0;
-                *(float2 *)&A_RM[fill_3 * 8 + c_A0_2 * 2 + c_A1_2] = *(const float2 *)&A[blk_i * 1536 +
-                        thr_i * 192 + c_A0_2 * 48 + next_k_3 * 2 + c_A1_2];
-            }
+            for (int c_A0_2 = 0; c_A0_2 < 4; ++c_A0_2)
+                *(float2 *)&A_RM[fill_3 * 8 + c_A0_2 * 2] = *(const float2 *)&A[blk_i * 1536 + thr_i * 192 +
+                        c_A0_2 * 48 + next_k_3 * 2];
             #pragma unroll
             for (int k_4 = 0; k_4 < 2; ++k_4) {
                 #pragma unroll
@@ -63,12 +54,9 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
             }
             if (k_3 + 1 < 24) {
                 const int fill_2 = (k_3 + 1) % 2;
-                #pragma unroll
-                for (int c_B_round_2 = 0; c_B_round_2 < 1; ++c_B_round_2) {
-                    if (tid < 32)
-                        *(float4 *)&B_SM[fill_2 * 128 + tid / 16 * 64 + tid % 16 * 4] =
-                                *(const float4 *)&B_next[0];
-                }
+                if (tid < 32)
+                    *(float4 *)&B_SM[fill_2 * 128 + tid / 16 * 64 + tid % 16 * 4] =
+                            *(const float4 *)&B_next[0];
             }
         }
     }

@@ -14,7 +14,6 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
     //             ( A:SM[2,1], B:SM[1,2] ; C:RM[1,2]@store(plain, vec=2) )
     //             ( ^, ^, FOR.1 ) @stages(2)
     {
-        const int fill = 0;
         #pragma unroll
         for (int c_A_round = 0; c_A_round < 2; ++c_A_round) {
             __align__(16) float A_row[4];
@@ -22,14 +21,13 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
                     tid % 4 * 4];
             #pragma unroll
             for (int lane = 0; lane < 4; ++lane)
-                A_SM[fill * 512 + lane * 32 + c_A_round * 16 + tid / 4 + tid % 4 * 128] = A_row[lane];
+                A_SM[lane * 32 + c_A_round * 16 + tid / 4 + tid % 4 * 128] = A_row[lane];
         }
     }
     {
-        const int fill_2 = 0;
         #pragma unroll
         for (int c_B_round = 0; c_B_round < 2; ++c_B_round)
-            *(float4 *)&B_SM[fill_2 * 512 + c_B_round * 256 + tid / 8 * 32 + tid % 8 * 4] =
+            *(float4 *)&B_SM[c_B_round * 256 + tid / 8 * 32 + tid % 8 * 4] =
                     *(const float4 *)&B[c_B_round * 512 + blk_j * 32 + tid / 8 * 64 + tid % 8 * 4];
     }
     for (int k_2 = 0; k_2 < 3; ++k_2) {

@@ -41,18 +41,14 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
             for (int c_A0 = 0; c_A0 < 4; ++c_A0)
                 A_RM[c_A0] = A_SM[swizzle_64_4_32(thr_i * 64 + c_A0 * 16 + k_4)];
             __align__(16) float B_RM[4];
-            const int c_B1 = 0;
-            *(float4 *)&B_RM[c_B1] = *(const float4 *)&B_SM[swizzle_128_4_32(k_4 * 32 + thr_j * 4 + c_B1)];
+            *(float4 *)&B_RM[0] = *(const float4 *)&B_SM[swizzle_128_4_32(k_4 * 32 + thr_j * 4)];
             #pragma unroll
             for (int i_5 = 0; i_5 < 4; ++i_5) {
                 #pragma unroll
                 for (int j_5 = 0; j_5 < 4; ++j_5) {
                     float C_RM = 0.0f;
                     C_RM += A_RM[i_5] * B_RM[j_5];
-                    if (k_2 == 0 && k_4 == 0)
-                        C[blk_i * 2048 + thr_i * 256 + i_5 * 64 + blk_j * 32 + thr_j * 4 + j_5] += C_RM;
-                    else
-                        C[blk_i * 2048 + thr_i * 256 + i_5 * 64 + blk_j * 32 + thr_j * 4 + j_5] += C_RM;
+                    C[blk_i * 2048 + thr_i * 256 + i_5 * 64 + blk_j * 32 + thr_j * 4 + j_5] += C_RM;
                 }
             }
         }

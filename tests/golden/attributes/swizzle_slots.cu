@@ -40,15 +40,13 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
     //             ( A:SM[2,1]@swizzle(32), B:SM[1,2]@copy(async)@swizzle(128) ; ^ )
     //             ( ^, ^, FOR.1 ) @stages(2)
     {
-        const int fill = 0;
         #pragma unroll
         for (int c_B_round = 0; c_B_round < 3; ++c_B_round)
-            cp_async_16(&B_SM[swizzle_128_4_64(fill * 1536 + c_B_round * 512 + tid / 16 * 64 +
-                    tid % 16 * 4)], &B[c_B_round * 512 + tid / 16 * 64 + tid % 16 * 4]);
+            cp_async_16(&B_SM[swizzle_128_4_64(c_B_round * 512 + tid / 16 * 64 + tid % 16 * 4)],
+                    &B[c_B_round * 512 + tid / 16 * 64 + tid % 16 * 4]);
     }
     cp_async_commit();
     {
-        const int fill_2 = 0;
         #pragma unroll
         for (int c_A_round = 0; c_A_round < 2; ++c_A_round) {
             if (c_A_round * 128 + tid < 192) {
@@ -57,7 +55,7 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
                 *(float4 *)&A_row[0] = *(const float4 *)&A[blk_i * 1536 + c_A / 6 * 48 + c_A % 6 * 4];
                 #pragma unroll
                 for (int lane = 0; lane < 4; ++lane)
-                    A_SM[swizzle_32_4_32(fill_2 * 768 + lane * 32 + c_A / 6 + c_A % 6 * 128)] = A_row[lane];
+                    A_SM[swizzle_32_4_32(lane * 32 + c_A / 6 + c_A % 6 * 128)] = A_row[lane];
             }
         }
     }
@@ -92,10 +90,7 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
                     float C_RM = 0.0f;
                     C_RM += A_SM[swizzle_32_4_32(slot_k_2 * 768 + k_4 * 32 + thr_i * 4 +
                             i_4)] * B_SM[swizzle_128_4_64(slot_k_2 * 1536 + k_4 * 64 + thr_j * 4 + j_4)];
-                    if (k_2 == 0 && k_4 == 0)
-                        C[blk_i * 2048 + thr_i * 256 + i_4 * 64 + thr_j * 4 + j_4] += C_RM;
-                    else
-                        C[blk_i * 2048 + thr_i * 256 + i_4 * 64 + thr_j * 4 + j_4] += C_RM;
+                    C[blk_i * 2048 + thr_i * 256 + i_4 * 64 + thr_j * 4 + j_4] += C_RM;
                 }
             }
         }

@@ -65,7 +65,7 @@ stencil_kernel(const float *__restrict__ X, float *__restrict__ Y)
                 #pragma unroll
                 for (int c_X_round_7 = 0; c_X_round_7 < 2; ++c_X_round_7) {
                     if (c_X_round_7 * 16 + tid < 18)
-                        X_SM[c_X_round_7 * 16 + tid + 36] = blk_i * 20 + 0 + i_2 + 2 < 50 && blk_j * 16 +
+                        X_SM[c_X_round_7 * 16 + tid + 36] = blk_i * 20 + i_2 + 2 < 50 && blk_j * 16 +
                                 (c_X_round_7 * 16 + tid) < 70 ? X[blk_i * 1400 + i_2 * 70 + blk_j * 16 +
                                 c_X_round_7 * 16 + tid + 140] : 0.0f;
                 }

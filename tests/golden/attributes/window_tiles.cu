@@ -80,9 +80,7 @@ stencil_kernel(const float *__restrict__ X, float *__restrict__ Y)
                                 X_SM[thr_j * 57 + j_4 * 19 + thr_i * 4 + i_4 + 39];
                 }
             }
-            __syncthreads();  // X_SM has been read
-            #pragma unroll
-            for (int j_2 = 2; j_2 < 3; ++j_2) {
+            {
                 // 2: (de-)comp( 16, 24 ) ( X:SM[2,1]@window@copy(async)@pad(1) ; ^ ) ( FOR.1, FOR.2 )
                 __syncthreads();  // X_SM has been read
                 #pragma unroll
@@ -171,9 +169,7 @@ stencil_kernel(const float *__restrict__ X, float *__restrict__ Y)
                     }
                 }
             }
-            __syncthreads();  // X_SM has been read
-            #pragma unroll
-            for (int j_2 = 2; j_2 < 3; ++j_2) {
+            {
                 // 2: (de-)comp( 16, 24 ) ( X:SM[2,1]@window@copy(async)@pad(1) ; ^ ) ( FOR.1, FOR.2 )
                 __syncthreads();  // X_SM has been read
                 #pragma unroll

@@ -8,18 +8,18 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
     const int blk_n = get_group_id(1);
     const int blk_p = get_group_id(0);
     // 1: (de-)comp( 1, 1, ^, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^, ^, ^, ^, ^ )
-    for (int k_2 = 0; k_2 < 1; ++k_2) {
+    {
         // 2: (de-)comp( ^, ^, ^, 8, ^, ^, ^ ) ( ^, F:SM[2,3,4,1] ; ^ ) ( ^, ^, ^, FOR.1, ^, ^, ^ )
         for (int c_F1 = 0; c_F1 < 3; ++c_F1) {
             for (int c_F2 = 0; c_F2 < 2; ++c_F2) {
                 for (int c_F3 = 0; c_F3 < 3; ++c_F3) {
                     for (int c_F0 = 0; c_F0 < 8; ++c_F0)
-                        F_SM[c_F1 * 48 + c_F2 * 24 + c_F3 * 8 + c_F0] = F[k_2 * 144 + c_F0 * 18 + c_F1 * 6 +
-                                c_F2 * 3 + c_F3];
+                        F_SM[c_F1 * 48 + c_F2 * 24 + c_F3 * 8 + c_F0] = F[c_F0 * 18 + c_F1 * 6 + c_F2 * 3 +
+                                c_F3];
                 }
             }
         }
-        for (int q_3 = 0; q_3 < 1; ++q_3) {
+        {
             // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
             __attribute__((aligned(16))) float O_RM[32] = {0};
             for (int r_4 = 0; r_4 < 3; ++r_4) {
@@ -34,20 +34,19 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                             //             ( ^, ^ ; ^ )
                             //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
-                            *(float8_u *)&O_RM[q_5 * 8] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 + q_3 * 24 +
-                                    q_5 * 6 + s_4 * 3 + c_4] * *(__local const float8_u *)&F_SM[r_4 * 48 +
-                                    s_4 * 24 + c_4 * 8];
+                            *(float8_u *)&O_RM[q_5 * 8] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 + q_5 * 6 +
+                                    s_4 * 3 + c_4] * *(__local const float8_u *)&F_SM[r_4 * 48 + s_4 * 24 +
+                                    c_4 * 8];
                         }
                     }
                 }
             }
             #pragma unroll
             for (int q_5 = 0; q_5 < 4; ++q_5)
-                *(__global float8_u *)&O[blk_n * 385 + blk_p * 77 + q_3 * 44 + q_5 * 11 + k_2 * 8] =
+                *(__global float8_u *)&O[blk_n * 385 + blk_p * 77 + q_5 * 11] =
                         *(const float8_u *)&O_RM[q_5 * 8];
         }
-        #pragma unroll
-        for (int q_3 = 1; q_3 < 2; ++q_3) {
+        {
             // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
             __attribute__((aligned(16))) float O_RM[32] = {0};
             for (int r_4 = 0; r_4 < 3; ++r_4) {
@@ -73,12 +72,12 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             #pragma unroll
             for (int q_5 = 0; q_5 < 4; ++q_5) {
                 if (q_5 + 4 < 7)
-                    *(__global float8_u *)&O[blk_n * 385 + blk_p * 77 + q_5 * 11 + k_2 * 8 + 44] =
+                    *(__global float8_u *)&O[blk_n * 385 + blk_p * 77 + q_5 * 11 + 44] =
                             *(const float8_u *)&O_RM[q_5 * 8];
             }
         }
     }
-    for (int k_2 = 1; k_2 < 2; ++k_2) {
+    {
         // 2: (de-)comp( ^, ^, ^, 8, ^, ^, ^ ) ( ^, F:SM[2,3,4,1] ; ^ ) ( ^, ^, ^, FOR.1, ^, ^, ^ )
         for (int c_F1_2 = 0; c_F1_2 < 3; ++c_F1_2) {
             for (int c_F2_2 = 0; c_F2_2 < 2; ++c_F2_2) {
@@ -89,7 +88,7 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                 }
             }
         }
-        for (int q_3 = 0; q_3 < 1; ++q_3) {
+        {
             // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
             __attribute__((aligned(16))) float O_RM[32] = {0};
             for (int r_4 = 0; r_4 < 3; ++r_4) {
@@ -108,8 +107,8 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                             for (int vec_k = 0; vec_k < 8; ++vec_k) {
                                 if (vec_k + 8 < 11)
                                     O_RM[q_5 * 8 + vec_k] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 +
-                                            q_3 * 24 + q_5 * 6 + s_4 * 3 + c_4] * F_SM[r_4 * 48 + s_4 * 24 +
-                                            c_4 * 8 + vec_k];
+                                            q_5 * 6 + s_4 * 3 + c_4] * F_SM[r_4 * 48 + s_4 * 24 + c_4 * 8 +
+                                            vec_k];
                             }
                         }
                     }
@@ -120,11 +119,11 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                 #pragma unroll
                 for (int vec_k = 0; vec_k < 8; ++vec_k) {
                     if (vec_k + 8 < 11)
-                        O[blk_n * 385 + blk_p * 77 + q_3 * 44 + q_5 * 11 + vec_k + 8] = O_RM[q_5 * 8 + vec_k];
+                        O[blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 8] = O_RM[q_5 * 8 + vec_k];
                 }
             }
         }
-        for (int q_3 = 1; q_3 < 2; ++q_3) {
+        {
             // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
             __attribute__((aligned(16))) float O_RM[32] = {0};
             for (int r_4 = 0; r_4 < 3; ++r_4) {

@@ -1,0 +1,95 @@
+"""What says nothing: sums with 0, definitions of constants, loops of one turn, branches that do the same.
+
+Requires: names that hide no other. Guarantees: the same accesses in the same order; no definition of an
+integer constant; no loop (but VEC ones) that is known to run once; no branch between equal statements.
+"""
+
+from collections import Counter
+from dataclasses import replace
+
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Call, Const, Expr, map_children
+from mdh.ir.kernel import Alloc, Atomic, For, ForKind, If, Launch, Let, Stmt
+from mdh.ir.ranges import Known, bounds
+from mdh.ir.walk import map_expressions, statements, substitute_in, with_bodies
+
+
+def simplify(body: tuple[Stmt, ...], launch: Launch) -> tuple[Stmt, ...]:
+    """`body` with less in it; `launch` says which blocks there are."""
+    declared = Counter(n for s in statements(body) for n in _declared(s))
+    return _body(body, Known(launch), declared)
+
+
+def _body(body: tuple[Stmt, ...], known: Known, declared: Counter[str]) -> tuple[Stmt, ...]:
+    out: list[Stmt] = []
+    rest = list(body)
+    while rest:
+        s = map_expressions(rest.pop(0), fold)
+        match s:
+            case Let(name, Const(int()) as value, dtype) if not dtype.is_float:
+                rest = list(substitute_in(tuple(rest), {name: value}))
+            case For() if s.kind is not ForKind.VEC and _once(s, known):
+                rest = [*_turn(s, declared), *rest]
+            case If(_, then, orelse) if orelse:
+                then, orelse = _body(then, known, declared), _body(orelse, known, declared)
+                out.extend(
+                    then if then == orelse and not _opens(then) else (replace(s, then=then, orelse=orelse),)
+                )
+            case _:
+                out.append(with_bodies(s, lambda b: _body(b, known, declared)))
+    return tuple(out)
+
+
+def _once(s: For, known: Known) -> bool:
+    """Starts below its end, and is past it a step on."""
+    start, stop, step = (bounds(e, known) for e in (s.start, s.stop, s.step))
+    if start is None or stop is None or step is None:
+        return False
+    return start[1] < stop[0] and start[0] + step[0] >= stop[1]
+
+
+def _turn(s: For, declared: Counter[str]) -> tuple[Stmt, ...]:
+    """The only turn: in braces where what it declares has a namesake elsewhere."""
+    if isinstance(s.start, Const):
+        body = substitute_in(s.body, {s.var: s.start})
+    else:
+        body = (Let(s.var, s.start), *s.body)
+    alone = all(declared[n] == 1 for t in body for n in _declared(t))
+    return body if alone else (If(Const(1, I32), body),)
+
+
+def _declared(s: Stmt) -> tuple[str, ...]:
+    match s:
+        case Alloc(buf, _):
+            return (buf.name,)
+        case Let(name, _, _):
+            return (name,)
+        case For():
+            return (s.var,)
+        case Atomic() if s.result is not None:
+            return (s.result,)
+        case _:
+            return ()
+
+
+def _opens(body: tuple[Stmt, ...]) -> bool:
+    return any(isinstance(s, Let | Alloc) for s in body)
+
+
+def fold(e: Expr) -> Expr:
+    """Integer arithmetic with 0, with 1 and between constants, done."""
+    e = map_children(e, fold)
+    match e:
+        case Binary("+" | "-" | "*", Const(int() as a), Const(int() as b), t) if t == I32:
+            n = a + b if e.op == "+" else a - b if e.op == "-" else a * b
+            return Const(n, I32) if abs(n) < 2**31 else e
+        case Binary("/" | "%", Const(int() as a), Const(int() as b), t) if t == I32 and a >= 0 and b > 0:
+            return Const(a // b if e.op == "/" else a % b, I32)
+        case Call("imin" | "imax", (Const(int() as a), Const(int() as b)), t) if t == I32:
+            return Const(min(a, b) if e.fn == "imin" else max(a, b), I32)
+        case Binary("+", Const(0), x, t) | Binary("+" | "-", x, Const(0), t) if t == I32 and x.dtype == I32:
+            return x
+        case Binary("*" | "/", x, Const(1), t) if t == I32 and x.dtype == I32:
+            return x
+        case _:
+            return e
