@@ -190,7 +190,7 @@ def _emit(d: Draft, below: list[int], cores: list[str], attrs: str = "", *, sequ
     if staged and sequential and d.chance(0.4):
         attrs += f" @stages({rng.choice((2, 2, 3))})"
     if any(c.startswith("BLK") for c in cores):
-        if d.chance(0.15):
+        if {"BLK.x", "BLK.y"} <= set(cores) and d.chance(0.3):
             attrs += rng.choice((" @order(grouped(2))", " @order(grouped(4))", " @order(hilbert)"))
         if d.chance(0.1):
             attrs += rng.choice((" @persistent@occupancy(2)", " @persistent"))
@@ -211,12 +211,12 @@ def _input(d: Draft, buffer: str) -> str:
     d.staged.add((buffer, region))
     entry = f"{buffer}:{region}[{_layout(d, buffer)}]"
     if region == "SM":
-        if d.chance(0.3):
+        if len(d.program.buffer_of[buffer].shape) > 1 and d.chance(0.25):
             entry += f"@pad({d.rng.choice((1, 2, 4))})"
         if not d.cpu and d.chance(0.15):
             entry += d.rng.choice(("@copy(plain)", "@copy(async else plain)", "@copy(plain, vec=2)"))
     if d.chance(0.02):
-        entry += d.rng.choice(("@cache(stream)", "@cache(keep)", "@window"))
+        entry += d.rng.choice(("@cache(stream)", "@window", "@window", "@window"))
     return entry
 
 
@@ -241,7 +241,7 @@ def _output(d: Draft, buffer: str, cores: Sequence[str], below: Sequence[int]) -
             }
             entry += f"@combine({rng.choice(methods.get(core[:3], ('shared',)))})"
             break
-    if d.chance(0.03):
+    if d.chance(0.01):
         entry += rng.choice(("@cache(stream)", "@store(plain, vec=2)"))
     return entry
 
