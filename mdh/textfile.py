@@ -8,8 +8,14 @@ from mdh.diagnostics import fail
 from mdh.source import Source
 
 C_LIMIT = 1 << 20
-SCHEDULE_LIMIT = 1 << 19
-"""Bytes. The largest hand-written nests are a few kilobytes; a file beyond this is not what it seems."""
+SCHEDULE_LIMIT = 1 << 17
+"""Bytes. The largest hand-written nests are a few kilobytes; a file beyond this is not what it seems. A
+schedule of a hundred stages takes a third of its limit, and parsing it all stays under a second."""
+
+_TOO_LARGE = {
+    C_LIMIT: "give the loop nest alone, without generated data",
+    SCHEDULE_LIMIT: "is this the right file? A schedule of a hundred stages needs a third of the limit",
+}
 
 
 def read_text(path: str, *, limit: int) -> Source:
@@ -42,7 +48,7 @@ def _read_bytes(path: str, limit: int) -> bytes:
             raise fail("F102", f"`{path}` is not a regular file", help="give a file of text")
         if status.st_size > limit:
             headline = f"`{path}` has {status.st_size:,} bytes; the limit is {limit:,}"
-            raise fail("F105", headline, help="give the loop nest alone, without generated data")
+            raise fail("F105", headline, help=_TOO_LARGE.get(limit, ""))
         return Path(path).read_bytes()
     except FileNotFoundError:
         raise fail("F101", f"no file `{path}`", help=_nearby(path)) from None

@@ -64,10 +64,11 @@ def supported(machine: Machine, target: str) -> str:
 
 
 def settled(program: Program, schedule: Schedule) -> Schedule:
-    """The schedule with the `where` conditions over sizes of the program evaluated; S122, S123."""
+    """The schedule with the `where` conditions over constants of the program evaluated; S122, S123."""
     if not any(section.wheres for section in schedule.sections):
         return schedule
-    return bind(schedule, {}, {s.name: s.size for s in program.scalars if s.size is not None})
+    sizes = {s.name: s.size for s in program.scalars if s.size is not None}
+    return bind(schedule, {}, {**dict(program.constants), **sizes})
 
 
 def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[Diagnostic]]:

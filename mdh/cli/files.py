@@ -21,7 +21,9 @@ def read_stdin(line: CommandLine, *, limit: int) -> Source:
     """Standard input as a Source called `<stdin>`. Raises Failed F104, F105."""
     data = sys.stdin.buffer.read(limit + 1)
     if len(data) > limit:
-        raise line.fail("F105", f"standard input has more than {limit:,} bytes", "-", help="give a file")
+        raise line.fail(
+            "F105", f"standard input has more than {limit:,} bytes", "-", help="give the schedule alone"
+        )
     return at_word(line, "-", lambda: decode("<stdin>", data))
 
 

@@ -68,7 +68,7 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
     if request.machine is not None:
         name = request.machine
         chosen = at_word(line, name, lambda: load_machine(name))
-        if schedule is not None and schedule.target not in (None, *machine_names()):
+        if schedule is not None and schedule.target not in (None, chosen.name, *machine_names()):
             log(f"the schedule's target `{schedule.target}` is no machine known here; {chosen.name} is used")
         return chosen
     if schedule is not None and schedule.target is not None:

@@ -73,7 +73,10 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         for a in scope.arrays.values()
         if not a.temp or a.name in used
     )
-    return Program(parsed.node.decl.name, names, buffers, tuple(scalars), stages, strict_fp, source)
+    constants = tuple(sorted(pre.constants.items()))
+    return Program(
+        parsed.node.decl.name, names, buffers, tuple(scalars), stages, strict_fp, constants, source
+    )
 
 
 def free_sizes(

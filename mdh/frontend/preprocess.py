@@ -1,6 +1,7 @@
 """C text to preprocessed C text, with no preprocessor of the system: the only importer of pcpp."""
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ MOST_NESTING = 200
 
 MOST_TOKENS = 20_000
 """That one expansion may add: macros that double each other would never end."""
+
+_WHOLE = re.compile(r"(-?(?:0[xX][0-9a-fA-F]{1,8}|0|[1-9][0-9]{0,9}))[uUlL]{0,3}")
 
 PRELUDE = (
     "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t; "
@@ -43,12 +46,13 @@ HEADERS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
     """`text`: C with #line marks that lead back to `source`; `sizes`: parameters bound by defines, `macros`:
-    the other defines."""
+    the other defines; `constants`: macros of the file and of the defines that are whole numbers."""
 
     source: Source
     text: str
     sizes: dict[str, int]
     macros: dict[str, str]
+    constants: dict[str, int]
 
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
@@ -119,7 +123,26 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
         p.found.append(Diagnostic("C103", "the preprocessor cannot read this", (_line(source, p.last),)))
     if p.found:
         raise Failed(*p.found)
-    return Preprocessed(source, f"{PRELUDE}\n{out.getvalue()}", sizes, macros)
+    return Preprocessed(source, f"{PRELUDE}\n{out.getvalue()}", sizes, macros, _constants(p))
+
+
+def _constants(p: _Preprocessor) -> dict[str, int]:
+    """Macros without parameters that stand for one whole number: what a condition of a schedule may name."""
+    texts = {
+        name: "".join(t.value for t in macro.value).strip("() \t")
+        for name, macro in p.macros.items()
+        if macro.arglist is None and not name.startswith("__")
+    }
+    out: dict[str, int] = {}
+    for name, first in texts.items():
+        text, seen = first, {name}
+        while text in texts and text not in seen:
+            seen.add(text)
+            text = texts[text]
+        found = _WHOLE.fullmatch(text)
+        if found is not None:
+            out[name] = int(found.group(1), 0)
+    return out
 
 
 def check_text(source: Source) -> None:

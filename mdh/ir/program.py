@@ -164,7 +164,10 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Program:
-    """A C function: parameters in C's order (names of buffers or scalars), buffers, stages in order."""
+    """A C function: parameters in C's order (names of buffers or scalars), buffers, stages in order.
+
+    constants: macros that the C was read with and that are whole numbers; schedules may name them.
+    """
 
     name: str
     params: tuple[str, ...]
@@ -172,6 +175,7 @@ class Program:
     scalars: tuple[Scalar, ...]
     stages: tuple[Stage, ...]
     strict_fp: bool = False
+    constants: tuple[tuple[str, int], ...] = field(default=(), compare=False, repr=False)
     source: Source | None = field(default=None, compare=False, repr=False)
 
     @cached_property

@@ -45,6 +45,18 @@ def fits(value: int | str, parameter: Parameter) -> bool:
     return parameter.ratio and all(part.isdecimal() for part in value.split("/", 1)) and "/" in value
 
 
+def legal_values(parameter: Parameter) -> str:
+    """The values that a parameter takes, in words."""
+    known = [f"`{w}`" for w in (*parameter.words, *parameter.choices)]
+    low, high = parameter.call_numbers
+    known += [f"`{call}(n)` with n from {low:,} to {high:,}" for call in parameter.calls]
+    if parameter.numbers is not None:
+        low, high = parameter.numbers
+        known.append(f"a number from {low:,} to {high:,}")
+    known += ["two numbers such as `40/232`"] if parameter.ratio else []
+    return f"{', '.join(known[:-1])} or {known[-1]}" if len(known) > 1 else "".join(known)
+
+
 def matched(attr: Attr) -> Iterator[tuple[Arg, Parameter]]:
     """Each argument (fallbacks apart) with its parameter; arguments that have none are left out."""
     positional = [p for p in ATTRIBUTES[attr.name].parameters if p.name is None]
@@ -114,7 +126,7 @@ def _value_problems(attr: Attr, known: Attribute, arg: Arg, parameter: Parameter
     while alternative is not None:
         wrong = _mismatch(alternative, parameter)
         if wrong:
-            yield _wrong(attr, known, alternative, wrong)
+            yield _wrong(attr, known, alternative, wrong, parameter)
         if count and (alternative.name is not None or not parameter.fallbacks):
             yield _wrong(attr, known, alternative, "`else` has no meaning here")
             return
@@ -155,12 +167,17 @@ def _call_mismatch(name: str, args: tuple[Arg, ...], parameter: Parameter) -> st
             return f"`{name}` takes one number from {low} to {high}"
 
 
-def _wrong(attr: Attr, known: Attribute, arg: Arg, what: str) -> Diagnostic:
+def _wrong(
+    attr: Attr, known: Attribute, arg: Arg, what: str, parameter: Parameter | None = None
+) -> Diagnostic:
+    # words and choices stand in the form, most ranges do not
+    ranged = parameter is not None and parameter.numbers is not None and "…" not in known.form
+    taken = f"; it takes {legal_values(parameter)}" if parameter is not None and ranged else ""
     return Diagnostic(
         "S111",
         f"wrong argument of `@{attr.name}`: {what}",
         _label(arg.span or attr.span),
-        help=f"write `{known.form}`",
+        help=f"write `{known.form}`{taken}",
     )
 
 

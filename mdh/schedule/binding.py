@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
-from mdh.schedule.attribute_values import fits
+from mdh.schedule.attribute_values import fits, legal_values
 from mdh.schedule.hole_values import (
     Entry,
     Value,
@@ -18,6 +18,7 @@ from mdh.schedule.hole_values import (
 )
 from mdh.schedule.holes import HolePlace, OpenHole, holes
 from mdh.schedule.model import (
+    REGIONS,
     Arg,
     ArgCall,
     Attr,
@@ -85,7 +86,10 @@ def _settle(
     for name in names_of(where.condition):
         if name.hole and name.text not in names:
             raise fail(
-                "S123", f"no step has the hole `?{name.text[:60]}`", name.span, help=nearest(name.text, names)
+                "S123",
+                f"no step has the hole `?{name.text[:60]}`",
+                name.span,
+                help=nearest(name.text, names) or _operands(names, constants),
             )
         if name.hole and name.text in numbers:
             continue
@@ -94,7 +98,7 @@ def _settle(
                 "S123",
                 f"`{name.text[:60]}` is no constant of the program",
                 name.span,
-                help=_hint(name, names),
+                help=_hint(name, names, constants),
             )
         if name.hole or constants is None:
             unknown.append(name)
@@ -107,8 +111,21 @@ def _settle(
     raise fail("S122", "a `where` condition does not hold", where.span, label=shown or "never holds")
 
 
-def _hint(name: Name, names: set[str]) -> str:
-    return f"write `?{name.text}` for the hole" if name.text in names else ""
+def _hint(name: Name, names: set[str], constants: Mapping[str, int]) -> str:
+    if name.text in names:
+        return f"write `?{name.text}` for the hole"
+    return nearest(name.text, constants) or _operands(names, constants)
+
+
+def _operands(names: set[str], constants: Mapping[str, int] | None) -> str:
+    """What a condition may name besides numbers."""
+    named = ", ".join(f"`?{n}`" for n in sorted(names))
+    holes_text = f"named holes: {named}" if names else "no hole has a name"
+    if constants is None:
+        return f"{holes_text}; constants of the program are written without `?`"
+    listing = ", ".join(f"`{n}`" for n in sorted(constants))
+    known = f"constants of the program: {listing}" if constants else "the program has none"
+    return f"{known}; {holes_text}" if names else known
 
 
 def _bind_step(step: Step, values: Mapping[str, Value]) -> Step:
@@ -218,6 +235,7 @@ def _misfit(place: OpenHole, value: Value) -> list[Diagnostic]:
                 "S121",
                 f"`{str(value)[:60]}` is no {place.place}",
                 _label(place.hole.span, label),
+                help=f"it takes {_taken(place)}",
             )
         ]
     if allowed is not None and word not in allowed:
@@ -230,6 +248,13 @@ def _misfit(place: OpenHole, value: Value) -> list[Diagnostic]:
             )
         ]
     return []
+
+
+def _taken(place: OpenHole) -> str:
+    """The values of a hole: its own set, else what its place takes."""
+    if place.hole.values is not None:
+        return listed(str(v) for v in place.hole.values)
+    return _ENTRY_WORDS[place.place] if place.parameter is None else legal_values(place.parameter)
 
 
 def _canonical(place: OpenHole, value: Value) -> Value | None:
@@ -251,6 +276,14 @@ def _argument_fits(place: OpenHole, value: Value) -> bool:
     return fits(value, parameter)
 
 
+_ENTRY_WORDS = {
+    HolePlace.TILE: "a number from 1, or `^`",
+    HolePlace.MEMORY: "`^` or `BUFFER:REGION[layout]`",
+    HolePlace.REGION: listed(REGIONS),
+    HolePlace.LAYOUT: "the numbers of the dimensions in some order: `2,1`",
+    HolePlace.LAYOUT_ENTRY: "the number of a dimension, from 1",
+    HolePlace.CORE: "`LAYER.axis`, `FOR.n` or `^`",
+}
 _ENTRIES: dict[HolePlace, Callable[[Value], Entry | None]] = {
     HolePlace.TILE: tile_entry,
     HolePlace.MEMORY: memory_entry,

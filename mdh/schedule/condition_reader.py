@@ -61,6 +61,13 @@ class _Reader:
     def atom(self) -> WhereExpr:
         cursor = self.cursor
         token = cursor.token
+        if cursor.begins_item():
+            raise fail(
+                "S101",
+                f"nothing stands behind `{cursor.previous.text}`",
+                cursor.span(cursor.previous),
+                label=f"expected {_OPERAND}",
+            )
         if cursor.at("("):
             cursor.open("(", "`(`")
             inner = self.level(0)

@@ -1,6 +1,7 @@
 """A reading position in schedule text: looks ahead, takes tokens, and says what was expected."""
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.schedule.names import KEYWORDS
 from mdh.schedule.tokens import Comment, Token, tokenise
 from mdh.source import Source, Span
 
@@ -113,6 +114,11 @@ class Cursor:
 
     def _begins_step(self) -> bool:
         return self.token.kind == "int" and self.look(1).text == ":" and self.look(2).kind == "comp"
+
+    def begins_item(self) -> bool:
+        """The text ends here, or its next step, `where`, `stage` or header begins."""
+        ends = self.token.kind in {"end", "comp"} or self.at("}") or self.at_word(*KEYWORDS)
+        return ends or self._begins_step()
 
     def report(self, problem: Failed) -> None:
         self.problems.extend(problem.diagnostics)

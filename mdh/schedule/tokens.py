@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from mdh.diagnostics import fail
 from mdh.source import Source, Span
+from mdh.textfile import SCHEDULE_LIMIT
 
-SIZE_LIMIT = 128 * 1024
-"""Characters. A schedule of a hundred stages takes a third of it; parsing it all stays under a second."""
 NUMBER_LIMIT = 2**31 - 1
 
 _TOKEN = re.compile(
@@ -88,10 +87,10 @@ def tokenise(source: Source) -> tuple[list[Token], list[Comment]]:
 
 def _refuse_foreign(source: Source) -> None:
     text = source.text
-    if len(text) > SIZE_LIMIT:
+    if len(text) > SCHEDULE_LIMIT:
         raise fail(
             "S103",
-            f"the schedule {source.name} has {len(text)} characters; the limit is {SIZE_LIMIT}",
+            f"the schedule {source.name} has {len(text):,} characters; the limit is {SCHEDULE_LIMIT:,}",
             Span(source, 0, 0),
             help="is this the right file? A program of a hundred stages needs a third of the limit",
         )
@@ -101,6 +100,7 @@ def _refuse_foreign(source: Source) -> None:
             "S102",
             f"{source.name} is not a text file: it holds a zero byte",
             Span(source, nul, nul + 1),
+            help="give the text of a schedule",
         )
 
 
@@ -114,6 +114,7 @@ def _stray(source: Source, at: int) -> Exception:
         "S102",
         f"the character {shown} has no meaning in a schedule",
         Span(source, at, at + 1),
+        help="a schedule holds steps `(de-)comp( … ) ( … ; … ) ( … )`, `where` and `//` comments",
     )
 
 

@@ -40,7 +40,12 @@ def evaluate(expression: WhereExpr, values: Mapping[str, int]) -> int:
         case Operation(op, (left, right), span):
             a, b = evaluate(left, values), evaluate(right, values)
             if b == 0 and op in {"/", "%"}:
-                raise fail("S123", f"`{op}` by zero in a `where` condition", span)
+                raise fail(
+                    "S123",
+                    f"`{op}` by zero in a `where` condition",
+                    span,
+                    help="let the divisor be other than 0",
+                )
             return int(_BINARY[op](a, b))
         case Operation(op, operands):
             raise ValueError(f"{op} has {len(operands)} operands")

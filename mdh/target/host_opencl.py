@@ -34,7 +34,12 @@ static void open_device(void)
         fprintf(stderr, "set OPENCL_LIBRARY to the file of a loader or driver; `mdh doctor` names one\n");
         exit(1);
     }
-    must(mdh_clGetPlatformIDs(16, platforms, &count));
+    error = mdh_clGetPlatformIDs(16, platforms, &count);
+    if (error == -1001) { /* a loader that finds no driver */
+        fprintf(stderr, "no OpenCL driver: set OPENCL_LIBRARY to the file of one; `mdh doctor` names one\n");
+        exit(1);
+    }
+    must(error);
     for (p = 0; p < count && p < 16; ++p) {
         must(mdh_clGetPlatformInfo(platforms[p], 0x0902, sizeof title, title, NULL));
         if (!wanted || strstr(title, wanted))

@@ -106,6 +106,7 @@ static const char *open_driver(void *library)
 const char *mdh_opencl_open(void)
 {{
     const char *path = getenv("OPENCL_LIBRARY");
+    setenv("PYOPENCL_HOME", "", 0); /* the loader of pyopencl reads it, set or not */
     void *library = dlopen(path ? path : "libOpenCL.so.1", RTLD_NOW | RTLD_GLOBAL);
     if (!library)
         return dlerror();

@@ -12,8 +12,8 @@ from lark.exceptions import UnexpectedInput
 
 from mdh.diagnostics import Failed, render_text
 from mdh.schedule.parser import parse_schedule
-from mdh.schedule.tokens import SIZE_LIMIT
 from mdh.source import Source
+from mdh.textfile import SCHEDULE_LIMIT
 from tests.mutations import mutate
 from tests.source_tree import ROOT
 
@@ -93,7 +93,7 @@ def test_extreme_texts(text: str, code: str) -> None:
 
 def test_the_largest_text_is_read_in_time() -> None:
     step = "1: (de-)comp( 8, ^ ) ( A:SM[1,2]@pad(4), ^ ; C:RM[1,2] ) ( BLK.x, FOR.1 ) @stages(2)\n"
-    text = step * (SIZE_LIMIT // len(step))
+    text = step * (SCHEDULE_LIMIT // len(step))
     started = time.process_time()
     assert not _codes(text)
     assert time.process_time() - started < HANG

@@ -102,6 +102,15 @@ def test_a_driver_serves_without_a_loader(tmp_path: Path) -> None:
     assert done.stdout == "matmul: ok (worst error 0)\n", done.stderr
 
 
+def test_a_loader_without_drivers_is_told(tmp_path: Path) -> None:
+    build(write(product("opencl"), tmp_path))
+    library = environment("")["OPENCL_LIBRARY"]
+    found = {"OPENCL_LIBRARY": library, "OCL_ICD_VENDORS": "/nonexistent", "PATH": os.environ["PATH"]}
+    done = subprocess.run([str(tmp_path / "matmul")], env=found, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("no OpenCL driver: set OPENCL_LIBRARY"), done.stderr
+
+
 @pytest.mark.parametrize(
     ("library", "reason"),
     [
