@@ -1,6 +1,7 @@
 """`mdh explain`: the page of a diagnostic code, or what a program and its schedule amount to."""
 
 from dataclasses import asdict
+from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
@@ -24,7 +25,7 @@ from mdh.cli.options import (
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.report.explain import as_json, explain_plan, explain_program
-from mdh.report.pages import looks_like_code, near_codes, page_of
+from mdh.report.pages import looks_like_code, near_codes, page_of, plain
 from mdh.report.text import entries_text, explanation_text
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -78,7 +79,7 @@ def _explain_code(line: CommandLine, code: str, json: bool) -> None:
     if json:
         show_json(ok("explain", code=code.upper(), page=page))
     else:
-        show(page)
+        show(plain(page, get_terminal_size((80, 24)).columns))
 
 
 def _explain_entries(request: Request, trace: Trace, json: bool) -> None:

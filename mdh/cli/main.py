@@ -106,14 +106,15 @@ def run(words: Sequence[str]) -> int:
 
 
 def _report(line: CommandLine, failed: Failed) -> int:
-    """Diagnostics as text on stderr and, with --json, as data on stdout."""
-    report(failed.diagnostics)
+    """Diagnostics as text on stderr or, with --json, as data on stdout."""
     code = exit_code(failed.diagnostics)
-    if line.json:
+    # where the output cannot be written (F118), the text is what is left
+    if line.json and all(d.code != "F118" for d in failed.diagnostics):
         diagnostics = [render_json(d) for d in failed.diagnostics]
-        # an output that cannot be written has been reported above
         with suppress(Failed):
             show_json({"schema": "mdh.result/1", "ok": False, "exit": code, "diagnostics": diagnostics})
+            return code
+    report(failed.diagnostics)
     return code
 
 
@@ -127,8 +128,9 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     # the library suggests names that have only a few letters in common
     like = difflib.get_close_matches(word, options.rstrip(")").split(", "), 1, 0.75)
     near = f"did you mean `{like[0]}`? " if word and like else ""
-    if headline.startswith("invalid value for '-") and word in line.words[:-1]:
-        value = line.words[line.words.index(word) + 1]
+    if headline.startswith("invalid value for '-") and ("=" in word or word in line.words[:-1]):
+        word, equals, value = word.partition("=")
+        value = value if equals else line.words[line.words.index(word) + 1]
         wanted = (
             "a whole number from 0 on" if "greater" in headline or "integer" in headline else "another one"
         )

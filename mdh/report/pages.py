@@ -1,6 +1,7 @@
 """The page of a diagnostic code: docs/codes/<CODE>.md, part of the package."""
 
 import re
+import textwrap
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -21,6 +22,19 @@ def page_of(code: str) -> str | None:
     """The Markdown text of a code's page, None where there is no such code."""
     code = code.upper()
     return (_FOLDER / f"{code}.md").read_text(encoding="utf-8") if code in page_codes() else None
+
+
+def plain(page: str, width: int) -> str:
+    """A page for a terminal: prose wrapped at `width` columns, no Markdown marks; examples as they are."""
+    rows: list[str] = []
+    for row in page.splitlines():
+        if row.startswith("    ") or not row:
+            rows.append(row)
+        elif row.startswith("> "):
+            rows.extend(textwrap.wrap(row[2:], width, initial_indent="  ", subsequent_indent="  "))
+        else:
+            rows.extend(textwrap.wrap(row.lstrip("# "), width, break_on_hyphens=False))
+    return "\n".join(rows) + "\n"
 
 
 def near_codes(code: str) -> tuple[str, ...]:
