@@ -39,7 +39,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         steps.append(_last_step(len(steps) + 1, parents, loops))
     found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
-    grid = _grid(draft, order, steps, found)
+    grid = _grid(draft, order, found)
     results = len(draft.stage.results)
     return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results), found
 
@@ -81,7 +81,7 @@ def _splits(
         keep(step.tiles[d].attrs, (), "a tile", found)
         unit = core.value if isinstance(core.value, Unit) else None
         cyclic = _cyclic(core, unit, tiles[d], found)
-        if cyclic and parents[d] == tiles[d]:
+        if cyclic and not isinstance(step.tiles[d].value, int):
             found.extend(no_effect(a, "an entry with one part") for a in core.attrs if a.name == "cyclic")
         split = Split(d, parents[d], tiles[d], None, rank=ranks[d])
         # A core layer with one part claims no unit: it is a loop of one iteration like any other.
@@ -137,15 +137,22 @@ def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
         found.extend(no_effect(attr, obstacle) for attr in telling)
     elif stages > 1 and not plan.stagings:
         found.append(no_effect(attrs["stages"], "a step that stages no input"))
-    return replace(plan, stages=1 if obstacle else stages, unroll=_unroll(attrs.get("unroll")))
+    turns = any(s.layer is None and s.parts > 1 for s in plan.splits)
+    # a loop of one part has nothing to look ahead to, and nothing that stays
+    return replace(
+        plan,
+        stages=stages if turns else 1,
+        unroll=_unroll(attrs.get("unroll")),
+        stagings=tuple(replace(s, window=s.window and turns) for s in plan.stagings),
+    )
 
 
 def _no_loop(step: Step, plan: PlanStep) -> str:
-    """Why no loop of the step runs more than once; empty where one does."""
-    if all(isinstance(c.value, Unit) for c in step.cores):
-        return "a step without a sequential loop"
+    """Why the step has no loop at any size; empty where it has one, be it of a single part at these sizes."""
+    cut = [isinstance(t.value, int) and not isinstance(c.value, Unit)
+           for t, c in zip(step.tiles, step.cores, strict=True)]  # fmt: skip
     looping = any(s.layer is None and s.parts > 1 for s in plan.splits)
-    return "" if looping else "a step whose sequential loops have one part"
+    return "" if looping or any(cut) else "a step without a sequential loop"
 
 
 def _unroll(attr: Attr | None) -> int | None:
@@ -163,7 +170,7 @@ def _last_step(n: int, parents: tuple[int, ...], loops: tuple[int | None, ...]) 
     return PlanStep(n, n, splits, (), ())
 
 
-def _grid(draft: Draft, order: tuple[int, ...], steps: list[PlanStep], found: Found) -> Grid:
+def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
     """`@order`, `@persistent`, `@occupancy` of the outermost grid step in code order."""
     written = draft.splitting
     grid_steps = [i for i in order if i < len(written) and has_layer(written[i], *GRID_LAYERS)]
@@ -181,17 +188,7 @@ def _grid(draft: Draft, order: tuple[int, ...], steps: list[PlanStep], found: Fo
     for attr in (a for i in grid_steps[:1] for a in written[i].attrs):
         if attr.name == "order" and grid.order != "rows" and not {"x", "y"} <= axes:
             found.append(no_effect(attr, "a grid without the axes x and y"))
-        elif attr.name == "order" and grid.order != "rows" and not _plane(steps):
-            found.append(no_effect(attr, "a grid that is one row or column of blocks"))
-        if attr.name == "occupancy" and draft.target == "opencl" and not grid.persistent:
-            found.append(no_effect(attr, "a grid of OpenCL C, which has no launch bounds"))
     return grid
-
-
-def _plane(steps: list[PlanStep]) -> bool:
-    """Blocks on both axes x and y, so that their order is a choice."""
-    splits = [s for step in steps for s in step.splits if s.layer in GRID_LAYERS and s.parts > 1]
-    return {0, 1} <= {s.axis for s in splits}
 
 
 def _grid_attribute(grid: Grid, attr: Attr) -> Grid:

@@ -22,10 +22,23 @@ def lower(plan: Plan) -> Module:
         built.add(lower_stage(context, stage))
     module = Module(
         plan.program.name, plan.target, plan.machine.name, tuple(built.kernels), tuple(built.workspaces),
-        plan.program.params,
+        plan.program.params, notes=_left_out(plan),
     )  # fmt: skip
     verify(module)
     return module
+
+
+def _left_out(plan: Plan) -> tuple[str, ...]:
+    """What a schedule for a GPU says to CUDA alone."""
+    if plan.target != "opencl":
+        return ()
+    notes = []
+    entries = [e for stage in plan.stages for s in stage.steps for e in (*s.stagings, *s.holdings)]
+    if any(e.cache != "default" for e in entries):
+        notes.append("@cache is left out: OpenCL C has no cache hints")
+    if any(stage.grid.occupancy and not stage.grid.persistent for stage in plan.stages):
+        notes.append("@occupancy is left out: OpenCL C has no launch bounds")
+    return tuple(notes)
 
 
 def lower_stage(context: Context, plan: StagePlan) -> Built:

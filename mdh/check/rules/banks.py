@@ -16,7 +16,7 @@ CHUNK = 16
 def check_banks(subject: Subject) -> Iterator[Diagnostic]:
     """K167. Rows of a swizzled buffer are whole spans, without padding, copied at most 16 bytes at once.
 
-    K110. A padded or swizzled buffer has more than one row.
+    K110. A padded or swizzled buffer has more than one dimension.
     """
     held = footprints(subject.program, subject.plan, cpu=subject.machine.kind == "cpu")
     for i, step in enumerate(subject.plan.steps):
@@ -29,20 +29,13 @@ def check_banks(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _one_row(subject: Subject, i: int, staging: Staging, held: list[Footprint]) -> Iterator[Diagnostic]:
-    rows = max((_rows(f, staging) for f in held), default=2)
+    # a buffer of one dimension has one row at every size
     for name in ("pad", "swizzle"):
-        if rows == 1 and getattr(staging, name):
-            headline = f"`@{name}` has no effect on `{staging.buffer}`: its part is one row"
+        if len(staging.layout) == 1 and getattr(staging, name):
+            headline = f"`@{name}` has no effect on `{staging.buffer}`: it is one row"
             labels = subject.at_entry_attr(i, staging.buffer, name)
             said = "leave it out; it changes how far apart rows of the fastest dimension lie"
             yield Diagnostic(EFFECT, headline, labels, help=said)
-
-
-def _rows(held: Footprint, staging: Staging) -> int:
-    rows = 1
-    for dim in staging.layout[:-1]:
-        rows *= held.shape[dim]
-    return rows
 
 
 def _swizzled(subject: Subject, i: int, staging: Staging, held: list[Footprint]) -> Iterator[Diagnostic]:

@@ -12,7 +12,8 @@ LEAVE = "leave it out"
 
 
 def check_hints(subject: Subject) -> Iterator[Diagnostic]:
-    """A cache hint stands on a plain copy from device memory or on stores of an output, for CUDA."""
+    """A cache hint stands on a plain copy from device memory or on stores of an output, which
+    OpenCL C does not take: there it is left out."""
     plan = choose_combines(subject)
     staged: set[str] = set()
     for i in plan.code_order:
@@ -30,8 +31,6 @@ def check_hints(subject: Subject) -> Iterator[Diagnostic]:
 def _refused(
     subject: Subject, i: int, entry: Staging | Holding, reason: tuple[str, str] | None
 ) -> Iterator[Diagnostic]:
-    if subject.target == "opencl":
-        reason = "in OpenCL C, which has no cache hints", LEAVE
     if reason is not None:
         here, said = reason
         headline = f"`@cache({entry.cache})` has no effect {here}"
