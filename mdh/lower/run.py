@@ -33,8 +33,10 @@ def _left_out(plan: Plan) -> tuple[str, ...]:
     if plan.target != "opencl":
         return ()
     notes = []
-    entries = [e for stage in plan.stages for s in stage.steps for e in (*s.stagings, *s.holdings)]
-    if any(e.cache != "default" for e in entries):
+    steps = [step for stage in plan.stages for step in stage.steps]
+    hints = {s.cache for step in steps for s in step.stagings}
+    hints |= {h.cache for step in steps for h in step.holdings}
+    if hints - {"default"}:
         notes.append("@cache is left out: OpenCL C has no cache hints")
     if any(stage.grid.occupancy and not stage.grid.persistent for stage in plan.stages):
         notes.append("@occupancy is left out: OpenCL C has no launch bounds")
