@@ -21,6 +21,7 @@ LAYERS = (
     ("mdh.device",),
     ("mdh.pipeline",),
     ("mdh.report",),
+    ("mdh.tune",),
     ("mdh.api",),
     ("mdh.cli",),
     ("mdh.__main__",),
@@ -33,6 +34,8 @@ DOORS = {
     "pcpp": ("mdh.frontend.",),
     "pyopencl": ("mdh.device.opencl",),
     "cupy": ("mdh.device.cuda",),
+    "optuna": ("mdh.tune.search.",),
+    "distributed": ("mdh.tune.cluster.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
 }
