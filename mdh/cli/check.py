@@ -1,10 +1,12 @@
 """`mdh check`: legality of a schedule, offline."""
 
+from pathlib import Path
+
 import typer
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.files import write_text
+from mdh.cli.files import keep_inputs, write_text
 from mdh.cli.job import plan_for_machine, say_default, schedule_words
 from mdh.cli.options import (
     DefineOpt,
@@ -56,6 +58,7 @@ def check(
     if schedule is not None:
         say_default(checked, output, schedule)
     if output is not None:
+        keep_inputs(line, output, request.files, {Path(output): checked.plan.text})
         write_text(line, output, checked.plan.text)
         log(f"wrote {output}")
     if json:

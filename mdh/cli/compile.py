@@ -6,7 +6,7 @@ import typer
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.files import write_text
+from mdh.cli.files import keep_inputs, write_text
 from mdh.cli.job import make_kernel, plan_for_machine, say_default
 from mdh.cli.options import (
     DefineOpt,
@@ -64,8 +64,10 @@ def compile(
     files = folder(text, checked.plan.program, checked.plan.text, defines=defines, arch=chosen.arch)
     say_default(checked, output, schedule)
     if output is not None:
-        for name, content in files.items():
-            write_text(line, Path(output) / name, content)
+        texts = {Path(output) / name: content for name, content in files.items()}
+        keep_inputs(line, output, request.files, texts)
+        for path, content in texts.items():
+            write_text(line, path, content)
     if json:
         show_json(
             ok(

@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mdh.cli.command_line import CommandLine, at_word
@@ -28,23 +29,43 @@ def read_stdin(line: CommandLine, *, limit: int) -> Source:
 
 
 def write_text(line: CommandLine, path: str | Path, text: str) -> None:
-    """Replaces `path` in one move: an interrupted run leaves the old file whole. Raises Failed F111."""
+    """Replaces `path` in one move: an interrupted run leaves the old file whole. What is no regular file
+    (`/dev/stdout`, a pipe) is written to and stays what it is. Raises Failed F111."""
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.is_dir():
-            raise IsADirectoryError(21, "it is a folder")
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(name, _mode_of(target))
-            os.replace(name, target)
-        finally:
-            # gone where it has taken the target's place
-            Path(name).unlink(missing_ok=True)
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8", newline="\n")
+        else:
+            # a link stays a link: the file that it leads to is replaced
+            _replace(Path(os.path.realpath(target)), text)
     except OSError as error:
         raise cannot_write(line, path, error) from None
+
+
+def _replace(target: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(name, _mode_of(target))
+        os.replace(name, target)
+    finally:
+        # gone where it has taken the target's place
+        Path(name).unlink(missing_ok=True)
+
+
+def keep_inputs(
+    line: CommandLine, output: str, inputs: Sequence[str], texts: Mapping[Path, str | None]
+) -> None:
+    """Refuses to replace a file that the call reads by another text (None: not known yet). Raises Failed F111
+    at `output`."""
+    read = [Path(p) for p in inputs if Path(p).is_file()]
+    for target, text in texts.items():
+        same = next((p for p in read if target.exists() and target.samefile(p)), None)
+        if same is not None and (text is None or same.read_bytes() != text.encode()):
+            headline = f"`{target}` cannot be written: it is what this call reads"
+            raise line.fail("F111", headline, output, help="give another place", last=True)
 
 
 def cannot_write(line: CommandLine, path: str | Path, error: OSError) -> Failed:

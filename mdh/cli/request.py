@@ -20,3 +20,8 @@ class Request:
     function: str | None = None
     strict_fp: bool = False
     deterministic: bool = False
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the call reads."""
+        return tuple(p for p in (self.file, self.schedule, self.machine) if p is not None)

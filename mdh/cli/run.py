@@ -10,7 +10,7 @@ import typer
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.files import cannot_write, write_text
+from mdh.cli.files import cannot_write, keep_inputs, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
 from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default, schedule_words
 from mdh.cli.options import (
@@ -100,6 +100,10 @@ def run(
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
     _, text = make_kernel(trace, checked.plan)
     say_default(checked, output, schedule)
+    if output is not None:
+        read = (*request.files, *(word.partition("=")[2] for word in input_ or ()))
+        mdh_file, *arrays = _outputs(Path(output), program)
+        keep_inputs(line, output, read, {mdh_file: checked.plan.text, **dict.fromkeys(arrays)})
     built = trace.pipeline.build(opened, text)
     ran = _run(program, built, opened, inputs, check=check, repeat=repeat, seed=seed)
     if output is not None:
@@ -159,14 +163,21 @@ def _run(
 
 
 def _write(line: CommandLine, folder: Path, plan: Plan, ran: Ran) -> None:
-    written = {name for stage in plan.program.stages for name in stage.written}
-    write_text(line, folder / f"{plan.program.name}.mdh", plan.text)
-    for name in (n for n in plan.program.params if n in written and n in ran.arrays):
+    mdh_file, *arrays = _outputs(folder, plan.program)
+    write_text(line, mdh_file, plan.text)
+    for file in arrays:
         try:
-            np.save(folder / f"{name}.npy", ran.arrays[name].array, allow_pickle=False)
+            np.save(file, ran.arrays[file.stem].array, allow_pickle=False)
         except OSError as error:
-            raise cannot_write(line, folder / f"{name}.npy", error) from None
+            raise cannot_write(line, file, error) from None
     log(f"wrote {folder}")
+
+
+def _outputs(folder: Path, program: Program) -> tuple[Path, ...]:
+    """What `-o` leaves: the schedule, then the outputs in the C function's order."""
+    written = {name for stage in program.stages for name in stage.written}
+    names = (name for name in program.params if name in written)
+    return (folder / f"{program.name}.mdh", *(folder / f"{name}.npy" for name in names))
 
 
 def _work(plan: Plan) -> tuple[int, int]:

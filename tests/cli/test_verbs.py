@@ -1,6 +1,7 @@
 """The verbs in one process: results, remarks, files and exit codes."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,49 @@ def test_an_interrupted_write_leaves_nothing(scale: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("mdh.cli.files.os.replace", interrupt)
     assert run(["check", "scale.c", "--machine", "a100", "-o", "new.mdh"]) == 130
     assert sorted(p.name for p in scale.iterdir()) == before
+
+
+def test_a_written_link_stays_a_link(scale: Path) -> None:
+    Path("link.mdh").symlink_to("real.mdh")
+    assert run(["check", "scale.c", "--machine", "a100", "-o", "link.mdh"]) == 0
+    assert Path("link.mdh").is_symlink()
+    assert Path("real.mdh").read_text(encoding="utf-8").startswith("target a100")
+
+
+def test_what_is_no_file_is_not_replaced(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    assert run(["check", "scale.c", "--machine", "a100", "-o", "pipe"]) == 0
+    assert os.read(reader, 1 << 16).startswith(b"target a100")
+    os.close(reader)
+    assert Path("pipe").is_fifo()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "scale.c", "--machine", "a100", "-o", "scale.c"],
+        ["check", "scale.c", "--schedule", "scale.mdh", "-o", "./scale.mdh"],
+        ["compile", "scale.c", "--schedule", "scale.mdh", "-o", "."],
+        ["compile", "main.c", "--machine", "a100", "-o", "."],
+        ["run", "scale.c", "--device", "opencl:0", "--input", "B=B.npy", "-o", "."],
+    ],
+    ids=" ".join,
+)
+def test_what_is_read_is_not_replaced(
+    words: list[str], scale: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("main.c").write_text(SCALE)
+    np.save("B.npy", np.zeros(8, np.float32))
+    before = {p.name: p.read_bytes() for p in scale.iterdir()}
+    assert run(words) == 1
+    assert "F111" in capsys.readouterr().err
+    assert {p.name: p.read_bytes() for p in scale.iterdir()} == before
+
+
+def test_what_is_read_may_be_written_again(scale: Path) -> None:
+    assert run(["compile", "scale.c", "--schedule", "scale.mdh", "-o", "out"]) == 0
+    assert run(["compile", "out/scale.c", "--schedule", "out/scale.mdh", "-o", "out"]) == 0
 
 
 def test_holes_are_set(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
