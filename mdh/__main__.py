@@ -1,5 +1,14 @@
-"""`python -m mdh` is `mdh`."""
+"""`mdh`, and `python -m mdh`: the signals first, since the command line itself takes a moment to import."""
 
-from mdh.cli.main import main
+from importlib import import_module
 
-main()
+from mdh.cli.signals import end_quietly
+
+
+def main() -> None:
+    end_quietly()
+    import_module("mdh.cli.main").main()
+
+
+if __name__ == "__main__":
+    main()

@@ -5,13 +5,11 @@ Only the module of the chosen verb is imported, so that `mdh --help` loads neith
 
 import difflib
 import errno
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -19,9 +17,9 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from mdh.cli.command_line import CommandLine
-from mdh.cli.console import log, lost_output, report, show, show_json
+from mdh.cli.console import lost_output, report, show, show_json
 from mdh.cli.crash import save_crash
-from mdh.cli.exit_codes import INTERRUPTED, OK, TERMINATED, exit_code
+from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
 from mdh.diagnostics import Failed, render_json
 
 VERBS = {
@@ -95,7 +93,6 @@ def run(words: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _report(line, _usage(line, error))
     except (typer.Abort, KeyboardInterrupt):
-        log("interrupted")
         return INTERRUPTED
     except OSError as error:
         # the help text is written by the command line's library; files are opened and judged elsewhere
@@ -140,14 +137,8 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     return line.fail("F107", headline, word, help=near + f"see `mdh {verb} --help`".replace("  ", " "))
 
 
-def _on_terminate(_signal: int, _frame: FrameType | None) -> None:
-    log("terminated")
-    raise SystemExit(TERMINATED)
-
-
 def main() -> None:
-    """The entry point of the `mdh` command."""
-    signal.signal(signal.SIGTERM, _on_terminate)
+    """Runs the command line of this process and ends it."""
     try:
         code = run(sys.argv[1:])
         if sys.stdout is not None:

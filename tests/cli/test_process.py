@@ -38,6 +38,20 @@ def test_signals_end_quietly(number: signal.Signals, code: int) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+    ids=["int", "term"],
+)
+def test_signals_end_imports_quietly(number: signal.Signals, code: int, word: str, tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text(f"import os\nos.kill(os.getpid(), {number.value})\n")
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = subprocess.run(
+        [*MDH, "--help"], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("", f"mdh: {word}\n", code)
+
+
 def test_a_closed_pipe_is_quiet() -> None:
     read, write = os.pipe()
     os.close(read)

@@ -1,0 +1,37 @@
+"""SIGINT and SIGTERM: an interrupted run tidies up, says so in one line and ends with 130 or 143."""
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from types import FrameType
+
+from mdh.cli.exit_codes import INTERRUPTED, TERMINATED
+
+
+def end_quietly() -> None:
+    """To be called before anything large is imported."""
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _terminate)
+
+
+def _interrupt(_number: int, frame: FrameType | None) -> None:
+    _leave("interrupted", INTERRUPTED, frame)
+    raise KeyboardInterrupt
+
+
+def _terminate(_number: int, frame: FrameType | None) -> None:
+    _leave("terminated", TERMINATED, frame)
+    raise SystemExit(TERMINATED)
+
+
+def _leave(word: str, code: int, frame: FrameType | None) -> None:
+    """Ends the process at once while a module is being imported: there is nothing to tidy up yet, and an
+    exception in the middle of a C++ extension's start would abort."""
+    with suppress(OSError, AttributeError):  # stderr may be closed, or gone
+        sys.stderr.write(f"mdh: {word}\n")
+        sys.stderr.flush()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            os._exit(code)
+        frame = frame.f_back
