@@ -29,6 +29,7 @@ VERBS = {
     "explain": "Show loops, layers, footprints and bytes; or the page of a diagnostic code.",
     "fmt": "Format schedules in the canonical form.",
     "devices": "List the devices and machine files; export one for the device at hand.",
+    "db": "List, show, merge and export the records of the tuner.",
     "doctor": "Say which runtimes work, what is missing and how to install it.",
 }
 """Verb -> its line in the help. The module `mdh.cli.<verb>` holds `app` and is imported when chosen."""

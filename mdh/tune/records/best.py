@@ -1,0 +1,58 @@
+"""Which trial of a record is the best, by a rule that gives every reader the same answer."""
+
+from collections.abc import Iterable
+
+from mdh.tune.values import Failure, Trial
+
+PHASES = ("quick", "final", "winner")
+"""Ascending: a later phase measures better."""
+
+
+def best(trials: Iterable[Trial]) -> Trial | None:
+    """The fastest candidate's most trusted trial; None where nothing has a time.
+
+    A candidate that was measured quickly alone is ahead of the best finalist only where it is faster than
+    both times of that finalist: a lucky short measurement wins nothing. Ties go to the lower number.
+    """
+    rows = ranked(trials)
+    finalists = [r for r in rows if rank(r[-1].phase) > 0]
+    if not finalists:
+        return rows[0][-1] if rows else None
+    first = finalists[0]
+    fastest = min(_seconds(t) for t in first)
+    ahead = [r for r in rows if rank(r[-1].phase) == 0 and _seconds(r[-1]) < fastest]
+    return (ahead or finalists)[0][-1]
+
+
+def ranked(trials: Iterable[Trial]) -> tuple[tuple[Trial, ...], ...]:
+    """The timed trials of each right candidate, the most trusted last; the fastest candidate first.
+
+    A candidate is out where any of its results was wrong, or where its most trusted trial failed.
+    """
+    of: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if not trial.outcome.innocent:
+            of.setdefault(trial.candidate.key, []).append(trial)
+    rows = [_timed(sorted(found, key=_trust)) for found in of.values()]
+    return tuple(
+        sorted((r for r in rows if r), key=lambda r: (_seconds(r[-1]), r[-1].number, r[-1].candidate.key))
+    )
+
+
+def _timed(found: list[Trial]) -> tuple[Trial, ...]:
+    if any(t.outcome.failure is Failure.WRONG for t in found) or found[-1].outcome.seconds is None:
+        return ()
+    return tuple(t for t in found if t.outcome.seconds is not None)
+
+
+def _trust(trial: Trial) -> tuple[int, float, int]:
+    return rank(trial.phase), trial.started, trial.number
+
+
+def rank(phase: str) -> int:
+    return PHASES.index(phase) if phase in PHASES else 0
+
+
+def _seconds(trial: Trial) -> float:
+    seconds = trial.outcome.seconds
+    return float("inf") if seconds is None else seconds

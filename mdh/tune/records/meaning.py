@@ -1,0 +1,60 @@
+"""What a Program means, as plain data: equal for programs that differ in nothing but text."""
+
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Var
+from mdh.ir.program import Dim, Let, Program, Stage
+
+
+def program_meaning(program: Program) -> list[Any]:
+    """Nested lists that JSON can carry. Places in the C, its macros, comments and the names of loop variables
+    and scalar locals are left out; every extent, type, operator, index and constant is in it."""
+    return [
+        program.name,
+        program.strict_fp,
+        list(program.params),
+        [_data(b, {}) for b in program.buffers],
+        [_data(s, {}) for s in program.scalars],
+        [_stage(s) for s in program.stages],
+    ]
+
+
+def _stage(stage: Stage) -> list[Any]:
+    """Loop variables are numbered from the outermost, locals in their order."""
+    names = {d.name: f"loop {n}" for n, d in enumerate(stage.dims)}
+    names |= {let.name: f"local {n}" for n, let in enumerate(stage.lets)}
+    return [
+        stage.name,
+        [_data(d, names) for d in stage.dims],
+        [_data(let, names) for let in stage.lets],
+        [_data(r, names) for r in stage.results],
+    ]
+
+
+def _data(value: object, names: dict[str, str]) -> Any:
+    match value:
+        case DType():
+            return value.name
+        case Enum():
+            return value.value
+        case float():
+            # exact, and defined for infinities and negative zero
+            return value.hex()
+        case tuple():
+            return [_data(v, names) for v in value]
+        case Var(name, dtype):
+            return ["Var", names.get(name, name), dtype.name]
+        case Dim() | Let():
+            return [type(value).__name__, names[value.name], *_fields(value, names, but="name")]
+        case _ if is_dataclass(value):
+            return [type(value).__name__, *_fields(value, names)]
+        case _:
+            return value
+
+
+def _fields(value: Any, names: dict[str, str], but: str = "") -> list[Any]:
+    """The fields that take part in equality, in their order."""
+    return [_data(getattr(value, f.name), names) for f in fields(value) if f.compare and f.name != but]

@@ -1,0 +1,78 @@
+"""The union of records: no trial is dropped, no field of a newer mdh is lost, the same trial stands once."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from mdh.diagnostics import fail
+from mdh.tune.records.disk import replace_file
+from mdh.tune.records.line import Fields, checksum, seal
+from mdh.tune.records.lock import open_locked
+from mdh.tune.records.read import contents_of
+from mdh.tune.records.scan import Scan, scan_file
+
+
+def merge(out: str, paths: Sequence[str]) -> tuple[str, ...]:
+    """Writes to `out` every line of `paths`, and of `out` where it is there, once each: headers first, each
+    with its trials by starting time. Inputs stay as they are; what is damaged in `out` goes to `OUT.damaged`.
+
+    Returns remarks. Raises Failed as `read_contents` and `Record.open` do; nothing is written then.
+    """
+    if not os.path.lexists(out):
+        scans = [_read(path) for path in paths]
+        replace_file(out, _joined([scan for scan, _ in scans]))
+        return _told(scans)
+    handle = open_locked(out, os.O_RDWR | os.O_APPEND)
+    try:
+        scans = [_read(path) for path in dict.fromkeys((out, *paths))]
+        _keep_damaged(out, handle, scans[0][0])
+        replace_file(out, _joined([scan for scan, _ in scans]))
+        return _told(scans)
+    finally:
+        os.close(handle)
+
+
+def _read(path: str) -> tuple[Scan, tuple[str, ...]]:
+    found = scan_file(path)
+    return found, contents_of(path, found).remarks
+
+
+def _told(scans: list[tuple[Scan, tuple[str, ...]]]) -> tuple[str, ...]:
+    return tuple(remark for _, remarks in scans for remark in remarks)
+
+
+def _joined(scans: Sequence[Scan]) -> bytes:
+    """Sealed lines: a header, the lines that name it, the next header; then lines of neither kind."""
+    lines: dict[str, Fields] = {}
+    for scan in scans:
+        for line in scan.good:
+            lines.setdefault(checksum(line.fields), line.fields)
+    # by the key's first digits, as lines name it; of a header that is written again the first comes first
+    place = {mark: n for n, mark in enumerate(dict.fromkeys(_mark(f) for f in lines.values()))}
+    ordered = sorted(lines.values(), key=lambda f: (place[_mark(f)], "schema" not in f, _started(f)))
+    return b"".join(seal(fields) for fields in ordered)
+
+
+def _mark(fields: Fields) -> str:
+    named = fields.get("key") if "schema" in fields else fields.get("record")
+    return named[:16] if isinstance(named, str) else ""
+
+
+def _started(fields: Fields) -> tuple[float, int]:
+    when = fields.get("created" if "schema" in fields else "started")
+    number = fields.get("trial")
+    return (when if isinstance(when, int | float) else 0.0, number if isinstance(number, int) else 0)
+
+
+def _keep_damaged(out: str, handle: int, found: Scan) -> None:
+    """Bytes of lines that cannot be read are not ours to throw away."""
+    pieces = [
+        os.pread(handle, b.size, b.offset) for b in (*found.bad, *((found.torn,) if found.torn else ()))
+    ]
+    if not pieces:
+        return
+    aside = Path(f"{out}.damaged")
+    if aside.is_dir():
+        raise fail("F111", f"`{aside}` cannot be written: it is a folder")
+    before = aside.read_bytes() if aside.exists() else b""
+    replace_file(aside, before + b"".join(p if p.endswith(b"\n") else p + b"\n" for p in pieces))
