@@ -306,6 +306,8 @@ def _argbest(w: Writer) -> None:
     ctype = rng.choice(("float", "double", "int"))
     cc, j = w.loops(rng.randint(0, 2), 60), Loop("j0", rng.choice(EXTENTS[4:]))
     value = scalar_function(rng, w, [*cc, j], ctype, rng.randint(1, 2))
+    if ctype == "int":
+        value = f"(int)({value})"
     best, place = (
         output(w, "best", ctype, cc),
         w.array("place", "int", [[(1, x)] for x in cc] or [[]], written=True),

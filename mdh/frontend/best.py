@@ -2,10 +2,12 @@
 
 from pycparser import c_ast
 
+from mdh.frontend.conversions import is_compared, same_order
 from mdh.frontend.lift_expr import element, lift
 from mdh.frontend.scope import Best, Scope, Use
-from mdh.frontend.typing_rules import convert
-from mdh.ir.expr import Cast, Expr, Load
+from mdh.frontend.typing_rules import convert, widened
+from mdh.ir.dtype import common
+from mdh.ir.expr import Const, Expr, Load
 
 
 def best_of(node: c_ast.If, scope: Scope) -> Best | None:
@@ -17,7 +19,9 @@ def best_of(node: c_ast.If, scope: Scope) -> Best | None:
     if not body or not all(isinstance(s, c_ast.Assignment) and s.op == "=" for s in body):
         return None
     uses = len(scope.uses)
-    left, right = plain(lift(cond.left, scope)), plain(lift(cond.right, scope))
+    left, right = widened(lift(cond.left, scope)), widened(lift(cond.right, scope))
+    both = common(left.dtype, right.dtype)
+    left, right = convert(left, both), convert(right, both)
     targets = [_target(s.lvalue, scope) for s in body]
     if any(t is None for t in targets):
         del scope.uses[uses:]
@@ -26,7 +30,7 @@ def best_of(node: c_ast.If, scope: Scope) -> Best | None:
     values = [convert(lift(s.rvalue, scope), t.dtype) for s, t in zip(body, found, strict=True)]
     for k, (t, v) in enumerate(zip(found, values, strict=True)):
         for x, m, flip in ((left, right, False), (right, left, True)):
-            if m == t and plain(v) == x:
+            if is_compared(m, t) and same_order(x, v) and not (isinstance(v, Const) and len(found) > 1):
                 order = [k, *(i for i in range(len(found)) if i != k)]
                 return _best(
                     cond.op, flip, [found[i] for i in order], [values[i] for i in order], node, scope
@@ -51,10 +55,3 @@ def _target(node: c_ast.Node, scope: Scope) -> Load | None:
     if isinstance(node, c_ast.ArrayRef):
         return element(node, scope)[0]
     return None
-
-
-def plain(e: Expr) -> Expr:
-    """Without widening casts, which comparison and assignment add differently."""
-    while isinstance(e, Cast):
-        e = e.arg
-    return e

@@ -8,7 +8,7 @@ from mdh.ir.dtype import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U
 
 NAMED = {
     "int8_t": I8, "int16_t": I16, "int32_t": I32, "int64_t": I64, "uint8_t": U8, "uint16_t": U16,
-    "uint32_t": U32, "uint64_t": U64, "size_t": U64, "ptrdiff_t": I64, "bool": I32, "_Bool": I32,
+    "uint32_t": U32, "uint64_t": U64, "size_t": U64, "ptrdiff_t": I64,
     "_Float16": F16, "__bf16": BF16, "float": F32, "double": F64,
 }  # fmt: skip
 SUPPORTED = (
@@ -33,6 +33,10 @@ def dtype_of(names: list[str], places: Places, node: c_ast.Node) -> DType:
             plain = I16
         case ["long"] | ["long", "long"]:
             plain = I64
+        case ["bool" | "_Bool" as word]:
+            # a conversion to it is a comparison with 0, and its elements have one byte
+            raise fail("C110", f"the type `{word}` is not supported", places.of(node, word),
+                       help="write int, and `x != 0` for its value; uint8_t for arrays")  # fmt: skip
         case _:
             raise fail("C110", f"the type `{' '.join(words)}` is not supported", places.of(node, words[-1]),
                        help=f"supported: {SUPPORTED}")  # fmt: skip

@@ -100,8 +100,9 @@ def _literal(node: c_ast.Constant, scope: Scope) -> Const:
     text = node.value
     match node.type:
         case "float" | "double" | "long double":
-            single = text[-1] in "fF" and not text.lower().startswith("0x")
-            body = text.rstrip("fFlL") if not text.lower().startswith("0x") else text.rstrip("lL")
+            # the digits of a hexadecimal constant end before its exponent, which C demands
+            single = text[-1] in "fF"
+            body = text.rstrip("fFlL")
             value = float.fromhex(body) if body.lower().startswith("0x") else float(body)
             out = convert(Const(value, F64), F32 if single else F64)
             assert isinstance(out, Const)

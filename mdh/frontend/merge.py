@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from mdh.frontend.conversions import strip
 from mdh.frontend.loops import MOST_TRIPS
 from mdh.frontend.pieces import Piece, replace_load, used_names
 from mdh.frontend.scans import fixed
 from mdh.frontend.typing_rules import convert, select
-from mdh.frontend.updates import identity, strip
+from mdh.frontend.updates import identity
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children
@@ -53,7 +54,7 @@ def _initialiser(m: Piece, r: Piece, c: int) -> bool:
         o = r.outputs[0]
         r.outputs = (replace(o, value=replace_load(o.value, target, stored)),)
         return True
-    if start is None or strip(start) != target:
+    if start is None or strip(start, target.dtype) != target:
         return False
     value: Expr | None = replace_load(start, target, stored)
     if isinstance(value, Const) and r.op is not None and value == identity(r.op, value.dtype):
@@ -65,7 +66,7 @@ def _initialiser(m: Piece, r: Piece, c: int) -> bool:
 def _peeled(m: Piece, r: Piece) -> bool:
     """`S[0] = y; for (i = 1; …) S[i] = S[i-1] + x;`: the prefix sum r begins at m's element."""
     axes = [v for v, k in zip(r.loops, r.kinds, strict=True) if k is DimKind.PS]
-    before = None if r.starts[0] is None else strip(r.starts[0])
+    before = None if r.starts[0] is None else strip(r.starts[0], r.targets[0].dtype)
     if len(axes) != 1 or r.exclusive or not isinstance(before, Load) or before.buffer != r.targets[0].buffer:
         return False
     axis = axes[0]

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from mdh.frontend.conversions import strip
 from mdh.frontend.guards import negation
 from mdh.frontend.scope import LoopVar
 from mdh.frontend.typing_rules import convert, select
-from mdh.frontend.updates import COMMUTING, strip, update_of
+from mdh.frontend.updates import COMMUTING, update_of
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32, accumulator
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, walk
@@ -83,11 +84,11 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
         held = accumulator(old.dtype)
         if any(isinstance(x, Load) and x.buffer == old.buffer for x in walk(first)):
             continue
-        if strip(then) == old:
+        if strip(then, old.dtype) == old:
             found = update_of(old, _replaced(value, chosen, convert(old, chosen.dtype)), old.dtype)
             if found is not None:
                 return Prefix(axis, found.op, found.value, convert(fixed(first, {axis.name: 0}), held))
-        elif strip(value) == chosen:
+        elif strip(value, old.dtype) == chosen:
             found = update_of(old, then, old.dtype)
             if found is not None and found.op.name in COMMUTING | {"min", "max"}:
                 x = convert(first, held)

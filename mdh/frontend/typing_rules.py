@@ -2,7 +2,7 @@
 
 import math
 
-from mdh.ir.dtype import BF16, F16, F32, F64, I32, DType, common, promote_integer
+from mdh.ir.dtype import BF16, F16, F32, F64, I32, I64, DType, common, promote_integer
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Unary
 
 CONSTANTS: dict[str, tuple[int | float, DType]] = {
@@ -172,7 +172,7 @@ def call(name: str, args: tuple[Expr, ...]) -> Expr | None:
     if name == "abs" or name in ("labs", "llabs"):
         if len(args) != 1:
             return None
-        t = promote_integer(args[0].dtype)
+        t = I32 if name == "abs" else I64
         return Call("abs", (convert(args[0], t),), t)
     single = name.endswith("f") and name[:-1] in FUNCTIONS
     base = name[:-1] if single else name

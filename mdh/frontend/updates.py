@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from mdh.frontend.conversions import is_compared, kept, same_order, strip
 from mdh.frontend.typing_rules import convert, select, unary
 from mdh.ir.dtype import DType, accumulator
-from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, loads
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Unary, loads
 from mdh.ir.program import Operator
 
 COMMUTING = frozenset({"+", "*", "&", "|", "^", "&&", "||"})
@@ -34,7 +35,7 @@ def _range(t: DType) -> tuple[int, int]:
 
 def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
     """The update that `target = value` is, or None. The rest of `value` must not read the same element."""
-    body = strip(value)
+    body = strip(value, target.dtype)
     found = _form(target, body)
     if found is None or any(n == target for n in loads(found.value)):
         return None
@@ -71,7 +72,7 @@ def _conjuncts(cond: Expr) -> tuple[Expr, ...]:
 
 def operators_of(target: Load, value: Expr) -> tuple[str, ...]:
     """The operators by which the branches of `value` update `target`; `=` where one merely assigns."""
-    body = strip(value)
+    body = strip(value, target.dtype)
     if isinstance(body, Select) and _form(target, body) is None:
         found = (*operators_of(target, body.then), *operators_of(target, body.other))
         return tuple(dict.fromkeys(found))
@@ -89,7 +90,7 @@ def _branches(target: Load, e: Expr) -> Update | None:
     """cond ? T op x : T op y; a side that is T alone adds the operator's identity."""
     if not isinstance(e, Select) or any(x == target for x in loads(e.cond)):
         return None
-    sides = [strip(side) for side in (e.then, e.other)]
+    sides = [strip(side, target.dtype) for side in (e.then, e.other)]
     found = [None if side == target else _form(target, side) for side in sides]
     known = [u for u in found if u is not None]
     if not known or any(u is None and side != target for u, side in zip(found, sides, strict=True)):
@@ -103,15 +104,8 @@ def _branches(target: Load, e: Expr) -> Update | None:
     return Update(known[0].op, select(e.cond, then, other))
 
 
-def strip(e: Expr) -> Expr:
-    """Without the conversions around it."""
-    while isinstance(e, Cast):
-        e = e.arg
-    return e
-
-
 def _same(e: Expr, target: Load) -> bool:
-    return strip(e) == target
+    return strip(e, target.dtype) == target
 
 
 def _select(target: Load, e: Expr) -> Update | None:
@@ -119,14 +113,14 @@ def _select(target: Load, e: Expr) -> Update | None:
     if not (isinstance(e, Select) and isinstance(e.cond, Binary) and e.cond.op in ("<", "<=", ">", ">=")):
         return None
     left, right, op = e.cond.left, e.cond.right, e.cond.op[0]
-    if _same(left, target):
+    if is_compared(left, target):
         left, right, op = right, left, {"<": ">", ">": "<"}[op]
-    if not _same(right, target):
+    if not is_compared(right, target):
         return None
     # now: left op T
-    if _same(e.other, target) and strip(e.then) == strip(left):
+    if _same(e.other, target) and same_order(left, convert(kept(e.then), target.dtype)):
         return Update(Operator("max" if op == ">" else "min"), e.then)
-    if _same(e.then, target) and strip(e.other) == strip(left):
+    if _same(e.then, target) and same_order(left, convert(kept(e.other), target.dtype)):
         return Update(Operator("min" if op == ">" else "max"), e.other)
     return None
 
@@ -153,7 +147,7 @@ def _chain(target: Load, e: Expr) -> Update | None:
 
 def _without(target: Load, e: Expr, op: str) -> Expr | None:
     """What is left of `e` (op over terms) when the term `target` is taken out; None where it is no term."""
-    e = strip(e)
+    e = strip(e, target.dtype)
     if not isinstance(e, Binary) or (e.op != op and not (op == "+" and e.op == "-")):
         return None
     if _same(e.left, target):

@@ -10,6 +10,7 @@ from mdh.schedule.model import Mem, Unit
 
 THREADS = 256
 BLOCKS_PER_UNIT = 4
+INTEGER_OPS = ("+", "min", "max", "&", "|", "^")
 PRIVATE = 32 * 1024
 """Bytes of a private output that still leave room for several blocks a multiprocessor."""
 
@@ -26,13 +27,23 @@ def scatter(shape: Shape, machine: Machine) -> Outline:
     threads = 1 if cpu else min(THREADS, power_up(extents[x]))
     blocks = machine.units if cpu else BLOCKS_PER_UNIT * machine.units
     tile = round_up(ceil_div(extents[x], min(blocks, extents[x])), threads)
-    if shape.keeps_order:
+    if shape.keeps_order or not _atomic(shape):
         return outline
     outline.step({x: tile}, dict(block_axes({x: tile}, extents, machine)))
     outline.step({x: threads}, entries=entries)
     if not cpu:
         outline.step({x: 1}, {x: Unit("THR", "x")})
     return outline
+
+
+def _atomic(shape: Shape) -> bool:
+    """Units that work side by side can update one element (K142)."""
+    return all(
+        r.op is not None
+        and [t.bits for t in r.types] in ([32], [64])
+        and (r.op.name == "+" if r.types[0].is_float else r.op.name in INTEGER_OPS)
+        for r in shape.stage.results
+    )
 
 
 def _private(shape: Shape, machine: Machine) -> dict[str, Mem]:
