@@ -3,12 +3,16 @@
 import ast
 import re
 import shlex
+import textwrap
 
 import pytest
 from typer.main import get_command
 
 from mdh.cli.main import VERBS, app
+from mdh.diagnostics import Failed
 from mdh.report.pages import page_codes, page_of
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
 from tests.source_tree import PACKAGE, ROOT, modules
 
 CODE = re.compile(r"[ABCDFKNS][0-9]{3}")
@@ -48,6 +52,16 @@ def test_page_has_its_parts(code: str) -> None:
     assert re.match(rf"# {code}: \S", text), f"{code}.md does not begin with '# {code}: name'"
     assert len(text.splitlines()) >= 5, f"{code}.md says too little"
     assert re.search(r"^( {4}|```)", text, re.MULTILINE), f"{code}.md has no example"
+
+
+@pytest.mark.parametrize("code", [c for c in page_codes() if "S101" <= c <= "S115" and c != "S103"])
+def test_example_of_a_text_error_is_refused_so(code: str) -> None:
+    """S103 shows no text: its example is too large for a page."""
+    example = re.search(r"(?:^ {4}.*\n)+", page_of(code) or "", re.MULTILINE)
+    assert example
+    with pytest.raises(Failed) as refused:
+        parse_schedule(Source("schedule.mdh", textwrap.dedent(example[0])))
+    assert {d.code for d in refused.value.diagnostics} == {code}
 
 
 def _commands(text: str) -> list[list[str]]:

@@ -44,15 +44,16 @@ def fmt(
     printed = [print_schedule(canonical(parse_schedule(source))) for source in sources]
     changed = [s.name for s, text in zip(sources, printed, strict=True) if s.text != text]
     for source, text in zip(sources, printed, strict=True):
-        if diff:
-            _show_diff(source, text)
-        elif stdout or source.name == "<stdin>":
-            show(text)
+        if diff or stdout or source.name == "<stdin>":
+            result = _diff(source, text) if diff else text
+            if result and not json:
+                show(result)
         elif not check and source.name in changed:
             write_text(line, source.name, text)
             log(f"formatted {source.name}")
     if json:
-        show_json(ok("fmt", changed=changed))
+        texts = {source.name: text for source, text in zip(sources, printed, strict=True)}
+        show_json(ok("fmt", changed=changed, schedules=texts))
     if check:
         for name in changed:
             log(f"{name} is not in the canonical form")
@@ -65,10 +66,6 @@ def _read(line: CommandLine, name: str) -> Source:
     return read_source(line, name, limit=SCHEDULE_LIMIT)
 
 
-def _show_diff(source: Source, text: str) -> None:
-    lines = difflib.unified_diff(
-        source.text.splitlines(keepends=True), text.splitlines(keepends=True), source.name, source.name
-    )
-    show_text = "".join(lines)
-    if show_text:
-        show(show_text)
+def _diff(source: Source, text: str) -> str:
+    lines = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(*lines, source.name, source.name))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from mdh.cli.command_line import CommandLine
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import holds, numpy_dtype, range_text
-from mdh.report.accesses import elements
 from mdh.report.arguments import index_limits
 
 Array = np.ndarray[Any, Any]
@@ -63,7 +63,7 @@ def _fitted(line: CommandLine, word: str, array: Array, buffer: Buffer) -> Array
     if array.dtype != wanted:
         headline = f"`{buffer.name}` holds {buffer.dtype} ({wanted}), the file {array.dtype}"
         raise line.fail("F117", headline, word, help=f"convert it: array.astype('{wanted}')")
-    flat = (elements(buffer.shape),)
+    flat = (prod(buffer.shape),)
     if array.shape != buffer.shape and not (buffer.flat and array.shape == flat):
         headline = f"`{buffer.name}` has shape {_shape(buffer.shape)}, the file {_shape(array.shape)}"
         raise line.fail("F117", headline, word, help="bind other sizes by -D, or give another array")

@@ -12,7 +12,7 @@ from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.limits import check_size, too_deep
-from mdh.frontend.merge import merged, rename
+from mdh.frontend.merge import merged
 from mdh.frontend.operators import check_operators
 from mdh.frontend.pieces import Piece, Reads, pieces_of
 from mdh.frontend.preprocess import preprocess
@@ -20,7 +20,7 @@ from mdh.frontend.scope import Assign, Best, Scope, Statement, Use
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
 from mdh.frontend.typing_rules import convert
-from mdh.ir.expr import Expr, Load, Var
+from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Stage
 from mdh.source import Source, Span
 
@@ -204,9 +204,9 @@ def _stage(group: list[Piece], scope: Scope, taken: set[str]) -> Stage:
 
 def _result(p: Piece, names: dict[str, Expr]) -> Result:
     outputs = tuple(
-        Output(o.buffer, tuple(rename(e, names) for e in o.index), rename(o.value, names), o.span)
+        Output(o.buffer, tuple(substitute(e, names) for e in o.index), substitute(o.value, names), o.span)
         for o in p.outputs
     )
-    starts = tuple(None if s is None else rename(s, names) for s in p.starts)
-    values = tuple(rename(v, names) for v in p.values)
+    starts = tuple(None if s is None else substitute(s, names) for s in p.starts)
+    values = tuple(substitute(v, names) for v in p.values)
     return Result(p.op, values, starts, tuple(v.dtype for v in values), outputs, p.exclusive)

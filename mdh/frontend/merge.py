@@ -11,7 +11,7 @@ from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import identity
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children
+from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute
 from mdh.ir.program import DimKind, Output, component
 
 
@@ -49,7 +49,7 @@ def _initialiser(m: Piece, r: Piece, c: int) -> bool:
     names = _renaming(m.targets[0].index, target.index, m, r)
     if names is None:
         return False
-    stored = rename(m.values[0], names)
+    stored = substitute(m.values[0], names)
     if start is None and len(r.outputs) == 1 and target in loads(r.outputs[0].value):
         o = r.outputs[0]
         r.outputs = (replace(o, value=replace_load(o.value, target, stored)),)
@@ -78,9 +78,9 @@ def _peeled(m: Piece, r: Piece) -> bool:
     grown = replace(axis, start=axis.start - axis.step, extent=axis.extent + 1)
 
     def shifted(e: Expr) -> Expr:
-        return _affine_parts(rename(e, {axis.name: to_expr(Affine.of({axis.name: 1}, -1))}))
+        return _affine_parts(substitute(e, {axis.name: to_expr(Affine.of({axis.name: 1}, -1))}))
 
-    first, later = convert(rename(m.values[0], names), r.values[0].dtype), shifted(r.values[0])
+    first, later = convert(substitute(m.values[0], names), r.values[0].dtype), shifted(r.values[0])
     if fixed(later, {axis.name: 0}) != _affine_parts(first):
         begun = Binary(">", Var(axis.name), Const(0, I32), I32)
         later = convert(select(begun, later, first), r.values[0].dtype)
@@ -155,8 +155,10 @@ def _finish(r: Piece, f: Piece) -> tuple[Output, ...] | None:
         mine = next((o for o in r.outputs if o.buffer == t.buffer), None)
         if mine is None:
             return None
-        value = replace_load(rename(f.values[0], names), t, mine.value)
-        new = Output(f.targets[0].buffer, tuple(rename(e, names) for e in f.targets[0].index), value, f.span)
+        value = replace_load(substitute(f.values[0], names), t, mine.value)
+        new = Output(
+            f.targets[0].buffer, tuple(substitute(e, names) for e in f.targets[0].index), value, f.span
+        )
         if new.buffer == t.buffer:
             return None if new.index != t.index else tuple(new if o is mine else o for o in r.outputs)
         return (*r.outputs, new)
@@ -182,12 +184,6 @@ def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> d
     if set(names) != {v.name for v in m.loops} or set(names.values()) != cc or used_names(b) - cc:
         return None
     return {n: Var(k) for n, k in names.items()}
-
-
-def rename(e: Expr, names: dict[str, Expr]) -> Expr:
-    if isinstance(e, Var):
-        return names.get(e.name, e)
-    return map_children(e, lambda c: rename(c, names))
 
 
 def stored(r: Piece) -> Load:

@@ -7,7 +7,7 @@ from mdh.frontend.ctypes_of import is_const, scalar_type
 from mdh.frontend.defines import out_of_range
 from mdh.frontend.loops import constant
 from mdh.frontend.scope import Array, Scope
-from mdh.ir.dtype import I32, DType
+from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Var
 from mdh.ir.program import Scalar
 
@@ -93,6 +93,3 @@ def extent(node: c_ast.Node, name: str, scope: Scope) -> int:
         what = f"an extent of `{name}` is {n:,}, more than {MOST_ELEMENTS:,}"
         raise fail("C117", what, scope.places.of(node), help="give it a smaller extent")
     return n
-
-
-ZERO = Const(0, I32)

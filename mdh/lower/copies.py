@@ -157,7 +157,7 @@ def addresses(
     dst: list[Expr] = []
     src: list[Expr] = []
     for k, (axis, c) in enumerate(zip(copy.dst.axes, coordinates, strict=True)):
-        dst.append(_moved(c, copy.offset[k]) if copy.offset else c)
+        dst.append(moved(c, copy.offset[k]) if copy.offset else c)
         values = dict(scope.values)
         if axis.packed:
             where = axis.low
@@ -183,7 +183,8 @@ def addresses(
     return tuple(dst), tuple(src)
 
 
-def _moved(e: Expr, n: int) -> Expr:
+def moved(e: Expr, n: int) -> Expr:
+    """The index e + n, folded where e is a constant."""
     if n == 0:
         return e
     return Const(int(e.value) + n, I32) if isinstance(e, Const) else Binary("+", e, Const(n, I32), I32)

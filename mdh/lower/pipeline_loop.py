@@ -28,7 +28,7 @@ from mdh.ir.kernel import (
     Wait,
 )
 from mdh.ir.plan import PlanStep
-from mdh.lower.copies import Copy, addresses, copy_shape, emit_copy, in_bounds, plan_copies
+from mdh.lower.copies import Copy, addresses, copy_shape, emit_copy, in_bounds, moved, plan_copies
 from mdh.lower.fragments import Slot, first_fragments, next_fragments, turns
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope
@@ -187,8 +187,8 @@ def _puts(c: Copy, dst: tuple[Expr, ...], held: Buf, first: Expr, width: int, la
         return [Move(c.dst.buf.name, dst, held.name, (first,), width)]
     out: list[Stmt] = []
     for i in range(width):
-        at = (*dst[:-1], _plus(dst[-1], i))
-        out.append(Move(c.dst.buf.name, at, held.name, (_plus(first, i),)))
+        at = (*dst[:-1], moved(dst[-1], i))
+        out.append(Move(c.dst.buf.name, at, held.name, (moved(first, i),)))
     return out
 
 
@@ -200,9 +200,3 @@ def _scaled(e: Expr, n: int) -> Expr:
     if isinstance(e, Const):
         return Const(int(e.value) * n, I32)
     return e if n == 1 else Binary("*", e, Const(n, I32), I32)
-
-
-def _plus(e: Expr, n: int) -> Expr:
-    if n == 0:
-        return e
-    return Const(int(e.value) + n, I32) if isinstance(e, Const) else Binary("+", e, Const(n, I32), I32)

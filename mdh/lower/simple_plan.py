@@ -17,10 +17,9 @@ ENOUGH_OUTPUTS = 4096
 
 @dataclass
 class _Axes:
-    """Core axes not taken yet, and the tiles of the two steps under construction."""
+    """Tiles and core axes of the two steps under construction."""
 
     extents: list[int]
-    blk: list[int] = field(default_factory=lambda: [0, 1, 2])
     block_tile: list[int] = field(default_factory=list)
     block_axis: dict[int, int] = field(default_factory=dict)
     thread_tile: list[int] = field(default_factory=list)

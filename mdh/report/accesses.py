@@ -78,10 +78,3 @@ def _extent(
         for level in levels.by_dim[number[name]]:
             points *= level.parts if level.var in inside else 1
     return min(extent, points)
-
-
-def elements(extents: tuple[int, ...]) -> int:
-    n = 1
-    for e in extents:
-        n *= e
-    return n

@@ -1,6 +1,5 @@
 """Bytes on their way between two layers of memory."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -19,10 +18,3 @@ class Move:
     @property
     def total(self) -> int:
         return self.bytes * self.count
-
-
-def product(numbers: Iterable[int]) -> int:
-    n = 1
-    for x in numbers:
-        n *= x
-    return n

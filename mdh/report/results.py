@@ -4,6 +4,8 @@ Where a region lies inside loops over reduction dims, each of their turns merges
 left: the merge reads what it writes, save for the first turn of a result that starts from nothing.
 """
 
+from math import prod
+
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.finish import block_reduction_levels, grid_reduction_levels, needs_carry, reduction_loops
@@ -11,7 +13,7 @@ from mdh.lower.fold import folds_of
 from mdh.lower.names import names_of
 from mdh.lower.nest import Nest, Region
 from mdh.lower.stages import Context, kernel_name
-from mdh.report.moves import Move, product
+from mdh.report.moves import Move
 
 
 def result_moves(plan: Plan, stage: StagePlan) -> list[Move]:
@@ -26,7 +28,7 @@ def result_moves(plan: Plan, stage: StagePlan) -> list[Move]:
 
 def _map(nest: Nest, f: int) -> list[Move]:
     """Finished values, by way of the regions that are open."""
-    every = product(d.extent for d in nest.stage.dims)
+    every = prod(d.extent for d in nest.stage.dims)
     regions = [r for r in nest.regions if r.fold == f]
     places = [str(r.space) for r in regions]
     out: list[Move] = []
@@ -45,9 +47,9 @@ def _reduction(nest: Nest, f: int) -> list[Move]:
     fold = nest.folds[f]
     name = fold.outputs[0].buffer
     width = sum(t.bytes for t in fold.types)
-    parts = _results(nest) * product(lv.parts for lv in block_reduction_levels(nest))
+    parts = _results(nest) * prod(lv.parts for lv in block_reduction_levels(nest))
     regions = [r for r in nest.regions if r.fold == f]
-    points = product(d.extent for d in nest.stage.dims)
+    points = prod(d.extent for d in nest.stage.dims)
     out = [Move(name, "RM", "OP", 0, (), 2 * width, points)]
     for outer, inner in zip(reversed(regions[:-1]), reversed(regions), strict=False):
         merges = parts * _turns(nest, inner)
@@ -63,7 +65,7 @@ def _to_memory(nest: Nest, f: int, source: str, turns: int) -> list[Move]:
     """From the outermost region: partial results of blocks, an unfinished state, or the results at once."""
     width = sum(t.bytes for t in nest.folds[f].types)
     results = _results(nest)
-    blocks = product(lv.parts for lv in grid_reduction_levels(nest, f))
+    blocks = prod(lv.parts for lv in grid_reduction_levels(nest, f))
     name = nest.folds[f].outputs[0].buffer
     if blocks > 1 and "atomic" in nest.plan.combines[f]:
         each = results * blocks * turns
@@ -105,9 +107,9 @@ def _finished(nest: Nest, f: int, source: str, turns: int) -> list[Move]:
 
 
 def _results(nest: Nest) -> int:
-    return product(d.extent for d in nest.stage.dims if d.kind is DimKind.CC)
+    return prod(d.extent for d in nest.stage.dims if d.kind is DimKind.CC)
 
 
 def _turns(nest: Nest, region: Region) -> int:
     """How often the region opens for one result: turns of the reduction loops around it."""
-    return product(lv.parts for lv in reduction_loops(nest, region.opens))
+    return prod(lv.parts for lv in reduction_loops(nest, region.opens))

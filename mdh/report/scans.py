@@ -1,11 +1,12 @@
 """Bytes of prefix sums: threads run over their parts twice, and blocks that do not look back once before."""
 
 from dataclasses import dataclass
+from math import prod
 
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.levels import THREADED
-from mdh.report.moves import Move, product
+from mdh.report.moves import Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def prefix_moves(plan: Plan, stage: StagePlan, buffer: str, passes: Passes) -> l
         for r in stage.stage.results
         if buffer in {o.buffer for o in r.outputs}
     )  # fmt: skip
-    points = product(d.extent for d in stage.stage.dims)
+    points = prod(d.extent for d in stage.stage.dims)
     out = [Move(buffer, "RM", "OP", 0, (), 2 * width, points * passes.points)]
     source = "RM"
     for s in reversed(stage.code_order):
@@ -68,7 +69,7 @@ def prefix_moves(plan: Plan, stage: StagePlan, buffer: str, passes: Passes) -> l
 
 
 def _blocks(stage: StagePlan) -> int:
-    return product(
+    return prod(
         x.parts
         for step in stage.steps
         for x in step.splits

@@ -4,12 +4,13 @@ A model of the schedule, not of caches: what the code asks of each layer. Partia
 """
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from mdh.ir.plan import Plan, StagePlan, Staging
 from mdh.ir.program import DimKind, Program
 from mdh.lower.levels import Level, Levels, make_levels
-from mdh.report.accesses import Access, accesses_of, box, elements
-from mdh.report.moves import Move, product
+from mdh.report.accesses import Access, accesses_of, box
+from mdh.report.moves import Move
 from mdh.report.results import result_moves
 from mdh.report.scans import Passes, passes_of, prefix_moves
 
@@ -85,11 +86,9 @@ def _input_moves(
                 continue
             extents = footprint(program, plan, levels, position, staging)
             inside = {lv.var for lv in _inside(plan, levels, position, staging.region)}
-            count = product(lv.parts for lv in levels.all if lv.var not in inside) * passes.copies(position)
+            count = prod(lv.parts for lv in levels.all if lv.var not in inside) * passes.copies(position)
             number = plan.steps[s].number
-            moves.append(
-                Move(buffer, source, staging.region, number, extents, elements(extents) * size, count)
-            )
+            moves.append(Move(buffer, source, staging.region, number, extents, prod(extents) * size, count))
             source = staging.region
     reads = _reads(program, plan, levels, buffer, source)
     return [*moves, replace(reads, count=reads.count * passes.points)]
@@ -110,8 +109,8 @@ def _reads(program: Program, plan: StagePlan, levels: Levels, buffer: str, sourc
     used = {d for a in mine for d in _dims_of(plan, a)}
     while rest and rest[-1].layer is None and rest[-1].dim not in used:
         rest.pop()
-    count = product(lv.parts for lv in rest)
-    return Move(buffer, source, "OP", 0, extents, elements(extents) * size, count)
+    count = prod(lv.parts for lv in rest)
+    return Move(buffer, source, "OP", 0, extents, prod(extents) * size, count)
 
 
 def _unrolled(plan: StagePlan, levels: Levels) -> list[Level]:
@@ -143,8 +142,8 @@ def _scattered_moves(program: Program, plan: StagePlan, levels: Levels, buffer: 
     if where != "DM":
         shape = program.buffer_of[buffer].shape
         sharing = SHARED_BY[where]
-        holders = product(lv.parts for lv in levels.all if lv.layer is not None and lv.layer not in sharing)
-        moves.append(Move(buffer, where, "DM", 0, shape, 2 * elements(shape) * size, holders))
+        holders = prod(lv.parts for lv in levels.all if lv.layer is not None and lv.layer not in sharing)
+        moves.append(Move(buffer, where, "DM", 0, shape, 2 * prod(shape) * size, holders))
     return moves
 
 
@@ -158,9 +157,9 @@ def compulsory_bytes(program: Program, plan: StagePlan) -> int:
         for store in (False, True):
             if name in (plan.stage.written if store else plan.stage.read):
                 extents = box(program, plan.stage, levels, name, everything, store=store)
-                total += elements(extents) * size
+                total += prod(extents) * size
     return total
 
 
 def _points(plan: StagePlan) -> int:
-    return product(d.extent for d in plan.stage.dims)
+    return prod(d.extent for d in plan.stage.dims)

@@ -263,3 +263,10 @@ def test_lines_that_end_in_carriage_returns_alone(
     Path("cr.mdh").write_bytes(b"// tiles\r(de-)comp( 16,16,^ ) ( ^,^ ; ^ ) ( BLK.y,BLK.x,^ )\r")
     assert run(["check", "mm.c", "-s", "cr.mdh", "--machine", "a100"]) == 0
     assert capsys.readouterr().out.startswith("ok: schedule of matmul (stages C; 2 steps)")
+
+
+def test_fmt_as_data_is_one_object(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--stdout"], ["--diff"], ["--check"]):
+        value = _json(capsys, "fmt", *words, "scale.mdh")
+        assert value["changed"] == []
+        assert value["schedules"] == {"scale.mdh": Path("scale.mdh").read_text(encoding="utf-8")}

@@ -10,7 +10,6 @@ from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.vectorise import vectorise
 from mdh.lower.passes.widen import widen
 
-SHARED = Buf("S", Space.SM, F32, (64,), (1,), align=16)
 MEMORY = Buf("M", Space.DM, F32, (64,), (1,), align=16)
 ROW = Buf("R", Space.RM, F32, (8,), (1,), align=16)
 TID = Var("tid")
