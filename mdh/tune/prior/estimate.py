@@ -1,0 +1,40 @@
+"""Plan to Prediction."""
+
+from mdh.ir.plan import Plan
+from mdh.tune.prior.constants import NAMES, NOMINAL, Constants, seconds_of
+from mdh.tune.prior.cpu import cpu_terms
+from mdh.tune.prior.facts import facts_of
+from mdh.tune.prior.gpu import gpu_terms
+from mdh.tune.prior.model import Prediction, Signs
+from mdh.tune.prior.nest import nest_of
+
+
+def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
+    """What the plan will take on its machine, from the plan alone: nothing is lowered or compiled.
+
+    The answer is finite and positive for every plan that the checker makes. constants: of the machine's kind;
+    None: the nominal ones, which rank but do not claim to be right in seconds.
+    """
+    machine = plan.machine
+    known = constants or NOMINAL[machine.kind]
+    terms_of = cpu_terms if machine.kind == "cpu" else gpu_terms
+    features: list[tuple[float, ...]] = []
+    signs = Signs()
+    for stage in plan.stages:
+        nest = nest_of(facts_of(plan.program, stage.stage), stage, machine)
+        terms, found = terms_of(nest, machine)
+        features.append(terms)
+        signs = Signs(
+            max(signs.spills, found.spills), max(signs.idle, found.idle), max(signs.code, found.code)
+        )
+    seconds = sum(seconds_of(known, f) for f in features)
+    sums = [w * sum(column) for w, column in zip(known.weights, zip(*features, strict=True), strict=True)]
+    return Prediction(
+        seconds, tuple(zip(NAMES[machine.kind], sums, strict=True)), tuple(features), signs, machine.kind,
+        _about(plan),
+    )  # fmt: skip
+
+
+def _about(plan: Plan) -> str:
+    extents = (str(d.extent) for s in plan.stages for d in s.stage.dims)
+    return f"{plan.program.name} {'x'.join(extents)} {plan.machine.name}"

@@ -1,0 +1,96 @@
+"""Times of schedules on a device, in a process of its own that may hang or die."""
+
+import multiprocessing
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from mdh.check.run import check
+from mdh.device.api import open_device
+from mdh.diagnostics import Failed
+from mdh.frontend.c import read_program
+from mdh.lower.run import lower
+from mdh.report.arguments import make_arrays, make_scalars
+from mdh.schedule.default import default_schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
+
+SAMPLES = 9
+ENOUGH = 0.4
+"""Seconds of timed runs."""
+LIMIT = 25.0
+"""Seconds that building and measuring one schedule may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """seconds: the fastest run (others share the machine), None where it failed or took too long."""
+
+    seconds: float | None
+    build: float
+    note: str = ""
+
+
+def _serve(pipe: Connection, path: str, sizes: dict[str, int], spec: str) -> None:
+    source = Source(path, Path(path).read_text(encoding="utf-8"))
+    program = read_program(source, defines=sizes)
+    device = open_device(spec)
+    default = default_schedule(program, device.machine, device.target)
+    arrays = make_arrays(program, {}, 0, "random")
+    scalars = make_scalars(program, {}, 0)
+    pipe.send(None)
+    while True:
+        text = pipe.recv()
+        start = time.perf_counter()
+        try:
+            schedule = parse_schedule(Source("candidate", text))
+            plan = check(program, schedule, device.machine, device.target, default=default)
+            call = device.build(emit(lower(plan), program)).call(arrays, scalars)
+            call.launch()
+            built = time.perf_counter() - start
+            times: list[float] = []
+            while len(times) < 2 or (len(times) < SAMPLES and sum(times) < ENOUGH):
+                one = call.sample()
+                times.append(one.wall if one.device is None else one.device)
+            pipe.send(Measured(min(times), built))
+        except Failed as failed:
+            pipe.send(Measured(None, time.perf_counter() - start, failed.diagnostics[0].code))
+
+
+class Bench:
+    """One worker for one program; replaced when it dies or takes too long."""
+
+    def __init__(self, path: Path, sizes: dict[str, int], spec: str) -> None:
+        self._arguments = (str(path), sizes, spec)
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._pipe.recv()
+
+    def time(self, schedule: str) -> Measured:
+        self._pipe.send(schedule)
+        if self._pipe.poll(LIMIT):
+            try:
+                answer = self._pipe.recv()
+            except EOFError:
+                answer = Measured(None, 0.0, "died")
+            assert isinstance(answer, Measured)
+            if answer.note != "died":
+                return answer
+        else:
+            answer = Measured(None, LIMIT, "timeout")
+        self.close()
+        self._start()
+        return answer
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()

@@ -1,0 +1,175 @@
+"""Measures random legal schedules, predicts them, and says how well the order agrees.
+
+Records of measurements are kept, so that a changed model is judged without measuring again (`--points 0`).
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from statistics import median
+
+import numpy as np
+from prior_bench import Bench, Measured
+from prior_spaces import CPU, GPU, ROOT, Space, bases_of, draw_plan, read_space
+
+from mdh.check.run import check
+from mdh.device.api import Device, open_device
+from mdh.machine import Machine
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.tune.prior import NOMINAL, Constants, Prediction, fit, predict
+from mdh.tune.prior.constants import NAMES, seconds_of
+from mdh.tune.prior.fit import spearman
+
+Pair = tuple[Prediction, float]
+LEGEND = (
+    "Random legal schedules near the shipped and default ones, each timed on the device's clock (fastest of",
+    "up to nine runs, warm caches). `favourite` and `best of 10`: measured time of what the model puts",
+    "first, and of the best of its first ten, over the fastest of all. `fastest 5 % in best 20 %`: how many",
+    "of the truly fastest the model has among its best fifth. Spaces with * took no part in fitting.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How predictions of one space agree with measurements.
+
+    rho: rank correlation. found: share of the fastest twentieth that is in the model's best fifth; first,
+    ten: time of the model's favourite, and of the best of its ten favourites, over the best time; spread:
+    slowest over fastest; ratio: median of measured over predicted.
+    """
+
+    points: int
+    rho: float
+    found: float
+    first: float
+    ten: float
+    spread: float
+    ratio: float
+
+
+def score(pairs: Sequence[Pair], constants: Constants) -> Score:
+    took = np.array([s for _, s in pairs])
+    guess = np.array([sum(seconds_of(constants, f) for f in p.features) for p, _ in pairs])
+    order, best = guess.argsort(kind="stable"), took.min()
+    top = took.argsort(kind="stable")[: max(1, len(took) // 20)]
+    fifth = set(order[: max(1, len(took) // 5)].tolist())
+    return Score(
+        len(took), spearman(guess, took), sum(int(i) in fifth for i in top) / len(top),
+        float(took[order[0]] / best), float(took[order[:10]].min() / best), float(took.max() / best),
+        float(np.median(took / guess)),
+    )  # fmt: skip
+
+
+def collect(space: Space, device: Device, points: int, seed: int, records: Path) -> None:
+    """Adds measurements of `points` fresh random schedules to the space's records."""
+    program = read_space(space)
+    bases = bases_of(space, program, device.machine, device.target)
+    rng = Random(f"{space.name} {seed}")
+    known = {r["schedule"] for r in read_records(records)}
+    bench = Bench(ROOT / "inputs_c" / f"{space.program}.c", dict(space.sizes), device.spec)
+    records.parent.mkdir(parents=True, exist_ok=True)
+    with records.open("a", encoding="utf-8") as file:
+        for _ in range(points):
+            try:
+                text = next(t for _ in range(50) if (t := _text(rng, space, bases, device)) not in known)
+            except (LookupError, StopIteration):
+                break
+            known.add(text)
+            took: Measured = bench.time(text)
+            row = {"schedule": text, "seconds": took.seconds, "build": took.build, "note": took.note}
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+    bench.close()
+
+
+def _text(rng: Random, space: Space, bases: list, device: Device) -> str:
+    return draw_plan(rng, read_space(space), bases, device.machine, device.target).text
+
+
+def read_records(path: Path) -> list[dict]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+def pairs_of(space: Space, machine: Machine, target: str, records: Path) -> list[Pair]:
+    program = read_space(space)
+    default = bases_of(space, program, machine, target)[0]
+    out = []
+    for row in read_records(records):
+        if row["seconds"]:
+            schedule = parse_schedule(Source("record", row["schedule"]))
+            plan = check(program, schedule, machine, target, default=default)
+            out.append((predict(plan), float(row["seconds"])))
+    return out
+
+
+def table(scores: dict[str, Score], spaces: Sequence[Space]) -> list[str]:
+    lines = [
+        "| space | points | slowest / fastest | rank correlation | fastest 5 % in best 20 % "
+        "| favourite | best of 10 |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for space in spaces:
+        if space.name in scores:
+            s = scores[space.name]
+            mark = "" if space.fit else " *"
+            lines.append(
+                f"| {space.name}{mark} | {s.points} | {s.spread:.0f} | {s.rho:.2f} | {s.found:.2f} "
+                f"| {s.first:.2f} | {s.ten:.2f} |"
+            )
+    every = list(scores.values())
+    lines.append(
+        f"| median | | | {median(s.rho for s in every):.2f} | {median(s.found for s in every):.2f} "
+        f"| {median(s.first for s in every):.2f} | {median(s.ten for s in every):.2f} |"
+    )
+    return lines
+
+
+def report(device: Device, spaces: Sequence[Space], folder: Path) -> str:
+    kind = device.machine.kind
+    pairs = {s.name: pairs_of(s, device.machine, device.target, folder / f"{s.name}.jsonl") for s in spaces}
+    pairs = {name: found for name, found in pairs.items() if len(found) > 4}
+    nominal = NOMINAL[kind]
+    fitted = fit(nominal, [p for s in spaces if s.fit for p in pairs.get(s.name, [])])
+    weights = ", ".join(f"{n} {w:.2f}" for n, w in zip(NAMES[kind], fitted.weights, strict=True))
+    return "\n".join([
+        "# How well the analytic model ranks candidates", "",
+        f"{device.title}.", *LEGEND, "", "With the constants that mdh comes with:", "",
+        *table({n: score(p, nominal) for n, p in pairs.items()}, spaces), "",
+        "With constants fitted to the spaces without *:", "",
+        *table({n: score(p, fitted) for n, p in pairs.items()}, spaces), "", f"Weights: {weights}", "",
+    ])  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="opencl:0")
+    parser.add_argument(
+        "--points", type=int, default=60, help="fresh measurements a space; 0: judge the records"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--space", action="append", help="names; default: all of the device's kind")
+    parser.add_argument("--records", type=Path, help="folder of the measurements (build/prior/KIND)")
+    parser.add_argument("--out", type=Path, help="default: artifacts/prior_KIND.md")
+    options = parser.parse_args()
+    device = open_device(options.device)
+    kind = device.machine.kind
+    folder = options.records or ROOT / "build" / "prior" / kind
+    spaces = [s for s in (CPU if kind == "cpu" else GPU) if not options.space or s.name in options.space]
+    for space in spaces:
+        if options.points:
+            collect(space, device, options.points, options.seed, folder / f"{space.name}.jsonl")
+            print(space.name, len(read_records(folder / f"{space.name}.jsonl")), flush=True)  # noqa: T201
+    text = report(device, spaces, folder)
+    out = options.out or ROOT / "artifacts" / f"prior_{kind}.md"
+    out.write_text(text, encoding="utf-8")
+    print(text)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

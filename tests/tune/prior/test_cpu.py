@@ -1,0 +1,66 @@
+"""Pairs of CPU schedules whose order was measured, in the model's order."""
+
+import pytest
+
+from mdh.tune.prior import predict
+from tests.tune.prior.plans import plan_of, seconds
+
+SIZES = {"M": 512, "N": 512, "K": 512}
+TILE = """
+1: (de-)comp( 64, 64, ^ )   ( ^, ^ ; ^ )         ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 128 )   ( ^, B:SM[1,2] ; ^ ) ( ^, ^, FOR.1 )
+3: (de-)comp( {0}, {1}, ^ ) ( ^, ^ ; ^ )         ( FOR.2, FOR.1, ^ )
+4: (de-)comp( ^, ^, 1 )     ( ^, ^ ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+5: (de-)comp( 1, {2}, ^ )   ( ^, ^ ; ^ )         ( FOR.1, FOR.2, ^ ) @unroll
+6: (de-)comp( ^, 1, ^ )     ( ^, ^ ; ^ )         ( ^, VEC.x, ^ )
+"""
+
+
+def product(*tile: int) -> float:
+    return seconds("matmul", TILE.format(*tile), "generic-cpu", **SIZES)
+
+
+def test_register_tiles_of_products() -> None:
+    best = product(4, 16, 8)
+    assert product(1, 8, 8) > 1.3 * best  # a load for every multiply-add
+    assert product(16, 32, 8) > 1.3 * best  # 64 accumulators in 16 registers
+    assert product(4, 4, 2) > 2 * best  # narrow vectors
+
+
+def test_scalar_code_is_slower_than_vectors() -> None:
+    scalar = TILE.format(4, 16, 8).replace("VEC.x", "^")
+    assert seconds("matmul", scalar, "generic-cpu", **SIZES) > 2 * product(4, 16, 8)
+
+
+def test_lanes_across_rows_are_no_vectors() -> None:
+    along, across = (
+        f"1: (de-)comp( 32, ^ ) ( ^ ; ^ ) ( BLK.x, ^ )\n2: (de-)comp( {tile} ) ( ^ ; ^ ) ( ^, ^ )\n"
+        f"3: (de-)comp( 1, 1 ) ( ^ ; ^ ) ( {core} )"
+        for tile, core in (("1, 8", "^, VEC.x"), ("8, 1", "VEC.x, ^"))
+    )
+    assert seconds("jacobi2d", across, "generic-cpu") > 2 * seconds("jacobi2d", along, "generic-cpu")
+
+
+def test_one_group_leaves_cores_idle() -> None:
+    text = "1: (de-)comp( {0}, ^ ) ( ^ ; ^ ) ( BLK.x, ^ )\n2: (de-)comp( 1, 8 ) ( ^ ; ^ ) ( ^, ^ )\n"
+    text += "3: (de-)comp( ^, 1 ) ( ^ ; ^ ) ( ^, VEC.x )"
+    one = predict(plan_of("jacobi2d", text.format(4096), "generic-cpu"))
+    many = predict(plan_of("jacobi2d", text.format(64), "generic-cpu"))
+    assert one.signs.idle == pytest.approx(7 / 8)
+    assert many.signs.idle == 0
+    assert one.seconds > 2 * many.seconds
+
+
+def test_more_accumulators_than_registers_are_said() -> None:
+    assert predict(plan_of("matmul", TILE.format(16, 32, 8), "generic-cpu", **SIZES)).signs.spills > 0
+    assert predict(plan_of("matmul", TILE.format(4, 16, 8), "generic-cpu", **SIZES)).signs.spills == 0
+
+
+def test_a_cut_vector_dimension_costs() -> None:
+    whole, cut = ({"M": 64, "N": n, "K": 64} for n in (32, 31))
+    text = (
+        TILE.format(4, 16, 8).replace("64, 64", "4, 16").replace("128", "^").replace("FOR.1 )\n3", "^ )\n3")
+    )
+    assert seconds("matmul", text, "generic-cpu", **cut) > 1.5 * seconds(
+        "matmul", text, "generic-cpu", **whole
+    )

@@ -1,0 +1,90 @@
+"""The published ladder of fp32 products, and other pairs whose order is known, in the model's order.
+
+Source of the ladder: siboehm, "How to Optimize a CUDA Matmul Kernel" (2022), RTX A6000 at 4096: naive 1.3 %
+of cuBLAS, coalesced 8.5, shared memory 12.8, one-dimensional register tile 36.5, two-dimensional 68.7, warp
+tiling 93.7.
+"""
+
+from mdh.tune.prior import predict
+from tests.tune.prior.plans import plan_of, seconds
+
+BIG = {"M": 4096, "N": 4096, "K": 4096}
+NAIVE = """
+1: (de-)comp( 32, 32, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( 1, 1, ^ )   ( ^, ^ ; ^ ) ( {}, {}, ^ )
+"""
+UNCOALESCED, COALESCED = NAIVE.format("THR.x", "THR.y"), NAIVE.format("THR.y", "THR.x")
+TILE = """
+1: (de-)comp( {0}, {0}, ^ ) ( ^, ^ ; ^ )                          ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 8 )     ( A:SM[1,2], B:SM[1,2] ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( {1}, {2}, ^ ) ( ^, ^ ; ^ )                          ( THR.y, THR.x, ^ )
+4: (de-)comp( ^, ^, 1 )     ( A:RM[1,2], B:RM[1,2] ; ^ )          ( ^, ^, FOR.1 ) @unroll
+"""
+ROW_TILE, SQUARE_TILE = TILE.format(64, 8, 1), TILE.format(128, 8, 8)
+
+
+def test_the_ladder_of_products() -> None:
+    rungs = [UNCOALESCED, COALESCED, ROW_TILE, SQUARE_TILE, "matmul.a100.mdh"]
+    times = [seconds("matmul", text, **BIG) for text in rungs]
+    assert times == sorted(times, reverse=True)
+    uncoalesced, coalesced, row, square, warps = times
+    assert uncoalesced > 3 * coalesced > 6 * square
+    assert coalesced > 1.5 * row > 2 * square
+    assert warps < square
+
+
+def test_a_good_product_is_near_the_peak_and_none_is_above() -> None:
+    for schedule in ("matmul.a100.mdh", "matmul.h200.mdh", None):
+        peak = plan_of("matmul", schedule, **BIG).machine.peak_f32
+        rate = 2 * 4096**3 / seconds("matmul", schedule, **BIG)
+        assert 0.3 * peak < rate < peak
+
+
+def test_columns_of_shared_memory_without_padding_conflict() -> None:
+    text = """
+    1: (de-)comp( 32, 32 ) ( A:SM[1,2]{} ; ^ ) ( BLK.x, BLK.y )
+    2: (de-)comp( 1, 4 )   ( ^ ; ^ )           ( THR.x, THR.y )
+    """
+    plain, padded = (predict(plan_of("transpose", text.format(pad))) for pad in ("", "@pad(1)"))
+    assert dict(plain.terms)["shared"] > 8 * dict(padded.terms)["shared"]
+    assert plain.seconds > 1.3 * padded.seconds
+
+
+def test_a_transposition_by_threads_alone_is_worse_than_one_by_way_of_shared_memory() -> None:
+    direct = """
+    1: (de-)comp( 8, 32 ) ( ^ ; ^ ) ( BLK.y, BLK.x )
+    2: (de-)comp( 1, 1 )  ( ^ ; ^ ) ( THR.y, THR.x )
+    """
+    assert seconds("transpose", direct) > 1.2 * seconds("transpose", "transpose.h200.mdh")
+
+
+def test_a_few_blocks_leave_the_device_idle() -> None:
+    text = """
+    1: (de-)comp( {0}, ^ ) ( ^, ^ ; ^ ) ( BLK.x, ^ )
+    2: (de-)comp( 1, ^ )   ( ^, ^ ; ^ ) ( THR.x, ^ )
+    """
+    few = predict(plan_of("matvec", text.format(1024)))
+    assert few.signs.idle > 0.9
+    assert few.seconds > 5 * seconds("matvec", "matvec.h200.mdh")
+
+
+def test_occupancy_that_leaves_too_few_registers_spills() -> None:
+    text = TILE.format(128, 8, 8)
+    free = predict(plan_of("matmul", text, **BIG))
+    forced = predict(plan_of("matmul", text.replace("BLK.x, ^ )", "BLK.x, ^ ) @occupancy(4)", 1), **BIG))
+    assert free.signs.spills == 0
+    assert forced.signs.spills > 0
+    assert forced.seconds > free.seconds
+
+
+def test_one_warp_a_block_hides_less_than_eight() -> None:
+    text = """
+    1: (de-)comp( 1, {0} ) ( ^ ; ^ ) ( BLK.y, BLK.x )
+    2: (de-)comp( ^, 1 )   ( ^ ; ^ ) ( ^, THR.x )
+    """
+    assert seconds("jacobi2d", text.format(8)) > 1.5 * seconds("jacobi2d", text.format(256))
+
+
+def test_a_second_kernel_costs_a_launch() -> None:
+    one, two = (predict(plan_of("dot", f"dot.h200.{n}.mdh")) for n in ("atomic", "kernel"))
+    assert dict(two.terms)["launch"] > dict(one.terms)["launch"]
