@@ -1,0 +1,35 @@
+"""Which plans are the same program: spellings that say the same are one point of the search."""
+
+from hashlib import sha256
+
+from mdh.ir.plan import Plan, PlanStep, StagePlan
+
+
+def identity(plan: Plan) -> str:
+    """A digest of all that decides the kernels: splits of more than one part, the order of loops, regions,
+    attributes that act. Equal for `FOR.1` and `^` on one loop, for a layer with one part and a loop."""
+    stages = tuple(_stage(stage) for stage in plan.stages)
+    return sha256(repr((plan.target, plan.machine.name, plan.deterministic, stages)).encode()).hexdigest()
+
+
+def _stage(stage: StagePlan) -> tuple[object, ...]:
+    steps = [(i, _step(stage.steps[i])) for i in stage.code_order]
+    telling = [i for i, step in steps if any(step)]
+    text_order = tuple(sorted(telling).index(i) for i in telling)
+    grid = stage.grid if stage.units("BLK") * stage.units("CLU") > 1 else None
+    return stage.stage.name, text_order, tuple(s for _, s in steps if any(s)), grid, stage.combines
+
+
+def _step(step: PlanStep) -> tuple[object, ...]:
+    splits = sorted(
+        (s for s in step.splits if s.parts > 1), key=lambda s: (s.layer is not None, s.rank, s.dim)
+    )
+    loops = any(s.layer is None for s in splits)
+    cut = tuple((s.dim, s.parent, s.tile, s.layer, s.axis if s.layer else 0, s.cyclic) for s in splits)
+    stages = step.stages if step.stages > 1 else 0
+    unroll = ("" if step.unroll is None else str(step.unroll)) if loops else ""
+    return cut, _shown(step.stagings), _shown(step.holdings), stages, unroll
+
+
+def _shown(entries: tuple[object, ...]) -> str:
+    return repr(entries) if entries else ""

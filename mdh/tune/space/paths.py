@@ -1,0 +1,151 @@
+"""The paths of a chain, counted once: how many lead to each signature, which has a rank, which is near."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import count
+from math import log2
+
+from mdh.tune.space.chain import Chain, Choice, Edge, State
+from mdh.tune.space.signature import Signature
+from mdh.tune.values import Value
+
+Path = tuple[tuple[int, Choice], ...]
+"""A tile and a choice a step."""
+
+
+@dataclass(frozen=True)
+class Paths:
+    chain: Chain
+
+    @cached_property
+    def layers(self) -> list[dict[State, list[Edge]]]:
+        return self.chain.layers()
+
+    @cached_property
+    def onward(self) -> list[dict[State, list[tuple[int, Choice, State]]]]:
+        """The edges from each state."""
+        out: list[dict[State, list[tuple[int, Choice, State]]]] = []
+        for before, layer in zip(self.layers, self.layers[1:], strict=False):
+            edges: dict[State, list[tuple[int, Choice, State]]] = {state: [] for state in before}
+            for after, arriving in layer.items():
+                for edge in arriving:
+                    edges[edge.before].append((edge.tile, edge.choice, after))
+            out.append(edges)
+        return out
+
+    @cached_property
+    def counts(self) -> list[dict[State, int]]:
+        """Paths from the start to each state."""
+        out = [dict.fromkeys(self.layers[0], 1)]
+        for layer in self.layers[1:]:
+            out.append({s: sum(out[-1][e.before] for e in edges) for s, edges in layer.items()})
+        return out
+
+    @cached_property
+    def ends(self) -> dict[Signature, list[State]]:
+        """Final states by the signature that they leave."""
+        out: dict[Signature, list[State]] = {}
+        for state in self.layers[-1]:
+            out.setdefault(self.chain.end(state), []).append(state)
+        return out
+
+    @cached_property
+    def table(self) -> dict[Signature, int]:
+        """Number of paths by signature."""
+        return {s: sum(self.counts[-1][state] for state in states) for s, states in self.ends.items()}
+
+    def unrank(self, signature: Signature, rank: int) -> Path:
+        """The path of a rank below `table[signature]`."""
+        path: list[tuple[int, Choice]] = []
+        state = None
+        for state in self.ends[signature]:
+            if rank < self.counts[-1][state]:
+                break
+            rank -= self.counts[-1][state]
+        assert state is not None
+        for level in range(len(self.layers) - 1, 0, -1):
+            for edge in self.layers[level][state]:
+                n = self.counts[level - 1][edge.before]
+                if rank < n:
+                    path.append((edge.tile, edge.choice))
+                    state = edge.before
+                    break
+                rank -= n
+        return tuple(reversed(path))
+
+    def rank(self, path: Path) -> tuple[Signature, int] | None:
+        """The inverse; None for what is no path."""
+        states = [next(iter(self.layers[0]))]
+        for entry, wanted in zip(self.chain.entries, path, strict=True):
+            after = [a for e, a in self.chain.steps(entry, states[-1]) if (e.tile, e.choice) == wanted]
+            if not after:
+                return None
+            states.append(after[0])
+        rank = 0
+        for level in range(len(states) - 1, 0, -1):
+            for edge in self.layers[level][states[level]]:
+                if (edge.before, edge.tile, edge.choice) == (states[level - 1], *path[level - 1]):
+                    break
+                rank += self.counts[level - 1][edge.before]
+        signature = self.chain.end(states[-1])
+        for state in self.ends[signature]:
+            if state == states[-1]:
+                return signature, rank
+            rank += self.counts[-1][state]
+        return None
+
+    def nearest(
+        self, wish: Mapping[int, Value], fits: Callable[[Signature], bool]
+    ) -> tuple[Signature, Path] | None:
+        """The path least far from the wished values (variable -> value) whose signature fits."""
+        order = count()
+        start = next(iter(self.layers[0]))
+        queue: list[tuple[float, int, int, State, Path]] = [(0.0, 0, next(order), start, ())]
+        seen: set[tuple[int, State]] = set()
+        while queue:
+            cost, level, _, state, path = heappop(queue)
+            level = -level
+            if (level, state) in seen:
+                continue
+            seen.add((level, state))
+            if level == len(self.chain.entries):
+                signature = self.chain.end(state)
+                if fits(signature):
+                    return signature, path
+                continue
+            entry = self.chain.entries[level]
+            for tile, choice, after in self.onward[level][state]:
+                if (level + 1, after) not in seen:
+                    far = _tile_distance(wish, entry.tile, tile, state.tile)
+                    far += _word_distance(wish, entry.core, choice)
+                    heappush(queue, (cost + far, -level - 1, next(order), after, (*path, (tile, choice))))
+        return None
+
+    def walks(self) -> Iterator[Path]:
+        """Every path; for spaces that are small enough to list."""
+        for signature, n in self.table.items():
+            for rank in range(n):
+                yield self.unrank(signature, rank)
+
+
+def _tile_distance(wish: Mapping[int, Value], variable: int | None, tile: int, parent: int) -> float:
+    if variable is None:
+        return 0.0
+    wanted = wish.get(variable, parent)
+    return abs(log2(tile / (parent if wanted == "^" else max(int(wanted), 1))))
+
+
+def _word_distance(wish: Mapping[int, Value], variable: int | None, choice: Choice) -> float:
+    """0 for the wished word, or its layer on its axis; 1 for its layer on others; 2 for another layer."""
+    if variable is None or variable not in wish:
+        return 0.0
+    layer, _, axis = str(wish[variable]).partition(".")
+    if choice.layer is None:
+        if choice.word == wish[variable]:
+            return 0.0
+        return 0.5 if layer in ("FOR", "^") else 2.0
+    if layer != choice.layer:
+        return 2.0
+    return 0.0 if choice.axes >> "xyz".index(axis) & 1 else 1.0

@@ -1,0 +1,125 @@
+"""The space of one schedule with holes, for a program on a machine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from mdh.check.run import check
+from mdh.diagnostics import Failed
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.schedule.binding import bind
+from mdh.schedule.model import Schedule
+from mdh.tune.space.domains import LOOP
+from mdh.tune.space.exact import Joint
+from mdh.tune.space.idle import without_idle_attributes
+from mdh.tune.space.model import Point, Variable
+from mdh.tune.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """Open core entries of one step, by their variables, that may be loops.
+
+    order: the variable that says how they nest (None: a single one). positions: the FOR numbers they get.
+    """
+
+    order: int | None
+    cores: tuple[int, ...]
+    stage: str
+    step: int
+    positions: tuple[int, ...] = ()
+
+    def words(self, point: Point) -> dict[int, str]:
+        """The spelling of each that the point makes a loop."""
+        places = range(len(self.cores))
+        if self.order is not None:
+            places = [int(n) - 1 for n in str(point[self.order]).split(",")]  # type: ignore[assignment]
+        spelled = {c: f"FOR.{self.positions[p]}" for c, p in zip(self.cores, places, strict=True)}
+        return {c: word for c, word in spelled.items() if point[c] == LOOP}
+
+
+@dataclass(frozen=True)
+class Space:
+    """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers.
+
+    variables: in the order of their first places. What else makes a schedule legal (`where`, capacity,
+    nesting over dimensions, dependences) is asked of single points, by `plan`. template: the schedule, each
+    hole named after its variable. constants: the program's, for conditions.
+    """
+
+    program: Program
+    machine: Machine
+    target: str
+    deterministic: bool
+    variables: tuple[Variable, ...]
+    template: Schedule
+    constants: tuple[tuple[str, int], ...]
+    joint: Joint
+    loops: tuple[Loops, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Structurally legal points, exactly."""
+        return self.joint.count
+
+    @property
+    def raw(self) -> int:
+        """The product of all domains, constraints aside."""
+        n = 1
+        for variable in self.variables:
+            n *= len(variable.values)
+        return n
+
+    def unrank(self, rank: int) -> Point:
+        """The point of a rank from 0 to count - 1; a bijection."""
+        if not 0 <= rank < self.count:
+            raise IndexError(f"rank {rank} of {self.count}")
+        return self._point(self.joint.unrank(rank))
+
+    def rank(self, point: Point) -> int | None:
+        """The inverse; None for what is no structurally legal point."""
+        return self.joint.rank(dict(enumerate(point)))
+
+    def draw(self, rng: Random) -> Point:
+        """A structurally legal point, uniformly. Requires count > 0."""
+        return self.unrank(rng.randrange(self.count))
+
+    def nearest(self, wish: Sequence[Value | None]) -> Point:
+        """A structurally legal point near a wished one; earlier dimensions come closest. None: no wish, which
+        leaves a tile as large as the tile above. A legal wish is returned as it is. Requires count > 0."""
+        wishes = {i: v for i, v in enumerate(wish) if v is not None}
+        return self._point(self.joint.nearest(wishes))
+
+    def schedule(self, point: Point) -> Schedule:
+        """The schedule with the values of the point in its holes. Raises Failed S122 where a condition does
+        not hold."""
+        spelled = list(point)
+        for loops in self.loops:
+            for core, word in loops.words(point).items():
+                spelled[core] = word
+        hidden = {loops.order for loops in self.loops}
+        values = {
+            v.name.removeprefix("?"): spelled[i] for i, v in enumerate(self.variables) if i not in hidden
+        }
+        bound = bind(self.template, values, dict(self.constants))
+        return replace(
+            bound, sections=tuple(map(without_idle_attributes, self.template.sections, bound.sections))
+        )
+
+    def plan(self, point: Point) -> Plan | Failed:
+        """The checked plan, or why the point is not legal."""
+        try:
+            return check(
+                self.program,
+                self.schedule(point),
+                self.machine,
+                self.target,
+                deterministic=self.deterministic,
+            )
+        except Failed as failed:
+            return failed
+
+    def _point(self, values: dict[int, Value]) -> Point:
+        return tuple(values[i] for i in range(len(self.variables)))
