@@ -8,6 +8,7 @@ import typer
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.explain_space import explain_space
 from mdh.cli.job import load_program, make_kernel, plan_for_machine
 from mdh.cli.options import (
     DefineOpt,
@@ -29,6 +30,7 @@ from mdh.report.pages import looks_like_code, near_codes, page_of, plain
 from mdh.report.text import entries_text, explanation_text
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
+SpaceOpt = Annotated[bool, typer.Option("--space", help="Count the points that the schedule's holes span.")]
 SubjectArg = Annotated[
     str,
     typer.Argument(metavar="FILE.c|CODE", help="A loop nest, or a code: K104.", show_default=False),
@@ -47,6 +49,7 @@ def explain(
     function: FunctionOpt = None,
     strict_fp: StrictOpt = False,
     deterministic: DeterministicOpt = False,
+    space: SpaceOpt = False,
     json: JsonOpt = False,
     dump: DumpOpt = None,
     time: TimeOpt = False,
@@ -64,7 +67,9 @@ def explain(
         strict_fp, deterministic,
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
-    if machine is None and schedule is None:
+    if space:
+        explain_space(request, trace, json)
+    elif machine is None and schedule is None:
         _explain_entries(request, trace, json)
     else:
         _explain_plan(request, trace, json)

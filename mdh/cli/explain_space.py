@@ -1,0 +1,63 @@
+"""`mdh explain --space`: how large the space of a schedule's holes is, and what makes it smaller."""
+
+from dataclasses import asdict
+
+from mdh.cli.console import ok, show, show_json
+from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.schedule.default import default_schedule
+from mdh.tune.space import Space, make_space
+from mdh.tune.space.account import Account, account
+
+
+def explain_space(request: Request, trace: Trace, json: bool) -> None:
+    """Raises Failed F109 without a schedule, S160 and S161 where the space is empty."""
+    given = load_schedule(request, trace)
+    if given is None:
+        raise request.line.fail(
+            "F109", "--space needs a schedule with holes", "--space", help="add --schedule"
+        )
+    machine = choose_machine(request, given)
+    program = load_program(request, trace)
+    target = choose_target(request, machine)
+    default = default_schedule(program, machine, target)
+    space = make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
+    found = account(space)
+    if json:
+        variables = [asdict(v) for v in space.variables]
+        show_json(ok("explain", space=asdict(found), variables=variables))
+    else:
+        show(_text(space, found))
+
+
+def _text(space: Space, found: Account) -> str:
+    rows = [f"{v.name:<20}{len(v.values):>6}  {_values(v.values)}" for v in space.variables]
+    low, high = found.interval
+    exact = found.draws >= found.structural
+    legal = (
+        f"{found.legal:,}"
+        if exact
+        else f"about {found.estimate:.3g}: {low:.3g} to {high:.3g} by {found.legal} of {found.draws} draws"
+    )
+    lines = ["holes", *(f"  {row}" for row in rows), "points"]
+    lines += [
+        f"  every combination of values   {_number(found.raw)}",
+        f"  structurally legal            {_number(found.structural)}",
+        f"  legal                         {legal}",
+    ]
+    if found.legal:
+        lines.append(f"  different programs            {found.programs:,} of the {found.legal:,} seen")
+    if found.reasons:
+        lines.append("rejected by the checker")
+        lines += [f"  {code}  {count:>5}  {headline}" for code, count, headline in found.reasons]
+    return "\n".join(lines)
+
+
+def _values(values: tuple[int | str, ...]) -> str:
+    shown = " ".join(str(v) for v in values[:8])
+    return shown if len(values) <= 8 else f"{shown} … {values[-1]}"
+
+
+def _number(n: int) -> str:
+    return f"{n:,}" if n < 10**9 else f"{n:.3e}"
