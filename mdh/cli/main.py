@@ -30,6 +30,7 @@ VERBS = {
     "fmt": "Format schedules in the canonical form.",
     "devices": "List the devices and machine files; export one for the device at hand.",
     "db": "List, show, merge and export the records of the tuner.",
+    "cache": "Show or clear the compiled candidates that are kept between runs.",
     "doctor": "Say which runtimes work, what is missing and how to install it.",
 }
 """Verb -> its line in the help. The module `mdh.cli.<verb>` holds `app` and is imported when chosen."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
@@ -31,6 +31,14 @@ class Call(Protocol):
         """Run all kernels once more and time them: zeroing of workspaces is part of the wall time,
         transfers of arrays are left out."""
 
+    def poison(self) -> None:
+        """Fill the workspaces that need not be zero with POISON bytes, lest a kernel reads what another one
+        left there and is right by chance."""
+
+
+POISON = 0xFF
+"""A byte of which floats are NaN."""
+
 
 class Built(Protocol):
     """Machine code of one KernelText on one device. seconds: what building took."""
@@ -45,13 +53,19 @@ class Built(Protocol):
 
 class Device(Protocol):
     """spec: `opencl:0`; title: what the device calls itself; target: the language it takes; kind: what
-    memory its calls take, `host` or `cuda` (which takes host arrays too)."""
+    memory its calls take, `host` or `cuda` (which takes host arrays too); in_place: each launch of a call
+    sees what the caller's arrays hold by then."""
 
     spec: str
     title: str
     target: str
     memory: str
+    in_place: bool
     machine: Machine
+
+    @property
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        """Of what builds and runs kernels here: library, driver, compiler."""
 
     def ready(self) -> None:
         """Raises Failed D107 in a process that was forked after the device's runtime was in use. All that
@@ -62,6 +76,14 @@ class Device(Protocol):
 
     def flush(self) -> int:
         """Evict the caches; returns the bytes written to do so."""
+
+
+@runtime_checkable
+class Loads(Protocol):
+    """A device that takes machine code made elsewhere."""
+
+    def load(self, text: KernelText, image: bytes) -> Built:
+        """`image` was compiled from `text` for this device. Raises Failed D104, D105."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import Listed, Sample, absent
+from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.arrays import View
-from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Launch, Module
+from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Launch, Module, driver_version
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
+from mdh.device.cuda_memory import Twin
 from mdh.device.process import same_process
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
-from mdh.target.nvrtc import compile_cubin
+from mdh.target.nvrtc import compile_cubin, nvrtc_version
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 _FLUSH = 4
@@ -65,6 +66,7 @@ def list_family() -> tuple[Listed, ...]:
 class CudaDevice:
     target = "cuda"
     memory = "cuda"
+    in_place = True
 
     def __init__(self, number: int) -> None:
         properties = cupy.cuda.runtime.getDeviceProperties(number)
@@ -72,6 +74,11 @@ class CudaDevice:
         self.machine: Machine = machine_of(properties)
         self.arch = arch_of(properties)
         self.handle = cupy.cuda.Device(number)
+        self.bus = str(self.handle.pci_bus_id)
+
+    @property
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        return ("cupy", str(cupy.__version__)), ("driver", driver_version()), ("nvrtc", nvrtc_version())
 
     def ready(self) -> None:
         same_process("CUDA")
@@ -80,14 +87,28 @@ class CudaDevice:
         self.ready()
         start = perf_counter()
         cubin = compile_cubin(text, self.arch)
+        built = self.load(text, cubin.image)
+        built.seconds = perf_counter() - start
+        return built
+
+    def load(self, text: KernelText, image: bytes) -> "CudaBuilt":
+        """A cubin that was compiled from `text` elsewhere. Raises Failed D104, D105."""
+        self.ready()
+        start = perf_counter()
         with self.handle:
             # the runtime makes the context current that the driver then loads into
             cupy.cuda.runtime.free(0)
             try:
-                module = Module(cubin.image)
+                module = Module(image)
             except DriverError as error:
                 raise self.failed("load", text.name, error) from error
         return CudaBuilt(self, text, module, perf_counter() - start)
+
+    def twin(self, memory: np.ndarray[Any, Any]) -> Twin:
+        """As many bytes on the device as `memory` has."""
+        self.ready()
+        with self.handle:
+            return Twin(memory, self.allocate("arrays and their guard bands", memory.nbytes), self.handle)
 
     def flush(self) -> int:
         self.ready()
@@ -112,7 +133,10 @@ class CudaDevice:
             return Failed(Diagnostic("D104", f"{self.title} has no room for `{what}`: {name}"))
         headline = f"{self.title} could not {verb} `{what}`: {name}"
         hint = "after an illegal access the process must end before the GPU can be used again"
-        return Failed(Diagnostic("D105", headline, help=hint if "ILLEGAL" in name.upper() else ""))
+        witness = (("verb", verb), ("status", name))
+        return Failed(
+            Diagnostic("D105", headline, help=hint if "ILLEGAL" in name.upper() else "", witness=witness)
+        )
 
 
 class CudaBuilt:
@@ -144,13 +168,13 @@ class CudaCall:
                 memory = self.device.allocate(f"array `{name}`", array.nbytes)
                 self.host[name] = (array, memory)
                 self.pointers[name] = memory.ptr
-        self.zeroed = []
+        self.zeroed: list[tuple[Any, int]] = []
+        self.left: list[tuple[Any, int]] = []
         for w in text.workspaces:
             memory = self.device.allocate(f"workspace `{w.name}`", w.bytes)
             self.pointers[w.name] = memory.ptr
             self.kept.append(memory)
-            if w.zero:
-                self.zeroed.append((memory, w.bytes))
+            (self.zeroed if w.zero else self.left).append((memory, w.bytes))
         try:
             self.launches = [self._launch(built.module, e, scalars) for e in text.kernels]
         except DriverError as error:
@@ -167,6 +191,11 @@ class CudaCall:
                 arguments.append(np.ctypeslib.as_ctypes_type(value.dtype)(value.item()))
         launch = entry.launch
         return Launch(module, entry.name, launch.grid, launch.block, entry.dynamic_shared, arguments)
+
+    def poison(self) -> None:
+        with self.device.handle:
+            for memory, size in self.left:
+                memory.memset_async(POISON, size, cupy.cuda.get_current_stream())
 
     def _upload(self) -> None:
         for array, memory in self.host.values():

@@ -34,6 +34,13 @@ def must(status: int) -> None:
         raise DriverError(status, (name.value or b"unknown error").decode())
 
 
+def driver_version() -> str:
+    """`13.0`: the newest CUDA that the driver serves."""
+    number = ctypes.c_int()
+    must(driver().cuDriverGetVersion(ctypes.byref(number)))
+    return f"{number.value // 1000}.{number.value % 1000 // 10}"
+
+
 class Module:
     """A loaded cubin; unloaded when it is collected."""
 

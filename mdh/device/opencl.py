@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import Listed, Sample, absent
+from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.opencl_door import cl
 from mdh.device.opencl_errors import build_failed, launch_failed, no_memory
@@ -57,6 +57,10 @@ class OpenCLDevice:
         # the standard asks for, would double the cost of a short call and move nothing
         self.in_place = self.shares_memory and found.platform == POCL
         self._ballast: Array | None = None
+
+    @property
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        return ("pyopencl", str(cl.VERSION_TEXT)), ("driver", str(self.found.device.version))
 
     def ready(self) -> None:
         same_process("OpenCL")
@@ -114,11 +118,11 @@ class OpenCLCall:
         self.device, self.lock, self.written = built.device, built.lock, built.written
         self.arrays = dict(arrays)
         self.buffers = {n: self._buffer(n, a) for n, a in arrays.items()}
-        self.zeroed = []
+        self.zeroed: list[tuple[Any, int]] = []
+        self.left: list[tuple[Any, int]] = []
         for w in built.text.workspaces:
             self.buffers[w.name] = self._allocate(f"workspace `{w.name}`", w.bytes)
-            if w.zero:
-                self.zeroed.append((self.buffers[w.name], w.bytes))
+            (self.zeroed if w.zero else self.left).append((self.buffers[w.name], w.bytes))
         self.launches = [
             self._prepared(kernel, entry, scalars)
             for kernel, entry in zip(built.kernels, built.text.kernels, strict=True)
@@ -150,6 +154,10 @@ class OpenCLCall:
         block = entry.launch.block
         grid = tuple(g * b for g, b in zip(entry.launch.grid, block, strict=True))
         return _Launch(entry.name, kernel, values, grid, block)
+
+    def poison(self) -> None:
+        for buffer, size in self.left:
+            cl.enqueue_fill_buffer(self.device.queue, buffer, np.uint8(POISON), 0, size)
 
     def launch(self) -> None:
         self._run()

@@ -51,4 +51,4 @@ def launch_failed(title: str, kernel: str, error: Exception) -> Failed:
     if name == "INVALID_KERNEL_NAME":
         # the text was accepted, so it has the kernel: PoCL took a file that another process left unfinished
         hint = "the runtime's cache is damaged: delete ~/.cache/pocl (or POCL_CACHE_DIR), run again"
-    return Failed(Diagnostic("D105", headline, help=hint))
+    return Failed(Diagnostic("D105", headline, help=hint, witness=(("verb", "run"), ("status", name))))

@@ -43,7 +43,7 @@ def make_arrays(program: Program, given: Mapping[str, Array], seed: int, kind: K
     """Every array parameter: given ones as they are, index arrays in range, what no stage reads poisoned."""
     rng = np.random.default_rng(seed)
     below = index_limits(program)
-    read = _read_before_written(program)
+    read = read_before_written(program)
     out: dict[str, Array] = {}
     for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
         values = _values(rng, b, kind, below.get(b.name))
@@ -83,7 +83,7 @@ def _poison(b: Buffer) -> Array:
     return np.frombuffer(bytes([0xA5]) * size * int(np.prod(b.shape)), numpy_dtype(b.dtype)).reshape(b.shape)
 
 
-def _read_before_written(program: Program) -> frozenset[str]:
+def read_before_written(program: Program) -> frozenset[str]:
     """Arrays whose first contents some stage may see: read by it, or written in part before."""
     seen: set[str] = set()
     written: set[str] = set()

@@ -81,6 +81,14 @@ def compile_cubin(text: KernelText, arch: str) -> Cubin:
     return Cubin(image, arch, log, resources(log))
 
 
+def nvrtc_version() -> str:
+    """`13.0`. Raises Failed D120."""
+    lib = _library()
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _must(lib, lib.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+    return f"{major.value}.{minor.value}"
+
+
 def architectures() -> tuple[str, ...]:
     """Architectures this NVRTC compiles for; `a` variants where the plain one is of Hopper or later."""
     lib = _library()

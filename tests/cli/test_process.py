@@ -104,7 +104,7 @@ def test_errors_are_data_with_json() -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("verb", ["compile", "check", "run", "explain", "fmt", "devices", "doctor"])
+@pytest.mark.parametrize("verb", ["compile", "check", "run", "explain", "fmt", "devices", "cache", "doctor"])
 def test_every_verb_has_help(verb: str) -> None:
     done = subprocess.run([*MDH, verb, "--help"], capture_output=True, text=True, check=True)
     assert f"Usage: mdh {verb}" in done.stdout

@@ -1,0 +1,44 @@
+"""`mdh cache`: what machine code is kept between runs, and where; or away with it."""
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from mdh.cli.console import ok, show, show_json
+from mdh.cli.options import JsonOpt
+from mdh.device.cache import LIMIT, Usage, open_cache
+from mdh.report.text import bytes_text
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+
+class Action(StrEnum):
+    SHOW = "show"
+    CLEAR = "clear"
+
+
+ActionArg = Annotated[Action, typer.Argument(help="show: folder and size; clear: remove every entry.")]
+
+
+@app.command()
+def cache(action: ActionArg = Action.SHOW, json: JsonOpt = False) -> None:
+    """Show or clear the cache of compiled candidates, $XDG_CACHE_HOME/mdh (default ~/.cache/mdh).
+
+    Entries are found by the hash of their text, options, compiler and architecture; a damaged one is
+    compiled anew. Nothing is lost by clearing but time.
+    """
+    kept = open_cache()
+    usage = kept.clear() if action is Action.CLEAR else kept.usage()
+    if json:
+        show_json(ok("cache", action=action.value, limit=LIMIT, **asdict(usage)))
+    else:
+        show(_text(action, usage))
+
+
+def _text(action: Action, usage: Usage) -> str:
+    entries = f"{usage.entries:,} {'entry' if usage.entries == 1 else 'entries'}, {bytes_text(usage.bytes)}"
+    if action is Action.CLEAR:
+        return f"removed {entries} from {usage.folder}\n"
+    return f"{usage.folder}: {entries} of at most {bytes_text(LIMIT)}\n"

@@ -1,0 +1,168 @@
+"""Machine code kept between runs: a folder of our own, entries by content hash, damaged ones are misses."""
+
+import json
+import os
+import re
+import stat
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from mdh.diagnostics import Failed, fail
+from mdh.textfile import reason
+
+SCHEMA = "mdh.cache/1"
+LIMIT = 1 << 30
+"""Bytes of all entries; `trim` removes those that were not used for longest."""
+_NAME = re.compile(r"[0-9a-f]{64}\.bin\Z")
+_HEAD = 1 << 12
+"""Bytes in which the first line of an entry ends."""
+
+
+def default_folder() -> Path:
+    """`$XDG_CACHE_HOME/mdh`, `~/.cache/mdh` where that is unset."""
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(home) if os.path.isabs(home) else Path.home() / ".cache"
+    return root / "mdh"
+
+
+def key_of(*parts: str | bytes) -> str:
+    """The content hash of all that decides the machine code; parts are kept apart."""
+    digest = sha256()
+    for part in parts:
+        raw = part.encode() if isinstance(part, str) else part
+        digest.update(len(raw).to_bytes(8, "little"))
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a cache holds."""
+
+    folder: str
+    entries: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A folder that `open_cache` has judged."""
+
+    folder: Path
+
+    def get(self, key: str) -> bytes | None:
+        """The payload, None where there is none or it is damaged: then the entry is removed."""
+        path = self._path(key)
+        try:
+            raw = path.read_bytes()
+        except OSError:
+            return None
+        payload = _payload(raw)
+        if payload is None:
+            self.drop(key)
+            return None
+        with suppress(OSError):
+            # the time of last use, by which `trim` chooses
+            os.utime(path)
+        return payload
+
+    def put(self, key: str, payload: bytes) -> bool:
+        """False where it could not be kept: a full disk costs a later build, nothing else."""
+        head = {"schema": SCHEMA, "sha256": sha256(payload).hexdigest(), "bytes": len(payload)}
+        path = self._path(key)
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(json.dumps(head).encode() + b"\n" + payload)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(name, path)
+            finally:
+                Path(name).unlink(missing_ok=True)
+        except OSError:
+            return False
+        return True
+
+    def drop(self, key: str) -> None:
+        with suppress(OSError):
+            self._path(key).unlink(missing_ok=True)
+
+    def usage(self) -> Usage:
+        sizes = [status.st_size for _, status in self._entries()]
+        return Usage(str(self.folder), len(sizes), sum(sizes))
+
+    def trim(self, limit: int = LIMIT) -> int:
+        """Removes the entries used longest ago until `limit` bytes are left; returns how many."""
+        entries = sorted(self._entries(), key=lambda e: e[1].st_mtime, reverse=True)
+        kept = removed = 0
+        for path, status in entries:
+            kept += status.st_size
+            if kept > limit:
+                with suppress(OSError):
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def clear(self) -> Usage:
+        """Removes every entry, and nothing else that lies there; returns what went."""
+        count = size = 0
+        for path, status in self._entries():
+            with suppress(OSError):
+                path.unlink()
+                count, size = count + 1, size + status.st_size
+        return Usage(str(self.folder), count, size)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.bin"
+
+    def _entries(self) -> list[tuple[Path, os.stat_result]]:
+        out = []
+        for path in self.folder.glob("[0-9a-f][0-9a-f]/*.bin"):
+            with suppress(OSError):
+                status = path.lstat()
+                if _NAME.match(path.name) and stat.S_ISREG(status.st_mode):
+                    out.append((path, status))
+        return out
+
+
+def open_cache(folder: Path | None = None) -> Cache:
+    """The cache in `folder`, which is made (mode 0700) where it is missing. Raises Failed F160: it cannot be
+    made, is no folder, belongs to somebody else, or others may write to it and so choose what runs."""
+    place = folder or default_folder()
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = place.stat()
+    except OSError as error:
+        raise _refused(place, f"it cannot be made: {reason(error)}") from None
+    if not stat.S_ISDIR(status.st_mode):
+        raise _refused(place, "it is not a folder")
+    if status.st_uid != os.getuid():
+        raise _refused(place, f"it belongs to user {status.st_uid}")
+    if status.st_mode & 0o022:
+        raise _refused(place, f"others may write to it (mode {stat.S_IMODE(status.st_mode):04o})")
+    return Cache(place)
+
+
+def _refused(place: Path, why: str) -> Failed:
+    hint = "chmod 700 it, or set XDG_CACHE_HOME to a folder of your own"
+    return fail("F160", f"`{place}` does not serve as cache of machine code: {why}", help=hint)
+
+
+def _payload(raw: bytes) -> bytes | None:
+    """The part of an entry behind its first line, where that line vouches for it."""
+    end = raw.find(b"\n", 0, _HEAD)
+    if end < 0:
+        return None
+    payload = raw[end + 1 :]
+    try:
+        head = json.loads(raw[:end])
+    except ValueError:
+        return None
+    if not isinstance(head, dict) or head.get("schema") != SCHEMA:
+        return None
+    return payload if head.get("sha256") == sha256(payload).hexdigest() else None

@@ -1,0 +1,27 @@
+"""Cubins by way of the cache: what was compiled before is not compiled again."""
+
+import json
+
+from mdh.device.cache import Cache, key_of
+from mdh.target.nvrtc import Cubin, compile_cubin, nvrtc_version, resources
+from mdh.target.text import KernelText
+
+
+def cubin_key(text: KernelText, arch: str) -> str:
+    """Hash of all that the machine code follows from. Raises Failed D120."""
+    return key_of("cubin", nvrtc_version(), arch, *text.options, text.source)
+
+
+def cached_cubin(text: KernelText, arch: str, cache: Cache | None) -> Cubin:
+    """As `compile_cubin`, with its log."""
+    if cache is None:
+        return compile_cubin(text, arch)
+    key = cubin_key(text, arch)
+    kept = cache.get(key)
+    if kept is not None:
+        log, _, image = kept.partition(b"\n")
+        words = str(json.loads(log))
+        return Cubin(image, arch, words, resources(words))
+    made = compile_cubin(text, arch)
+    cache.put(key, json.dumps(made.log).encode() + b"\n" + made.image)
+    return made

@@ -1,0 +1,31 @@
+"""Memory of a GPU that mirrors memory of the host, guard bands included."""
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from mdh.device.arrays import View
+
+
+class Twin:
+    """Device memory of the size of `memory`, a flat array of bytes."""
+
+    def __init__(self, memory: np.ndarray[Any, Any], held: Any, handle: Any) -> None:
+        self.memory, self.held, self.handle = memory, held, handle
+
+    def send(self) -> None:
+        """Host to device."""
+        with self.handle:
+            self.held.copy_from_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
+
+    def fetch(self) -> None:
+        """Device to host; waits for the kernels before."""
+        with self.handle:
+            self.held.copy_to_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
+
+    def view(self, array: np.ndarray[Any, Any]) -> View:
+        """The device's counterpart of `array`, which lies in the host's memory."""
+        offset = array.ctypes.data - self.memory.ctypes.data
+        pointer, place = self.held.ptr + offset, f"cuda:{self.handle.id}"
+        return View(pointer, array.shape, array.dtype, array.strides, False, place, self.held)

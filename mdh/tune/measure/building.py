@@ -1,0 +1,108 @@
+"""Candidates to machine code, in a process whose compilers may hang, crash or eat all memory."""
+
+import json
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from mdh.device.api import Device
+from mdh.device.cache import Cache
+from mdh.device.cubins import cached_cubin, cubin_key
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+from mdh.target.nvrtc import Cubin
+from mdh.target.text import KernelText
+from mdh.textfile import reason
+from mdh.tune.measure.faults import Faults
+from mdh.tune.measure.inputs import write_expected
+from mdh.tune.measure.wire import Json, text_json
+from mdh.tune.values import Job
+
+
+class Builder:
+    """device: None for CUDA, whose compiler needs none. folder: the bench's own, for what is handed over."""
+
+    def __init__(
+        self, job: Job, program: Program, machine: Machine, target: str, device: Device | None,
+        cache: Cache | None, folder: Path, faults: Faults,
+    ) -> None:  # fmt: skip
+        self.job, self.program, self.machine, self.target = job, program, machine, target
+        self.device, self.cache, self.folder, self.faults = device, cache, folder, faults
+
+    def poisoned(self, found: Diagnostic) -> bool:
+        """Never: a compiler that refuses a text takes the next."""
+        return False
+
+    def answer(self, request: Mapping[str, Any]) -> Json:
+        if request["do"] == "expect":
+            return self._expect(request["set"])
+        return self._build(request["name"], request["key"], request["schedule"])
+
+    def _expect(self, number: int) -> Json:
+        try:
+            write_expected(self.program, self.job.seed, number, self.folder / "expected")
+        except OSError as error:
+            raise _no_room(self.folder, error) from error
+        return {}
+
+    def _build(self, name: str, key: str, schedule: str) -> Json:
+        start = perf_counter()
+        self.faults.in_builder(key)
+        text = self.faults.in_text(key, self._text(schedule))
+        made: Json = {"text": str(self.folder / f"{name}.json"), "image": "", "cached": "", "resources": []}
+        image = b""
+        if self.device is None:
+            cubin = cached_cubin(text, self.machine.arch, self.cache)
+            image = cubin.image
+            made["image"] = str(self.folder / f"{name}.cubin")
+            made["cached"] = "" if self.cache is None else cubin_key(text, self.machine.arch)
+            made["resources"] = _resources(cubin, text)
+        else:
+            # the runtime keeps the result in a folder that all workers of the bench share
+            self.device.build(text)
+        try:
+            Path(made["text"]).write_text(json.dumps(text_json(text)), encoding="utf-8")
+            if made["image"]:
+                Path(made["image"]).write_bytes(image)
+        except OSError as error:
+            raise _no_room(self.folder, error) from error
+        made["seconds"] = perf_counter() - start
+        return made
+
+    def _text(self, schedule: str) -> KernelText:
+        """Raises Failed with what the checker found, B101 for a bug of mdh on the way."""
+        pipeline = Pipeline()
+        try:
+            given = pipeline.schedule(Source("<candidate>", schedule))
+            checked = pipeline.check(
+                self.program, given, self.machine, self.target, deterministic=self.job.deterministic
+            )
+            return pipeline.emit(pipeline.lower(checked.plan), self.program)
+        except (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+            # one candidate that meets a bug of mdh must not cost a process
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(last.filename).name}:{last.lineno}"
+            raise fail("B101", f"internal error: {type(error).__name__} at {where}: {error}") from error
+
+
+def _resources(cubin: Cubin, text: KernelText) -> list[list[Any]]:
+    dynamic = max((k.dynamic_shared for k in text.kernels), default=0)
+    return [
+        ["registers", cubin.registers],
+        ["shared", cubin.shared + dynamic],
+        ["local", cubin.stack],
+        ["spills", cubin.spill_bytes],
+    ]
+
+
+def _no_room(folder: Path, error: OSError) -> Failed:
+    return fail(
+        "D132",
+        f"the tuner cannot write to `{folder}`: {reason(error)}",
+        help="free some room, or set TMPDIR to a folder on a larger disk",
+    )

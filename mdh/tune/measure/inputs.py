@@ -1,0 +1,67 @@
+"""Sets of arrays that candidates are judged on, and what a right one makes of them."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mdh.ir.program import Program
+from mdh.reference import evaluate_bounded
+from mdh.reference.error import Bounded
+from mdh.reference.numbers import Array
+from mdh.report.arguments import Kind, make_arrays, make_scalars, read_before_written
+
+
+@dataclass(frozen=True)
+class InputSet:
+    """before: arrays as given to a run; want: results and how far from them a right one may be. private:
+    outputs whose first contents no stage reads; they are poisoned."""
+
+    before: Mapping[str, Array]
+    scalars: Mapping[str, int | float]
+    want: Mapping[str, Bounded]
+    private: frozenset[str]
+
+
+def kind_of(number: int) -> Kind:
+    """Exact integers first: they show a wrong index best, and random values a wrong rounding."""
+    return "random" if number % 2 else "exact"
+
+
+def write_expected(program: Program, seed: int, number: int, folder: Path) -> None:
+    """Runs the reference once for set `number` and keeps its results for every worker."""
+    before, scalars = _given(program, seed, number)
+    want = evaluate_bounded(program, before, scalars, exact=kind_of(number) == "exact")
+    names = []
+    for i, (name, w) in enumerate(want.items()):
+        np.save(folder / f"{number}-{i}-value.npy", w.value, allow_pickle=False)
+        if w.bound is not None:
+            bound = np.broadcast_to(w.bound, w.value.shape)
+            np.save(folder / f"{number}-{i}-bound.npy", bound, allow_pickle=False)
+        names.append([name, w.bound is not None])
+    made = folder / f"{number}.new"
+    made.write_text(json.dumps(names), encoding="utf-8")
+    os.replace(made, folder / f"{number}.json")
+
+
+def read_set(program: Program, seed: int, number: int, folder: Path) -> InputSet:
+    """The set with the results that `write_expected` left; the files stay where they are."""
+    before, scalars = _given(program, seed, number)
+    want = {}
+    names = json.loads((folder / f"{number}.json").read_text(encoding="utf-8"))
+    for i, (name, bounded) in enumerate(names):
+        value = np.load(folder / f"{number}-{i}-value.npy", mmap_mode="r", allow_pickle=False)
+        bound = None
+        if bounded:
+            bound = np.load(folder / f"{number}-{i}-bound.npy", mmap_mode="r", allow_pickle=False)
+        want[name] = Bounded(value, bound)
+    private = frozenset(want) - read_before_written(program)
+    return InputSet(before, scalars, want, private)
+
+
+def _given(program: Program, seed: int, number: int) -> tuple[dict[str, Array], dict[str, int | float]]:
+    own = seed + 1000 * number
+    return make_arrays(program, {}, own, kind_of(number)), make_scalars(program, {}, own)

@@ -1,0 +1,330 @@
+"""The bench of one machine: builders that may hang or crash, and one measuring process a device."""
+
+import asyncio
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mdh.device.cache import Cache
+from mdh.diagnostics import Failed, fail
+from mdh.machine import Machine, read_machine
+from mdh.source import Source
+from mdh.textfile import reason
+from mdh.tune.measure.failures import crashed, of_the_machine, refused, timed_out
+from mdh.tune.measure.folder import environment, make_folder, trim_runtime
+from mdh.tune.measure.patience import Patience
+from mdh.tune.measure.posts import Post, Posts
+from mdh.tune.measure.process import Command, Died, Late, Worker
+from mdh.tune.measure.progress import Progress
+from mdh.tune.measure.quiet import Quiet
+from mdh.tune.measure.wire import Json, effort_json, read_failed
+from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
+
+_TRIMMED = 100
+"""Trials between two looks at what the runtimes keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A candidate that was built, under a name of this trial: files that hold its text and machine code."""
+
+    name: str
+    text: Path
+    image: Path | None
+    resources: tuple[tuple[str, int], ...]
+    seconds: float
+
+    def forget(self) -> None:
+        self.text.unlink(missing_ok=True)
+        if self.image is not None:
+            self.image.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A candidate that was right on every input set, in a measuring process."""
+
+    ready: Ready
+    seconds: float
+
+
+class LocalBench:
+    """`async with LocalBench(job) as bench`. After that `machine`, `target`, `title` and `versions` say what
+    is measured on. devices: of one model, measured in parallel; absent: the job's. jobs: builders. faults:
+    for tests alone (mdh.tune.measure.faults)."""
+
+    machine: Machine
+    target: str
+    title: str
+    versions: tuple[tuple[str, str], ...]
+
+    def __init__(
+        self, job: Job, devices: tuple[str, ...] = (), jobs: int | None = None, cache: Cache | None = None,
+        *, faults: Path | None = None,
+    ) -> None:  # fmt: skip
+        self.job, self.devices, self.cache = job, devices or (job.device,), cache
+        self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
+        self.slots = self.jobs + len(self.devices)
+        self._faults = faults
+        self._patience = Patience()
+        self._sets: dict[int, asyncio.Task[None]] = {}
+        self._cached: dict[str, str] = {}
+        self._trials = self._named = 0
+
+    async def __aenter__(self) -> Self:
+        """Raises Failed: D1xx the device cannot be used, D132 no room for its files, D134 devices of several
+        models; and what the program is refused with."""
+        try:
+            self._folder = make_folder(self.job)
+        except OSError as error:
+            hint = "free some room, or set TMPDIR"
+            raise fail("D132", f"the tuner cannot make a folder: {reason(error)}", help=hint) from None
+        self._quiet = Quiet(needed=False)
+        self._measurers = Posts(tuple(self._post("measure", i, d) for i, d in enumerate(self.devices)))
+        self._builders = Posts(())
+        try:
+            await asyncio.gather(*(post.worker(attempts=1) for post in self._measurers.all))
+            self._settle([post.about for post in self._measurers.all])
+        except BaseException:
+            await self.close()
+            raise
+        builders = (self._post("build", i, self.devices[0]) for i in range(self.jobs))
+        self._builders = Posts(tuple(builders))
+        for post in self._builders.all:
+            await post.renew()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End every process, at the latest after two seconds."""
+        for task in self._sets.values():
+            task.cancel()
+        await asyncio.gather(self._measurers.close(), self._builders.close())
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
+        """See mdh.tune.api.Bench."""
+        self._trials += 1
+        if self._trials % _TRIMMED == 0:
+            await asyncio.to_thread(trim_runtime, self._folder)
+        return (await self.duel((candidate,), effort, limits))[0]
+
+    async def duel(
+        self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
+    ) -> tuple[Outcome, ...]:
+        """See mdh.tune.api.Bench."""
+        built = await asyncio.gather(*(self._build(c, limits) for c in finalists))
+        ready = [b for b in built if isinstance(b, Ready)]
+        try:
+            found = await self._measure(ready, effort, limits) if ready else {}
+        finally:
+            for one in ready:
+                one.forget()
+        return tuple(found[b.name] if isinstance(b, Ready) else b for b in built)
+
+    def drop(self, keys: Iterable[str]) -> None:
+        """Removes the machine code of these candidates from the cache: losers are not needed again."""
+        for key in keys:
+            cached = self._cached.pop(key, "")
+            if cached and self.cache is not None:
+                self.cache.drop(cached)
+
+    @property
+    def recoveries(self) -> tuple[float, ...]:
+        """Seconds from the loss of each worker to the first word of its replacement."""
+        return tuple(
+            s for posts in (self._measurers, self._builders) for p in posts.all for s in p.recoveries
+        )
+
+    def _post(self, role: str, number: int, spec: str) -> Post:
+        name = f"{role}-{number}"
+        words = ["--role", role, "--folder", str(self._folder), "--device", spec, "--number", name]
+        if role == "build" and self.cache is not None:
+            words += ["--cache", str(self.cache.folder)]
+        if role == "build" and self._faults is not None:
+            words += ["--faults", str(self._faults)]
+        progress = Progress(self._folder / f"{name}.at") if role == "measure" else None
+        return Post(spec, Command(tuple(words), environment(self._folder)), self._quiet, progress)
+
+    def _settle(self, abouts: list[Json]) -> None:
+        """What builders and the caller must know of the devices."""
+        titles = sorted({a["title"] for a in abouts})
+        if len(titles) > 1:
+            raise different(self.devices, titles)
+        about = abouts[0]
+        self.machine = read_machine(Source("<device>", about["machine"]))
+        self.target, self.title = about["target"], about["title"]
+        self.versions = tuple((name, value) for name, value in about["versions"])
+        self._quiet.needed = self.machine.kind == "cpu"
+        (self._folder / "machine.toml").write_text(about["machine"], encoding="utf-8")
+        (self._folder / "target").write_text(self.target, encoding="utf-8")
+
+    async def _build(self, candidate: Candidate, limits: Limits) -> Ready | Outcome:
+        self._named += 1
+        name = str(self._named)
+        request = {"do": "build", "name": name, "key": candidate.key, "schedule": candidate.schedule}
+        limit = min(limits.build, limits.trial)
+        outcome: Outcome | None = None
+        for again in (False, True):
+            async with self._builders.taken() as (_, worker):
+                try:
+                    reply = await worker.ask(request, limit)
+                    return self._built(candidate, name, reply)
+                except Late:
+                    return replace(timed_out("build", limit), build_seconds=limit)
+                except Died as died:
+                    outcome = crashed("build", died.status, died.words)
+                    if again or not died.killed:
+                        return outcome
+        assert outcome is not None
+        return outcome
+
+    def _built(self, candidate: Candidate, name: str, reply: Json) -> Ready | Outcome:
+        if "failed" in reply:
+            return _refused(reply)
+        self._cached[candidate.key] = reply["cached"]
+        image = Path(reply["image"]) if reply["image"] else None
+        resources = tuple((name, int(value)) for name, value in reply["resources"])
+        return Ready(name, Path(reply["text"]), image, resources, float(reply["seconds"]))
+
+    async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
+        """Every round settles at least one candidate; those that its death or error took with it, or whose
+        worker was killed from outside, are measured again in the next."""
+        await self._expect(effort.inputs)
+        out: dict[str, Outcome] = {}
+        strikes: Counter[str] = Counter()
+        while pending := [r for r in ready if r.name not in out]:
+            async with self._measurers.taken() as (post, worker):
+                found = await self._round(post, worker, pending, effort, limits, strikes)
+            out.update((r.name, self._signed(found[r.name], r, post)) for r in pending if r.name in found)
+        return out
+
+    async def _round(
+        self, post: Post, worker: Worker, pending: list[Ready], effort: Effort, limits: Limits,
+        strikes: Counter[str],
+    ) -> dict[str, Outcome]:  # fmt: skip
+        out: dict[str, Outcome] = {}
+        loaded: list[Loaded] = []
+        for ready in pending:
+            limit = min(self._patience.launch(effort, limits), max(1.0, limits.trial - ready.seconds))
+            image = "" if ready.image is None else str(ready.image)
+            request: Json = {"do": "load", "name": ready.name, "text": str(ready.text), "image": image}
+            request["sets"] = effort.inputs
+            try:
+                reply = await worker.ask(request, limit)
+            except Late:
+                return {**out, ready.name: replace(timed_out("launch", limit), check_seconds=limit)}
+            except Died as died:
+                return {**out, **_after_death(ready.name, "launch", died, strikes)}
+            if "failed" in reply:
+                out[ready.name] = _refused(reply)
+                if reply["poisoned"]:
+                    await worker.kill()
+                    return out
+            else:
+                loaded.append(Loaded(ready, float(reply["seconds"])))
+        return {**out, **await self._time(post, worker, loaded, effort, limits, strikes)} if loaded else out
+
+    async def _time(
+        self, post: Post, worker: Worker, loaded: list[Loaded], effort: Effort, limits: Limits,
+        strikes: Counter[str],
+    ) -> dict[str, Outcome]:  # fmt: skip
+        names = [one.ready.name for one in loaded]
+        spent = min(one.ready.seconds + one.seconds for one in loaded)
+        limit = min(self._patience.measure(effort, limits), max(1.0, limits.trial - spent)) * len(loaded)
+        request = {"do": "time", "names": names, "effort": effort_json(effort)}
+        assert post.progress is not None
+        async with self._quiet.around(worker):
+            try:
+                reply = await worker.ask(request, limit)
+            except Late:
+                return {post.progress.name: replace(timed_out("measure", limit), measure_seconds=limit)}
+            except Died as died:
+                return _after_death(post.progress.name, "measure", died, strikes)
+        if "failed" in reply:
+            if reply["poisoned"]:
+                await worker.kill()
+            return {post.progress.name: _refused(reply)}
+        each = float(reply["seconds"]) / len(loaded)
+        out = {}
+        for one, result in zip(loaded, reply["results"], strict=True):
+            outcome = _refused(result) if "failed" in result else _timed(result)
+            out[one.ready.name] = replace(
+                outcome, check_seconds=one.seconds, measure_seconds=each, clocks=tuple(reply["clocks"])
+            )
+            self._patience.saw(out[one.ready.name])
+        return out
+
+    async def _expect(self, sets: int) -> None:
+        """The reference runs once a set, in a builder."""
+        for number in range(max(1, sets)):
+            if number not in self._sets:
+                self._sets[number] = asyncio.create_task(self._reference(number))
+        await asyncio.gather(*(asyncio.shield(self._sets[n]) for n in range(max(1, sets))))
+
+    async def _reference(self, number: int) -> None:
+        for again in (False, True):
+            async with self._builders.taken() as (_, worker):
+                try:
+                    reply = await worker.ask({"do": "expect", "set": number}, None)
+                except (Died, Late) as died:
+                    if again:
+                        raise unjudged(str(died)) from None
+                else:
+                    if "failed" in reply:
+                        raise read_failed(reply["failed"])
+                    return
+
+    def _signed(self, outcome: Outcome, ready: Ready, post: Post) -> Outcome:
+        return replace(
+            outcome, build_seconds=ready.seconds, resources=ready.resources, device=post.spec,
+            title=self.title, versions=self.versions,
+        )  # fmt: skip
+
+
+def different(devices: tuple[str, ...], titles: list[str]) -> Failed:
+    """D134."""
+    headline = f"{', '.join(devices)} are devices of different models: {', '.join(titles)}"
+    return fail(
+        "D134", headline, help="times of one search must be comparable: tune for each model by itself"
+    )
+
+
+def unjudged(why: str) -> Failed:
+    """D135."""
+    headline = f"the reference did not finish, so no result can be judged: {why}"
+    return fail(
+        "D135", headline, help="smaller sizes: -D N=…; the reference takes several times the arrays' memory"
+    )
+
+
+def _refused(reply: Json) -> Outcome:
+    """Raises Failed where the fault is the machine's."""
+    failed = read_failed(reply["failed"])
+    if of_the_machine(failed.diagnostics):
+        raise failed
+    return refused(failed.diagnostics)
+
+
+def _after_death(name: str, stage: str, died: Died, strikes: Counter[str]) -> dict[str, Outcome]:
+    """A worker that was killed from outside says nothing of the candidate, the first time."""
+    strikes[name] += 1
+    if died.killed and strikes[name] == 1:
+        return {}
+    return {name: crashed(stage, died.status, died.words)}
+
+
+def _timed(result: dict[str, Any]) -> Outcome:
+    return Outcome(
+        None, warm=tuple(result["warm"]), cold=tuple(result["cold"]), clock=result["clock"],
+        stopped=result["stopped"],
+    )  # fmt: skip

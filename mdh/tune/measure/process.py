@@ -1,0 +1,196 @@
+"""The parent's side of one worker process: started afresh, asked over a private socket, killed as a group."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import mdh
+from mdh.tune.measure.wire import Json
+
+WORKER = "mdh.tune.measure.worker"
+_REPLY = 1 << 24
+"""Bytes of the longest reply."""
+_WORDS = 1 << 14
+"""Bytes kept of what a worker says on stderr."""
+_GONE = 2.0
+"""Seconds that a killed process is waited for; one that hangs inside a driver is left to the system."""
+
+
+class Died(Exception):  # noqa: N818 - an outcome
+    """The process ended before it replied. status: as of subprocess; words: what it said last."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(f"status {status}: {words}")
+        self.status, self.words = status, words
+
+    @property
+    def killed(self) -> bool:
+        """From outside, by a person or the system, as it seems."""
+        return self.status in (-signal.SIGKILL, -signal.SIGTERM)
+
+
+class Late(Exception):  # noqa: N818 - an outcome
+    """The reply did not come within the limit; the process was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How a worker is started. arguments: the words after the module's name."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+class Worker:
+    """One request at a time. Its clock stands still while it is paused."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.process, self._reader, self._writer = process, reader, writer
+        self._words = bytearray()
+        self._listener = asyncio.create_task(self._listen())
+        self._paused_at: float | None = None
+        self._paused = 0.0
+        self.alive = True
+
+    @staticmethod
+    async def start(command: Command) -> "Worker":
+        ours, theirs = socket.socketpair()
+        with theirs:
+            fd = theirs.fileno()
+            words = (sys.executable, "-P", "-m", WORKER, "--fd", str(fd), "--parent", str(os.getpid()))
+            process = await asyncio.create_subprocess_exec(
+                *words,
+                *command.arguments,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                env=_importing(command.environment),
+                pass_fds=(fd,),
+                start_new_session=True,
+            )
+        reader, writer = await asyncio.open_connection(sock=ours, limit=_REPLY)
+        return Worker(process, reader, writer)
+
+    @property
+    def running(self) -> bool:
+        return self.alive and self.process.returncode is None
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    async def ask(self, request: Json, limit: float | None) -> Json:
+        """Raises Late after `limit` seconds of its clock, Died where it ends first; then it is gone."""
+        start = self._clock()
+        try:
+            self._writer.write(json.dumps(request).encode() + b"\n")
+            return await self._reply(start, limit)
+        except (OSError, ValueError, EOFError):
+            status = await self.kill()
+            raise Died(status, self.last_words()) from None
+        except Late:
+            await self.kill()
+            raise
+        except asyncio.CancelledError:
+            # what it is doing cannot be taken back
+            self._kill_group()
+            raise
+
+    async def hello(self, limit: float) -> Json:
+        """Its first message. Raises as `ask`."""
+        try:
+            return await self._reply(self._clock(), limit)
+        except (OSError, ValueError, EOFError):
+            status = await self.kill()
+            raise Died(status, self.last_words()) from None
+        except (Late, asyncio.CancelledError):
+            self._kill_group()
+            raise
+
+    async def _reply(self, start: float, limit: float | None) -> Json:
+        line = asyncio.ensure_future(self._reader.readline())
+        try:
+            while not line.done():
+                left = None if limit is None else limit - (self._clock() - start)
+                if left is not None and left <= 0:
+                    raise Late
+                await asyncio.wait({line}, timeout=None if left is None else max(left, 0.05))
+        finally:
+            line.cancel()
+        raw = line.result()
+        if not raw.endswith(b"\n"):
+            raise EOFError
+        reply = json.loads(raw)
+        if not isinstance(reply, dict):
+            raise EOFError
+        return reply
+
+    def pause(self) -> None:
+        """Stop the whole group so that it disturbs no timed run."""
+        if self.alive and self._paused_at is None and self._signal(signal.SIGSTOP):
+            self._paused_at = monotonic()
+
+    def resume(self) -> None:
+        if self._paused_at is not None:
+            self._signal(signal.SIGCONT)
+            self._paused += monotonic() - self._paused_at
+            self._paused_at = None
+
+    async def kill(self) -> int:
+        """Ends the group; returns the process's exit status, -SIGKILL where it does not go."""
+        self._kill_group()
+        status = -signal.SIGKILL
+        with suppress(TimeoutError):
+            status = await asyncio.wait_for(self.process.wait(), _GONE)
+        with suppress(TimeoutError, asyncio.CancelledError):
+            await asyncio.wait_for(self._listener, 0.5)
+        self._writer.close()
+        return status
+
+    def last_words(self) -> str:
+        """The last line that the process said at the margin: of a traceback the exception itself."""
+        lines = self._words.decode(errors="replace").splitlines()
+        said = [x.strip() for x in lines if x.strip() and not x[0].isspace()]
+        return said[-1][:300] if said else ""
+
+    def _clock(self) -> float:
+        now = monotonic()
+        running = 0.0 if self._paused_at is None else now - self._paused_at
+        return now - self._paused - running
+
+    def _kill_group(self) -> None:
+        if self.alive:
+            self.alive = False
+            self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> bool:
+        """To the group, whose number is its leader's; children of a dead leader are still in it."""
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    async def _listen(self) -> None:
+        stderr = self.process.stderr
+        assert stderr is not None
+        while part := await stderr.read(4096):
+            self._words += part
+            del self._words[:-_WORDS]
+
+
+def _importing(environment: Mapping[str, str]) -> dict[str, str]:
+    """Without the current folder a worker finds this very mdh, and nothing that lies about there."""
+    root = str(Path(mdh.__file__).parent.parent)
+    rest = environment.get("PYTHONPATH", "")
+    return {**environment, "PYTHONPATH": os.pathsep.join(p for p in (root, rest) if p)}

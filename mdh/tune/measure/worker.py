@@ -1,0 +1,144 @@
+"""The process of a worker: `python -m mdh.tune.measure.worker`, started by the bench and by nothing else.
+
+Requests and replies are lines of JSON over a socket of its own, so that whatever a library prints does no
+harm. The first message says what it found, or why it cannot work. It ends when the socket is closed.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from mdh.device.api import Device, open_device
+from mdh.device.cache import Cache
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.ir.program import Program
+from mdh.machine import load_machine, print_machine
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+from mdh.tune.measure.building import Builder
+from mdh.tune.measure.faults import Faults
+from mdh.tune.measure.measuring import Measurer
+from mdh.tune.measure.progress import Progress
+from mdh.tune.measure.wire import Json, failed_json, read_job
+from mdh.tune.values import Job
+
+_PR_SET_PDEATHSIG = 1
+_MEMORY = 0.8
+"""The part of the machine's memory that one worker may fill."""
+
+
+class Role(Protocol):
+    def answer(self, request: Json) -> Json: ...
+
+    def poisoned(self, found: Diagnostic) -> bool: ...
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fd", type=int, required=True)
+    parser.add_argument("--parent", type=int, required=True)
+    parser.add_argument("--role", choices=("build", "measure"), required=True)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--device", required=True)
+    parser.add_argument("--number", required=True)
+    parser.add_argument("--cache", type=Path)
+    parser.add_argument("--faults", type=Path)
+    given = parser.parse_args(words)
+    _die_with(given.parent)
+    _limit_memory()
+    with socket.socket(fileno=given.fd) as channel, channel.makefile("rwb") as lines:
+
+        def say(message: Json) -> None:
+            lines.write(json.dumps(message).encode() + b"\n")
+            lines.flush()
+
+        try:
+            role, hello = _take_role(given)
+        except Failed as failed:
+            say({"failed": failed_json(failed)})
+            return 0
+        say(hello)
+        for line in lines:
+            reply = _reply(role, json.loads(line))
+            say(reply)
+            if reply.get("poisoned"):
+                return 0
+    return 0
+
+
+def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
+    """Raises Failed D1xx where the device cannot be opened, and what the program's text is refused with."""
+    folder: Path = given.folder
+    job = read_job(json.loads((folder / "job.json").read_text(encoding="utf-8")))
+    program = _program(job)
+    if given.role == "measure":
+        device = open_device(given.device)
+        measurer = Measurer(job, program, device, folder, Progress(folder / f"{given.number}.at"))
+        return measurer, _about(device)
+    machine = load_machine(folder / "machine.toml")
+    target = (folder / "target").read_text(encoding="utf-8")
+    opened = None if target == "cuda" else open_device(given.device)
+    cache = None if given.cache is None else Cache(given.cache)
+    faults = Faults(given.faults)
+    return Builder(job, program, machine, target, opened, cache, folder, faults), {}
+
+
+def _program(job: Job) -> Program:
+    return Pipeline().read(
+        Source(job.path, job.source),
+        defines=dict(job.defines),
+        function=job.function,
+        strict_fp=job.strict_fp,
+    )
+
+
+def _about(device: Device) -> Json:
+    own = (("mdh", version("mdh")), ("python", sys.version.split()[0]), ("numpy", np.__version__))
+    return {
+        "title": device.title,
+        "target": device.target,
+        "machine": print_machine(device.machine),
+        "versions": [list(v) for v in (*own, *device.versions)],
+    }
+
+
+def _reply(role: Role, request: Json) -> Json:
+    try:
+        return role.answer(request)
+    except Failed as failed:
+        poisoned = any(role.poisoned(d) for d in failed.diagnostics)
+        return {"failed": failed_json(failed), "poisoned": poisoned}
+
+
+def _die_with(parent: int) -> None:
+    """Nothing outlives a parent that was killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(0)
+
+
+def _limit_memory() -> None:
+    """A candidate that eats memory fails alone; where the system must choose a victim, it is the worker."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):
+        total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (int(total * _MEMORY), resource.RLIM_INFINITY))
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,3 @@
+from mdh.tune.measure.local import different
+
+raise different(("cuda:0", "opencl:0"), ["NVIDIA H200", "pthread-AMD EPYC"])

@@ -1,0 +1,3 @@
+from mdh.tune.measure.local import unjudged
+
+raise unjudged("status -9: ")

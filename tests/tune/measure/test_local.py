@@ -1,0 +1,191 @@
+"""The bench on opencl:0: it measures what is good, names what is bad, and outlives all of it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mdh.diagnostics import Failed
+from mdh.tune.measure import posts
+from mdh.tune.measure.faults import KINDS
+from mdh.tune.measure.local import LocalBench
+from mdh.tune.values import Effort, Failure, Job, Limits, Outcome
+from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, SHORT, candidate, keyed, plan
+
+CLASSES = {
+    "illegal store": Failure.CRASH,
+    "misaligned": Failure.CRASH,
+    "trap": Failure.CRASH,
+    "endless loop": Failure.TIMEOUT,
+    "shared memory": Failure.CRASH,
+    "launch shape": Failure.LAUNCH,
+    "endless compile": Failure.TIMEOUT,
+    "compiler crash": Failure.CRASH,
+    "host memory": Failure.CRASH,
+}
+"""What the kinds amount to on a CPU, where a kernel runs inside the measuring process."""
+
+
+def pids(bench: LocalBench) -> list[int]:
+    found = (p._worker for group in (bench._measurers, bench._builders) for p in group.all)
+    return [w.pid for w in found if w is not None]
+
+
+def gone(pid: int) -> bool:
+    """The process has ended; a zombie that waits for its parent counts."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_good_candidates_are_measured_and_bad_schedules_refused() -> None:
+    async def run() -> tuple[list[Outcome], tuple[Outcome, ...], list[int], Path]:
+        async with LocalBench(JOB, jobs=2) as bench:
+            bad = keyed("1: nonsense"), candidate(25, 2)
+            trials = await asyncio.gather(*(bench.trial(c, EFFORT, LIMITS) for c in (*GOOD[:3], *bad)))
+            thorough = Effort(samples=4, seconds=1.0, cold=True, inputs=3)
+            duel = await bench.duel((GOOD[0], bad[0], GOOD[0]), thorough, LIMITS)
+            assert bench.machine.kind == "cpu"
+            assert bench.target == "opencl"
+            return trials, duel, pids(bench), bench._folder
+
+    trials, duel, workers, folder = asyncio.run(run())
+    for outcome in trials[:3]:
+        assert outcome.failure is None, outcome
+        assert 1 <= len(outcome.warm) <= 3
+        assert outcome.seconds
+        assert outcome.device == "opencl:0"
+        assert outcome.clock == "device"
+        assert min(outcome.build_seconds, outcome.check_seconds, outcome.measure_seconds) > 0
+        assert dict(outcome.versions).keys() >= {"mdh", "driver", "numpy"}
+    assert [(o.failure, o.code) for o in trials[3:]] == [
+        (Failure.CONSTRAINTS, "S101"),
+        (Failure.CONSTRAINTS, "K104"),
+    ]
+    assert [o.failure for o in duel] == [None, Failure.CONSTRAINTS, None]
+    assert len(duel[0].cold) == len(duel[0].warm) == len(duel[2].warm)
+    assert all(gone(pid) for pid in workers)
+    assert not folder.exists()
+
+
+def test_planted_faults_are_named_and_good_ones_survive(tmp_path: Path) -> None:
+    bad = {c.key: kind for c, kind in zip(GOOD, KINDS, strict=False)}
+    faults = plan(tmp_path / "faults.json", bad)
+
+    async def run() -> list[Outcome]:
+        async with LocalBench(JOB, jobs=2, faults=faults) as bench:
+            return await asyncio.gather(*(bench.trial(c, EFFORT, SHORT) for c in GOOD[:12]))
+
+    outcomes = asyncio.run(run())
+    for c, outcome in zip(GOOD, outcomes, strict=False):
+        wanted = CLASSES[bad[c.key]] if c.key in bad else None
+        assert outcome.failure == wanted, (bad.get(c.key), outcome)
+        assert outcome.failure is None or (outcome.code and outcome.message)
+
+
+def test_a_wrong_kernel_never_gets_a_time(tmp_path: Path) -> None:
+    faults = plan(tmp_path / "faults.json", {GOOD[1].key: [["= {0}", "= {1}"]]})
+
+    async def run() -> Outcome:
+        async with LocalBench(JOB, jobs=1, faults=faults) as bench:
+            return await bench.trial(GOOD[1], EFFORT, LIMITS)
+
+    outcome = asyncio.run(run())
+    assert (outcome.failure, outcome.code) == (Failure.WRONG, "N101")
+    assert outcome.seconds is None
+
+
+def test_a_worker_that_is_killed_costs_no_result() -> None:
+    async def run() -> tuple[list[Outcome], Outcome]:
+        async with LocalBench(JOB, jobs=1) as bench:
+            tasks = [asyncio.create_task(bench.trial(c, EFFORT, LIMITS)) for c in GOOD[:4]]
+            await tasks[0]
+            for pid in pids(bench):
+                os.kill(pid, signal.SIGKILL)
+            rest = await asyncio.gather(*tasks)
+            stuck = asyncio.create_task(bench.trial(GOOD[4], EFFORT, LIMITS))
+            await asyncio.sleep(0.2)
+            stuck.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await stuck
+            return rest, await bench.trial(GOOD[5], EFFORT, LIMITS)
+
+    rest, last = asyncio.run(run())
+    assert [o.failure for o in (*rest, last)] == [None] * 5
+
+
+def test_a_lost_device_ends_the_bench(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posts, "_BACK_OFF", 0.01)
+    monkeypatch.setattr(posts, "_ATTEMPTS", 2)
+
+    async def run() -> list[Outcome | BaseException]:
+        async with LocalBench(JOB, jobs=1) as bench:
+            post = bench._measurers.all[0]
+            environment = {**post.command.environment, "MDH_OPENCL_PLATFORM": "no such platform"}
+            post.command = replace(post.command, environment=environment)
+            assert post._worker is not None
+            os.kill(post._worker.pid, signal.SIGKILL)
+            trials = (bench.trial(c, EFFORT, LIMITS) for c in GOOD[:3])
+            return await asyncio.gather(*trials, return_exceptions=True)
+
+    for found in asyncio.run(run()):
+        assert isinstance(found, Failed)
+        assert found.diagnostics[0].code == "D102"
+
+
+@pytest.mark.parametrize(
+    ("job", "code"),
+    [(replace(JOB, device="opencl:99"), "D101"), (Job("broken.c", "void f( {"), "C101")],
+    ids=["device", "program"],
+)
+def test_what_cannot_work_is_said_at_once(job: Job, code: str) -> None:
+    async def run() -> None:
+        async with LocalBench(job, jobs=1):
+            pytest.fail("it opened")
+
+    with pytest.raises(Failed, match=code):
+        asyncio.run(run())
+
+
+PARENT = """
+import asyncio, sys
+from tests.tune.measure.bench import GOOD, JOB, EFFORT, LIMITS
+from tests.tune.measure.test_local import pids
+from mdh.tune.measure.local import LocalBench
+
+async def run():
+    async with LocalBench(JOB, jobs=1) as bench:
+        await bench.trial(GOOD[0], EFFORT, LIMITS)
+        print(*pids(bench), flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(run())
+"""
+
+
+def test_nothing_outlives_a_killed_parent() -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        workers = [int(word) for word in parent.stdout.readline().split()]
+        parent.kill()
+    assert workers
+    for _ in range(200):
+        if all(gone(pid) for pid in workers):
+            break
+        time.sleep(0.05)
+    assert all(gone(pid) for pid in workers)
+
+
+def test_two_posts_of_one_device_share_the_work() -> None:
+    async def run() -> list[Outcome]:
+        async with LocalBench(JOB, ("opencl:0", "opencl:0"), jobs=1) as bench:
+            return await asyncio.gather(*(bench.trial(c, EFFORT, Limits()) for c in GOOD[:4]))
+
+    assert all(o.failure is None for o in asyncio.run(run()))

@@ -1,0 +1,137 @@
+"""Parts of the bench that need no process."""
+
+import pytest
+
+from mdh.device.api import Sample
+from mdh.diagnostics import Diagnostic, fail
+from mdh.machine import load_machine
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+from mdh.tune.measure.failures import classify, crashed, message_of, of_the_machine, poisons, timed_out
+from mdh.tune.measure.faults import KINDS, Faults
+from mdh.tune.measure.patience import Patience
+from mdh.tune.measure.timing import run_timed
+from mdh.tune.measure.wire import (
+    effort_json,
+    failed_json,
+    job_json,
+    read_effort,
+    read_failed,
+    read_job,
+    read_text,
+    text_json,
+)
+from mdh.tune.values import THOROUGH, Effort, Failure, Job, Limits, Outcome
+from tests.tune.measure.bench import MATMUL
+
+
+@pytest.mark.parametrize("machine", ["generic-cpu", "h200"])
+def test_a_kernel_text_comes_back_as_it_was(machine: str) -> None:
+    pipeline = Pipeline()
+    program = pipeline.read(Source("matmul.c", MATMUL))
+    known = load_machine(machine)
+    checked = pipeline.check(program, None, known, known.targets[0])
+    text = pipeline.emit(pipeline.lower(checked.plan), program)
+    assert read_text(text_json(text)) == text
+    for kind in KINDS[:4]:
+        faults = Faults(None)
+        assert faults.in_text("key", text) is text
+        faults.plan = {"key": kind}
+        assert faults.in_text("key", text).source != text.source
+
+
+def test_jobs_efforts_and_refusals_come_back_as_they_were() -> None:
+    job = Job("a.c", "void f() {}", (("N", 3), ("T", "float")), "f", device="cuda:1", seed=4)
+    assert read_job(job_json(job)) == job
+    assert read_effort(effort_json(THOROUGH)) == THOROUGH
+    failed = fail("K104", "too large", help="smaller")
+    assert read_failed(failed_json(failed)).diagnostics == failed.diagnostics
+
+
+def _d105(verb: str, status: str) -> Diagnostic:
+    return Diagnostic("D105", "the device could not", witness=(("verb", verb), ("status", status)))
+
+
+@pytest.mark.parametrize(
+    ("found", "failure"),
+    [
+        (Diagnostic("K104", ""), Failure.CONSTRAINTS),
+        (Diagnostic("S101", ""), Failure.CONSTRAINTS),
+        (Diagnostic("D121", ""), Failure.COMPILE),
+        (Diagnostic("D103", ""), Failure.COMPILE),
+        (Diagnostic("D104", ""), Failure.LAUNCH),
+        (Diagnostic("N103", ""), Failure.WRONG),
+        (_d105("launch", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"), Failure.LAUNCH),
+        (_d105("prepare", "CUDA_ERROR_INVALID_VALUE"), Failure.LAUNCH),
+        (_d105("run", "INVALID_WORK_GROUP_SIZE"), Failure.LAUNCH),
+        (_d105("launch", "CUDA_ERROR_ILLEGAL_ADDRESS"), Failure.RUNTIME),
+        (_d105("finish", "cudaErrorMisalignedAddress: misaligned address"), Failure.RUNTIME),
+        (_d105("finish", "cudaErrorLaunchFailure: unspecified launch failure"), Failure.RUNTIME),
+    ],
+)
+def test_classes(found: Diagnostic, failure: Failure) -> None:
+    assert classify((found,)) == failure
+    assert poisons(found) == (failure is Failure.RUNTIME)
+    assert not of_the_machine((found,))
+
+
+def test_messages_name_stage_limit_signal_and_last_words() -> None:
+    assert timed_out("build", 60.0).message == "the candidate did not end its build in 60 s"
+    died = crashed("launch", -6, "LLVM ERROR: no")
+    assert died.message == "the process that did its launch ended by SIGABRT: LLVM ERROR: no"
+    assert message_of((Diagnostic("D121", "refused", notes=("line 3: error",)),)) == "refused; line 3: error"
+
+
+class _Runs:
+    """A call whose runs take what a list says, in turn for ever."""
+
+    def __init__(self, *seconds: float, own: bool = True) -> None:
+        self.seconds, self.own, self.count = seconds, own, 0
+
+    def launch(self) -> None:
+        """Never asked for."""
+
+    def poison(self) -> None:
+        """Never asked for."""
+
+    def sample(self) -> Sample:
+        self.count += 1
+        wall = self.seconds[self.count % len(self.seconds)]
+        return Sample(wall / 2 if self.own else None, wall)
+
+
+def test_runs_are_interleaved_and_losers_stop_after_three() -> None:
+    fast, slow = _Runs(1.0), _Runs(4.0)
+    order: list[int] = []
+    timed = run_timed((fast, slow), Effort(samples=5, seconds=60.0, give_up=1.0), lambda: 0, order.append)
+    assert order == [0, 1, 0, 1, 0, 1, 0, 1, 0, 0]
+    assert (len(timed[0].warm), timed[0].stopped) == (5, False)
+    assert (len(timed[1].warm), timed[1].stopped) == (3, True)
+    assert timed[0].seconds(timed[0].warm) == [0.5] * 5
+
+
+def test_cold_runs_follow_an_eviction_and_a_wall_clock_holds_for_all() -> None:
+    flushed: list[int] = []
+    call = _Runs(1.0, own=False)
+    (timed,) = run_timed(
+        (call,), Effort(samples=2, seconds=60.0, cold=True), lambda: flushed.append(1), lambda _: None
+    )
+    assert (len(flushed), len(timed.cold), len(timed.warm), call.count) == (2, 2, 2, 7)
+    assert timed.clock == "wall"
+    assert timed.seconds(timed.warm) == [1.0, 1.0]
+
+
+def test_one_run_is_taken_even_where_there_is_no_time() -> None:
+    (timed,) = run_timed((_Runs(1.0),), Effort(samples=9, seconds=0.0), lambda: 0, lambda _: None)
+    assert len(timed.warm) == 1
+
+
+def test_patience_shrinks_while_searching_alone() -> None:
+    patience, limits = Patience(), Limits()
+    search = Effort(give_up=1e-3)
+    assert patience.launch(search, limits) == limits.launch
+    patience.saw(Outcome(None, check_seconds=1.5))
+    assert patience.launch(search, limits) == 15.0
+    assert patience.measure(search, limits) == 3.0
+    assert patience.launch(Effort(), limits) == limits.launch
+    assert patience.measure(Effort(), limits) == limits.measure
