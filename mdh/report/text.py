@@ -38,6 +38,17 @@ def seconds_text(s: float) -> str:
     return f"{s * 1e9:.3g} ns"
 
 
+def duration_text(seconds: float) -> str:
+    """`1h30m`, `5m`, `12s`: whole seconds, at most two units."""
+    whole = max(0, round(seconds))
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    if hours:
+        return f"{hours}h{minutes:02d}m" if minutes else f"{hours}h"
+    if minutes:
+        return f"{minutes}m{rest:02d}s" if rest else f"{minutes}m"
+    return f"{rest}s"
+
+
 def count_text(n: float) -> str:
     for unit in ("", " k", " M", " G", " T"):
         if n < 1000:

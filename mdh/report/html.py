@@ -1,0 +1,116 @@
+"""The page of a tuning run: one file without scripts that needs nothing else to be shown."""
+
+from dataclasses import dataclass
+from html import escape
+
+from mdh.report.html_charts import history, importance, parallel, roofline
+from mdh.report.html_style import STYLE
+from mdh.report.text import duration_text, seconds_text
+from mdh.report.tune_importance import Sensitivity, sensitivities
+from mdh.report.tune_roof import Roof
+from mdh.report.tune_text import failure_counts, first_of
+from mdh.tune.result import Tuned
+
+_HISTORY = "Every dot is a candidate, the line is the best so far; orange dots at the top failed."
+_IMPORTANCE = "Share of the variance of log time that a hole alone explains, with its value in the best."
+_PARALLEL = "A line a trial, the thick one is the best; the last axis is the time."
+_ROOFLINE = "Bandwidth and arithmetic peak are the machine file's; bytes are those that memory must carry."
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """What is shown of the best: its schedule, the kernel source, and the roofline where there is one."""
+
+    schedule: str
+    source: str
+    language: str
+    roof: Roof | None
+
+
+def page(tuned: Tuned, winner: Winner | None) -> str:
+    """The whole page as text."""
+    rows = sensitivities(tuned)
+    sizes = ", ".join(f"{name} {value}" for name, value in tuned.defines)
+    lead = f"{', '.join(tuned.devices)}, {tuned.title}{'; ' + sizes if sizes else ''}"
+    body = [
+        f"<h1>{escape(tuned.program)}</h1><p class=lead>{escape(lead)}</p>",
+        _facts(tuned),
+        _chart("History", history(tuned), _HISTORY),
+        _chart("What matters", importance(rows), _IMPORTANCE),
+        _holes(rows),
+        _chart("Trials", parallel(tuned), _PARALLEL),
+        _failures(tuned),
+    ]
+    if winner is not None:
+        if winner.roof is not None:
+            body.append(_chart("Roofline", roofline(winner.roof), _ROOFLINE))
+        body.append(f"<h2>Schedule</h2><pre>{escape(winner.schedule)}</pre>")
+        body.append(
+            f"<h2>Kernel</h2><details><summary>{escape(winner.language)} source</summary>"
+            f"<pre>{escape(winner.source)}</pre></details>"
+        )
+    title = f"{tuned.program} on {tuned.title}"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"<body><main>\n{''.join(part + chr(10) for part in body if part)}</main></body></html>\n"
+    )
+
+
+def _facts(tuned: Tuned) -> str:
+    best = tuned.best.outcome.seconds if tuned.best else None
+    facts = [("none" if best is None else seconds_text(best), "best")]
+    if tuned.speedup is not None:
+        facts.append((f"{tuned.speedup:.2f} ×", "the device's default"))
+    if tuned.speedup_over_given is not None:
+        facts.append((f"{tuned.speedup_over_given:.2f} ×", "the schedule's first point"))
+    right = sum(1 for t in tuned.measured if t.outcome.failure is None)
+    facts.append((f"{right}", f"right of {len(tuned.measured)} candidates"))
+    facts.append((duration_text(tuned.elapsed), f"of tuning, {tuned.sampler}"))
+    if tuned.sizes is not None and tuned.variables:
+        facts.append((f"{tuned.sizes.legal:.3g}", "points of the space"))
+    cells = "".join(f"<div class=fact><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in facts)
+    return f"<div class=facts>{cells}</div>"
+
+
+def _chart(title: str, chart: str, caption: str) -> str:
+    if not chart:
+        return ""
+    return f"<h2>{title}</h2><figure>{chart}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def _holes(rows: tuple[Sensitivity, ...]) -> str:
+    if not rows:
+        return ""
+    cells = "".join(_hole(row) for row in rows)
+    head = (
+        "<tr><th>hole<th>value<th class=n>share<th>next best value<th class=n>costs<th class=n>values tried"
+    )
+    return f"<details><summary>All holes</summary><table>{head}{cells}</table></details>"
+
+
+def _hole(row: Sensitivity) -> str:
+    share = "" if row.share is None else f"{row.share:.0%}"
+    rival = "" if row.rival is None else str(row.rival)
+    regret = "" if row.regret is None else f"{row.regret:.2f} ×"
+    value = "" if row.value is None else str(row.value)
+    name, tried = row.variable.name, f"{row.tried} of {len(row.variable.values)}"
+    texts = (escape(name), escape(value), share, escape(rival), regret, tried)
+    marks = ("", "", " class=n", "", " class=n", " class=n")
+    return "<tr>" + "".join(f"<td{m}>{t}" for m, t in zip(marks, texts, strict=True))
+
+
+def _failures(tuned: Tuned) -> str:
+    counts = failure_counts(tuned)
+    skipped = "; ".join(f"{n:,} {reason}" for reason, n in tuned.skipped)
+    note = f"<p class=note>Not measured: {escape(skipped)}</p>" if skipped else ""
+    if not counts:
+        return f"<h2>Failures</h2><p class=note>None.</p>{note}"
+    rows = []
+    for failure, count in counts:
+        first = first_of(tuned, failure).outcome
+        message = f"{first.code}: {first.message}" if first.code else first.message
+        rows.append(f"<tr><td>{failure}<td class=n>{count}<td><pre>{escape(message)}</pre>")
+    head = "<tr><th>class<th class=n>trials<th>the first message"
+    return f"<h2>Failures</h2><table>{head}{''.join(rows)}</table>{note}"

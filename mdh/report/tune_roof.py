@@ -1,0 +1,33 @@
+"""The winner seen from the machine: what it computes, what it must move, how fast both can be."""
+
+from dataclasses import dataclass
+
+from mdh.ir.plan import Plan
+from mdh.report.traffic import compulsory_bytes
+from mdh.report.work import operations
+from mdh.tune.result import Tuned
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """intensity: operations a byte that memory must carry; points: (name, operations a second)."""
+
+    intensity: float
+    peak: float
+    bandwidth: float
+    points: tuple[tuple[str, float], ...]
+
+
+def roof_of(tuned: Tuned, plan: Plan) -> Roof | None:
+    """None where the program has no arithmetic, or the machine no speeds."""
+    ops = sum(operations(s.stage) for s in plan.stages)
+    least = sum(compulsory_bytes(plan.program, s) for s in plan.stages)
+    wide = any(t.bits == 64 and t.is_float for s in plan.stages for r in s.stage.results for t in r.types)
+    peak = plan.machine.peak_f64 if wide else plan.machine.peak_f32
+    timed = (("default", tuned.baseline), ("best", tuned.best))
+    points = tuple(
+        (name, ops / t.outcome.seconds) for name, t in timed if t is not None and t.outcome.seconds
+    )
+    if not ops or not least or not points or peak <= 0 or plan.machine.bandwidth <= 0:
+        return None
+    return Roof(ops / least, peak, plan.machine.bandwidth, points)

@@ -1,0 +1,124 @@
+"""What a run of the tuner found, as text for a terminal."""
+
+from collections import Counter
+
+from mdh.report.text import duration_text, seconds_text
+from mdh.report.tune_importance import Sensitivity, sensitivities
+from mdh.tune.goal import Ended
+from mdh.tune.result import Tuned
+from mdh.tune.values import Failure, Trial
+
+_ENDINGS = {
+    Ended.TRIALS: "as many as were asked for",
+    Ended.BUDGET: "the budget is used up",
+    Ended.SPEEDUP: "the speedup asked for is reached",
+    Ended.EXHAUSTED: "the space is used up",
+    Ended.STUCK: "no new legal point is found any more",
+    Ended.INTERRUPTED: "interrupted",
+    Ended.LOST: "nothing can be measured any more",
+}
+_MESSAGE_LINES = 12
+_REASONS = {"duplicate": "the same program as another"}
+
+
+def tuned_text(tuned: Tuned) -> str:
+    """The best, the holes, the failures, the files."""
+    blocks = [_head(tuned), _holes(tuned), _failures(tuned), _files(tuned)]
+    return "\n".join(block for block in blocks if block)
+
+
+def _head(tuned: Tuned) -> str:
+    where = ", ".join(tuned.devices) or "a record"
+    quick = [t for t in tuned.trials if t.phase == "quick"]
+    lines = [f"{tuned.program} on {where} ({tuned.title})"]
+    lines.append(f"  best      {best_text(tuned)}")
+    earlier = sum(1 for t in tuned.earlier if t.phase == "quick")
+    before = f", {earlier} of the record before them" if earlier else ""
+    ended = f"{_count(len(quick), 'trial')} in {duration_text(tuned.elapsed)}{before}"
+    lines.append(f"  searched  {ended}; {_ENDINGS[tuned.ended]}")
+    lines.append(f"  trials    {counts_text(tuned)}")
+    if tuned.sizes is not None and tuned.variables:
+        raw, legal = tuned.sizes.raw, tuned.sizes.legal
+        lines.append(
+            f"  space     {_count(len(tuned.variables), 'hole')}, {raw:,} choices, {legal:,} by structure"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def best_text(tuned: Tuned) -> str:
+    """`17.6 ms, 2.31 × the speed of the default schedule (40.7 ms)`."""
+    if tuned.best is None or tuned.best.outcome.seconds is None:
+        return "none: no candidate was right" if tuned.measured else "none: nothing was measured"
+    out = seconds_text(tuned.best.outcome.seconds)
+    if tuned.speedup is not None and tuned.baseline is not None:
+        out += f", {tuned.speedup:.2f} × the device's default schedule{_aside(tuned.baseline)}"
+    if tuned.speedup_over_given is not None and tuned.given is not None:
+        out += f", {tuned.speedup_over_given:.2f} × the schedule's first point{_aside(tuned.given)}"
+    return out
+
+
+def _aside(trial: Trial) -> str:
+    seconds = trial.outcome.seconds
+    return "" if seconds is None else f" ({seconds_text(seconds)})"
+
+
+def counts_text(tuned: Tuned) -> str:
+    failed = failure_counts(tuned)
+    right = sum(1 for t in tuned.measured if t.outcome.failure is None)
+    out = ", ".join([f"{right} right", *(f"{n} {f}" for f, n in failed)])
+    skipped = [f"{n:,} {_REASONS.get(reason, reason)}" for reason, n in tuned.skipped]
+    return f"{out}; not measured: {', '.join(skipped)}" if skipped else out
+
+
+def failure_counts(tuned: Tuned) -> tuple[tuple[Failure, int], ...]:
+    """Failures of the quick trials, the most frequent first."""
+    counted = Counter(t.outcome.failure for t in tuned.measured if t.outcome.failure is not None)
+    return tuple(counted.most_common())
+
+
+def first_of(tuned: Tuned, failure: Failure) -> Trial:
+    return next(t for t in tuned.measured if t.outcome.failure is failure)
+
+
+def _holes(tuned: Tuned) -> str:
+    rows = sensitivities(tuned)
+    if not rows:
+        return ""
+    cells = [("hole", "value", "share", "next best value"), *(_row(r) for r in rows)]
+    widths = [max(len(c[i]) for c in cells) for i in range(3)]
+    lines = [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in cells]
+    lines.append("  share: of the variance of log time that the hole alone explains")
+    return "\n".join(lines) + "\n"
+
+
+def _row(row: Sensitivity) -> tuple[str, str, str, str]:
+    name = (
+        f"{row.variable.name} {row.variable.dim}".rstrip()
+        if row.variable.name[0] == "?"
+        else row.variable.name
+    )
+    share = "-" if row.share is None else f"{row.share:.0%}"
+    rival = "-" if row.rival is None else str(row.rival)
+    if row.regret is not None:
+        rival += f", {row.regret:.2f} × the time"
+    return name, "-" if row.value is None else str(row.value), share, rival
+
+
+def _failures(tuned: Tuned) -> str:
+    lines = []
+    for failure, count in failure_counts(tuned):
+        first = first_of(tuned, failure).outcome
+        text = (first.message or "no message").splitlines()
+        code = f"[{first.code}] " if first.code else ""
+        lines.append(f"  {failure} × {count}, the first: {code}{text[0]}")
+        lines.extend(f"      {row}" for row in text[1:_MESSAGE_LINES])
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _files(tuned: Tuned) -> str:
+    width = max((len(kind) for kind, _ in tuned.files), default=0)
+    return "".join(f"  {kind:<{width}}  {path}\n" for kind, path in tuned.files)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,335 @@
+"""The tuning loop: proposals to the bench, outcomes to the record and the searcher, until a goal is reached.
+
+One thread owns the searcher and the record; building, judging and timing happen in the bench's processes.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.tune.api import Bench
+from mdh.tune.finals import final_effort, finalists, with_baseline
+from mdh.tune.goal import Ended, Goal
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.pace import DROPPED, effort_for
+from mdh.tune.proposals import Proposal, Proposals, Skipped
+from mdh.tune.result import Progress
+from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
+
+ATTEMPTS = 3
+"""Times that a candidate is measured when its worker dies of another one."""
+_GRACE = 10.0
+"""Seconds that trials in flight get at the end of a search."""
+
+
+class Log(Protocol):
+    """Where trials are kept; a trial is on disk when `append` returns."""
+
+    def append(self, trial: Trial) -> None: ...
+
+
+class Watch(Protocol):
+    """Told of every trial and phase; what the user sees while a run goes on."""
+
+    def __call__(self, progress: Progress, trial: Trial | None, /) -> None: ...
+
+
+def _keep_all(keys: tuple[str, ...]) -> None:
+    """For benches that keep nothing."""
+
+
+@dataclass
+class Run:
+    """What a run works with and what it has found so far.
+
+    limits: what kills a worker; drop: told of candidates whose machine code is not needed again.
+    found: called with each better trial before anybody is told of it, and with what is left when the best
+    proves wrong; clock: seconds, of no particular start; first: the number of the first trial; earlier:
+    quick trials of the record that this run goes on with; started: when the
+    budget began, None: with the search.
+    """
+
+    bench: Bench
+    proposals: Proposals
+    log: Log
+    goal: Goal
+    interrupt: Interrupt
+    watch: Watch
+    found: Callable[[Trial | None], None]
+    baseline_key: str = ""
+    given_key: str = ""
+    first: int = 0
+    earlier: tuple[Trial, ...] = ()
+    clock: Callable[[], float] = time.monotonic
+    limits: Limits = field(default_factory=Limits)
+    drop: Callable[[tuple[str, ...]], None] = _keep_all
+    trials: list[Trial] = field(default_factory=list)
+    best: Trial | None = None
+    baseline: Trial | None = None
+    given: Trial | None = None
+    trouble: tuple[Diagnostic, ...] = ()
+    phase: str = "search"
+    started: float | None = None
+    paid: float = 0.0
+    """Seconds of tuning that earlier runs of the record took."""
+    _ok: int = 0
+    _failures: Counter[Failure] = field(default_factory=Counter)
+    _flying: dict["asyncio.Task[Outcome]", tuple[Proposal, float]] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> list[Trial]:
+        """Every quick trial known."""
+        return [*self.earlier, *(t for t in self.trials if t.phase == "quick")]
+
+    @property
+    def elapsed(self) -> float:
+        return 0.0 if self.started is None else self.clock() - self.started
+
+    @property
+    def left(self) -> float | None:
+        return None if self.goal.seconds is None else self.goal.seconds - self.elapsed
+
+
+async def tune(run: Run) -> Ended:
+    """Searches, then holds the finals; `run` has the findings. Never raises for what candidates do; where
+    nothing can be measured any more `run.trouble` says why and what was found stays."""
+    if run.started is None:
+        run.started = run.clock()
+    run.watch(progress(run), None)
+    try:
+        ended = await _search(run)
+        if ended not in (Ended.INTERRUPTED, Ended.LOST):
+            await _until_asked(run, _finals(run))
+            ended = Ended.INTERRUPTED if run.interrupt.asked else ended
+    except Failed as failed:
+        run.trouble = failed.diagnostics
+        ended = Ended.LOST
+    finally:
+        await _drop(run)
+    return ended
+
+
+async def _search(run: Run) -> Ended:
+    while True:
+        ended = _over(run)
+        if ended is not None:
+            if ended is not Ended.INTERRUPTED:
+                await _drain(run)
+            await _drop(run)
+            return ended
+        used_up = await _launch(run)
+        if not run._flying:
+            if used_up:
+                return Ended.EXHAUSTED
+            if run.proposals.stuck:
+                return Ended.STUCK
+            continue
+        await _land(run)
+
+
+def _over(run: Run) -> Ended | None:
+    if run.interrupt.asked:
+        return Ended.INTERRUPTED
+    best, baseline = _seconds(run.best), _seconds(run.baseline)
+    speedup = baseline / best if best and baseline else None
+    return run.goal.reached(trials=len(run.trials), elapsed=run.elapsed, speedup=speedup)
+
+
+async def _launch(run: Run) -> bool:
+    """Fills the bench's slots; True where the space is used up."""
+    while len(run._flying) < run.bench.slots and not run.proposals.stuck:
+        ahead = len(run.trials) + len(run._flying)
+        if run.goal.trials is not None and ahead >= run.goal.trials:
+            return False
+        # results, signals and the budget get their turn between two draws
+        await asyncio.sleep(0)
+        if _over(run) is not None or any(task.done() for task in run._flying):
+            return False
+        match run.proposals.next():
+            case None:
+                return True
+            case Skipped():
+                continue
+            case Proposal() as proposal:
+                _start(run, proposal)
+    return False
+
+
+def _start(run: Run, proposal: Proposal) -> None:
+    best = _seconds(run.best)
+    # the baseline is timed in full however slow it is: it is what all others are compared with
+    suggested = proposal.candidate.key in (run.baseline_key, run.given_key)
+    effort = effort_for(None if suggested else best)
+    work = run.bench.trial(proposal.candidate, effort, run.limits)
+    run._flying[asyncio.ensure_future(work)] = proposal, time.time()
+
+
+async def _land(run: Run) -> None:
+    """Waits for a trial, an interrupt or the end of the search's time."""
+    await _wait(run, None if run.left is None else max(0.0, run.left - run.goal.reserve))
+
+
+async def _drain(run: Run) -> None:
+    """A little longer for what is in flight: giving it up costs workers that the finals need."""
+    end = run.clock() + min(_GRACE, 0.25 * run.goal.reserve if run.left is not None else _GRACE)
+    while run._flying and run.clock() < end and not run.interrupt.asked:
+        await _wait(run, end - run.clock())
+
+
+async def _wait(run: Run, left: float | None) -> None:
+    asked = asyncio.ensure_future(run.interrupt.event.wait())
+    try:
+        done, _ = await asyncio.wait({*run._flying, asked}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
+    for task in sorted((t for t in run._flying if t in done), key=lambda t: run._flying[t][1]):
+        proposal, since = run._flying.pop(task)
+        outcome = task.result()
+        if outcome.innocent and proposal.attempts < ATTEMPTS:
+            run.proposals.again(replace(proposal, attempts=proposal.attempts + 1))
+        else:
+            _tell(run, proposal, outcome, since)
+
+
+def _tell(run: Run, proposal: Proposal, outcome: Outcome, since: float) -> None:
+    trial = _keep(run, proposal.candidate, proposal.origin, "quick", outcome, since)
+    if outcome.failure is None:
+        run._ok += 1
+    else:
+        run._failures[outcome.failure] += 1
+    if proposal.candidate.key == run.baseline_key:
+        run.baseline = trial
+    if proposal.candidate.key == run.given_key:
+        run.given = trial
+    run.proposals.told(proposal, outcome.seconds)
+    improved = outcome.seconds is not None and _beats(outcome, run.best)
+    if improved:
+        run.best = trial
+        run.found(trial)
+    fastest = _seconds(run.best)
+    if outcome.seconds is None or (fastest is not None and outcome.seconds > DROPPED * fastest):
+        run.drop((proposal.candidate.key,))
+    run.watch(replace(progress(run), improved=improved), trial)
+
+
+def _beats(outcome: Outcome, best: Trial | None) -> bool:
+    if outcome.stopped and best is not None:
+        return False
+    held = _seconds(best)
+    return outcome.seconds is not None and (held is None or outcome.seconds < held)
+
+
+def _keep(run: Run, candidate: Candidate, origin: str, phase: str, outcome: Outcome, since: float) -> Trial:
+    number = run.first + len(run.trials)
+    trial = Trial(number, candidate, origin, phase, outcome, since, run.paid + run.elapsed)
+    run.log.append(trial)
+    run.trials.append(trial)
+    return trial
+
+
+async def _finals(run: Run) -> None:
+    """The finalists in one process, then the winner alone in a fresh one; in rounds, since one that more
+    inputs show to be wrong makes room for the next."""
+    out: set[str] = set()
+    while True:
+        chosen = finalists([t for t in run.candidates if t.candidate.key not in out])
+        if run.best is not None and run.best.candidate.key in out:
+            _settle(run, chosen[0] if chosen else None)
+        contest = with_baseline(chosen, run.baseline if _seconds(run.baseline) else None)
+        effort = final_effort(len(contest), run.left)
+        if not chosen or effort is None:
+            return
+        run.phase = "finals"
+        run.watch(progress(run), None)
+        ranked = await _duel(run, contest, effort) if len(contest) > 1 else list(chosen)
+        out |= {t.candidate.key for t in contest} - {t.candidate.key for t in ranked}
+        for trial in ranked:
+            if await _wins(run, trial):
+                return
+            out.add(trial.candidate.key)
+
+
+async def _wins(run: Run, trial: Trial) -> bool:
+    """Times a finalist alone in a fresh process; without time left its standing is enough."""
+    effort = final_effort(1, run.left)
+    if effort is None:
+        _settle(run, trial)
+        return True
+    since = time.time()
+    outcome = await run.bench.trial(trial.candidate, effort, run.limits)
+    again = _keep(run, trial.candidate, trial.origin, "winner", outcome, since)
+    if outcome.seconds is None:
+        return False
+    _settle(run, again)
+    return True
+
+
+def _settle(run: Run, winner: Trial | None) -> None:
+    run.best = winner
+    run.found(winner)
+    run.watch(progress(run), winner)
+
+
+async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Trial]:
+    """Those that are right on more inputs too, the fastest first; the baseline's paired time is kept."""
+    since = time.time()
+    outcomes = await run.bench.duel(tuple(t.candidate for t in contest), effort, run.limits)
+    ranked: list[tuple[float, Trial]] = []
+    for trial, outcome in zip(contest, outcomes, strict=True):
+        again = _keep(run, trial.candidate, trial.origin, "final", outcome, since)
+        if outcome.seconds is not None:
+            ranked.append((outcome.seconds, again))
+            if trial.candidate.key == run.baseline_key:
+                run.baseline = again
+            if trial.candidate.key == run.given_key:
+                run.given = again
+    return [trial for _, trial in sorted(ranked, key=lambda pair: (pair[0], pair[1].number))]
+
+
+async def _until_asked(run: Run, work: Coroutine[Any, Any, None]) -> None:
+    """Runs `work` unless the user ends the run or the budget does."""
+    task = asyncio.ensure_future(work)
+    asked = asyncio.ensure_future(run.interrupt.event.wait())
+    left = None if run.left is None else max(0.0, run.left)
+    try:
+        await asyncio.wait({task, asked}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
+        if not task.done():
+            task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _drop(run: Run) -> None:
+    """Gives up what is in flight."""
+    flying = list(run._flying)
+    run._flying.clear()
+    for task in flying:
+        task.cancel()
+    await asyncio.gather(*flying, return_exceptions=True)
+
+
+def _seconds(trial: Trial | None) -> float | None:
+    return None if trial is None else trial.outcome.seconds
+
+
+def progress(run: Run) -> Progress:
+    failed = tuple((f, run._failures[f]) for f in Failure if run._failures[f])
+    return Progress(
+        phase=run.phase,
+        elapsed=run.elapsed,
+        ok=run._ok,
+        failures=failed,
+        rejected=sum(run.proposals.skipped.values()),
+        best=_seconds(run.best),
+        baseline=_seconds(run.baseline),
+        in_flight=len(run._flying),
+        total=run.goal.seconds,
+        trials=run.goal.trials,
+    )

@@ -1,0 +1,172 @@
+"""Reports of the tuner from made-up trials: importance, text, JSON, the live line, the page."""
+
+import json
+import random
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from mdh.report.html import Winner, page
+from mdh.report.html_svg import Scale
+from mdh.report.tune_importance import explained, sensitivities
+from mdh.report.tune_json import tuned_json
+from mdh.report.tune_line import progress_line, share_done, time_left
+from mdh.report.tune_roof import Roof
+from mdh.report.tune_text import tuned_text
+from mdh.tune.goal import Ended
+from mdh.tune.result import Progress, Sizes, Tuned
+from mdh.tune.space.model import Kind, Variable
+from mdh.tune.values import Candidate, Failure, Outcome, Trial, Value
+
+VARIABLES = (
+    Variable("?bm", Kind.TILE, (8, 16, 32), "i", 64),
+    Variable("2.core.j", Kind.WORD, ("BLK.x", "FOR.1", "<script>")),
+)
+
+
+def trial(
+    n: int, bm: Value, core: Value, seconds: float | None, *, phase: str = "quick", code: str = ""
+) -> Trial:
+    failure = None if seconds is not None else Failure.COMPILE
+    outcome = Outcome(failure, code=code, message="no\nmore lines" if failure else "", warm=(seconds,) * 3
+                      if seconds is not None else ())  # fmt: skip
+    values = (("?bm", bm), ("2.core.j", core))
+    return Trial(n, Candidate(f"k{bm}{core}", f"// {bm}\n", values), "tpe", phase, outcome, elapsed=float(n))
+
+
+def tuned(trials: tuple[Trial, ...] = (), **changes: object) -> Tuned:
+    right = [t for t in trials if t.outcome.seconds]
+    best = min(right, key=lambda t: t.outcome.seconds or 0.0, default=None)
+    whole = Tuned(
+        "matmul", (("N", 64),), ("opencl:0",), "a <title>", "this-cpu", "opencl", "tpe", 0, VARIABLES,
+        Sizes(9, 9), trials, (), best, None, None, (("K150", 3), ("duplicate", 2)), 75.0, Ended.TRIALS,
+        (("schedule", "matmul.this-cpu.mdh"),),
+    )  # fmt: skip
+    return replace(whole, **changes)  # type: ignore[arg-type]
+
+
+def many() -> tuple[Trial, ...]:
+    """bm decides, the core hardly does."""
+    rng = random.Random(0)
+    out = []
+    for n in range(60):
+        bm, core = rng.choice((8, 16, 32)), rng.choice(("BLK.x", "FOR.1"))
+        seconds = 1e-3 * {8: 4.0, 16: 1.0, 32: 2.0}[bm] * rng.uniform(0.95, 1.05)
+        out.append(trial(n, bm, core, None if n % 10 == 9 else seconds, code="D103"))
+    return tuple(out)
+
+
+def test_importance_finds_the_hole_that_matters() -> None:
+    bm, core = sensitivities(tuned(many()))
+    assert bm.value == 16
+    assert bm.share is not None
+    assert bm.share > 0.95
+    assert core.share is not None
+    assert core.share < 0.1
+    assert bm.rival == 32
+    assert bm.regret == pytest.approx(2.0, rel=0.1)
+
+
+def test_importance_of_noise_is_none_whatever_the_number_of_values() -> None:
+    rng = random.Random(1)
+    shares = []
+    for _ in range(200):
+        numbers = [rng.gauss(0, 1) for _ in range(40)]
+        shares.append(explained([numbers[i::10] for i in range(10)]) or 0.0)
+    assert sum(shares) / len(shares) < 0.08
+
+
+@pytest.mark.parametrize("groups", [[], [[1.0]], [[1.0, 2.0], [3.0]]])
+def test_too_few_trials_say_nothing(groups: list[list[float]]) -> None:
+    assert explained(groups) is None
+
+
+def test_equal_times_have_no_share() -> None:
+    assert explained([[1.0] * 5, [1.0] * 5]) == 0.0
+
+
+def test_text_of_a_run() -> None:
+    base = trial(90, 1, "BLK.x", 8e-3)
+    text = tuned_text(tuned((*many(), base), baseline=base))
+    assert text.splitlines()[0] == "matmul on opencl:0 (a <title>)"
+    assert re.search(r"best +95\d µs, [78]\.\d\d × the device's default schedule \(8 ms\)", text)
+    assert "55 right, 6 compile; not measured: 3 K150, 2 the same program as another" in text
+    assert re.search(r"\?bm i +16 +\d\d% +32, [12]\.\d\d × the time", text)
+    assert "compile × 6, the first: [D103] no\n      more lines\n" in text
+    assert text.endswith("  schedule  matmul.this-cpu.mdh\n")
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_text_and_data_of_a_run_that_found_nothing() -> None:
+    empty = tuned((), variables=(), ended=Ended.INTERRUPTED)
+    assert "none: nothing was measured" in tuned_text(empty)
+    assert tuned_json(empty)["best"] is None
+    failed = tuned((trial(0, 8, "BLK.x", None),))
+    assert "none: no candidate was right" in tuned_text(failed)
+    json.dumps(tuned_json(failed), allow_nan=False)
+
+
+def test_speedup_is_of_paired_times_where_there_are_some() -> None:
+    fast, slow = trial(0, 8, "BLK.x", 1e-3), trial(1, 16, "BLK.x", 4e-3)
+    finals = (trial(2, 8, "BLK.x", 2e-3, phase="final"), trial(3, 16, "BLK.x", 3e-3, phase="final"))
+    quick = tuned((fast, slow), best=fast, baseline=slow)
+    assert quick.speedup == pytest.approx(4.0)
+    assert replace(quick, trials=(fast, slow, *finals)).speedup == pytest.approx(1.5)
+
+
+def test_json_has_every_hole() -> None:
+    whole = tuned_json(tuned(many()))
+    assert [h["name"] for h in whole["holes"]] == ["?bm", "2.core.j"]
+    assert whole["trials"]["failed"] == {"compile": 6}
+    assert whole["failures"][0]["message"] == "no\nmore lines"
+    json.dumps(whole, allow_nan=False)
+
+
+def progress(**changes: object) -> Progress:
+    now = Progress("search", 30.0, 10, ((Failure.TIMEOUT, 2),), 5, 1e-3, 2e-3, 3, 60.0, None)
+    return replace(now, **changes)  # type: ignore[arg-type]
+
+
+def test_the_live_line() -> None:
+    assert progress_line(progress(), 30.0) == "best 1 ms (2.00 ×), 10 right, 2 timeout, 24 a minute, 30s left"
+    assert progress_line(progress(best=None, total=None), 0.0).startswith("nothing right yet, 10 right")
+    assert share_done(progress(trials=24), 30.0) == 0.5
+    assert share_done(progress(total=None), 30.0) is None
+    assert time_left(progress(total=None, trials=24), 30.0) == pytest.approx(30.0)
+
+
+def test_the_page_is_whole_and_safe() -> None:
+    base = trial(90, 1, "BLK.x", 8e-3)
+    roof = Roof(10.0, 1e12, 1e11, (("best", 5e11), ("default", 1e10)))
+    strange = trial(91, 8, "<script>", 5e-3)
+    whole = tuned((*many(), base, strange), baseline=base)
+    text = page(whole, Winner("a < b", 'x = "<&>"', "OpenCL C", roof))
+    assert "<script" not in text
+    assert "http" not in text
+    drawings = re.findall(r"<svg.*?</svg>", text, re.S)
+    assert len(drawings) == 4
+    for drawing in drawings:
+        tree = ElementTree.fromstring(drawing)
+        numbers = [
+            v for e in tree.iter() for k, v in e.attrib.items() if k in ("x", "y", "cx", "cy", "x1", "y1")
+        ]
+        assert numbers
+        assert all(-20 <= float(v) <= 800 for v in numbers)
+    assert len(text) < 100_000
+
+
+@pytest.mark.parametrize("trials", [(), (trial(0, 8, "BLK.x", 1e-3),), (trial(0, 8, "BLK.x", None),)])
+def test_the_page_of_almost_nothing(trials: tuple[Trial, ...]) -> None:
+    assert page(tuned(trials), None).endswith("</html>\n")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "log"), [(0, 1, False), (0, 7e3, False), (1e-6, 3e-6, True), (1, 1e9, True)]
+)
+def test_ticks_lie_on_their_scale(low: float, high: float, log: bool) -> None:
+    scale = Scale(low, high, 0, 100, log)
+    ticks = scale.ticks()
+    assert 2 <= len(ticks) <= 14
+    assert all(-1e-9 <= scale(t) <= 100 + 1e-9 for t in ticks)

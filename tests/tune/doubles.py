@@ -1,0 +1,117 @@
+"""Parts of the tuner without a device: a small space, a searcher, a bench that computes its times."""
+
+import asyncio
+import itertools
+import random
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from mdh.diagnostics import Failed, fail
+from mdh.ir.plan import Plan
+from mdh.tune.space.model import Kind, Point, Variable
+from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
+
+VARIABLES = (
+    Variable("?bm", Kind.TILE, (1, 2, 4, 8, 16), "i", 16),
+    Variable("?bn", Kind.TILE, (1, 2, 4, 8, 16), "j", 16),
+    Variable("2.core.i", Kind.WORD, ("BLK.x", "FOR.1")),
+)
+
+
+class SmallSpace:
+    """Fifty points; those with bm * bn > 64 are illegal."""
+
+    def __init__(self, variables: tuple[Variable, ...] = VARIABLES) -> None:
+        self.variables = variables
+        self.points = list(itertools.product(*(v.values for v in variables)))
+        self.count = len(self.points)
+
+    def plan(self, point: Point) -> Plan | Failed:
+        numbers = [v for v in point if isinstance(v, int)]
+        product = 1
+        for n in numbers:
+            product *= n
+        if product > 64:
+            return fail("K150", "too many threads")
+        made: Any = SimpleNamespace(text=f"schedule {point}\n")
+        return made  # type: ignore[no-any-return]
+
+
+class Drawing:
+    """Random order without repetition; keeps what it was told."""
+
+    name = "random"
+
+    def __init__(self, space: SmallSpace, seed: int = 0) -> None:
+        self._rest = list(space.points)
+        random.Random(seed).shuffle(self._rest)
+        self.heard: list[tuple[Point, float | None]] = []
+
+    def ask(self) -> Point | None:
+        return self._rest.pop() if self._rest else None
+
+    def tell(self, point: Point, seconds: float | None) -> None:
+        self.heard.append((point, seconds))
+
+
+class Clock:
+    """Time that passes only when somebody says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def bowl(candidate: Candidate) -> Outcome:
+    """Fastest at bm 8, bn 4, BLK.x."""
+    values = dict(candidate.values)
+    bm, bn = int(values.get("?bm", 1)), int(values.get("?bn", 1))
+    seconds = 1e-3 * (1 + abs(bm - 8) + abs(bn - 4)) * (1 if values.get("2.core.i") == "BLK.x" else 2)
+    return Outcome(None, warm=(seconds,) * 5, clock="device", measure_seconds=0.1)
+
+
+class TableBench:
+    """Answers from a function of the candidate, one second of its clock a trial."""
+
+    def __init__(
+        self, answer: Callable[[Candidate], Outcome] = bowl, clock: Clock | None = None, slots: int = 1
+    ) -> None:
+        self.answer, self.clock, self.slots = answer, clock or Clock(), slots
+        self.seen: list[Candidate] = []
+        self.efforts: list[Effort] = []
+        self.duels: list[tuple[Candidate, ...]] = []
+        self.closed = False
+
+    async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
+        self.seen.append(candidate)
+        self.efforts.append(effort)
+        await asyncio.sleep(0)
+        self.clock.now += 1.0
+        return self.answer(candidate)
+
+    async def duel(
+        self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
+    ) -> tuple[Outcome, ...]:
+        self.duels.append(finalists)
+        self.clock.now += 1.0
+        return tuple(self.answer(c) for c in finalists)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class Memory:
+    """A record that is not on disk."""
+
+    def __init__(self) -> None:
+        self.trials: list[Trial] = []
+
+    def append(self, trial: Trial) -> None:
+        self.trials.append(trial)
+
+
+def failing(failure: Failure, message: str = "it fails") -> Outcome:
+    return Outcome(failure, code="D103", message=message)

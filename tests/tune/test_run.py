@@ -1,0 +1,243 @@
+"""The loop with doubles: order, goals, failures, finals, interrupts. No device, no waiting."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mdh.diagnostics import fail
+from mdh.ir.plan import Plan
+from mdh.tune.goal import Ended, Goal
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.proposals import Proposal, Proposals
+from mdh.tune.result import Progress
+from mdh.tune.run import Run, tune
+from mdh.tune.space.model import Point
+from mdh.tune.values import Candidate, Failure, Outcome, Trial
+from tests.tune.doubles import VARIABLES, Clock, Drawing, Memory, SmallSpace, TableBench, bowl, failing
+
+TWELVE = Goal(trials=12)
+
+
+def candidate_of(plan: Plan, point: Point) -> Candidate:
+    names = (v.name for v in VARIABLES)
+    return Candidate(plan.text, plan.text, tuple(zip(names, point, strict=True)))
+
+
+class Case:
+    def __init__(
+        self, goal: Goal = TWELVE, *, bench: TableBench | None = None, seed: int = 0, **options: Any
+    ) -> None:
+        self.space = SmallSpace()
+        self.searcher = Drawing(self.space, seed)
+        self.bench = bench or TableBench()
+        self.log, self.found, self.told = Memory(), list[Trial | None](), list[Progress]()
+        self.interrupt: Interrupt | None = None
+        self.goal, self.options = goal, options
+        self.watch: Callable[[Progress, Trial | None], None] = lambda progress, _: self.told.append(progress)
+        self.suggested: list[Proposal] = []
+        self.known: dict[str, float | None] = {}
+
+    def run(self) -> Ended:
+        async def body() -> Ended:
+            self.interrupt = Interrupt()
+            proposals = Proposals(self.space, self.searcher, candidate_of, known=self.known)
+            for proposal in self.suggested:
+                proposals.enqueue(proposal)
+            self.state = Run(
+                self.bench, proposals, self.log, self.goal, self.interrupt,
+                self.watch, self.found.append, clock=self.bench.clock, **self.options,
+            )  # fmt: skip
+            return await tune(self.state)
+
+        return asyncio.run(body())
+
+
+def test_trials_end_the_search_and_the_best_wins() -> None:
+    case = Case(Goal(trials=12))
+    assert case.run() is Ended.TRIALS
+    quick = [t for t in case.log.trials if t.phase == "quick"]
+    assert len(quick) == 12
+    assert case.state.best is not None
+    fastest = min(t.outcome.seconds for t in quick if t.outcome.seconds)
+    assert case.state.best.outcome.seconds == fastest
+    assert case.state.best.phase == "winner"
+    assert [t.number for t in case.log.trials] == list(range(len(case.log.trials)))
+
+
+def test_the_same_seed_gives_the_same_trials() -> None:
+    orders = []
+    for _ in range(2):
+        case = Case(seed=3)
+        case.run()
+        orders.append([c.key for c in case.bench.seen])
+    other = Case(seed=4)
+    other.run()
+    assert orders[0] == orders[1] != [c.key for c in other.bench.seen]
+
+
+def test_the_space_is_used_up_and_illegal_points_cost_nothing() -> None:
+    case = Case(Goal())
+    assert case.run() is Ended.EXHAUSTED
+    legal = [p for p in case.space.points if not isinstance(case.space.plan(p), Exception)]
+    assert len([t for t in case.log.trials if t.phase == "quick"]) == len(legal) < case.space.count
+    assert case.state.proposals.skipped["K150"] == case.space.count - len(legal)
+    assert len(case.searcher.heard) == case.space.count
+    assert case.state.best is not None
+    assert dict(case.state.best.candidate.values) == {"?bm": 8, "?bn": 4, "2.core.i": "BLK.x"}
+
+
+def test_the_budget_ends_the_search_with_time_for_finals() -> None:
+    case = Case(Goal(seconds=20.0))
+    assert case.run() is Ended.BUDGET
+    assert len([t for t in case.log.trials if t.phase == "quick"]) == 16
+    assert case.log.trials[-1].phase == "winner"
+    assert case.bench.clock.now <= 20.0
+
+
+def test_a_speedup_ends_the_search() -> None:
+    case = Case(Goal(speedup=2.0), baseline_key="slow")
+    slow = Candidate("slow", "", (("?bm", 16), ("?bn", 16), ("2.core.i", "FOR.1")))
+    case.suggested = [Proposal(slow, "default")]
+    assert case.run() is Ended.SPEEDUP
+    assert case.bench.seen[0] == slow
+    assert case.state.baseline is not None
+    assert case.told[-1].speedup is not None
+    assert case.told[-1].speedup >= 2.0
+
+
+def test_known_candidates_are_not_measured_again() -> None:
+    first = Case(Goal(trials=5))
+    first.run()
+    again = Case(Goal())
+    again.known = {t.candidate.key: t.outcome.seconds for t in first.log.trials}
+    again.run()
+    seen = {t.candidate.key for t in again.log.trials if t.phase == "quick"}
+    assert not seen & set(again.known)
+    assert again.state.proposals.skipped["duplicate"] == len(again.known)
+
+
+def test_failures_are_counted_and_never_win() -> None:
+    def answer(candidate: Candidate) -> Outcome:
+        values = dict(candidate.values)
+        return failing(Failure.WRONG) if values["?bm"] == 8 else bowl(candidate)
+
+    case = Case(Goal(), bench=TableBench(answer))
+    case.run()
+    assert case.state.best is not None
+    assert dict(case.state.best.candidate.values)["?bm"] != 8
+    assert dict(case.told[-1].failures) == {Failure.WRONG: 8}
+
+
+def test_the_innocent_are_tried_again() -> None:
+    lost: set[str] = set()
+
+    def answer(candidate: Candidate) -> Outcome:
+        if candidate.key not in lost and dict(candidate.values)["?bm"] == 2:
+            lost.add(candidate.key)
+            return Outcome(Failure.CRASH, innocent=True)
+        return bowl(candidate)
+
+    case = Case(Goal(), bench=TableBench(answer))
+    case.run()
+    assert lost
+    assert not case.told[-1].failures
+
+
+def test_a_candidate_that_always_loses_its_worker_is_given_up() -> None:
+    case = Case(Goal(trials=1), bench=TableBench(lambda _: Outcome(Failure.CRASH, innocent=True)))
+    assert case.run() is Ended.TRIALS
+    assert len(case.bench.seen) == 4
+    assert case.state.best is None
+
+
+def test_clear_losers_are_stopped_by_the_best_so_far() -> None:
+    case = Case(Goal(trials=12))
+    case.run()
+    assert case.bench.efforts[0].give_up is None
+    assert case.bench.efforts[11].give_up == pytest.approx(3 * min(s for s in _seconds(case)[:11]))
+
+
+def _seconds(case: Case) -> list[float]:
+    return [t.outcome.seconds for t in case.log.trials if t.outcome.seconds is not None]
+
+
+def test_finals_reject_a_winner_that_more_inputs_show_to_be_wrong() -> None:
+    quick = TableBench()
+
+    class Second(TableBench):
+        async def duel(self, finalists: Any, effort: Any, limits: Any) -> tuple[Outcome, ...]:
+            assert effort.inputs > 2
+            return tuple(failing(Failure.WRONG) if dict(c.values)["?bm"] == 8 else bowl(c) for c in finalists)
+
+    def flat(candidate: Candidate) -> Outcome:
+        near = dict(candidate.values)["?bm"] == 8
+        return Outcome(None, warm=(0.99e-3 if near else 1e-3,) * 5)
+
+    quick = Second(flat)
+    case = Case(Goal(), bench=quick)
+    case.run()
+    assert case.state.best is not None
+    assert dict(case.state.best.candidate.values)["?bm"] != 8
+
+
+def test_an_interrupt_ends_it_without_finals() -> None:
+    case = Case(Goal())
+
+    def watch(progress: Progress, trial: Trial | None) -> None:
+        if progress.measured == 3:
+            assert case.interrupt is not None
+            case.interrupt.ask(signal.SIGINT)
+
+    case.watch = watch
+    assert case.run() is Ended.INTERRUPTED
+    assert [t.phase for t in case.log.trials] == ["quick"] * 3
+    assert case.found
+
+
+def test_an_interrupt_does_not_wait_for_what_is_in_flight() -> None:
+    class Hanging(TableBench):
+        async def trial(self, candidate: Any, effort: Any, limits: Any) -> Outcome:
+            if len(self.seen) == 3:
+                asyncio.get_running_loop().call_soon(case.interrupt.ask, signal.SIGTERM)  # type: ignore[union-attr]
+                await asyncio.sleep(3600)
+            return await super().trial(candidate, effort, limits)
+
+    case = Case(Goal(), bench=Hanging(slots=2))
+    assert case.run() is Ended.INTERRUPTED
+    assert len(case.log.trials) == 3
+
+
+def test_a_lost_device_keeps_what_was_found() -> None:
+    class Lost(TableBench):
+        async def trial(self, candidate: Any, effort: Any, limits: Any) -> Outcome:
+            if len(self.seen) == 4:
+                raise fail("D105", "the device is gone")
+            return await super().trial(candidate, effort, limits)
+
+    case = Case(Goal(), bench=Lost())
+    assert case.run() is Ended.LOST
+    assert case.state.trouble[0].code == "D105"
+    assert case.state.best is not None
+
+
+def test_several_are_in_flight() -> None:
+    most = 0
+
+    class Wide(TableBench):
+        flying = 0
+
+        async def trial(self, candidate: Any, effort: Any, limits: Any) -> Outcome:
+            nonlocal most
+            self.flying += 1
+            most = max(most, self.flying)
+            await asyncio.sleep(0.001)
+            self.flying -= 1
+            return await super().trial(candidate, effort, limits)
+
+    case = Case(Goal(trials=10), bench=Wide(clock=Clock(), slots=3))
+    case.run()
+    assert most == 3
+    assert len([t for t in case.log.trials if t.phase == "quick"]) == 10
