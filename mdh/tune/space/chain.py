@@ -5,7 +5,7 @@ have claimed; paths that reach the same state have the same futures, so they are
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from mdh.schedule.model import CORE_LAYERS
@@ -79,6 +79,13 @@ class Chain:
     kept: frozenset[int] = frozenset()
     allowed: Mapping[int, frozenset[Value]] = field(default_factory=dict)
 
+    @property
+    def shape(self) -> object:
+        """Equal for chains that have the same paths; which variables they fill may differ."""
+        entries = tuple(replace(e, tile=_if_any(e.tile), core=_if_any(e.core)) for e in self.entries)
+        own = id(self) if self.shared or self.allowed else 0
+        return own, self.extent, entries, self.bounds, self.vectors, self.ordered
+
     def layers(self) -> list[Layer]:
         """The states behind each step with the edges that lead there; only what a path reaches."""
         out: list[Layer] = [{State(self.extent, NEUTRAL): []}]
@@ -136,6 +143,10 @@ class Chain:
         if len(names) != len(signature.names):
             signature = Signature(signature.units, signature.claims, tuple(sorted(names.items())))
         return State(tile, signature, depth if self.ordered else -1)
+
+
+def _if_any(variable: int | None) -> int | None:
+    return None if variable is None else 0
 
 
 def word_of(choice: Choice) -> str:

@@ -7,7 +7,7 @@ from mdh.tune.space.chain import Chain, Choice
 from mdh.tune.space.free import Group
 from mdh.tune.space.paths import Path, Paths
 from mdh.tune.space.signature import NEUTRAL, Signature, assigned, assignments
-from mdh.tune.space.tally import Tally
+from mdh.tune.space.tally import Rests, Tally
 from mdh.tune.values import Value
 
 Claims = list[tuple[int, int, int]]
@@ -24,12 +24,14 @@ class Joint:
     tallies: tuple[Tally, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.paths = tuple(Paths(c) for c in self.chains)
+        shapes: dict[object, Paths] = {}
+        self.paths = tuple(Paths(c, shapes.setdefault(c.shape, Paths(c))) for c in self.chains)
+        rests = Rests()
         later: frozenset[int] = frozenset()
         tallies: list[Tally] = []
         for i in reversed(range(len(self.chains))):
             following = tallies[-1] if tallies else None
-            tallies.append(Tally(self.paths[i], self._closes(i), later, following))
+            tallies.append(Tally(self.paths[i], self._closes(i), later, following, rests))
             later |= self.chains[i].shared
         self.tallies = tuple(reversed(tallies))
 

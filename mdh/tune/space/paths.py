@@ -6,6 +6,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
 from math import log2
+from typing import Optional
 
 from mdh.tune.space.chain import Chain, Choice, Edge, State
 from mdh.tune.space.signature import Signature
@@ -17,15 +18,20 @@ Path = tuple[tuple[int, Choice], ...]
 
 @dataclass(frozen=True)
 class Paths:
+    """like: the paths of a chain of the same shape, where these have been counted already."""
+
     chain: Chain
+    like: Optional["Paths"] = None
 
     @cached_property
     def layers(self) -> list[dict[State, list[Edge]]]:
-        return self.chain.layers()
+        return self.chain.layers() if self.like is None else self.like.layers
 
     @cached_property
     def onward(self) -> list[dict[State, list[tuple[int, Choice, State]]]]:
         """The edges from each state."""
+        if self.like is not None:
+            return self.like.onward
         out: list[dict[State, list[tuple[int, Choice, State]]]] = []
         for before, layer in zip(self.layers, self.layers[1:], strict=False):
             edges: dict[State, list[tuple[int, Choice, State]]] = {state: [] for state in before}
@@ -38,6 +44,8 @@ class Paths:
     @cached_property
     def counts(self) -> list[dict[State, int]]:
         """Paths from the start to each state."""
+        if self.like is not None:
+            return self.like.counts
         out = [dict.fromkeys(self.layers[0], 1)]
         for layer in self.layers[1:]:
             out.append({s: sum(out[-1][e.before] for e in edges) for s, edges in layer.items()})

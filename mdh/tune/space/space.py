@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 
 from mdh.check.run import check
@@ -15,7 +16,11 @@ from mdh.tune.space.domains import LOOP
 from mdh.tune.space.exact import Joint
 from mdh.tune.space.idle import without_idle_attributes
 from mdh.tune.space.model import Point, Variable
+from mdh.tune.space.plausible import Plausible
 from mdh.tune.values import Value
+
+PATIENCE = 100
+"""Draws that are rejected before points are amended instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,35 @@ class Space:
     def draw(self, rng: Random) -> Point:
         """A structurally legal point, uniformly. Requires count > 0."""
         return self.unrank(rng.randrange(self.count))
+
+    def plausible(self, point: Point) -> bool:
+        """False where the checker would refuse the point for reasons that its values alone show; cheap."""
+        return self._plausible(dict(enumerate(point)))
+
+    def draw_legal(self, rng: Random, tries: int = 2000) -> tuple[Point, Plan] | None:
+        """A legal point and its plan; None where none was found in so many draws.
+
+        Uniform where one draw in PATIENCE is plausible; where layers and regions are so open that fewer are,
+        a point near a drawn one that is.
+        """
+        for n in range(tries):
+            point = self.draw(rng)
+            if not self.plausible(point):
+                if n < PATIENCE:
+                    continue
+                values = self._plausible.amended(dict(enumerate(point)))
+                point = self._point(values)
+                if self.rank(point) is None:
+                    continue
+            plan = self.plan(point)
+            if isinstance(plan, Plan):
+                return point, plan
+        return None
+
+    @cached_property
+    def _plausible(self) -> Plausible:
+        names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
+        return Plausible(self.joint, self.template.sections, names, dict(self.constants))
 
     def nearest(self, wish: Sequence[Value | None]) -> Point:
         """A structurally legal point near a wished one; earlier dimensions come closest. None: no wish, which

@@ -214,3 +214,26 @@ def test_an_empty_space_says_why() -> None:
 def test_a_schedule_without_holes_is_one_point() -> None:
     found = space("1: (de-)comp( 4, 4, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )", M=8, N=8, K=8)
     assert found.count == 1 and found.unrank(0) == () and isinstance(found.plan(()), Plan)
+
+
+@pytest.mark.parametrize(("schedule", "machine", "sizes"), SPACES)
+def test_cheap_rejection_is_the_checkers(schedule: str, machine: str, sizes: dict[str, int]) -> None:
+    found = space(schedule, machine, **sizes)
+    for point in map(found.unrank, range(found.count)):
+        if not found.plausible(point):
+            plan = found.plan(point)
+            assert isinstance(plan, Failed)
+            assert {d.code for d in plan.diagnostics} & {"K106", "K150", "S122"}
+
+
+def test_open_memory_entries_go_inward() -> None:
+    step = "(de-)comp( ?,?,? ) ( ?,? ; ? ) ( ?,?,? )\n"
+    found, rng = space(step * 3, "generic-cpu", M=8, N=8, K=8), Random(4)
+    legal = 0
+    for _ in range(300):
+        point = found.draw(rng)
+        plan = found.plan(point)
+        legal += isinstance(plan, Plan)
+        assert found.plausible(point) or isinstance(plan, Failed)
+    assert legal
+    assert found.draw_legal(rng) is not None
