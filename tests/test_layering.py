@@ -37,6 +37,7 @@ DOORS = {
     "pyopencl": ("mdh.device.opencl",),
     "cupy": ("mdh.device.cuda",),
     "optuna": ("mdh.tune.search.",),
+    "sqlalchemy": ("mdh.tune.search.",),
     "distributed": ("mdh.tune.cluster.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),

@@ -1,0 +1,37 @@
+"""What a search needs of a space of points; mdh.tune.space has it."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from json import dumps
+from random import Random
+from typing import Protocol
+
+from mdh.tune.space.model import Point, Variable
+from mdh.tune.values import Value
+
+
+class Space(Protocol):
+    """All structurally legal points, numbered from 0 to count - 1."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]: ...
+
+    @property
+    def count(self) -> int: ...
+
+    def unrank(self, rank: int, /) -> Point: ...
+
+    def rank(self, point: Point, /) -> int | None:
+        """None: not a point of this space."""
+
+    def draw(self, rng: Random, /) -> Point:
+        """Every point with the same probability."""
+
+    def nearest(self, wish: Sequence[Value | None], /) -> Point:
+        """A legal point near the wished one; a legal wish comes back as it is. None: no wish."""
+
+
+def fingerprint(space: Space) -> str:
+    """Sixteen hex digits; the same in every process that searches the same variables and points."""
+    shown = [[v.name, str(v.kind), list(v.values), v.dim, v.extent, v.stage, v.step] for v in space.variables]
+    return sha256(dumps([space.count, shown]).encode()).hexdigest()[:16]

@@ -1,0 +1,117 @@
+"""Opens what `--storage` names: a database that several tuners share, or a journal file.
+
+Raises Failed F182 where it cannot be opened, F183 where it is lost later on. No message shows a password.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from optuna.exceptions import StorageInternalError
+from optuna.storages import BaseStorage, JournalStorage, RDBStorage
+from optuna.storages.journal import JournalFileBackend
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, ProgrammingError, SQLAlchemyError
+
+from mdh.diagnostics import Failed, fail
+
+FORMS = "postgresql://user:password@host/database, sqlite:///file.db, or the path of a journal file"
+CONNECT_SECONDS = 10
+TABLE_RACES = 10
+"""Several tuners that meet an empty database create its tables at once; all but one of them try again."""
+
+
+def open_storage(url: str) -> BaseStorage:
+    """Creates missing tables. Raises Failed F182."""
+    scheme = url.split(":", 1)[0] if "://" in url else "journal"
+    path = url.removeprefix("journal://")
+    try:
+        if scheme == "journal":
+            return JournalStorage(JournalFileBackend(path))
+        return _database(_with_driver(url), scheme)
+    except (ArgumentError, NoSuchModuleError):
+        raise fail("F182", f"`{masked(url)}` names no storage", help=f"write {FORMS}") from None
+    except ImportError as missing:
+        raise fail(
+            "F182", f"`{masked(url)}` needs a database driver: {_reason(missing)}", help=_driver_help(scheme)
+        ) from None
+    except (SQLAlchemyError, StorageInternalError, OSError, json.JSONDecodeError) as error:
+        raise fail("F182", f"cannot open the storage `{masked(url)}`: {_reason(error)}") from None
+
+
+def _database(url: str, scheme: str) -> RDBStorage:
+    try:
+        make_url(url)
+    except ValueError:  # some texts end in an int() of its parser
+        raise ArgumentError(url) from None
+    for race in range(TABLE_RACES):
+        try:
+            return RDBStorage(url, engine_kwargs=_engine(scheme))
+        except (IntegrityError, ProgrammingError):
+            if race == TABLE_RACES - 1:
+                raise
+            time.sleep(0.2)
+    raise AssertionError
+
+
+def _engine(scheme: str) -> dict[str, Any]:
+    """A host that does not answer is noticed in seconds, not after the two minutes of TCP."""
+    if scheme.startswith("postgresql"):
+        waits = {"connect_timeout": CONNECT_SECONDS, "keepalives_idle": 10, "tcp_user_timeout": 20_000}
+        return {"connect_args": waits, "pool_pre_ping": True}
+    if scheme.startswith("sqlite"):
+        return {"connect_args": {"timeout": CONNECT_SECONDS}}
+    return {"pool_pre_ping": True}
+
+
+def _with_driver(url: str) -> str:
+    """`postgresql://` means psycopg 2 to some versions of SQLAlchemy and psycopg 3 to others."""
+    if url.startswith(("postgresql://", "postgres://")):
+        rest = url.split("://", 1)[1]
+        driver = "psycopg2" if find_spec("psycopg") is None and find_spec("psycopg2") else "psycopg"
+        return f"postgresql+{driver}://{rest}"
+    return url
+
+
+def _driver_help(scheme: str) -> str:
+    if scheme.startswith("postgres"):
+        return 'pip install "mdh[storage]"'
+    return f"install the driver of `{scheme}`, or write {FORMS}"
+
+
+@contextmanager
+def guarded(url: str) -> Iterator[None]:
+    """What is asked of an open storage. Raises Failed F183; the same call may be tried again later."""
+    try:
+        yield
+    except (SQLAlchemyError, StorageInternalError, OSError, json.JSONDecodeError) as error:
+        raise lost(url, error) from None
+
+
+def lost(url: str, error: Exception) -> Failed:
+    return fail(
+        "F183",
+        f"the storage `{masked(url)}` no longer answers: {_reason(error)}",
+        help="nothing that was measured is lost, the record has it; start again when the storage is back, "
+        "or without --storage",
+    )
+
+
+def masked(url: str) -> str:
+    """Without the password, if there is one."""
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of the innermost cause: outer ones speak of sessions and commits."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    inner = getattr(error, "orig", None) or error
+    if isinstance(inner, OSError) and inner.strerror:
+        return inner.strerror.lower()
+    lines = [line.strip() for line in str(inner).splitlines() if line.strip()]
+    return masked(lines[0]) if lines else type(inner).__name__
