@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from typer.core import TyperGroup
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.db_text import list_text, show_text, trial_text
-from mdh.cli.files import write_text
+from mdh.cli.files import keep_inputs, write_text
 from mdh.cli.options import JsonOpt
 from mdh.diagnostics import Failed
 from mdh.tune.records.best import best, ranked
@@ -19,7 +20,7 @@ from mdh.tune.records.export import FORMATS, export_text
 from mdh.tune.records.form import header_fields, trial_fields
 from mdh.tune.records.listing import Listed, data_folder, list_folder, listed
 from mdh.tune.records.merge import merge
-from mdh.tune.records.read import Contents, Section, chosen, failures_of, read_contents
+from mdh.tune.records.read import Contents, Section, chosen, failures_of, read_contents, read_lines
 from mdh.tune.values import Trial
 
 VERBS = ("list", "show", "merge", "export")
@@ -120,16 +121,16 @@ def merge_records(ctx: typer.Context, out: OutArg, inputs: InputsArg, json: Json
     """Write the union of records: every trial once, none dropped, inputs left as they are."""
     line: CommandLine = ctx.obj
     for path in inputs:
-        _contents(line, path, quiet=True)
+        at_word(line, path, partial(read_lines, path))
     remarks = at_word(line, out, lambda: merge(out, inputs))
     _remark(remarks)
-    whole = read_contents(out)
+    whole = read_lines(out)
     trials = sum(len(s.trials) for s in whole.sections)
     if json:
         rows = [_listed_data(r) for r in listed(whole)]
         show_json(ok("db", action="merge", path=out, trials=trials, records=rows, remarks=list(remarks)))
     else:
-        log(f"wrote {out}: {len(whole.sections)} record(s), {trials:,} trials")
+        log(f"wrote {out}: {_many(len(whole.sections), 'record')}, {_many(trials, 'trial')}")
 
 
 @app.command("export")
@@ -150,8 +151,7 @@ def export_record(
     sections = (_chosen(line, contents, record),) if one else contents.sections
     text = export_text(form, sections)
     if out is not None and out != "-":
-        if Path(out).exists() and os.path.samefile(out, file):
-            raise line.fail("F111", f"`{out}` is the record itself", out, help="give another name", last=True)
+        keep_inputs(line, out, [file], {Path(out): text})
         write_text(line, out, text)
         log(f"wrote {out}")
     if json:
@@ -177,10 +177,9 @@ def _in_place(line: CommandLine, place: str, *, strict: bool) -> tuple[list[List
     return list(listed(contents)), list(contents.remarks)
 
 
-def _contents(line: CommandLine, path: str, *, quiet: bool = False) -> Contents:
+def _contents(line: CommandLine, path: str) -> Contents:
     contents = at_word(line, path, lambda: read_contents(path))
-    if not quiet:
-        _remark(contents.remarks)
+    _remark(contents.remarks)
     return contents
 
 
@@ -231,3 +230,7 @@ def _trials_data(section: Section, trials: list[Trial]) -> dict[str, Any]:
         "header": header_fields(section.header),
         "selected": [trial_fields(t, section.header.mark) for t in trials],
     }
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

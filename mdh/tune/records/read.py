@@ -49,7 +49,7 @@ def read_record(path: str, mark: str | None = None) -> tuple[Header, tuple[Trial
 
 def read_contents(path: str) -> Contents:
     """Every record of a file. Raises Failed as `read_record` does, save F176."""
-    contents = contents_of(path, scan_file(path))
+    contents = read_lines(path)
     if not contents.sections:
         raise fail(
             "F174", f"`{path}` has lost its header: {_trials(sum(len(t) for _, t in contents.orphans))} of a"
@@ -57,6 +57,11 @@ def read_contents(path: str) -> Contents:
             " the trials up and writes the header anew",
         )  # fmt: skip
     return contents
+
+
+def read_lines(path: str) -> Contents:
+    """As `read_contents`, but a file that has lost its headers is read too: its trials are orphans."""
+    return contents_of(path, scan_file(path))
 
 
 def chosen(contents: Contents, mark: str | None) -> Section:

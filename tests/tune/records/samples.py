@@ -1,5 +1,6 @@
 """Records of a small matrix product, for the tests and the damage script."""
 
+from functools import cache
 from pathlib import Path
 
 from mdh.frontend.c import read_program
@@ -46,6 +47,7 @@ def schedule(text: str = TEMPLATE) -> Schedule:
     return parse_schedule(Source("template.mdh", text))
 
 
+@cache
 def header(**defines: int | str) -> Header:
     return header_of(
         program(**defines),

@@ -1,0 +1,130 @@
+"""Damages a record and looks what is loaded: `python -m tests.tune.records.damage --flips 10000` writes
+artifacts/tuner_records.md."""
+
+import argparse
+import os
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdh.diagnostics import Failed
+from mdh.tune.records.file import Record
+from mdh.tune.records.read import read_record
+from mdh.tune.values import Trial
+from tests.source_tree import ROOT
+from tests.tune.records.samples import header, write
+
+REPORT = ROOT / "artifacts" / "tuner_records.md"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """outcomes: `loaded` or a code -> how often; wrong: loads that gave what was never written; raised:
+    anything but a diagnostic; lost: most trials that one damage cost."""
+
+    cases: int
+    outcomes: tuple[tuple[str, int], ...]
+    wrong: int
+    raised: int
+    lost: int
+
+
+def flipped(data: bytes, count: int, seed: int) -> Iterator[bytes]:
+    """`data` with one bit turned over, at `count` random places."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        place = chance.randrange(len(data) * 8)
+        out = bytearray(data)
+        out[place // 8] ^= 1 << place % 8
+        yield bytes(out)
+
+
+def cut(data: bytes) -> Iterator[bytes]:
+    """`data` up to each of its bytes."""
+    return (data[:end] for end in range(len(data)))
+
+
+def read_all(path: Path) -> tuple[Trial, ...]:
+    found, trials, _ = read_record(str(path))
+    if found != header():
+        raise AssertionError(f"another header was loaded: {found}")
+    return trials
+
+
+def take_up(path: Path) -> tuple[Trial, ...]:
+    with Record.open(str(path), header()) as record:
+        if record.header != header():
+            raise AssertionError(f"another header was loaded: {record.header}")
+        return tuple(record.trials)
+
+
+def tally(
+    texts: Iterator[bytes], written: tuple[Trial, ...], path: Path, use: Callable[[Path], tuple[Trial, ...]]
+) -> Tally:
+    outcomes: Counter[str] = Counter()
+    cases = wrong = raised = lost = 0
+    known = {trial.number: trial for trial in written}
+    for text in texts:
+        cases += 1
+        path.write_bytes(text)
+        try:
+            trials = use(path)
+        except Failed as failed:
+            outcomes[failed.diagnostics[0].code] += 1
+            continue
+        except Exception as error:  # whatever arrives here is what the table counts
+            raised += 1
+            outcomes[type(error).__name__] += 1
+            continue
+        outcomes["loaded"] += 1
+        wrong += any(known.get(t.number) != t for t in trials) or len(trials) > len(written)
+        lost = max(lost, len(written) - len(trials))
+    return Tally(cases, tuple(outcomes.most_common()), wrong, raised, lost)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--flips", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--trials", type=int, default=12)
+    args = parser.parse_args()
+    # what is on the disk is not asked here, and waiting for it takes hours
+    os.fsync = lambda handle: None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.jsonl"
+        written = write(path, args.trials)
+        data = path.read_bytes()
+        rows = [
+            ("one bit flipped, read", tally(flipped(data, args.flips, args.seed), written, path, read_all)),
+            (
+                "one bit flipped, taken up",
+                tally(flipped(data, args.flips, args.seed), written, path, take_up),
+            ),
+            ("cut at every byte, read", tally(cut(data), written, path, read_all)),
+            ("cut at every byte, taken up", tally(cut(data), written, path, take_up)),
+        ]
+    lines = [
+        "# Damaged records",
+        "",
+        f"`scripts/record-damage --flips {args.flips} --seed {args.seed} --trials {args.trials}`: a record of"
+        f" {args.trials} trials, {len(data):,} bytes, is damaged",
+        "and loaded. A wrong load is one that holds a trial or a header that was never written. A flipped",
+        "newline joins two lines and costs both trials. F174: the header was hit; a tuner writes it anew.",
+        "F170: less than the header is left.",
+        "",
+        "| damage | cases | tracebacks | wrong loads | most trials lost to a bit | outcomes |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, t in rows:
+        said = ", ".join(f"{outcome} {count:,}" for outcome, count in t.outcomes)
+        lost = t.lost if "bit" in name else "-"
+        lines.append(f"| {name} | {t.cases:,} | {t.raised} | {t.wrong} | {lost} | {said} |")
+    REPORT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))  # noqa: T201 - its result
+
+
+if __name__ == "__main__":
+    main()
