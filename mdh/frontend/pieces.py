@@ -140,7 +140,12 @@ def _last_value(
     written = {o.buffer for o in outputs}
     for (k, t), o in zip(stores, outputs, strict=True):
         assert isinstance(t, Assign)
-        if k < n or t.conds or (used_names(o.index) | used_names((o.value,))) & free or not _once(t, kept):
+        if (
+            k < n
+            or t.conds
+            or (used_names(o.index) | used_names((o.value,))) & free
+            or not _once(element_of(t), kept)
+        ):
             return None
     if any(x.buffer in written for e in (found.value, *(o.value for o in outputs)) for x in loads(e)):
         return None
@@ -176,7 +181,10 @@ def replace_load(e: Expr, old: Load, new: Expr) -> Expr:
 def _best(n: int, s: Best) -> Piece:
     where = tuple(Load(b, i, v.dtype) for (b, i), v in zip(s.targets, s.values, strict=True))
     index = where[0].index
-    kinds = tuple(DimKind.CC if v.name in used_names(index) else DimKind.PW for v in s.loops)
+    scattered = any(isinstance(x, Load) for e in index for x in walk(e))
+    own = set() if scattered else used_names(index)
+    kinds = tuple(DimKind.CC if v.name in own else DimKind.PW for v in s.loops)
+    _check_best(s, where, [v for v in s.loops if v.name in own], scattered)
     name = s.op if len(where) > 1 else s.op[3:]
     targets = {w.buffer for w in where}
     if any(x.buffer in targets for e in (*s.values, *index) for x in loads(e)):
@@ -191,6 +199,25 @@ def _best(n: int, s: Best) -> Piece:
     return Piece(n, s.loops, kinds, Operator(name, s.tie), where, values, starts, s.span, outputs)
 
 
+def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered: bool) -> None:
+    """The elements of each best are its own: no two iterations of the `kept` loops share one."""
+    if scattered:
+        if len(where) > 1:
+            what = f"`{where[1].buffer}` goes with a best so far that stands at an index that is data"
+            raise Failed(
+                _carried(what, s.span, None, "find the best first, and where it is in a second nest")
+            )
+        return
+    free = {v.name for v in s.loops if v not in kept}
+    for w in where:
+        foreign = used_names(w.index) & free
+        pair = None if foreign else _meet(w, w, kept, kept, True)
+        if foreign or pair is not None:
+            points = None if pair is None else _points(pair, tuple(kept), tuple(kept))
+            what = f"`{w.buffer}`: several iterations update one element, each its own best so far"
+            raise Failed(_carried(what, s.span, points))
+
+
 def _assign(n: int, s: Assign, reads: Reads) -> Piece:
     me = element_of(s)
     named = used_names(s.index)
@@ -201,7 +228,7 @@ def _assign(n: int, s: Assign, reads: Reads) -> Piece:
     if (
         found is not None
         and (free or scattered)
-        and (scattered or _once(s, [v for v in s.loops if v not in free]))
+        and (scattered or _once(me, [v for v in s.loops if v not in free]))
     ):
         kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
         store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
@@ -230,7 +257,7 @@ def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
         return None
     if any(x.buffer == s.target for e in (cond, s.value, *s.index) for x in loads(e)):
         return None
-    if not _once(s, [v for v in s.loops if v not in free]) or any(True for e in s.index for _ in loads(e)):
+    if not _once(me, [v for v in s.loops if v not in free]) or any(True for e in s.index for _ in loads(e)):
         return None
     kinds = tuple(DimKind.PW if v in free else DimKind.CC for v in s.loops)
     value = convert(select(Var(component(0), I32), s.value, me), me.dtype)
@@ -269,9 +296,8 @@ def _meet(
     return meeting(first, second, ranges, tuple(v.name for v in order), later=later)
 
 
-def _once(s: Assign, loops: list[LoopVar]) -> bool:
+def _once(me: Load, loops: list[LoopVar]) -> bool:
     """Every element belongs to one iteration of `loops`."""
-    me = element_of(s)
     return not loops or _meet(me, me, loops, loops, True) is None
 
 

@@ -1,14 +1,15 @@
 """Scattered outputs (histograms): the output's index is data, so units meet by atomic updates.
 
 `C:SM` privatises the output: every block counts in its own copy, which is merged once. Blocks that split the
-loops merge by atomics in device memory, or (`kernel`) through one copy a block and a second kernel.
+loops merge by atomics in device memory, or (`kernel`) through one copy a block and a second kernel. An output
+stored narrower than its sums are held is summed in a workspace of the wider type and converted once.
 """
 
 from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var
 from mdh.ir.kernel import Atomic, Buf, For, If, Space, Stmt, Store, Workspace
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
@@ -41,6 +42,7 @@ def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
     built = Built([], [])
     after = Built([], [])
     partials: dict[int, tuple[str, ...]] = {}
+    carried: dict[int, tuple[str, ...]] = {}
     for f, fold in enumerate(folds):
         target = nest.buffers[fold.outputs[0].buffer]
         dims, flat = _whole(context, plan.stage, target, fold)
@@ -55,11 +57,23 @@ def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
             built.workspaces.append(Workspace(workspace_buf(part)))
             whole = replace(plan, stage=replace(plan.stage, dims=dims, lets=(), results=()))
             after.add(combine_stage(context, f"{name}_combine", whole, flat, (part,), blocks))
-        elif not keep:
-            value = cast(fold.starts[0] or identity(fold)[0], target.dtype)
-            index = flat.outputs[0].index
-            built.add(map_stage(context, f"{name}_start", plan.stage, dims, target.name, index, value))
-    nest = replace(nest, partials=partials)
+            continue
+        index = flat.outputs[0].index
+        if target.dtype != fold.types[0]:
+            state = Buffer(nest.workspace(f"{name}_state{f or ''}"), fold.types[0], target.shape, temp=True)
+            carried[f] = (state.name,)
+            nest = replace(nest, buffers={**nest.buffers, state.name: state})
+            built.workspaces.append(Workspace(workspace_buf(state)))
+            total = Load(state.name, index, state.dtype)
+            after.add(
+                map_stage(context, f"{name}_finish", plan.stage, dims, target.name, index, total, (state,))
+            )
+            target, keep = state, False
+        if not keep:
+            value = cast(flat.starts[0] or identity(fold)[0], target.dtype)
+            extra = (target,) if target.temp else ()
+            built.add(map_stage(context, f"{name}_start", plan.stage, dims, target.name, index, value, extra))
+    nest = replace(nest, partials=partials, carried=carried)
     kernel, more = kernel_of(nest, context.program, scatter_body)
     built.kernels.append(kernel)
     built.workspaces.extend(more)
@@ -74,13 +88,15 @@ def _whole(context: Context, stage: Stage, target: Buffer, fold: Fold) -> tuple[
     t = fold.types[0]
     starts: tuple[Expr | None, ...] = fold.starts
     if _starts_from_memory(fold):
-        starts = (Load(target.name, index, target.dtype),)
+        starts = (cast(Load(target.name, index, target.dtype), t),)
     out = Output(target.name, index, Var(component(0), t))
     return dims, replace(fold, starts=starts, outputs=(out,))
 
 
 def _starts_from_memory(fold: Fold) -> bool:
     start = fold.starts[0]
+    while isinstance(start, Cast):
+        start = start.arg
     return isinstance(start, Load) and start.buffer == fold.outputs[0].buffer
 
 
@@ -139,7 +155,7 @@ def _scatter(nest: Nest, f: int, values: tuple[Expr, ...], scope: Scope) -> list
     private = private_copy(nest, f)
     if private is None:
         index = tuple(nest.translate(e, scope) for e in o.index)
-        return _update(nest, f, o.buffer, index, values[0], shared=_units(nest) > 1)
+        return _update(nest, f, _home(nest, f), index, values[0], shared=_units(nest) > 1)
     where: list[Expr] = []
     for axis, e in zip(private.axes, o.index, strict=True):
         access = nest.access((e,)) if axis is not None else None
@@ -150,6 +166,11 @@ def _scatter(nest: Nest, f: int, values: tuple[Expr, ...], scope: Scope) -> list
     return _update(
         nest, f, private.buf.name, tuple(where), values[0], shared=nest.threads > 1, buf=private.buf
     )
+
+
+def _home(nest: Nest, f: int) -> str:
+    """Where fold f's sums of all blocks meet in device memory."""
+    return nest.carried[f][0] if f in nest.carried else nest.folds[f].outputs[0].buffer
 
 
 def _units(nest: Nest) -> int:
@@ -204,7 +225,7 @@ def _merge(nest: Nest, f: int, private: Private) -> list[Stmt]:
     if f in nest.partials:
         body: list[Stmt] = [Store(nest.partials[f][0], (part_index(nest, f, scope), *index), value)]
     else:
-        body = _update(nest, f, o.buffer, tuple(index), value, shared=_blocks_share(nest))
+        body = _update(nest, f, _home(nest, f), tuple(index), value, shared=_blocks_share(nest))
     cond = conjunction(terms)
     if cond is not None:
         body = [If(cond, tuple(body))]

@@ -155,12 +155,13 @@ def map_stage(
     buffer: str,
     index: tuple[Expr, ...],
     value: Expr,
+    extra: tuple[Buffer, ...] = (),
 ) -> Built:
-    """buffer[index] = value over cc dims, as a kernel of its own."""
+    """buffer[index] = value over cc dims, as a kernel of its own; `extra`: workspaces that it names."""
     t = value.dtype
     fold = Fold(None, (value,), (None,), (t,), (Output(buffer, index, Var(component(0), t)),), (0,))
     small = replace(stage, name=f"{stage.name}_start", dims=dims, lets=(), results=())
     plan = simple_plan(small, context.machine)
-    nest = context.nest(context.names.kernel(name), plan, (fold,))
+    nest = context.nest(context.names.kernel(name), plan, (fold,), extra)
     kernel, more = kernel_of(nest, context.program)
     return Built([kernel], more)

@@ -1,0 +1,43 @@
+"""Best-so-far updates own their elements: dims of their index run side by side only where none meet."""
+
+import pytest
+
+from mdh.diagnostics import Failed
+from mdh.frontend.c import read_program
+from mdh.ir.program import DimKind
+from mdh.source import Source
+
+HEAD = "void f(float m[40], int at[40], const float x[10][20], const int b[10]) {\n"
+LOOPS = "for (int i = 0; i < 10; i++)\nfor (int j = 0; j < 20; j++)\n"
+REFUSED = {
+    "meets": "if (x[i][j] > m[i + j]) m[i + j] = x[i][j];",
+    "two meet": "if (x[i][j] > m[i + j]) { m[i + j] = x[i][j]; at[i + j] = j; }",
+    "another meets": "if (x[i][j] > m[i]) { m[i] = x[i][j]; at[j] = j; }",
+    "one for all": "if (x[i][j] > m[i]) { m[i] = x[i][j]; at[0] = j; }",
+    "data": "if (x[i][j] > m[b[i]]) { m[b[i]] = x[i][j]; at[b[i]] = j; }",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED.values(), ids=list(REFUSED))
+def test_shared_elements(body: str) -> None:
+    with pytest.raises(Failed) as failed:
+        read_program(Source("input.c", HEAD + LOOPS + body + "}"))
+    (diagnostic,) = failed.value.diagnostics
+    assert diagnostic.code == "C150"
+    assert diagnostic.labels[0].span.line == 4
+
+
+def test_own_elements() -> None:
+    for body in (
+        "if (x[i][j] > m[2 * i]) { m[2 * i] = x[i][j]; at[i] = j; }",
+        "if (x[i][j] > m[i]) m[i] = x[i][j];",
+    ):
+        (stage,) = read_program(Source("input.c", HEAD + LOOPS + body + "}")).stages
+        assert [d.kind for d in stage.dims] == [DimKind.CC, DimKind.PW]
+
+
+def test_at_an_index_that_is_data() -> None:
+    """A best at an index that is data is a histogram: all its loops reduce."""
+    text = HEAD + LOOPS + "if (x[i][j] > m[b[i]]) m[b[i]] = x[i][j]; }"
+    (stage,) = read_program(Source("input.c", text)).stages
+    assert [d.kind for d in stage.dims] == [DimKind.PW, DimKind.PW]

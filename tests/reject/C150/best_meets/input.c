@@ -1,0 +1,6 @@
+void f(float m[30], const float x[10][20]) {
+  for (int i = 0; i < 10; i++)
+    for (int j = 0; j < 20; j++)
+      if (x[i][j] > m[i + j])
+        m[i + j] = x[i][j];
+}
