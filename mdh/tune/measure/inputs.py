@@ -12,7 +12,10 @@ from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded
 from mdh.reference.error import Bounded
 from mdh.reference.numbers import Array
-from mdh.report.arguments import Kind, make_arrays, make_scalars, read_before_written
+from mdh.report.arguments import Kind, index_limits, make_arrays, make_scalars, read_before_written
+
+_CHOOSING = ("min", "max", "argmin", "argmax")
+"""Operators that keep one value of many."""
 
 
 @dataclass(frozen=True)
@@ -64,4 +67,23 @@ def read_set(program: Program, seed: int, number: int, folder: Path) -> InputSet
 
 def _given(program: Program, seed: int, number: int) -> tuple[dict[str, Array], dict[str, int | float]]:
     own = seed + 1000 * number
-    return make_arrays(program, {}, own, kind_of(number)), make_scalars(program, {}, own)
+    arrays = make_arrays(program, {}, own, kind_of(number))
+    if any(r.op is not None and r.op.name in _CHOOSING for s in program.stages for r in s.results):
+        indices, read = index_limits(program), read_before_written(program)
+        for name in read - indices.keys() & arrays.keys():
+            _mark_edges(arrays[name], number)
+    return arrays, make_scalars(program, {}, own)
+
+
+def _mark_edges(array: Array, number: int) -> None:
+    """The greatest value at the end and the least at the beginning of every other line along each axis, in
+    the next set the other way round: of a choice among many, random values hardly ever show that a loop
+    leaves out the last."""
+    least, greatest = (-7, 7) if array.dtype.kind != "u" else (0, 7)
+    first, last = (least, greatest) if number % 4 in (0, 3) else (greatest, least)
+    for axis in range(array.ndim):
+        lines = np.moveaxis(array, axis, 0)
+        others = np.indices(lines.shape[1:], sparse=True)
+        chosen = np.broadcast_to(np.asarray(sum(others, 0) % array.ndim == axis), lines.shape[1:])
+        lines[0, ...][chosen] = first
+        lines[-1, ...][chosen] = last

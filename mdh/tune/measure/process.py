@@ -20,6 +20,8 @@ _REPLY = 1 << 24
 """Bytes of the longest reply."""
 _WORDS = 1 << 14
 """Bytes kept of what a worker says on stderr."""
+_LEAVING = 1.0
+"""Seconds that a process which hung up may take to end by itself."""
 _GONE = 2.0
 """Seconds that a killed process is waited for; one that hangs inside a driver is left to the system."""
 
@@ -96,8 +98,7 @@ class Worker:
             self._writer.write(json.dumps(request).encode() + b"\n")
             return await self._reply(start, limit)
         except (OSError, ValueError, EOFError):
-            status = await self.kill()
-            raise Died(status, self.last_words()) from None
+            raise await self._died() from None
         except Late:
             await self.kill()
             raise
@@ -111,8 +112,7 @@ class Worker:
         try:
             return await self._reply(self._clock(), limit)
         except (OSError, ValueError, EOFError):
-            status = await self.kill()
-            raise Died(status, self.last_words()) from None
+            raise await self._died() from None
         except (Late, asyncio.CancelledError):
             self._kill_group()
             raise
@@ -145,6 +145,13 @@ class Worker:
             self._signal(signal.SIGCONT)
             self._paused += monotonic() - self._paused_at
             self._paused_at = None
+
+    async def _died(self) -> Died:
+        """It has hung up: its own exit status, not that of being killed for it."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), _LEAVING)
+        status = await self.kill()
+        return Died(status, self.last_words())
 
     async def kill(self) -> int:
         """Ends the group; returns the process's exit status, -SIGKILL where it does not go."""

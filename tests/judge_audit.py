@@ -1,0 +1,195 @@
+"""Audit of the judge of candidates: `scripts/judge-audit` plants faults and measures right kernels.
+
+A planted fault must not get a time; a legal schedule, split reductions and odd tiles included, must.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+
+from mdh.device.api import open_device
+from mdh.diagnostics import Failed
+from mdh.machine import Machine
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+from mdh.tune.measure.local import LocalBench
+from mdh.tune.values import Candidate, Effort, Failure, Job, Limits, Outcome
+from tests.planted_faults import PLANTED, Planted
+from tests.random_schedules import random_schedule
+from tests.source_tree import ROOT
+
+EFFORT = Effort(samples=3, seconds=0.05, inputs=2)
+LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
+VALID = (
+    ("matmul", {"M": 50, "N": 68, "K": 130}),
+    ("matmul_t", {"M": 19, "N": 16, "K": 33}),
+    ("dot", {"K": 65536}),
+    ("dot_int8", {"K": 65536}),
+    ("matvec", {"M": 37, "K": 45}),
+    ("row_max", {"M": 37, "N": 45}),
+    ("row_argmax", {"M": 37, "N": 45}),
+    ("softmax", {"M": 21, "N": 45}),
+    ("prefix_sum", {"N": 7001}),
+    ("histogram", {"N": 7000, "BINS": 256}),
+    ("jacobi2d", {"N": 37, "M": 45}),
+    ("conv2d", {"N": 2, "H": 5, "W": 7, "C": 3, "K": 19, "R": 3, "S": 2, "STRIDE": 2}),
+    ("gather_sum", {"BAGS": 37, "LENGTH": 13, "ROWS": 40, "D": 45}),
+    ("matmul_half", {"M": 50, "N": 68, "K": 130}),
+    ("matmul_bf16", {"M": 50, "N": 68, "K": 130}),
+)
+MISTAKES = (Failure.WRONG, Failure.CRASH, Failure.RUNTIME, Failure.TIMEOUT, Failure.LAUNCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A candidate that came out as it should not."""
+
+    what: str
+    outcome: Outcome
+
+
+def job_of(program: str, defines: dict[str, int], device: str) -> Job:
+    path = ROOT / "inputs_c" / f"{program}.c"
+    return Job(path.name, path.read_text(encoding="utf-8"), tuple(defines.items()), device=device)
+
+
+def key_of(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+async def outcomes(
+    job: Job, candidates: list[Candidate], jobs: int | None, faults: Path | None = None
+) -> list[Outcome]:
+    if not candidates:
+        return []
+    async with LocalBench(job, jobs=jobs, faults=faults) as bench:
+        free = asyncio.Semaphore(bench.slots)
+
+        async def one(candidate: Candidate) -> Outcome:
+            async with free:
+                return await bench.trial(candidate, EFFORT, LIMITS)
+
+        return await asyncio.gather(*(one(c) for c in candidates))
+
+
+def planted(
+    device: str, machine: Machine, target: str, jobs: int | None
+) -> Iterator[tuple[Planted, Outcome | None]]:
+    """Each fault with what came of it; None where this device's text has nothing of the kind."""
+    pipeline = Pipeline()
+    for (name, sizes), group in groupby(PLANTED, lambda p: (p.program, p.defines)):
+        job = job_of(name, dict(sizes), device)
+        program = pipeline.read(Source(job.path, job.source), defines=dict(sizes))
+        checked = pipeline.check(program, None, machine, target)
+        source = pipeline.emit(pipeline.lower(checked.plan), program).source
+        plan, candidates, chosen = {}, [], []
+        for fault in group:
+            broken = fault.apply(source)
+            if broken is None:
+                yield fault, None
+                continue
+            key = key_of(name + fault.name)
+            plan[key] = [[source, broken]]
+            candidates.append(Candidate(key, checked.plan.text))
+            chosen.append(fault)
+        with tempfile.TemporaryDirectory(prefix="mdh-judge-") as folder:
+            path = Path(folder) / "plan.json"
+            path.write_text(json.dumps(plan), encoding="utf-8")
+            yield from zip(chosen, asyncio.run(outcomes(job, candidates, jobs, path)), strict=True)
+
+
+def valid(
+    device: str, machine: Machine, target: str, count: int, jobs: int | None
+) -> tuple[int, list[Missed], Counter[str]]:
+    """How many legal random schedules were measured, and those that were not; trials by program."""
+    measured, missed, programs = 0, [], Counter[str]()
+    pipeline = Pipeline()
+    for name, sizes in VALID:
+        job = job_of(name, sizes, device)
+        program = pipeline.read(Source(job.path, job.source), defines=sizes)
+        wanted, seed = count // len(VALID) + 1, 0
+        texts: dict[str, None] = {}
+        while len(texts) < wanted and seed < 40 * wanted:
+            seed += 1
+            text = random_schedule(program, machine, seed)
+            try:
+                given = pipeline.schedule(Source("<random>", text))
+                plan = pipeline.check(program, given, machine, target).plan
+            except Failed:
+                continue
+            texts[plan.text] = None
+        found = asyncio.run(outcomes(job, [Candidate(key_of(t), t) for t in texts], jobs))
+        for text, outcome in zip(texts, found, strict=True):
+            if outcome.failure in MISTAKES or outcome.failure is Failure.COMPILE:
+                missed.append(Missed(f"{name}:\n{text}", outcome))
+            else:
+                assert outcome.failure is None, outcome
+                measured += 1
+                programs[name] += 1
+    return measured, missed, programs
+
+
+def report(
+    device: str, title: str, faults: list[tuple[Planted, Outcome | None]], measured: int,
+    missed: list[Missed], programs: Counter[str], seconds: float,
+) -> str:  # fmt: skip
+    tried = [(f, o) for f, o in faults if o is not None]
+    won = [(f, o) for f, o in tried if o.failure is None]
+    broken = [f for f, o in tried if o.failure is Failure.COMPILE]
+    total = measured + len(missed)
+    rows = [
+        f"| {f.name} | {f.program} | {'not in this text' if o is None else o.failure or 'NOT CAUGHT'} |"
+        f" {'' if o is None else o.message[:90].replace('|', '/')} |"
+        for f, o in faults
+    ]
+    wrong = [m for m in missed if m.outcome.failure is Failure.WRONG]
+    share = 100 * len(wrong) / max(1, total)
+    lines = [
+        "# Does the judge see what is wrong, and only that?",
+        "",
+        f"`./scripts/judge-audit --device {device}` prints this again ({title}, {seconds:.0f} s).",
+        "",
+        f"- faults of code generation planted: {len(tried)}; caught: {len(tried) - len(won)};"
+        f" with a time, so that they could win: {len(won)}",
+        f"- legal random schedules: {total}; measured: {measured}; found wrong: {len(wrong)} ({share:.2f} %);"
+        f" others without a time: {len(missed) - len(wrong)}",
+        f"- by program: {', '.join(f'{name} {n}' for name, n in programs.items())}",
+        *([f"- edits that do not compile: {len(broken)}"] if broken else []),
+        "",
+        "| fault | program | class | message |",
+        "|---|---|---|---|",
+        *rows,
+    ]
+    for one in missed:
+        lines += ["", f"Turned away ({one.outcome.code}: {one.outcome.message}), {one.what}"]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", default="opencl:0")
+    parser.add_argument("--valid", type=int, default=2000)
+    parser.add_argument("--jobs", type=int)
+    given = parser.parse_args()
+    device = open_device(given.device)
+    start = time.perf_counter()
+    faults = list(planted(given.device, device.machine, device.target, given.jobs))
+    found = valid(given.device, device.machine, device.target, given.valid, given.jobs)
+    text = report(given.device, device.title, faults, *found, time.perf_counter() - start)
+    sys.stdout.write(text)
+    family = "" if given.device == "opencl:0" else "_" + given.device.partition(":")[0]
+    (ROOT / "artifacts" / f"tuner_judge{family}.md").write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""Faults of a code generator, as edits of the kernels that it prints: each makes a kernel that is wrong.
+
+An edit is a pattern, what replaces it, and which of its matches is meant; it applies to the text that the
+default schedule of a program gives on the device at hand.
+"""
+
+import re
+from dataclasses import dataclass
+
+LOOP = r"for \(int (\w+) = 0; \1 < (\d+); \+\+\1\)"
+GUARD = r"if \(([^{};]*< [^{};]*)\)(?= *\n)"
+BLOCK = r"(const int (blk_\w+) = [^;]+;)"
+BODY = r"(_(?:kernel|B|top)\([^)]*\)\s*\{)"
+BARRIER = r"\n *(?:__syncthreads\(\)|barrier\([^)]*\)|__syncwarp\(\));"
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """name: what went wrong; program: a C file's name and its sizes."""
+
+    name: str
+    program: str
+    defines: tuple[tuple[str, int], ...]
+    pattern: str
+    replacement: str
+    which: int = 0
+
+    def apply(self, source: str) -> str | None:
+        """The broken text; None where this device's text has nothing of the kind."""
+        found = list(re.finditer(self.pattern, source))
+        if not found or self.which >= len(found):
+            return None
+        at = found[self.which]
+        broken = source[: at.start()] + at.expand(self.replacement) + source[at.end() :]
+        return None if broken == source else broken
+
+
+def _of(program: str, defines: dict[str, int], *edits: tuple[str, str, str, int]) -> tuple[Planted, ...]:
+    sizes = tuple(defines.items())
+    return tuple(Planted(name, program, sizes, *rest) for name, *rest in edits)  # type: ignore[arg-type]
+
+
+PLANTED = (
+    *_of(
+        "matmul_init",
+        {"M": 21, "N": 27, "K": 19},
+        ("unwritten tile", BLOCK, r"\1 if (\2 == 1) return;", 0),
+        ("loop one too short", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
+        ("missing guard of a store", GUARD, "if (1)", -1),
+        ("wrong stride of the output", r"C\[blk_(\w+) \* (\d+)", r"C[blk_\1 * (\2 + 1)", 0),
+        ("shifted input", r"A\[blk_", "A[1 + blk_", 0),
+        ("accumulator starts at one", r"\{0\}", "{1}", 0),
+        ("stale output is added to", r"(C\[[^\]]*\]) = ", r"\1 += ", 0),
+        ("wrong combine operator", r" \+= ", " -= ", 0),
+        ("an input is written", BODY, r"\1 ((__global float *)A)[3] = 5.0f;", 0),
+        ("a store behind the array", BODY, r"\1 C[21 * 27 + 2] = 1.0f;", 0),
+        ("a store before the array", BODY, r"\1 C[-3] = 1.0f;", 0),
+        ("inputs truncated to integers", r"(A\[[^\]]*\])", r"(float)(int)\1", 0),
+    ),
+    *_of(
+        "matmul",
+        {"M": 24, "N": 32, "K": 19},
+        ("the old value is lost", r"(C\[[^\]]*\]) \+= ", r"\1 = ", 0),
+        ("tile of an input staged short", LOOP, r"for (int \1 = 0; \1 < \2 / 2; ++\1)", 0),
+        ("lost barrier", BARRIER, "", 0),
+        ("lost second barrier", BARRIER, "", 1),
+    ),
+    *_of(
+        "dot",
+        {"K": 7000},
+        ("a partial result is lost", r"part_(\w*) < (\d+)", r"part_\1 < \2 - 1", 0),
+        ("a partial result is counted twice", r"part_(\w*)\]", r"part_\1 > 0 ? part_\1 - 1 : 0]", 0),
+        ("a lane is lost", r"sum_3 \+ sum_4", "sum_3", 0),
+        ("edge of the reduction without guard", GUARD, "if (1)", -1),
+        ("reduction starts in the last block's middle", LOOP, r"for (int \1 = 1; \1 < \2; ++\1)", 0),
+        ("right once, wrong later", r"C\[0\] = (\w+);", r"C[0] = C[0] == C[0] ? 2.0f * \1 : \1;", 0),
+    ),
+    *_of(
+        "softmax",
+        {"M": 21, "N": 45},
+        ("the sum is not divided by", r" / total\[[^\]]*\]", "", 0),
+        ("a stage's result of another row", r"top\[blk_", "top[0 * blk_", 2),
+        ("a sum of the wrong sign", r"exp\(", "-exp(", 0),
+    ),
+    *_of(
+        "row_argmax",
+        {"M": 7, "N": 45},
+        ("the last of equal elements", r"v_best_RM1 < h_best_RM1", "v_best_RM1 > h_best_RM1", 2),
+        ("least instead of greatest", r"v_best_RM > h_best_RM", "v_best_RM < h_best_RM", 0),
+        ("one element is not looked at", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
+    ),
+    *_of(
+        "row_max",
+        {"M": 7, "N": 45},
+        ("minimum for maximum", r"max\(", "min(", 0),
+        ("the edge is not looked at", GUARD, "if (0)", 0),
+    ),
+    *_of(
+        "prefix_sum",
+        {"N": 3001},
+        ("exclusive for inclusive", r"(S\[[^\]]*\]) = prefix(\w*)", r"\1 = held\2", 0),
+        ("the blocks before are forgotten", r"S_RM = prefix_sum_prefix_\[[^\]]*\]", "S_RM = 0.0f", 0),
+        ("a block's total one element short", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
+    ),
+    *_of(
+        "histogram",
+        {"N": 3000, "BINS": 16},
+        ("an update that is not atomic and overwrites", r"atomic_add\(&(H\[[^\]]*\]), ", r"(\1 = ", 0),
+        ("bins that are not cleared", r"(H_SM\[[^\]]*\]) = 0;", r"\1 = 1;", 0),
+        ("one bin is not written", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", -1),
+    ),
+    *_of(
+        "jacobi2d",
+        {"N": 37, "M": 45},
+        ("a neighbour at the wrong place", r"\+ 47\]", "+ 46]", 0),
+        ("the edge is overwritten", r"\+ 88\] = ", "+ 89] = ", 0),
+        ("a neighbour is left out", r" \+\s+\*\(__global const float8_u \*\)&A\[[^\]]*\+ 95\]", "", 0),
+    ),
+    *_of(
+        "transpose",
+        {"M": 20, "N": 36},
+        ("swapped index", r"B\[blk_(\w) \* (\d+) \+ (\w+) \* (\d+)", r"B[blk_\1 * \4 + \3 * \2", 0),
+        ("edge without guard", GUARD, "if (1)", -1),
+        ("a column is left out", LOOP, r"for (int \1 = 1; \1 < \2; ++\1)", 0),
+        ("reads its own output", r"= A\[", "= B[", 0),
+    ),
+)
