@@ -9,7 +9,7 @@ from mdh.machine import Machine
 from mdh.tune.prior.model import Signs
 from mdh.tune.prior.nest import GRID, LANE, LOOP, Copy, Level, Nest, View
 from mdh.tune.prior.reuse import fetched, streams_of
-from mdh.tune.prior.warp import lane_offsets, sectors, turns
+from mdh.tune.prior.warp import global_cycles, lane_offsets, turns
 
 TERMS = (
     "arithmetic", "issue", "shared", "l1", "l2", "dm", "latency", "spills", "combine", "launch",
@@ -151,7 +151,7 @@ def _asked(nest: Nest, body: Body, block: Block, machine: Machine) -> Asked:
             shared += n * runs * turns(offsets, width, machine.warp)
             near += n
         else:
-            wavefronts += n * runs * sectors(offsets, width, machine.warp) * 32 / L1_BYTES
+            wavefronts += n * runs * global_cycles(offsets, width, machine.warp)
             far += 0.0 if view.access.store else n
     for copy in nest.copies:
         c = _copied(nest, copy, block, machine)
@@ -228,7 +228,7 @@ def _fragment(
     warps = block.warps * runs * n
     if copy.source == "SM":
         return warps, warps * turns(offsets, size * vec, machine.warp), 0.0
-    return warps, 0.0, warps * sectors(offsets, size * vec, machine.warp) * 32 / L1_BYTES
+    return warps, 0.0, warps * global_cycles(offsets, size * vec, machine.warp)
 
 
 def _traffic(nest: Nest, block: Block, machine: Machine) -> tuple[float, float]:
@@ -289,6 +289,7 @@ def _combining(nest: Nest, block: Block, machine: Machine) -> float:
     cycle = 1.0 / machine.clock
     width = max((r.width for r in nest.facts.results), default=4)
     reduced = prod(v.parts for v in nest.grid if nest.facts.kinds[v.dim] is not DimKind.CC)
+    results = prod(n for n, k in zip(nest.facts.extents, nest.facts.kinds, strict=True) if k is DimKind.CC)
     waves = ceil(nest.blocks / (machine.units * block.resident))
     for methods in nest.plan.combines:
         for method in methods:
@@ -300,11 +301,11 @@ def _combining(nest: Nest, block: Block, machine: Machine) -> float:
                 case "cluster":
                     total += 10 * BARRIER * cycle * waves
                 case "atomic":
-                    total += nest.facts.finished * reduced * cycle / 64 + reduced * 2 * cycle
+                    total += results * reduced * cycle / 64 + reduced * 2 * cycle
                 case "ticket":
                     total += 2e-6
                 case _:
-                    moved = nest.facts.finished * reduced * width * 2
+                    moved = results * reduced * width * 2
                     total += moved / machine.bandwidth / 2 + reduced * 2e-9
     if nest.facts.scattered:
         held = any(h.region == "SM" for s in nest.plan.steps for h in s.holdings)

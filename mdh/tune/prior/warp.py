@@ -3,7 +3,7 @@ memory."""
 
 from mdh.tune.prior.nest import Level
 
-SECTOR, BANKS, WORD = 32, 32, 4
+SECTOR, CACHED, BANKS, WORD = 32, 128, 32, 4
 
 
 def lane_offsets(threads: tuple[Level, ...], strides: tuple[int | None, ...], warp: int) -> list[int] | None:
@@ -21,15 +21,20 @@ def lane_offsets(threads: tuple[Level, ...], strides: tuple[int | None, ...], wa
     return out[:warp]
 
 
-def sectors(offsets: list[int] | None, width: int, warp: int) -> float:
-    """32-byte sectors that a warp's access touches. width: bytes a lane."""
+def global_cycles(offsets: list[int] | None, width: int, warp: int) -> float:
+    """Cycles that the first-level cache is busy with a warp's access. width: bytes a lane.
+
+    A cycle serves a line of 128 bytes if it is used as a whole; lines of which little is used cost half a
+    cycle and an eighth of one for each sector.
+    """
     if offsets is None:
-        return float(warp * max(1, width // SECTOR))
-    found: set[int] = set()
+        return warp * 0.625
+    lines, found = set(), set()
     for a in offsets:
-        found.add(a // SECTOR)
-        found.add((a + width - 1) // SECTOR)
-    return float(len(found))
+        for end in (a, a + width - 1):
+            lines.add(end // CACHED)
+            found.add(end // SECTOR)
+    return max(1.0, len(lines) / 2.0 + len(found) / 8.0)
 
 
 def turns(offsets: list[int] | None, width: int, warp: int) -> float:
