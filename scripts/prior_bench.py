@@ -1,13 +1,14 @@
 """Times of schedules on a device, in a process of its own that may hang or die."""
 
 import multiprocessing
+import os
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from mdh.check.run import check
-from mdh.device.api import open_device
+from mdh.device.api import Call, open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.lower.run import lower
@@ -17,9 +18,10 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 
-SAMPLES = 9
-ENOUGH = 0.4
-"""Seconds of timed runs."""
+CHUNK, CHUNKS = 0.08, 10
+"""Seconds of timed runs between two looks at what else runs, and how often that is repeated."""
+QUIET = 0.1
+"""Cores that others may use while a chunk counts as undisturbed."""
 LIMIT = 25.0
 """Seconds that building and measuring one schedule may take."""
 
@@ -50,13 +52,31 @@ def _serve(pipe: Connection, path: str, sizes: dict[str, int], spec: str) -> Non
             call = device.build(emit(lower(plan), program)).call(arrays, scalars)
             call.launch()
             built = time.perf_counter() - start
-            times: list[float] = []
-            while len(times) < 2 or (len(times) < SAMPLES and sum(times) < ENOUGH):
-                one = call.sample()
-                times.append(one.wall if one.device is None else one.device)
-            pipe.send(Measured(min(times), built))
+            pipe.send(Measured(_fastest(call), built))
         except Failed as failed:
             pipe.send(Measured(None, time.perf_counter() - start, failed.diagnostics[0].code))
+
+
+def _fastest(call: Call) -> float:
+    """Seconds of the fastest run; runs go on until others leave the cores alone for a chunk, or too long."""
+    times: list[float] = []
+    for _ in range(CHUNKS):
+        start, others = time.perf_counter(), _others()
+        while time.perf_counter() < start + CHUNK or len(times) < 2:
+            one = call.sample()
+            times.append(one.wall if one.device is None else one.device)
+        if _others() - others < QUIET * (time.perf_counter() - start):
+            break
+    return min(times)
+
+
+def _others() -> float:
+    """Seconds that the cores have worked for other processes; 0 where the system does not tell."""
+    if not Path("/proc/stat").exists():
+        return 0.0
+    user, nice, system = (int(n) for n in Path("/proc/stat").read_text().split()[1:4])
+    mine = os.times()
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK") - mine.user - mine.system
 
 
 class Bench:

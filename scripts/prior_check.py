@@ -12,7 +12,7 @@ from random import Random
 from statistics import median
 
 import numpy as np
-from prior_bench import Bench, Measured
+from prior_bench import Bench
 from prior_spaces import CPU, GPU, ROOT, Space, bases_of, draw_plan, read_space
 
 from mdh.check.run import check
@@ -27,7 +27,7 @@ from mdh.tune.prior.fit import spearman
 Pair = tuple[Prediction, float]
 LEGEND = (
     "Random legal schedules near the shipped and default ones, each timed on the device's clock (fastest of",
-    "up to nine runs, warm caches). `favourite` and `best of 10`: measured time of what the model puts",
+    "many runs, warm caches). `favourite` and `best of 10`: measured time of what the model puts",
     "first, and of the best of its first ten, over the fastest of all. `fastest 5 % in best 20 %`: how many",
     "of the truly fastest the model has among its best fifth. Spaces with * took no part in fitting.",
 )
@@ -69,42 +69,51 @@ def collect(space: Space, device: Device, points: int, seed: int, records: Path)
     program = read_space(space)
     bases = bases_of(space, program, device.machine, device.target)
     rng = Random(f"{space.name} {seed}")
-    known = {r["schedule"] for r in read_records(records)}
+    known = set(read_records(records))
+    texts: list[str] = []
+    for _ in range(50 * points):
+        if len(texts) == points:
+            break
+        try:
+            text = draw_plan(rng, program, bases, device.machine, device.target).text
+        except LookupError:
+            break
+        if text not in known:
+            known.add(text)
+            texts.append(text)
+    measure(space, device, texts, records)
+
+
+def measure(space: Space, device: Device, texts: Sequence[str], records: Path) -> None:
     bench = Bench(ROOT / "inputs_c" / f"{space.program}.c", dict(space.sizes), device.spec)
     records.parent.mkdir(parents=True, exist_ok=True)
     with records.open("a", encoding="utf-8") as file:
-        for _ in range(points):
-            try:
-                text = next(t for _ in range(50) if (t := _text(rng, space, bases, device)) not in known)
-            except (LookupError, StopIteration):
-                break
-            known.add(text)
-            took: Measured = bench.time(text)
+        for text in texts:
+            took = bench.time(text)
             row = {"schedule": text, "seconds": took.seconds, "build": took.build, "note": took.note}
             file.write(json.dumps(row) + "\n")
             file.flush()
     bench.close()
 
 
-def _text(rng: Random, space: Space, bases: list, device: Device) -> str:
-    return draw_plan(rng, read_space(space), bases, device.machine, device.target).text
-
-
-def read_records(path: Path) -> list[dict]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+def read_records(path: Path) -> dict[str, float | None]:
+    """Schedule -> the fastest of its measurements, None where none came to an end."""
+    out: dict[str, float | None] = {}
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    for row in (json.loads(line) for line in lines if line):
+        known, took = out.get(row["schedule"]), row["seconds"]
+        out[row["schedule"]] = min((t for t in (known, took) if t is not None), default=None)
+    return out
 
 
 def pairs_of(space: Space, machine: Machine, target: str, records: Path) -> list[Pair]:
     program = read_space(space)
     default = bases_of(space, program, machine, target)[0]
     out = []
-    for row in read_records(records):
-        if row["seconds"]:
-            schedule = parse_schedule(Source("record", row["schedule"]))
-            plan = check(program, schedule, machine, target, default=default)
-            out.append((predict(plan), float(row["seconds"])))
+    for text, seconds in read_records(records).items():
+        if seconds:
+            plan = check(program, parse_schedule(Source("record", text)), machine, target, default=default)
+            out.append((predict(plan), seconds))
     return out
 
 
@@ -152,6 +161,7 @@ def main() -> None:
     parser.add_argument(
         "--points", type=int, default=60, help="fresh measurements a space; 0: judge the records"
     )
+    parser.add_argument("--again", action="store_true", help="measure what was measured once more")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--space", action="append", help="names; default: all of the device's kind")
     parser.add_argument("--records", type=Path, help="folder of the measurements (build/prior/KIND)")
@@ -162,9 +172,12 @@ def main() -> None:
     folder = options.records or ROOT / "build" / "prior" / kind
     spaces = [s for s in (CPU if kind == "cpu" else GPU) if not options.space or s.name in options.space]
     for space in spaces:
+        records = folder / f"{space.name}.jsonl"
+        if options.again:
+            measure(space, device, list(read_records(records)), records)
         if options.points:
-            collect(space, device, options.points, options.seed, folder / f"{space.name}.jsonl")
-            print(space.name, len(read_records(folder / f"{space.name}.jsonl")), flush=True)  # noqa: T201
+            collect(space, device, options.points, options.seed, records)
+        print(space.name, len(read_records(records)), flush=True)  # noqa: T201
     text = report(device, spaces, folder)
     out = options.out or ROOT / "artifacts" / f"prior_{kind}.md"
     out.write_text(text, encoding="utf-8")

@@ -16,11 +16,25 @@ TERMS = (
 )  # fmt: skip
 WIDTHS = (2, 4, 8, 16)
 """Lanes that OpenCL C has vectors of."""
+CALLED = 32
+"""Bytes of the widest vector that functions and conversions are called with."""
 REGISTERS = 16
 """Vector registers of AVX2."""
 GUARD, SCALAR = 1.0, 1.5
 """What a guarded point costs more than a plain one; a point of a vector that falls apart, more than one
 lane."""
+ADDITION, SPILL = 4.0, 1.5
+"""Cycles of a dependent addition; of loading and storing an accumulator that is in memory, beside others."""
+DECODED = 1024
+"""Instructions that run without being decoded again; more take FETCH cycles each."""
+FETCH = 0.4
+PIECE, STORED_PIECE = 8.0, 16.0
+"""Cycles until a piece that no prefetch foresaw has come from beyond the second-level cache, others under
+way."""
+SCAN_PASSES = 3.5
+"""What a scan over several work-groups takes of one by a single group: three kernels, none as simple."""
+GROUP, SCANNED_GROUP = 6e-9, 4e-8
+"""Seconds of starting a work-group; of a part of a scan, which one work-item joins to the others."""
 UNROLLED = 512
 """Statements to which the lowering unrolls loops over registers; accumulators of more are memory."""
 
@@ -42,15 +56,19 @@ class Body:
 
 
 def body_of(nest: Nest) -> Body:
-    k = len(nest.levels)
+    """Loops that would unroll to more than UNROLLED statements stay loops."""
+    lanes = _lanes(nest)
+    k, points = len(nest.levels), 1.0 / lanes
     while k > 0 and nest.levels[k - 1].unrolled and nest.levels[k - 1].role != GRID:
+        points *= nest.levels[k - 1].parts
+        if points > UNROLLED:
+            break
         k -= 1
     levels = nest.levels[k:]
     times = float(prod(v.parts for v in nest.levels[:k]))
-    points = prod(v.parts for v in levels)
     around = nest.levels[k - 1] if k and nest.levels[k - 1].role == LOOP else None
     along = nest.levels[-1].dim if nest.levels else 0
-    return Body(levels, times, points, _lanes(nest), along, around)
+    return Body(levels, times, prod(v.parts for v in levels), lanes, along, around)
 
 
 def _lanes(nest: Nest) -> int:
@@ -66,12 +84,17 @@ def _lanes(nest: Nest) -> int:
             return 1
         if view.access.store and stride == 0 and nest.facts.kinds[lane.dim] is DimKind.CC:
             return 1
+    if nest.facts.called and lane.parts * nest.facts.value_bytes > CALLED:
+        return 1
     return lane.parts
 
 
 def _found_lanes(nest: Nest) -> int:
-    """Lanes of vectors that the C compiler finds by itself: an innermost loop that all accesses follow."""
-    if not nest.levels or nest.facts.results[0].op is not None or nest.facts.scattered:
+    """Lanes of vectors that the C compiler finds by itself: an innermost loop that all accesses follow.
+
+    For sums it sometimes does and sometimes does not: two lanes stand for that.
+    """
+    if not nest.levels or nest.facts.scan or nest.facts.record or nest.facts.scattered:
         return 1
     last = nest.levels[-1]
     if last.role != LOOP or nest.facts.kinds[last.dim] is not DimKind.CC or last.parts < 4:
@@ -80,6 +103,8 @@ def _found_lanes(nest: Nest) -> int:
         stride = view.strides[last.dim]
         if stride is None or stride * last.stride not in (0, view.access.size):
             return 1
+    if nest.facts.results[0].op is not None:
+        return 2
     return 8 if last.parts % 8 == 0 or last.parts > 32 else 4
 
 
@@ -98,14 +123,14 @@ def cpu_terms(nest: Nest, machine: Machine) -> tuple[tuple[float, ...], Signs]:
     spilled, state = _spilled(nest, body, machine, loads)
     reduces = facts.results[0].op is not None
     chain = _chain(nest, body) if reduces else 0.0
-    passes = 2.0 if facts.scan and nest.blocks > 1 else 1.0
+    passes = SCAN_PASSES if facts.scan and nest.blocks > 1 else 1.0
     per_core = body.times * share * cycle * passes
     packing = sum(_packing(nest, c, machine) for c in nest.copies) * share * cycle
     streams = streams_of(nest)
     l1, l2, l3 = (*machine.caches, 0, 0, 0)[:3]
     into1 = fetched(nest, streams, 0.8 * l1, l1 // LINE // WAYS)
     into2 = fetched(nest, streams, 0.8 * l2, l2 // LINE // WAYS)
-    into3 = fetched(nest, streams, 0.7 * l3)
+    into3 = fetched(nest, streams, 0.7 * l3, warm=True)
     ops = arithmetic + loads + stores
     guarded = _guarded(nest, body)
     terms = (
@@ -113,7 +138,7 @@ def cpu_terms(nest: Nest, machine: Machine) -> tuple[tuple[float, ...], Signs]:
         max(loads / 2.0, stores) * per_core,
         chain * per_core,
         spilled * per_core,
-        _loop_trips(nest, body) * share * cycle,
+        (_loop_trips(nest, body) + _fetching(body, loads + stores)) * share * cycle,
         packing,
         guarded * ops * per_core,
         _cycles(streams, into1, 2.0, 4.0, 14.0) * share * cycle,
@@ -121,12 +146,13 @@ def cpu_terms(nest: Nest, machine: Machine) -> tuple[tuple[float, ...], Signs]:
         sum(b * (2 if s.store else 1) for b, s in zip(into3, streams, strict=True))
         / machine.bandwidth
         * max(1.0, _balance(nest.blocks, machine.units) / 2.0),
-        _cycles(streams, into2, 0.0, 20.0, 30.0) * share * cycle,
-        nest.blocks * 6e-9 * share * machine.units,
+        _jumps(streams, into2) * share * cycle,
+        nest.blocks * (SCANNED_GROUP if facts.scan else GROUP) * share * machine.units,
         1e-6 * passes,
     )
     idle = 1.0 - cores / machine.units
-    code = int(min(1e6, body.points / body.lanes * max(1, len(nest.views))))
+    versions = 2.0 ** sum(v.tail > 0 for v in nest.levels)
+    code = int(min(1e9, body.points / body.lanes * max(1, len(nest.views)) * versions))
     return terms, Signs(int(state), idle, code)
 
 
@@ -186,21 +212,24 @@ def _spilled(nest: Nest, body: Body, machine: Machine, loads: float) -> tuple[fl
     width = nest.facts.results[0].width
     per = max(width, min(machine.vector_bytes, body.lanes * width))
     held = nest.region.elements * width / per
-    if held > UNROLLED:
-        return 2.0 * body.points / body.lanes, held * per
-    room = REGISTERS - 2.0 - min(3.0, loads / max(1.0, held))
-    over = max(0.0, held - room)
     mine = prod(v.parts for v in body.levels if nest.facts.kinds[v.dim] is DimKind.CC)
-    share = min(1.0, mine / max(1, nest.region.elements))
-    turns = body.points / max(1, mine)
-    return over * share * turns * 1.5, over * per
+    room = REGISTERS - 2.0
+    over = max(0.0, held - room)
+    every = prod(v.parts for v in nest.levels[nest.region.opens :] if nest.facts.kinds[v.dim] is DimKind.CC)
+    indexed = held > UNROLLED or (held > 1.0 and mine < every)
+    # one that is in memory draws the others after it: compilers keep the array as a whole, or little of it
+    share = 1.0 if indexed else min(1.0, over / 2.0)
+    return share * SPILL * body.points / body.lanes, over * per
 
 
 def _chain(nest: Nest, body: Body) -> float:
-    """Cycles of the longest chain of dependent additions in a run of the body."""
-    reduced = (v for v in body.levels if nest.facts.kinds[v.dim] is not DimKind.CC)
-    n = prod(v.parts for v in reduced if v.role != LANE or body.lanes == 1)
-    return 4.0 * n
+    """Cycles of additions that wait for one another in a run of the body: those into one accumulator, and one
+    accumulator after the other where the loop over them is further out than the instructions in flight
+    reach."""
+    kinds = nest.facts.kinds
+    mine = [v for v in body.levels if v.role != LANE or body.lanes == 1]
+    last = max((k for k, v in enumerate(mine) if kinds[v.dim] is not DimKind.CC), default=-1)
+    return ADDITION * prod(v.parts for v in mine[: last + 1])
 
 
 def _packing(nest: Nest, copy: Copy, machine: Machine) -> float:
@@ -244,3 +273,17 @@ def _cycles(
         each = line if not s.scattered else store if s.store else load
         total += n / LINE * each * (2.0 if s.store else 1.0)
     return total
+
+
+def _jumps(streams: tuple[Stream, ...], fetched_bytes: list[float]) -> float:
+    """Cycles of waiting for pieces of memory that begin where no prefetch expects it."""
+    total = 0.0
+    for s, n in zip(streams, fetched_bytes, strict=True):
+        total += n / s.run * (STORED_PIECE if s.store else PIECE) * (2.0 if s.scattered else 1.0)
+    return total
+
+
+def _fetching(body: Body, memory: float) -> float:
+    """Cycles of decoding a body that is larger than the store of decoded instructions."""
+    code = body.points / body.lanes + memory
+    return body.times * code * FETCH if code > DECODED else 0.0

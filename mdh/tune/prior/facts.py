@@ -7,7 +7,20 @@ from functools import lru_cache
 from math import prod
 
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Unary, children, loads, substitute
+from mdh.ir.expr import (
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Load,
+    Select,
+    Unary,
+    children,
+    loads,
+    substitute,
+    walk,
+)
 from mdh.ir.program import DimKind, Program, Stage
 
 Terms = tuple[tuple[int, int], ...]
@@ -73,8 +86,8 @@ class Facts:
     scan: bool
     scattered: bool
     record: bool
-    masked: bool
-    """Some value is chosen by a comparison of lanes."""
+    called: bool
+    """Functions or conversions take part, whose vectors may be narrower."""
 
     @property
     def flops(self) -> float:
@@ -131,14 +144,8 @@ def _facts(key: _Same) -> Facts:
         scan=DimKind.PS in kinds,
         scattered=stage.scattered,
         record=any(r.op is not None and r.op.name.startswith("arg") for r in stage.results),
-        masked=any(isinstance(n, Select) for e in stage.expressions() for n in _walk(e)),
+        called=any(isinstance(n, Call | Cast) for e in stage.expressions() for n in walk(e)),
     )
-
-
-def _walk(e: Expr) -> Iterator[Expr]:
-    yield e
-    for c in children(e):
-        yield from _walk(c)
 
 
 def _point_cost(stage: Stage) -> tuple[int, float]:

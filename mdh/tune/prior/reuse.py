@@ -52,7 +52,8 @@ class Stream:
 
     boxes[p]: by the levels from p on. moves[p]: level p moves it. inner: levels beyond which nothing is
     touched (source of a copy, results that are held). outer: levels outside of a private copy, which is never
-    fetched while it fits. scattered: the loops jump between many rows before a line is used up. walk: rows
+    fetched while it fits. scattered: the loops jump between many rows before a line is used up. run:
+    bytes that they reach in one piece, a line at least. walk: rows
     and elements of a copy that runs across the rows of its source, whose lines are fetched again if they
     crowd.
     """
@@ -64,6 +65,7 @@ class Stream:
     outer: int = 0
     local: bool = False
     scattered: bool = False
+    run: float = LINE
     walk: Box | None = None
     elements: int = 0
 
@@ -111,13 +113,8 @@ def _stream(nest: Nest, access: Access, inner: int, block: bool) -> Stream:
             count *= v.parts
             box = box_of(access, rows, points, count)
         boxes[p] = box
-    return Stream(
-        access,
-        tuple(boxes),
-        tuple(moves),
-        inner,
-        scattered=not block and _scattered(nest, access, rows, inner),
-    )
+    run, scattered = (float(LINE), False) if block else _run(nest, access, rows, inner)
+    return Stream(access, tuple(boxes), tuple(moves), inner, scattered=scattered, run=max(run, float(LINE)))
 
 
 def _source(nest: Nest, copy: Copy, block: bool) -> Stream:
@@ -138,14 +135,15 @@ def _source(nest: Nest, copy: Copy, block: bool) -> Stream:
     )
 
 
-def _scattered(nest: Nest, access: Access, rows: tuple[int, ...], inner: int) -> bool:
-    """Whether more than BESIDE rows take turns before the levels have reached a whole line of one."""
+def _run(nest: Nest, access: Access, rows: tuple[int, ...], inner: int) -> tuple[float, bool]:
+    """(bytes in one piece that are reached before a jump, whether that is less than a line while more than
+    BESIDE rows take turns)."""
     if access.gather:
-        return True
+        return float(LINE), True
     points = [1] * len(nest.facts.extents)
     for v in nest.levels[inner:]:
         points[v.dim] = min(points[v.dim] * v.parts, nest.facts.extents[v.dim])
-    run = float(access.size * extents_of(access, points)[-1]) if access.shape else LINE
+    run = float(access.size * extents_of(access, points)[-1]) if access.shape else float(LINE)
     beside = 1
     for p in reversed(range(inner)):
         v = nest.levels[p]
@@ -155,15 +153,13 @@ def _scattered(nest: Nest, access: Access, rows: tuple[int, ...], inner: int) ->
         stride = abs(stride)
         if not stride or v.parts == 1:
             continue
-        if run >= LINE:
-            return False
-        if stride > LINE:
+        if stride > run + LINE:
             beside *= v.parts
         elif beside > BESIDE:
-            return True
+            break
         else:
             run = max(run, stride * (v.parts - 1) + run)
-    return run < LINE and beside > BESIDE
+    return run, run < LINE and beside > BESIDE
 
 
 def _local(nest: Nest, access: Access, outer: int, size: int) -> Stream:
@@ -207,12 +203,19 @@ def box_of(access: Access, rows: tuple[int, ...], points: list[int], count: floa
 
 
 def fetched(
-    nest: Nest, streams: tuple[Stream, ...], capacity: float, sets: int = 0, floor: int = 0
+    nest: Nest,
+    streams: tuple[Stream, ...],
+    capacity: float,
+    sets: int = 0,
+    floor: int = 0,
+    *,
+    warm: bool = False,
 ) -> list[float]:
     """Bytes of each stream that pass into a cache of `capacity` bytes, in whole lines.
 
     sets: of the cache, where rows may crowd into few of them; 0: they never do. floor: levels outside of
-    which nothing is kept: the grid, for a cache that blocks have to themselves.
+    which nothing is kept: the grid, for a cache that blocks have to themselves. warm: what fits as a whole is
+    there from the run before.
     """
     depth = len(nest.levels)
     trips = [1.0] * (depth + 1)
@@ -228,6 +231,8 @@ def fetched(
         if used > capacity:
             break
         fits -= 1
+    if warm and fits == 0:
+        return [0.0] * len(streams)
     return [_fetched(s, fits, trips, capacity, sets, floor) for s in streams]
 
 
