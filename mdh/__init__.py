@@ -3,6 +3,7 @@
     kernel = mdh.compile("matmul.c", "matmul.mdh", defines={"M": 64, "N": 64, "K": 64})
     kernel(a, b, c)
     plan = mdh.check("matmul.c", "matmul.mdh", "a100")
+    tuned = mdh.tune("matmul.c", "matmul.mdh", "cuda:0", budget="5m")
 
 Names are loaded when they are first used: `import mdh` costs nothing.
 """
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mdh.api.compile import check, compile
     from mdh.api.kernel import Kernel
+    from mdh.api.tune import tune
     from mdh.diagnostics import Failed
     from mdh.source import Source
 
-__all__ = ["Failed", "Kernel", "Source", "check", "compile"]
+__all__ = ["Failed", "Kernel", "Source", "check", "compile", "tune"]
 _HOMES = {
     "compile": "mdh.api.compile",
     "Kernel": "mdh.api.kernel",
@@ -26,9 +28,9 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "check":
+    if name in ("check", "tune"):
         # the folder of that name is itself callable
-        return import_module("mdh.check")
+        return import_module(f"mdh.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mdh' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)

@@ -1,14 +1,14 @@
 """`mdh.compile` and `mdh.check`: the pipeline for programs in Python."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from os import PathLike, fspath
 from types import NoneType
 from typing import Any
 
 from mdh.api.kernel import Kernel, Order, explained
-from mdh.api.options import defines_of, holes_of, of_type
+from mdh.api.options import of_type
+from mdh.api.texts import Text, read_given
 from mdh.device.api import Device, open_device
 from mdh.diagnostics import fail
 from mdh.frontend.c import free_sizes
@@ -17,11 +17,6 @@ from mdh.ir.plan import Plan
 from mdh.machine import Machine, load_machine, machine_names
 from mdh.pipeline import Hook, Pipeline, silent
 from mdh.schedule.model import Schedule
-from mdh.source import Source
-from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
-
-Text = str | PathLike[str] | Source
-"""A path, or a text itself as a Source."""
 
 
 def compile(
@@ -46,7 +41,7 @@ def compile(
     """
     with explained():
         _check_options(function, hook)
-        given = _read(file, schedule, defines, holes, hook)
+        given = read_given(file, schedule, defines, holes, hook)
         heading = read_heading(given.source, defines=given.defines, function=function)
         sizes = free_sizes(given.source, defines=given.defines, function=function)
         order = Order(given.source, given.schedule, given.defines, function, strict_fp, deterministic)
@@ -78,7 +73,7 @@ def check(
     with explained():
         _check_options(function, hook)
         of_type("target", target, (str, NoneType), "`cuda` or `opencl`")
-        given = _read(file, schedule, defines, holes, hook)
+        given = read_given(file, schedule, defines, holes, hook)
         chosen = _machine(machine, given.schedule)
         run = Pipeline(hook)
         program = run.read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
@@ -86,42 +81,10 @@ def check(
         return run.check(program, given.schedule, chosen, wanted, deterministic=deterministic).plan
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """The texts that were named, and what binds their names."""
-
-    source: Source
-    schedule: Schedule | None
-    defines: dict[str, str | int]
-
-
-def _read(
-    file: Text,
-    schedule: Text | None,
-    defines: Mapping[str, str | int],
-    holes: Mapping[str, int | str],
-    hook: Hook,
-) -> _Given:
-    bound, values = defines_of(defines), holes_of(holes)
-    if schedule is None and values:
-        raise fail("F109", "holes need a schedule", help="give schedule=PATH")
-    parsed = None
-    if schedule is not None:
-        parsed = Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values)
-    return _Given(_source("file", file, C_LIMIT), parsed, bound)
-
-
 def _check_options(function: Any, hook: Any) -> None:
     of_type("function", function, (str, NoneType), "the name of a C function")
     if not callable(hook):
         raise TypeError(f"hook takes a function of stage, value and seconds, not {hook!r}")
-
-
-def _source(option: str, text: Text, limit: int) -> Source:
-    if isinstance(text, Source):
-        return text
-    of_type(option, text, (str, PathLike), "a path or a Source")
-    return read_text(str(fspath(text)), limit=limit)
 
 
 def _opened(device: Any) -> Device:

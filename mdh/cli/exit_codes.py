@@ -15,10 +15,16 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
-USAGE_CODES = frozenset({"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114", "D110"})
+USAGE_CODES = frozenset(
+    {"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114", "F190", "F192", "F193",
+     "F196", "D110"}
+)  # fmt: skip
 """Mistakes in the words of the command line, as against mistakes in the files it names."""
 NAMED = frozenset({"C105", "C123", "F150", "K100", "S120", "S121"})
 """Codes that are such a mistake where they point at a word of the command line."""
+
+NOTHING_CODES = frozenset({"F195", "S160", "S161"})
+"""A search that found nothing, or has nothing to search."""
 
 
 def _names_word(d: Diagnostic) -> bool:
@@ -32,6 +38,8 @@ def exit_code(diagnostics: Sequence[Diagnostic]) -> int:
         return INTERNAL
     if any(code.startswith("N") for code in codes):
         return WRONG_RESULT
+    if codes and all(code in NOTHING_CODES for code in codes):
+        return NOTHING_VALID
     if codes and all(d.code in USAGE_CODES or _names_word(d) for d in diagnostics):
         return USAGE
     return REJECTED

@@ -26,6 +26,7 @@ VERBS = {
     "compile": "Write the kernel source, a host driver, a header and a manifest.",
     "check": "Prove a schedule legal for a program and a machine; needs no device.",
     "run": "Build and run on a device, verify the result, time it.",
+    "tune": "Search the holes of a schedule on a device for the fastest values.",
     "explain": "Show loops, layers, footprints and bytes; or the page of a diagnostic code.",
     "fmt": "Format schedules in the canonical form.",
     "devices": "List the devices and machine files; export one for the device at hand.",

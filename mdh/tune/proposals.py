@@ -7,27 +7,42 @@ told at once what is known of it.
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from random import Random
 from typing import Protocol
 
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.tune.api import Searcher
+from mdh.tune.shortlist import BATCH, DRAWN, FIRST, Shortlist
 from mdh.tune.space.model import Point
 from mdh.tune.values import Candidate
 
 STUCK = 5000
-"""Draws in a row without a new legal candidate after which a search has nothing left to find."""
+"""Steps in a row without a new legal candidate after which a search has nothing left to find."""
+LOST = 20
+"""Illegal points in a row after which a legal one is drawn: where few are, a searcher must learn where."""
+_TRIES = 300
+IMPLAUSIBLE = "illegal by values alone"
 
 
 class Planner(Protocol):
     """The part of a space that a search needs."""
 
-    def plan(self, point: Point) -> Plan | Failed:
+    @property
+    def count(self) -> int: ...
+
+    def plausible(self, point: Point, /) -> bool:
+        """False where the checker would refuse the point; cheap."""
+
+    def draw_legal(self, rng: Random, /, tries: int) -> tuple[Point, Plan] | None:
+        """A legal point and its plan; None where none was found."""
+
+    def plan(self, point: Point, /) -> Plan | Failed:
         """The checked plan of a point, or why it is not legal."""
 
 
 class Gate(Protocol):
-    """The policy before measuring: whether a plan is worth it. reason: why the others are not, in words."""
+    """What may be measured at all. reason: why the rest may not, in words."""
 
     @property
     def reason(self) -> str: ...
@@ -47,38 +62,57 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A point that is not measured. reason: a diagnostic code, `duplicate`, or the gate's words."""
+    """A point that is not measured now. reason: a diagnostic code, `duplicate`, the gate's words, `later`."""
 
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How a plan becomes a candidate, and what tells two spellings of one program."""
+
+    candidate: Callable[[Plan, Point], Candidate]
+    identity: Callable[[Plan], str]
+
+
 class Proposals:
-    """known: seconds (None: failed) of candidates that earlier runs measured, by key."""
+    """known: seconds (None: failed) of candidates that earlier runs measured, by key. shortlist: the model,
+    None: every legal point is measured as it comes."""
 
     def __init__(
         self,
         space: Planner,
         searcher: Searcher,
-        candidate_of: Callable[[Plan, Point], Candidate],
+        making: Making,
         *,
         gate: Gate | None = None,
+        shortlist: Shortlist | None = None,
+        rng: Random | None = None,
         known: Mapping[str, float | None] = {},
     ) -> None:
-        self._space, self._searcher, self._candidate_of, self._gate = space, searcher, candidate_of, gate
+        self._space, self._searcher, self._making, self._gate = space, searcher, making, gate
+        self._shortlist, self._rng = shortlist, rng or Random(0)
         self._known: dict[str, float | None] = dict(known)
+        self._programs: dict[str, str] = {}
         self._twins: dict[str, list[Point]] = {}
+        self._waiting: dict[str, Proposal] = {}
         self._queue: deque[Proposal] = deque()
-        self._barren = 0
+        self._barren = self._illegal = 0
+        self._to_draw = DRAWN if shortlist is not None and space.count > 2 * DRAWN else 0
         self.skipped: Counter[str] = Counter()
-        self.asked = 0
-        self.reasons: dict[str, Failed] = {}
 
     @property
     def stuck(self) -> bool:
         return self._barren >= STUCK
 
-    def enqueue(self, proposal: Proposal) -> None:
+    @property
+    def aside(self) -> int:
+        """Legal candidates that the model has set aside."""
+        return 0 if self._shortlist is None else self._shortlist.aside
+
+    def enqueue(self, proposal: Proposal, plan: Plan) -> None:
         """Suggested from outside; measured before anything that the searcher asks for."""
+        self._programs.setdefault(self._making.identity(plan), proposal.candidate.key)
         if proposal.candidate.key not in self._known and proposal.candidate.key not in self._twins:
             self._twins[proposal.candidate.key] = []
             self._queue.append(proposal)
@@ -91,44 +125,98 @@ class Proposals:
         """One step of the search; None: the space is used up."""
         if self._queue:
             return self._queue.popleft()
+        if self._to_draw:
+            return self._draw()
+        if self._illegal >= LOST:
+            self._illegal = 0
+            drawn = self._space.draw_legal(self._rng, tries=_TRIES)
+            if drawn is not None:
+                return self._legal(*drawn, "drawn", BATCH, 1 / BATCH, told=False)
         point = self._searcher.ask()
         if point is None:
-            return None
-        self.asked += 1
-        return self._judge(point)
+            return self._leftover()
+        return self._judge(point, self._searcher.name, BATCH, 1 / BATCH)
 
-    def _judge(self, point: Point) -> Proposal | Skipped:
+    def _draw(self) -> Skipped:
+        """Points that nobody asked for: the model's best of them are where the search begins."""
+        drawn = self._space.draw_legal(self._rng, tries=_TRIES)
+        self._to_draw = 0 if drawn is None else self._to_draw - 1
+        if drawn is not None:
+            self._legal(*drawn, "model", DRAWN + 1, 0.0, told=False)
+        if not self._to_draw:
+            self._release(FIRST / DRAWN)
+        return Skipped("later")
+
+    def _leftover(self) -> Proposal | None:
+        """What the model set aside, once nothing else is left."""
+        if self._shortlist is not None:
+            self._queue.extend(self._waiting.pop(key) for key in self._shortlist.rest())
+        return self._queue.popleft() if self._queue else None
+
+    def _judge(self, point: Point, origin: str, batch: int, share: float) -> Proposal | Skipped:
+        self._illegal += 1
+        if not self._space.plausible(point):
+            return self._skip(point, IMPLAUSIBLE, None, True)
         plan = self._space.plan(point)
         if isinstance(plan, Failed):
-            code = plan.diagnostics[0].code
-            self.reasons.setdefault(code, plan)
-            return self._skip(point, code, None)
-        candidate = self._candidate_of(plan, point)
-        key = candidate.key
-        if key in self._known:
-            return self._skip(point, "duplicate", self._known[key])
-        if key in self._twins:
-            # the same program is being measured: both points get its time
-            self._twins[key].append(point)
-            self._barren += 1
-            self.skipped["duplicate"] += 1
-            return Skipped("duplicate")
-        if self._gate is not None and not self._gate.admits(plan):
-            return self._skip(point, self._gate.reason, None)
-        self._barren = 0
-        self._twins[key] = []
-        return Proposal(candidate, self._searcher.name, point)
+            return self._skip(point, plan.diagnostics[0].code, None, True)
+        self._illegal = 0
+        return self._legal(point, plan, origin, batch, share, told=True)
 
-    def _skip(self, point: Point, reason: str, seconds: float | None) -> Skipped:
+    def _legal(
+        self, point: Point, plan: Plan, origin: str, batch: int, share: float, *, told: bool
+    ) -> Proposal | Skipped:
+        """told: the searcher asked for the point, and hears of it whatever comes."""
+        candidate = self._making.candidate(plan, point)
+        key = self._programs.setdefault(self._making.identity(plan), candidate.key)
+        for one in (key, candidate.key):
+            if one in self._known:
+                return self._skip(point, "duplicate", self._known[one], told)
+            if one in self._waiting:
+                # the model set it aside, and the search wants it all the same
+                return self._take(one, point)
+            if one in self._twins:
+                # the same program is being measured: both points get its time
+                self._twins[one].append(point)
+                self._barren += 1
+                self.skipped["duplicate"] += 1
+                return Skipped("duplicate")
+        if self._gate is not None and not self._gate.admits(plan):
+            return self._skip(point, self._gate.reason, None, told)
+        self._barren = 0
+        self._twins[candidate.key] = []
+        proposal = Proposal(candidate, origin, point)
+        if self._shortlist is None:
+            return proposal
+        self._waiting[candidate.key] = proposal
+        if self._shortlist.add(candidate, plan) >= batch:
+            self._release(share)
+        return Skipped("later")
+
+    def _take(self, key: str, point: Point) -> Proposal:
+        assert self._shortlist is not None
+        self._shortlist.take(key)
+        self._twins[key].append(point)
+        self._barren = 0
+        return self._waiting.pop(key)
+
+    def _release(self, share: float) -> None:
+        assert self._shortlist is not None
+        self._queue.extend(self._waiting.pop(key) for key in self._shortlist.choose(share))
+
+    def _skip(self, point: Point, reason: str, seconds: float | None, told: bool) -> Skipped:
         self._barren += 1
         self.skipped[reason] += 1
-        self._searcher.tell(point, seconds)
+        if told:
+            self._searcher.tell(point, seconds)
         return Skipped(reason)
 
     def told(self, proposal: Proposal, seconds: float | None) -> None:
         """What came of a proposal: for it and for the points that say the same program."""
         key = proposal.candidate.key
         self._known[key] = seconds
+        if self._shortlist is not None:
+            self._shortlist.saw(key, seconds)
         points = ([] if proposal.point is None else [proposal.point]) + self._twins.pop(key, [])
-        for point in points:
+        for point in dict.fromkeys(points):
             self._searcher.tell(point, seconds)

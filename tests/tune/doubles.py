@@ -19,6 +19,12 @@ VARIABLES = (
 )
 
 
+def made(text: str) -> Plan:
+    """As much of a plan as a search looks at."""
+    plan: Any = SimpleNamespace(text=text)
+    return plan  # type: ignore[no-any-return]
+
+
 class SmallSpace:
     """Fifty points; those with bm * bn > 64 are illegal."""
 
@@ -27,6 +33,17 @@ class SmallSpace:
         self.points = list(itertools.product(*(v.values for v in variables)))
         self.count = len(self.points)
 
+    def plausible(self, point: Point) -> bool:
+        return True
+
+    def draw_legal(self, rng: random.Random, tries: int = 100) -> tuple[Point, Plan] | None:
+        for _ in range(tries):
+            point = rng.choice(self.points)
+            plan = self.plan(point)
+            if not isinstance(plan, Failed):
+                return point, plan
+        return None
+
     def plan(self, point: Point) -> Plan | Failed:
         numbers = [v for v in point if isinstance(v, int)]
         product = 1
@@ -34,8 +51,7 @@ class SmallSpace:
             product *= n
         if product > 64:
             return fail("K150", "too many threads")
-        made: Any = SimpleNamespace(text=f"schedule {point}\n")
-        return made  # type: ignore[no-any-return]
+        return made(f"schedule {point}\n")
 
 
 class Drawing:

@@ -11,12 +11,12 @@ from mdh.diagnostics import fail
 from mdh.ir.plan import Plan
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
-from mdh.tune.proposals import Proposal, Proposals
+from mdh.tune.proposals import Making, Proposal, Proposals
 from mdh.tune.result import Progress
 from mdh.tune.run import Run, tune
 from mdh.tune.space.model import Point
 from mdh.tune.values import Candidate, Failure, Outcome, Trial
-from tests.tune.doubles import VARIABLES, Clock, Drawing, Memory, SmallSpace, TableBench, bowl, failing
+from tests.tune.doubles import VARIABLES, Clock, Drawing, Memory, SmallSpace, TableBench, bowl, failing, made
 
 TWELVE = Goal(trials=12)
 
@@ -43,9 +43,11 @@ class Case:
     def run(self) -> Ended:
         async def body() -> Ended:
             self.interrupt = Interrupt()
-            proposals = Proposals(self.space, self.searcher, candidate_of, known=self.known)
+            proposals = Proposals(
+                self.space, self.searcher, Making(candidate_of, lambda plan: plan.text), known=self.known
+            )
             for proposal in self.suggested:
-                proposals.enqueue(proposal)
+                proposals.enqueue(proposal, made(proposal.candidate.schedule))
             self.state = Run(
                 self.bench, proposals, self.log, self.goal, self.interrupt,
                 self.watch, self.found.append, clock=self.bench.clock, **self.options,

@@ -1,0 +1,47 @@
+"""What the functions of the API are given: texts, and the values of the names in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike, fspath
+
+from mdh.api.options import defines_of, holes_of, of_type
+from mdh.diagnostics import fail
+from mdh.pipeline import Hook, Pipeline, silent
+from mdh.schedule.model import Schedule
+from mdh.source import Source
+from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
+
+Text = str | PathLike[str] | Source
+"""A path, or a text itself as a Source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The texts that were named, and what binds their names."""
+
+    source: Source
+    schedule: Schedule | None
+    defines: dict[str, str | int]
+
+
+def read_given(
+    file: Text,
+    schedule: Text | None,
+    defines: Mapping[str, str | int],
+    holes: Mapping[str, int | str],
+    hook: Hook = silent,
+) -> Given:
+    bound, values = defines_of(defines), holes_of(holes)
+    if schedule is None and values:
+        raise fail("F109", "holes need a schedule", help="give schedule=PATH")
+    parsed = None
+    if schedule is not None:
+        parsed = Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values)
+    return Given(_source("file", file, C_LIMIT), parsed, bound)
+
+
+def _source(option: str, text: Text, limit: int) -> Source:
+    if isinstance(text, Source):
+        return text
+    of_type(option, text, (str, PathLike), "a path or a Source")
+    return read_text(str(fspath(text)), limit=limit)

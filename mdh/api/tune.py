@@ -1,0 +1,163 @@
+"""`mdh.tune`: the tuner for programs in Python, on the same parts as the verb."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+from mdh.api.compile import compile
+from mdh.api.kernel import Kernel, explained
+from mdh.api.options import of_type
+from mdh.api.texts import Text, read_given
+from mdh.diagnostics import Failed, fail
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+from mdh.tune.duration import parse_duration
+from mdh.tune.goal import Goal
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.result import Progress, Tuned
+from mdh.tune.search.make import DEFAULT
+from mdh.tune.session import Order
+from mdh.tune.start import start, unfound
+from mdh.tune.values import Job, Trial
+
+Watch = Callable[[Progress, Trial | None], None]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The result of `mdh.tune`. found: everything that is known, see mdh.tune.result; job: what was tuned."""
+
+    found: Tuned
+    job: Job
+
+    @property
+    def schedule(self) -> str:
+        """The best schedule, without holes."""
+        assert self.found.schedule is not None
+        return self.found.schedule
+
+    @property
+    def seconds(self) -> float:
+        """Of one run with it."""
+        assert self.found.best is not None
+        assert self.found.best.outcome.seconds is not None
+        return self.found.best.outcome.seconds
+
+    @property
+    def speedup(self) -> float | None:
+        """Over the device's default schedule, where that was right."""
+        return self.found.speedup
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Of this run, in the order they ended."""
+        return self.found.trials
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What was written: `schedule`, `record`, `kernel`."""
+        return dict(self.found.files)
+
+    def kernel(self, device: str | None = None) -> Kernel:
+        """The C function with the best schedule, as a callable; on the device it was tuned on, or another of
+        the same machine."""
+        job = self.job
+        return compile(
+            Source(job.path, job.source), Source("<tuned>", self.schedule), device or job.device,
+            defines=dict(job.defines), function=job.function, strict_fp=job.strict_fp,
+            deterministic=job.deterministic,
+        )  # fmt: skip
+
+
+def tune(
+    file: Text,
+    schedule: Text | None = None,
+    device: str | Sequence[str] = "opencl:0",
+    *,
+    budget: float | str | None = None,
+    trials: int | None = None,
+    until_speedup: float | None = None,
+    defines: Mapping[str, str | int] = {},
+    function: str | None = None,
+    strict_fp: bool = False,
+    deterministic: bool = False,
+    holes: Mapping[str, int | str] = {},
+    seed: int = 0,
+    sampler: str = DEFAULT,
+    model: bool = True,
+    jobs: int | None = None,
+    storage: str | None = None,
+    out: str | PathLike[str] = ".",
+    record: str | PathLike[str] | None = None,
+    resume: bool = True,
+    watch: Watch | None = None,
+) -> Tuning:
+    """Finds the values of the schedule's holes that are fastest on `device`, or on several of one model.
+
+    Ends at the first of `budget` (seconds, or a text such as "5m"; 5 minutes where no limit is given),
+    `trials` and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Writes
+    the best schedule, the record and the kernel's folder into `out`, and goes on with a record that is there.
+    `watch` is called with the progress and each trial. Candidates run in processes of their own: a script
+    needs no `if __name__ == "__main__"` for it.
+
+    Raises Failed as the verb reports it, F195 where nothing was right; TypeError for an option of a wrong
+    Python type. Ctrl-C raises KeyboardInterrupt; the best so far and the record are on disk then.
+    """
+    with explained():
+        of_type("trials", trials, (int, NoneType), "a number")
+        of_type("budget", budget, (int, float, str, NoneType), "seconds, or a text such as '5m'")
+        given = read_given(file, schedule, defines, holes)
+        names = (device,) if isinstance(device, str) else tuple(device)
+        program = Pipeline().read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
+        job = Job(
+            given.source.name, given.source.text, tuple(given.defines.items()), function, strict_fp,
+            deterministic, names[0], seed,
+        )  # fmt: skip
+        order = Order(
+            job, program, given.schedule, names, _goal(budget, trials, until_speedup), Path(fspath(out)),
+            None if record is None else fspath(record), resume, sampler, model, seed, jobs, storage,
+            command=f"mdh.tune({given.source.name!r}, …)",
+        )  # fmt: skip
+        found = _waited_for(start(order, watch or _silent, Interrupt(), _say))
+        assert found is not None
+        if found.trouble:
+            raise Failed(*found.trouble)
+        if found.best is None:
+            raise Failed(unfound(found))
+    return Tuning(found, job)
+
+
+def _goal(budget: float | str | None, trials: int | None, speedup: float | None) -> Goal:
+    if trials is not None and trials < 1:
+        raise fail("F196", f"{trials} trials find nothing", help="give 1 or more")
+    if speedup is not None and speedup <= 1:
+        raise fail("F196", f"a speedup of {speedup:g} is no goal", help="give a number above 1")
+    if budget is None and trials is None and speedup is None:
+        budget = "5m"
+    if isinstance(budget, int | float) and not budget > 0:
+        raise fail("F190", f"{budget} seconds are no time at all", help="give a positive number")
+    return Goal(trials, parse_duration(budget) if isinstance(budget, str) else budget, speedup)
+
+
+def _waited_for(work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
+    """Also where an event loop runs in this thread already, as in notebooks."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+def _silent(now: Progress, trial: Trial | None, /) -> None:
+    """Nobody watches."""
+
+
+def _say(remark: str) -> None:
+    sys.stderr.write(f"mdh: {remark}\n")

@@ -1,0 +1,206 @@
+"""`mdh tune`: search the holes of a schedule on a device; write the best, its kernel and the record."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log, ok, report, show, show_json
+from mdh.cli.exit_codes import exit_code
+from mdh.cli.files import write_text
+from mdh.cli.options import (
+    DefineOpt,
+    DeterministicOpt,
+    DeviceOpt,
+    FunctionOpt,
+    JsonOpt,
+    MachineOpt,
+    ScheduleOpt,
+    SetOpt,
+    StrictOpt,
+)
+from mdh.cli.request import Request
+from mdh.cli.tune_live import live
+from mdh.cli.tune_order import Listing, orders_of
+from mdh.cli.tune_words import Words
+from mdh.diagnostics import Diagnostic, Failed, Label, render_json
+from mdh.report.tune_json import tuned_json
+from mdh.report.tune_page import tuned_page
+from mdh.report.tune_text import tuned_text
+from mdh.tune.goal import Ended, Goal
+from mdh.tune.interrupt import CODES, Interrupt, on_signals
+from mdh.tune.result import Tuned
+from mdh.tune.session import Order
+from mdh.tune.start import start, unfound
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+FileArg = Annotated[
+    str | None,
+    typer.Argument(metavar="[FILE.c]", help="The C loop nest; absent: the listed ones.", show_default=False),
+]  # fmt: skip
+BudgetOpt = Annotated[
+    str | None, typer.Option("--budget", metavar="TIME", help="3h, 5m, 30s; finals included.")
+]
+TrialsOpt = Annotated[int | None, typer.Option("--trials", metavar="N", help="Candidates to measure.")]
+UntilOpt = Annotated[
+    float | None, typer.Option("--until-speedup", metavar="X", help="Stop at X times the default's speed.")
+]
+SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the search and of the arrays.")]
+SamplerOpt = Annotated[str | None, typer.Option("--sampler", metavar="NAME", help="How points are chosen.")]
+ModelOpt = Annotated[
+    bool, typer.Option("--model/--no-model", help="Ask the analytic model what is worth measuring.")
+]
+DevicesOpt = Annotated[
+    str | None, typer.Option("--devices", metavar="A,B", help="Several of one model, measured in parallel.")
+]
+JobsOpt = Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Compilers at once.")]
+StorageOpt = Annotated[
+    str | None, typer.Option("--storage", metavar="URL", help="A study that machines share.")
+]
+ClusterOpt = Annotated[
+    str | None, typer.Option("--cluster", metavar="URL", help="Workers of a Dask cluster.")
+]
+OutOpt = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder of the outputs.")]
+RecordOpt = Annotated[str | None, typer.Option("--record", metavar="FILE", help="Instead of the one in DIR.")]
+ResumeOpt = Annotated[bool, typer.Option("--resume/--no-resume", help="Go on with the record that is there.")]
+ReplayOpt = Annotated[
+    str | None, typer.Option("--replay", metavar="RECORD", help="Simulate the search from a record.")
+]
+HtmlOpt = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page about the run.")]
+
+
+@app.command()
+def tune(
+    ctx: typer.Context,
+    file: FileArg = None,
+    schedule: ScheduleOpt = None,
+    budget: BudgetOpt = None,
+    trials: TrialsOpt = None,
+    until_speedup: UntilOpt = None,
+    device: DeviceOpt = None,
+    devices: DevicesOpt = None,
+    define: DefineOpt = None,
+    set_: SetOpt = None,
+    output: OutOpt = ".",
+    record: RecordOpt = None,
+    resume: ResumeOpt = True,
+    sampler: SamplerOpt = None,
+    model: ModelOpt = True,
+    seed: SeedOpt = 0,
+    jobs: JobsOpt = None,
+    storage: StorageOpt = None,
+    cluster: ClusterOpt = None,
+    replay: ReplayOpt = None,
+    machine: MachineOpt = None,
+    html: HtmlOpt = None,
+    function: FunctionOpt = None,
+    strict_fp: StrictOpt = False,
+    deterministic: DeterministicOpt = False,
+    json: JsonOpt = False,
+) -> None:
+    """Find the values of a schedule's holes that are fastest on a device; every candidate is verified.
+
+    Without a file: the programs that [tool.mdh] in pyproject.toml, or mdh.toml, lists. A run that is repeated
+    goes on where it was ended.
+    """
+    line: CommandLine = ctx.obj
+    words = Words(
+        budget, trials, until_speedup, sampler, model, seed, devices, device, jobs, storage, cluster, output,
+        record, resume, replay, machine, html,
+    )  # fmt: skip
+    request = None
+    if file is not None:
+        request = Request(
+            line, file, schedule, None, machine, device, tuple(define or ()), tuple(set_ or ()), function,
+            strict_fp, deterministic,
+        )  # fmt: skip
+    _run(line, words, request, json)
+
+
+def _run(line: CommandLine, words: Words, request: Request | None, json: bool) -> None:
+    listing = orders_of(line, words, request)
+    interrupt = Interrupt()
+    results = asyncio.run(_all(line, listing, interrupt))
+    found = _outcomes(line, results, words)
+    if json:
+        _show_json(results, found, single=request is not None)
+    else:
+        show("\n".join(tuned_text(t) for t in results))
+        report(found)
+    if interrupt.signal is not None:
+        raise typer.Exit(CODES[interrupt.signal])
+    if found:
+        raise typer.Exit(exit_code(found))
+
+
+async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt) -> list[Tuned]:
+    """One after another; a budget is shared out anew before each, so that none is lost."""
+    out: list[Tuned] = []
+    left = listing.goal.seconds
+    with on_signals(interrupt, _said):
+        for n, order in enumerate(listing.orders):
+            if interrupt.asked:
+                break
+            share = None if left is None else left / (len(listing.orders) - n)
+            goal = Goal(listing.goal.trials, share, listing.goal.speedup)
+            with live(order.program.name) as watch:
+                tuned = await _placed(line, order, start(replace(order, goal=goal), watch, interrupt, log))
+            if tuned is not None:
+                out.append(tuned)
+                left = None if left is None else max(1.0, left - tuned.elapsed)
+    return out
+
+
+async def _placed(line: CommandLine, order: Order, work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
+    """What is refused without a place is shown at the word that it is about."""
+    try:
+        return await work
+    except Failed as failed:
+        raise Failed(*(_at_its_word(line, order, d) for d in failed.diagnostics)) from failed
+
+
+def _at_its_word(line: CommandLine, order: Order, d: Diagnostic) -> Diagnostic:
+    about = {
+        "D1": (*order.devices, ",".join(order.devices), order.cluster),
+        "F17": (order.record, order.replay), "F197": (order.replay,), "F10": (order.replay, order.record),
+        "F18": (order.storage, order.sampler), "F111": (order.record, str(order.place)),
+    }  # fmt: skip
+    words = [w for prefix, found in about.items() if d.code.startswith(prefix) for w in found if w]
+    span = next((s for w in words if (s := line.span_of(w)) is not None), None)
+    return d if d.labels or span is None else replace(d, labels=(Label(span),))
+
+
+def _said(number: signal.Signals) -> None:
+    word = "interrupted" if number is signal.SIGINT else "terminated"
+    log(f"{word}: ending with what was found; once more ends at once")
+
+
+def _outcomes(line: CommandLine, results: list[Tuned], words: Words) -> list[Diagnostic]:
+    """What keeps the runs from being a success; the page is written on the way."""
+    if words.html is not None:
+        for n, tuned in enumerate(results):
+            path = Path(words.html)
+            place = path if len(results) == 1 else path.with_name(f"{path.stem}.{n + 1}{path.suffix}")
+            write_text(line, place, tuned_page(tuned))
+    found: list[Diagnostic] = []
+    for tuned in results:
+        found.extend(tuned.trouble)
+        if tuned.best is None and not tuned.trouble and tuned.ended is not Ended.INTERRUPTED:
+            found.append(unfound(tuned))
+    return found
+
+
+def _show_json(results: list[Tuned], found: list[Diagnostic], *, single: bool) -> None:
+    rows = [tuned_json(t) for t in results]
+    body: dict[str, Any] = rows[0] if single and rows else {"runs": rows}
+    whole = ok("tune", **body)
+    if found:
+        diagnostics = [render_json(d) for d in found]
+        whole.update(ok=False, exit=exit_code(found), diagnostics=diagnostics)
+    show_json(whole)

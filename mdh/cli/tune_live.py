@@ -1,0 +1,70 @@
+"""What `mdh tune` shows on stderr while it runs: a progress bar on a terminal, plain lines elsewhere."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from mdh.cli.console import log
+from mdh.report.tune_line import progress_line, share_done
+from mdh.tune.result import Progress
+from mdh.tune.run import Watch
+from mdh.tune.values import Trial
+
+_EVERY = 5.0
+"""Seconds between two plain lines; a better result is told sooner."""
+_SOONER = 0.5
+
+
+class Plain:
+    """Lines for a file or a pipe."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._last = -_EVERY
+
+    def __call__(self, now: Progress, trial: Trial | None, /) -> None:
+        since = now.elapsed - self._last
+        news = (now.improved and since >= _SOONER) or (trial is not None and trial.phase == "winner")
+        if trial is not None and (news or since >= _EVERY):
+            self._last = now.elapsed
+            log(f"{self._name}: {progress_line(now, now.elapsed)}")
+
+
+class Bar:
+    """One line of a terminal, drawn again as time passes."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._now: Progress | None = None
+        self._at = monotonic()
+
+    def __call__(self, now: Progress, trial: Trial | None, /) -> None:
+        self._now, self._at = now, monotonic()
+
+    def __rich__(self) -> Table:
+        row = Table.grid(padding=(0, 1))
+        now, waited = self._now, monotonic() - self._at
+        share = None if now is None else share_done(now, now.elapsed + waited)
+        bar = ProgressBar(total=None if share is None else 1.0, completed=share or 0.0, width=24)
+        words = "starting" if now is None else progress_line(now, now.elapsed + waited)
+        row.add_row(self._name, bar, Text(words, no_wrap=True, overflow="ellipsis"))
+        return row
+
+
+@contextmanager
+def live(name: str) -> Iterator[Watch]:
+    """A watch for one run; what else is written to stderr meanwhile stands above the bar."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield Plain(name)
+        return
+    bar = Bar(name)
+    console = Console(file=sys.stderr)
+    with Live(bar, console=console, transient=True, refresh_per_second=4, redirect_stdout=False):
+        yield bar

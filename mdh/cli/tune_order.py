@@ -1,0 +1,103 @@
+"""From the words of `mdh tune`, or from a project file, to orders: texts are read, nothing runs yet."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from mdh.cli.command_line import CommandLine, at_word
+from mdh.cli.job import load_program, load_schedule
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.cli.tune_words import Words, check_words, devices_of, goal_of
+from mdh.cli.values import parse_defines
+from mdh.diagnostics import Failed, Label
+from mdh.ir.program import Program
+from mdh.machine import load_machine
+from mdh.pipeline import Pipeline
+from mdh.schedule.model import Schedule
+from mdh.source import Span
+from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
+from mdh.tune.goal import Goal
+from mdh.tune.project import Entry, listed
+from mdh.tune.search.make import DEFAULT
+from mdh.tune.session import Order
+from mdh.tune.values import Job
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Orders whose goals are still open; goal: of all of them together."""
+
+    orders: tuple[Order, ...]
+    goal: Goal
+
+
+def orders_of(line: CommandLine, words: Words, request: Request | None) -> Listing:
+    """One order for a file, else one for each entry of the project file. Raises Failed for wrong words."""
+    check_words(line, words)
+    goal = goal_of(line, words)
+    if request is not None:
+        return Listing((_of_request(line, words, request),), goal)
+    entries = at_word(line, "tune", lambda: listed(Path()))
+    return Listing(tuple(_of_entry(line, words, entry) for entry in entries), goal)
+
+
+def _of_request(line: CommandLine, words: Words, request: Request) -> Order:
+    trace = Trace()
+    schedule = load_schedule(request, trace)
+    program = load_program(request, trace)
+    defines = tuple(parse_defines(line, request.defines).items())
+    options = (request.function, request.strict_fp, request.deterministic)
+    return _order(line, words, program, schedule, defines, options, None)
+
+
+def _of_entry(line: CommandLine, words: Words, entry: Entry) -> Order:
+    run = Pipeline()
+    defines = dict(entry.defines)
+    source = _at(entry.at("file"), lambda: read_text(entry.file, limit=C_LIMIT))
+    program = _at(
+        entry.at("file"),
+        lambda: run.read(source, defines=defines, function=entry.function, strict_fp=entry.strict_fp),
+    )
+    schedule = None
+    if entry.schedule is not None:
+        path = entry.schedule
+        text = _at(entry.at("schedule"), lambda: read_text(path, limit=SCHEDULE_LIMIT))
+        schedule = _at(entry.at("schedule"), lambda: run.schedule(text, dict(entry.sets)))
+    options = (entry.function, entry.strict_fp, entry.deterministic)
+    return _order(line, words, program, schedule, entry.defines, options, entry.device)
+
+
+def _order(
+    line: CommandLine, words: Words, program: Program, schedule: Schedule | None,
+    defines: tuple[tuple[str, int | str], ...], options: tuple[str | None, bool, bool], device: str | None,
+) -> Order:  # fmt: skip
+    function, strict_fp, deterministic = options
+    devices = () if words.replay is not None else devices_of(line, words, device)
+    assert program.source is not None
+    job = Job(
+        program.source.name, program.source.text, defines, function, strict_fp, deterministic,
+        devices[0] if devices else "", words.seed,
+    )  # fmt: skip
+    order = Order(
+        job, program, schedule, devices, place=Path(words.output), record=words.record, resume=words.resume,
+        sampler=words.sampler or DEFAULT, model=words.model, seed=words.seed, jobs=words.jobs,
+        storage=words.storage, cluster=words.cluster, replay=words.replay, command=line.source.text,
+    )  # fmt: skip
+    name = words.machine
+    if name is None:
+        return order
+    return replace(order, machine=at_word(line, name, lambda: load_machine(name)))
+
+
+def _at(span: Span, arrow: Callable[[], T]) -> T:
+    """Runs `arrow`; what it refuses without a place is placed in the project file."""
+    try:
+        return arrow()
+    except Failed as failed:
+        raise Failed(
+            *(d if d.labels else replace(d, labels=(Label(span),)) for d in failed.diagnostics)
+        ) from failed

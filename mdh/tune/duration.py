@@ -1,0 +1,26 @@
+"""Spans of time as people write them: `3h`, `5m`, `30s`, `1h30m`, `1.5h`."""
+
+import re
+
+from mdh.diagnostics import fail
+
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)([hms])", re.ASCII)
+_LONGEST = 366 * 24 * 3600.0
+_HELP = "write hours, minutes, seconds: 3h, 5m, 30s, 1h30m"
+
+
+def parse_duration(text: str) -> float:
+    """Seconds. Raises Failed F190 for what is no time, for none at all and for more than a year."""
+    parts = _PART.findall(text)
+    units = [unit for _, unit in parts]
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        bare = re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII)
+        said = f"`{text}` has no unit" if bare else f"`{text}` is no time"
+        raise fail("F190", said, help=f"write {text}s, {text}m or {text}h" if bare else _HELP)
+    if units != sorted(set(units), key="hms".index):
+        raise fail("F190", f"the units of `{text}` are out of order or stand twice", help=_HELP)
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if not 0 < seconds <= _LONGEST:
+        raise fail("F190", f"`{text}` is {'no time at all' if not seconds else 'over a year'}", help=_HELP)
+    return seconds

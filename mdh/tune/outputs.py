@@ -1,0 +1,76 @@
+"""The files of a run: the best schedule, whole at every moment; the record; the kernel's folder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from mdh.diagnostics import Failed
+from mdh.ir.plan import Plan
+from mdh.target.folder import folder
+from mdh.target.text import KernelText
+from mdh.tune.records.disk import replace_file, unwritten
+from mdh.tune.records.header import Header
+from mdh.tune.records.listing import SUFFIX
+from mdh.tune.records.read import read_contents
+from mdh.tune.records.schedule_file import Search, write_best_schedule
+from mdh.tune.values import Trial
+
+
+def set_aside(path: str) -> None:
+    """A record that is not gone on with keeps its trials under the next free name. Raises Failed F111."""
+    old = Path(path)
+    if not old.exists():
+        return
+    number = next(n for n in count(1) if not old.with_suffix(f".{n}{SUFFIX}").exists())
+    try:
+        old.rename(old.with_suffix(f".{number}{SUFFIX}"))
+    except OSError as error:
+        raise unwritten(path, error) from None
+
+
+@dataclass
+class Outputs:
+    """Under `place`: NAME.<machine>.mdh, NAME.<machine>.jsonl and the folder NAME.<machine>."""
+
+    place: Path
+    stem: str
+    header: Header
+    written: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def schedule_path(self) -> Path:
+        return self.place / f"{self.stem}.mdh"
+
+    def record_for(self, header: Header) -> Path:
+        """The record beside the schedule; where that is of another tuning (other sizes, another schedule),
+        one that has the tuning's mark in its name."""
+        path = self.place / f"{self.stem}{SUFFIX}"
+        try:
+            held = [s.header.mark for s in read_contents(str(path)).sections] if path.exists() else []
+        except Failed:
+            # whoever opens it says what is wrong with it
+            held = []
+        return (
+            path if not held or header.mark in held else self.place / f"{self.stem}.{header.mark[:8]}{SUFFIX}"
+        )
+
+    def write_schedule(self, trial: Trial | None, search: Search) -> None:
+        """The best so far; None: what was written turned out wrong and nothing else is right. Raises Failed
+        F111."""
+        if trial is None:
+            self.schedule_path.unlink(missing_ok=True)
+            self.written.pop("schedule", None)
+            return
+        write_best_schedule(self.schedule_path, self.header, trial, search)
+        self.written["schedule"] = str(self.schedule_path)
+
+    def write_kernel(
+        self, text: KernelText, plan: Plan, defines: Mapping[str, str | int], schedule: str
+    ) -> None:
+        """The folder that `mdh compile -o` writes. Raises Failed F111."""
+        files = folder(text, plan.program, schedule, defines=defines, arch=plan.machine.arch)
+        inside = self.place / self.stem
+        for name, content in files.items():
+            replace_file(inside / name, content.encode("utf-8"))
+        self.written["kernel"] = f"{inside}/"

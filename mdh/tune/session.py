@@ -1,0 +1,324 @@
+"""One tuning from its order to its result: space, record, suggestions, the loop, the outputs."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Protocol
+
+from mdh.diagnostics import Failed
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.machine import Machine, machine_names
+from mdh.pipeline import Pipeline
+from mdh.schedule.default import default_schedule
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
+from mdh.source import Source
+from mdh.target.text import KernelText
+from mdh.tune.api import Bench, Searcher
+from mdh.tune.goal import Ended, Goal
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.opened import opened
+from mdh.tune.outputs import Outputs, set_aside
+from mdh.tune.proposals import Gate, Making, Proposal, Proposals
+from mdh.tune.records.best import best
+from mdh.tune.records.file import Record
+from mdh.tune.records.header import Header, header_of
+from mdh.tune.records.key import Setting, candidate_key
+from mdh.tune.records.schedule_file import Search
+from mdh.tune.result import Sizes, Tuned
+from mdh.tune.run import Log, Run, Watch, tune
+from mdh.tune.search.make import DEFAULT, make_searcher, study_name
+from mdh.tune.shortlist import Shortlist
+from mdh.tune.space.identity import identity
+from mdh.tune.space.make import make_space
+from mdh.tune.space.model import Point
+from mdh.tune.space.space import Space
+from mdh.tune.suggestions import first_point, from_records, point_of
+from mdh.tune.values import QUICK, Candidate, Job, Trial
+
+METHOD = (
+    "every candidate judged on {inputs} sets of arrays, then timed warm; finalists timed in turns and judged"
+    " on more, the winner timed alone in a fresh process"
+)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is tuned, how and until when; everything is read, nothing is checked for a machine yet.
+
+    schedule: as the user wrote it, None: the default with its tile sizes left open. place: the folder of the
+    outputs. record: a file, None: beside the outputs. resume: go on with the record that is there. replay: a
+    record to simulate from, on `machine` or the one it names.
+    """
+
+    job: Job
+    program: Program
+    schedule: Schedule | None
+    devices: tuple[str, ...]
+    goal: Goal = field(default_factory=Goal)
+    place: Path = Path()
+    record: str | None = None
+    resume: bool = True
+    sampler: str = DEFAULT
+    model: bool = True
+    seed: int = 0
+    jobs: int | None = None
+    storage: str | None = None
+    cluster: str | None = None
+    replay: str | None = None
+    machine: Machine | None = None
+    command: str = ""
+
+
+class Book(Log, Protocol):
+    """A log with the trials of earlier runs in it."""
+
+    trials: list[Trial]
+
+    def close(self) -> None: ...
+
+
+class Forgetful:
+    """A book for runs that leave nothing behind."""
+
+    def __init__(self) -> None:
+        self.trials: list[Trial] = []
+
+    def append(self, trial: Trial) -> None:
+        """The run itself has the trial."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Ground(Protocol):
+    """What a bench says of where it measures."""
+
+    @property
+    def machine(self) -> Machine: ...
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def versions(self) -> tuple[tuple[str, str], ...]: ...
+
+
+@dataclass
+class Session:
+    """What an order becomes once its space is known. record: trials of earlier runs, and where new ones go;
+    outputs: None for a simulation, which writes nothing."""
+
+    order: Order
+    ground: Ground
+    space: Space
+    setting: Setting
+    header: Header
+    baseline: Plan
+    record: Book
+    outputs: Outputs | None
+    searcher: Searcher
+    gate: Gate | None = None
+    only: Gate | None = None
+    """Suggestions too must pass it."""
+    remarks: tuple[str, ...] = ()
+
+    def close(self) -> None:
+        self.record.close()
+
+    def candidate(self, plan: Plan, point: Point | None = None) -> Candidate:
+        """Its text names the machine only where mdh knows one of that name: files must be readable."""
+        schedule = parse_schedule(Source("<candidate>", plan.text))
+        if plan.machine.name not in machine_names():
+            schedule = replace(schedule, target=None)
+        names = (v.name for v in self.space.variables)
+        values = () if point is None else tuple(zip(names, point, strict=True))
+        key = candidate_key(plan.program, schedule, self.setting)
+        return Candidate(key, print_schedule(schedule), values)
+
+
+def template_of(schedule: Schedule | None, program: Program, machine: Machine, target: str) -> Schedule:
+    """The schedule whose holes are searched: the user's, else the default with its tile sizes left open."""
+    return schedule if schedule is not None else opened(default_schedule(program, machine, target))
+
+
+def make_session(order: Order, ground: Ground) -> Session:
+    """Opens the space and the record. Raises Failed: what the schedule or its space is refused with, F111 and
+    F170 to F174 for the record."""
+    session = prepared(order, ground)
+    outputs = Outputs(order.place, f"{order.program.name}.{ground.machine.name}", session.header)
+    path = order.record or str(outputs.record_for(session.header))
+    if not order.resume:
+        set_aside(path)
+    session.record = record = Record.open(path, session.header)
+    session.remarks = record.remarks
+    outputs.written["record"] = path
+    session.outputs = outputs
+    return session
+
+
+def prepared(order: Order, ground: Ground) -> Session:
+    """All of a session that is not on disk."""
+    program, machine, target = order.program, ground.machine, ground.target
+    deterministic = order.job.deterministic
+    default = default_schedule(program, machine, target)
+    template = template_of(order.schedule, program, machine, target)
+    space = make_space(program, template, machine, target, deterministic=deterministic, default=default)
+    check = f"{QUICK.inputs} inputs"
+    setting = Setting(machine, target, ground.title, deterministic, ground.versions, check)
+    header = header_of(
+        program, template, setting, sizes=order.job.defines, method=METHOD.format(inputs=QUICK.inputs),
+        command=order.command, seed=order.seed, created=time.time(),
+    )  # fmt: skip
+    baseline = Pipeline().check(program, None, machine, target, deterministic=deterministic).plan
+    study = study_name(program.name, ground.title, space)
+    searcher = make_searcher(order.sampler, space, seed=order.seed, storage=order.storage, study=study)
+    return Session(order, ground, space, setting, header, baseline, Forgetful(), None, searcher)
+
+
+async def run_session(
+    session: Session,
+    bench: Bench,
+    watch: Watch,
+    interrupt: Interrupt,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    begun: float | None = None,
+) -> Tuned:
+    """Searches until the goal. begun: when the budget began, by the clock. Never raises for what candidates
+    do. Raises Failed F111 where the best cannot be written."""
+    earlier = tuple(session.record.trials)
+    proposals = _proposals(session, earlier)
+    run = Run(
+        bench, proposals, session.record, session.order.goal, interrupt, watch, lambda _: None,
+        first=1 + max((t.number for t in earlier), default=-1),
+        earlier=tuple(t for t in earlier if t.phase == "quick"),
+        paid=max((t.elapsed for t in earlier), default=0.0),
+        clock=clock,
+        started=begun,
+    )  # fmt: skip
+    run.found = lambda trial: _write_best(session, run, trial)
+    _suggest(session, run, earlier)
+    if run.best is not None:
+        run.found(run.best)
+    ended = await tune(run)
+    return _tuned(session, run, earlier, ended, _winner(session, run))
+
+
+def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
+    """The searcher has heard of what the record holds."""
+    known: dict[str, float | None] = {}
+    for trial in earlier:
+        if trial.phase != "quick" or trial.outcome.innocent:
+            continue
+        known[trial.candidate.key] = trial.outcome.seconds
+        point = point_of(session.space, trial.candidate)
+        if point is not None:
+            session.searcher.tell(point, trial.outcome.seconds)
+    order = session.order
+    shortlist = Shortlist(session.ground.machine.kind, Random(f"{order.seed} model")) if order.model else None
+    return Proposals(
+        session.space, session.searcher, Making(session.candidate, identity), gate=session.gate,
+        shortlist=shortlist, rng=Random(f"{order.seed} drawn"), known=known,
+    )  # fmt: skip
+
+
+def _suggest(session: Session, run: Run, earlier: Sequence[Trial]) -> None:
+    """The device's default first, what the schedule says next, then the best of other records."""
+    default = session.candidate(session.baseline)
+    run.baseline_key = default.key
+    if _allowed(session, session.baseline):
+        run.proposals.enqueue(Proposal(default, "default"), session.baseline)
+    suggested: list[tuple[str, Point]] = []
+    first = first_point(session.space, Random(session.order.seed))
+    if first is not None:
+        suggested.append(("given", first))
+    others = from_records(session.space, session.order.place, session.header) if session.outputs else ()
+    suggested.extend(("record", point) for point in others)
+    for origin, point in suggested:
+        plan = session.space.plan(point)
+        if isinstance(plan, Failed) or not _allowed(session, plan):
+            continue
+        candidate = session.candidate(plan, point)
+        if origin == "given":
+            run.given_key = candidate.key
+        run.proposals.enqueue(Proposal(candidate, origin, point), plan)
+    latest = {t.candidate.key: t for t in earlier if t.phase == "quick"}
+    run.baseline, run.given = latest.get(run.baseline_key), latest.get(run.given_key)
+    run.best = best(earlier)
+
+
+def _allowed(session: Session, plan: Plan) -> bool:
+    return session.only is None or session.only.admits(plan)
+
+
+def _search_of(run: Run) -> Search:
+    quick = run.candidates
+    failed = sum(1 for t in quick if t.outcome.failure is not None)
+    names = (("default schedule", run.baseline), ("first point of the schedule", run.given))
+    baselines = tuple((n, t.outcome.seconds) for n, t in names if t is not None and t.outcome.seconds)
+    return Search(len(quick), failed, run.paid + run.elapsed, baselines)
+
+
+def _write_best(session: Session, run: Run, trial: Trial | None) -> None:
+    if session.outputs is not None:
+        session.outputs.write_schedule(trial, _search_of(run))
+
+
+def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
+    """The best as a plan and as text; its folder is written."""
+    if run.best is None:
+        return None
+    order, ground, pipeline = session.order, session.ground, Pipeline()
+    schedule = parse_schedule(Source("<best schedule>", run.best.candidate.schedule))
+    deterministic = order.job.deterministic
+    plan = pipeline.check(
+        order.program, schedule, ground.machine, ground.target, deterministic=deterministic
+    ).plan
+    text = pipeline.emit(pipeline.lower(plan), order.program)
+    if session.outputs is not None:
+        session.outputs.write_kernel(text, plan, dict(order.job.defines), plan.text)
+    return plan, text
+
+
+def _skipped(proposals: Proposals) -> tuple[tuple[str, int], ...]:
+    aside = (("set aside by the model", proposals.aside),) if proposals.aside else ()
+    return (*proposals.skipped.most_common(), *aside)
+
+
+def _tuned(
+    session: Session, run: Run, earlier: tuple[Trial, ...], ended: Ended,
+    winner: tuple[Plan, KernelText] | None,
+) -> Tuned:  # fmt: skip
+    order, ground, space = session.order, session.ground, session.space
+    return Tuned(
+        program=order.program.name,
+        defines=order.job.defines,
+        devices=order.devices,
+        title=ground.title,
+        machine=ground.machine.name,
+        target=ground.target,
+        sampler=session.searcher.name,
+        seed=order.seed,
+        variables=space.variables,
+        sizes=Sizes(space.raw, space.count),
+        trials=tuple(run.trials),
+        earlier=earlier,
+        best=run.best,
+        baseline=run.baseline,
+        given=run.given,
+        skipped=_skipped(run.proposals),
+        elapsed=run.elapsed,
+        ended=ended,
+        files=tuple(session.outputs.written.items()) if session.outputs else (),
+        trouble=run.trouble,
+        plan=None if winner is None else winner[0],
+        text=None if winner is None else winner[1],
+    )

@@ -1,0 +1,153 @@
+"""From an order to its result: on devices, on a cluster, or simulated from a record."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import closing
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
+
+from mdh.device.cache import Cache, open_cache
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.machine import Machine, load_machine, machine_names
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.tune.api import Bench
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.measure.local import LocalBench
+from mdh.tune.records.header import Header
+from mdh.tune.records.read import read_record
+from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
+from mdh.tune.result import Tuned
+from mdh.tune.run import Watch
+from mdh.tune.session import Ground, Order, make_session, prepared, run_session
+
+T = TypeVar("T")
+Say = Callable[[str], None]
+"""Takes a remark for the user."""
+
+
+class OpenedBench(Bench, Ground, Protocol):
+    """A bench that is entered before it says where it measures."""
+
+    async def __aenter__(self) -> Any: ...
+
+
+async def start(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> Tuned | None:
+    """The result; None where the user ended it before anything could be measured. Raises Failed for what
+    stands against the tuning as a whole: the schedule, the record, the device."""
+    if order.replay is not None:
+        return await _replay(order, watch, interrupt, say)
+    begun = time.monotonic()
+    bench = _bench(order, say)
+    if not await _unless_asked(interrupt, bench.__aenter__()):
+        return None
+    try:
+        with closing(make_session(order, bench)) as session:
+            for remark in session.remarks:
+                say(remark)
+            if not session.space.variables:
+                say("the schedule has no holes: it is measured as it stands")
+            return await run_session(session, bench, watch, interrupt, begun=begun)
+    finally:
+        await bench.close()
+
+
+def _bench(order: Order, say: Say) -> OpenedBench:
+    if order.cluster is not None:
+        made: OpenedBench = import_module("mdh.tune.cluster.bench").ClusterBench(order.job, order.cluster)
+        return made
+    return LocalBench(order.job, order.devices, order.jobs, _cache(say))
+
+
+def _cache(say: Say) -> Cache | None:
+    """Tuning works without; it then builds what it built before."""
+    try:
+        return open_cache()
+    except Failed as failed:
+        say(f"{failed.diagnostics[0].headline}; nothing is kept there")
+        return None
+
+
+async def _unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, object]) -> bool:
+    """Runs `work` to its end; False where the user ended it before."""
+    task = asyncio.ensure_future(work)
+    asked = asyncio.ensure_future(interrupt.event.wait())
+    await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+    asked.cancel()
+    if not task.done():
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return False
+    task.result()
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The ground of a simulation, as a record's header tells it."""
+
+    machine: Machine
+    target: str
+    title: str
+    versions: tuple[tuple[str, str], ...]
+
+
+async def _replay(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> Tuned:
+    path = order.replay
+    assert path is not None
+    header, trials, remarks = read_record(path)
+    for remark in remarks:
+        say(remark)
+    ground = Told(_machine_of(order, header, say), header.target, header.device, header.versions)
+    if order.schedule is None:
+        order = replace(order, schedule=parse_schedule(Source(path, header.schedule)))
+    session = prepared(order, ground)
+    _same_program(path, header, session.header)
+    clock, table = SimulatedClock(), Table(trials)
+    session.gate = session.only = Recorded(table)
+    return await run_session(session, ReplayBench(table, clock), watch, interrupt, clock=clock)
+
+
+def _machine_of(order: Order, header: Header, say: Say) -> Machine:
+    """What legality is judged by: the machine that is named, else the record's where mdh knows it."""
+    if order.machine is not None:
+        return order.machine
+    if header.machine in machine_names():
+        return load_machine(header.machine)
+    fitting = (load_machine(name) for name in machine_names())
+    chosen = next(
+        m for m in fitting if header.target in m.targets and (m.kind == "cpu") == (header.target == "opencl")
+    )
+    say(f"the record's machine `{header.machine}` has no file: {chosen.name} stands for it")
+    return chosen
+
+
+def _same_program(path: str, there: Header, here: Header) -> None:
+    """Raises Failed F197."""
+    old, new = dict(there.parts), dict(here.parts)
+    if old.get("program") != new.get("program"):
+        what = f"`{there.program}`, arrays {old.get('arrays', '')}" if there.program else "another program"
+        raise fail(
+            "F197", f"`{path}` is a record of another program: {what}",
+            help=f"this one is `{here.program}`, arrays {new.get('arrays', '')}; -D gives other sizes",
+        )  # fmt: skip
+
+
+def unfound(tuned: Tuned) -> Diagnostic:
+    """F195: every candidate failed, or none was legal."""
+    measured, skipped = len(tuned.measured), sum(n for _, n in tuned.skipped)
+    if measured:
+        first = next(t.outcome for t in tuned.measured if t.outcome.failure is not None)
+        lines = first.message.splitlines() or ["no message"]
+        notes = (f"the first: {first.failure}, {first.code or 'no code'}: {lines[0]}",)
+        return Diagnostic(
+            "F195", f"none of {measured} candidates was right", notes=notes,
+            help="`mdh run` with the default schedule shows whether the device works at all",
+        )  # fmt: skip
+    reasons = tuple(f"{n:,} points: {reason}" for reason, n in tuned.skipped[:5])
+    return Diagnostic(
+        "F195", f"nothing was measured: none of {skipped:,} points that were drawn is legal", notes=reasons,
+        help="`mdh explain FILE.c --schedule S.mdh --space` counts what each rule leaves",
+    )  # fmt: skip

@@ -1,0 +1,67 @@
+"""Points worth measuring before a search knows anything: the schedule's own, and those that won before."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+
+from mdh.diagnostics import Failed
+from mdh.tune.records.best import ranked
+from mdh.tune.records.header import Header
+from mdh.tune.records.listing import SUFFIX
+from mdh.tune.records.read import Section, read_contents
+from mdh.tune.space.model import Kind, Point, Variable
+from mdh.tune.space.space import Space
+from mdh.tune.values import Candidate, Value
+
+_BEST_OF_RECORD = 3
+_SAME = ("program", "arrays", "strict_fp", "deterministic", "machine", "device", "target")
+"""Parts of a record's key that must be this tuning's for its results to be worth a try."""
+
+
+def point_of(space: Space, candidate: Candidate) -> Point | None:
+    """The point of a candidate's values; None where the space has no such point."""
+    values: Mapping[str, Value] = dict(candidate.values)
+    if values.keys() != {v.name for v in space.variables}:
+        return None
+    point = tuple(values[v.name] for v in space.variables)
+    known = all(value in v.values for v, value in zip(space.variables, point, strict=True))
+    return point if known and space.rank(point) is not None else None
+
+
+def first_point(space: Space, rng: Random) -> Point | None:
+    """What a schedule with holes says of itself: the middle of every set, or a legal point where that is
+    none. None: none was found."""
+    point = space.nearest([_middle(v) for v in space.variables])
+    if not isinstance(space.plan(point), Failed):
+        return point
+    drawn = space.draw_legal(rng)
+    return None if drawn is None else drawn[0]
+
+
+def _middle(variable: Variable) -> Value:
+    """The middle of numbers; of words the first."""
+    return variable.values[0 if variable.kind is Kind.WORD else len(variable.values) // 2]
+
+
+def from_records(space: Space, place: Path, own: Header) -> tuple[Point, ...]:
+    """The best points of other records in the folder that are about the same program on the same device."""
+    parts = dict(own.parts)
+    found: list[Point] = []
+    for path in sorted(place.glob(f"*{SUFFIX}")):
+        try:
+            sections: tuple[Section, ...] = read_contents(str(path)).sections
+        except Failed:
+            # a file that is no record, or damaged, has nothing to suggest
+            continue
+        for section in sections:
+            theirs = dict(section.header.parts)
+            same = all(theirs.get(name) == parts.get(name) for name in _SAME)
+            if same and section.header.mark != own.mark:
+                found.extend(_best_points(space, section))
+    return tuple(dict.fromkeys(found))
+
+
+def _best_points(space: Space, section: Section) -> list[Point]:
+    rows = ranked(section.trials)[:_BEST_OF_RECORD]
+    points = (point_of(space, row[-1].candidate) for row in rows)
+    return [p for p in points if p is not None]

@@ -1,0 +1,211 @@
+"""`mdh tune` on a CPU: outputs, resume, replay, project files, interrupts."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdh.cli.main import run
+from mdh.schedule.holes import holes
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.tune.records.read import read_record
+from tests.source_tree import ROOT
+
+MATMUL = str(ROOT / "inputs_c" / "matmul.c")
+MDH = (sys.executable, "-m", "mdh")
+SIZES = ("-D", "M=64", "-D", "N=64", "-D", "K=64")
+SCHEDULE = """// two holes
+1: (de-)comp( ?bm{16,32,64}, ?bn{16,32}, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 1 ) ( ^, ^ ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( 1, 8, ^ ) ( ^, ^ ; ^ ) ( FOR.1, FOR.2, ^ ) @unroll
+4: (de-)comp( ^, 1, ^ ) ( ^, ^ ; ^ ) ( ^, VEC.x, ^ )
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "s.mdh").write_text(SCHEDULE)
+    return tmp_path
+
+
+def tune(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[Any, str]:
+    """The result of a run with --json, and what it said on stderr."""
+    assert run(["tune", MATMUL, *SIZES, *words, "--json"]) == code
+    out, err = capsys.readouterr()
+    return json.loads(out), err
+
+
+def test_from_a_schedule_with_holes_to_a_kernel(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--schedule", "s.mdh", "--device", "opencl:0", "-o", "out")
+    first, err = tune(capsys, *words, "--trials", "4", "--html", "page.html")
+    assert first["ok"]
+    assert first["ended"] == "trials"
+    assert first["trials"]["measured"] == 4
+    assert first["best"]["seconds"] > 0
+    assert first["speedup"] > 0
+    assert {h["name"] for h in first["holes"]} == {"?bm", "?bn"}
+    assert "mdh: matmul: " in err
+    files = first["files"]
+    best = (folder / files["schedule"]).read_text()
+    assert best.startswith("// tuned: trial ")
+    assert not holes(parse_schedule(Source("best", best)))
+    assert "manifest.json" in os.listdir(files["kernel"])
+    assert (folder / "page.html").read_text().endswith("</html>\n")
+    _, trials, remarks = read_record(files["record"])
+    assert not remarks
+    assert [t.number for t in trials] == list(range(len(trials)))
+
+    again, _ = tune(capsys, *words, "--trials", "20")
+    assert again["ended"] == "exhausted"
+    assert again["trials"]["earlier"] == 4
+    # six points and the default schedule, which says the same as one of them
+    same = sum(again["trials"]["skipped"].values())
+    assert again["trials"]["earlier"] + again["trials"]["measured"] + same == 7
+    _, later, _ = read_record(files["record"])
+    assert later[: len(trials)] == trials
+    assert len({t.candidate.key for t in later if t.phase == "quick"}) == 7 - same
+
+    said = run(["run", MATMUL, *SIZES, "--schedule", files["schedule"], "--device", "opencl:0", "--check"])
+    assert said == 0
+    capsys.readouterr()
+    _replays(folder, capsys, files["record"], 7 - same)
+
+
+def _replays(folder: Path, capsys: pytest.CaptureFixture[str], record: str, count: int) -> None:
+    """The same search from the record: the same order for the same seed, no file touched."""
+    before = {p: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
+    runs = [
+        tune(capsys, "--replay", record, "--seed", seed, "--sampler", "random", "--no-model")[0]
+        for seed in ("1", "1", "2")
+    ]
+    assert all(r["trials"]["measured"] == count for r in runs)
+    same = [{k: v for k, v in r.items() if k not in ("elapsed", "seed")} for r in runs]
+    assert same[0] == same[1]
+    assert runs[0]["best"]["key"] == runs[2]["best"]["key"]
+    assert {p: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()} == before
+
+
+def test_no_trial_is_lost_to_another_tuning(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither with --no-resume nor with another schedule in the same folder."""
+    words = ("--schedule", "s.mdh", "--device", "opencl:0", "--trials", "1")
+    tune(capsys, *words)
+    fresh, _ = tune(capsys, *words, "--no-resume")
+    assert fresh["trials"]["earlier"] == 0
+    assert len(list(folder.glob("*.jsonl"))) == 2
+    (folder / "s.mdh").write_text(SCHEDULE.replace("{16,32}", "{16,64}"))
+    other, _ = tune(capsys, *words)
+    assert other["trials"]["earlier"] == 0
+    assert len(list(folder.glob("*.jsonl"))) == 3
+
+
+def test_a_record_of_another_tuning_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--device", "opencl:0", "--trials", "1", "--record", "r.jsonl")
+    tune(capsys, *words, "--schedule", "s.mdh")
+    before = (folder / "r.jsonl").read_bytes()
+    assert run(["tune", MATMUL, "-D", "M=32", *words]) == 1
+    err = capsys.readouterr().err
+    assert "error[F172]" in err
+    assert "r.jsonl\n" in err.split("^")[0]
+    assert (folder / "r.jsonl").read_bytes() == before
+
+
+def test_a_schedule_without_holes_is_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "s.mdh").write_text(SCHEDULE.replace("?bm{16,32,64}", "16").replace("?bn{16,32}", "16"))
+    found, err = tune(capsys, "--schedule", "s.mdh", "--device", "opencl:0", "--budget", "60s")
+    assert "has no holes: it is measured as it stands" in err
+    assert found["ended"] == "exhausted"
+    assert found["trials"]["measured"] == 2
+    assert found["holes"] == []
+
+
+def test_the_project_file_lists_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "add.c").write_text(
+        "void add(const float A[N], float C[N]) {\n  for (int i = 0; i < N; i++)\n    C[i] = A[i] + 1;\n}\n"
+    )
+    (folder / "pyproject.toml").write_text(
+        '[[tool.mdh.tune]]\nfile = "add.c"\ndefines = { N = 4096 }\ndevice = "opencl:0"\n\n'
+        '[[tool.mdh.tune]]\nfile = "add.c"\ndefines = { N = 512 }\ndevice = "opencl:0"\n'
+    )
+    (folder / "inner").mkdir()
+    os.chdir(folder / "inner")
+    assert run(["tune", "--trials", "2", "--json", "-o", "out"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [r["defines"] for r in runs] == [{"N": 4096}, {"N": 512}]
+    assert all(r["trials"]["measured"] <= 2 for r in runs)
+    (folder / "pyproject.toml").write_text('[[tool.mdh.tune]]\nfile = "gone.c"\n')
+    assert run(["tune", "--trials", "2"]) == 1
+    err = capsys.readouterr().err
+    assert "error[F101]: no file" in err
+    assert 'file = "gone.c"\n  | ^^^^' in err
+
+
+def _started(folder: Path, *words: str, **options: Any) -> "subprocess.Popen[str]":
+    """A long tuning; returns once a best schedule is on disk."""
+    process = subprocess.Popen(
+        [*MDH, "tune", MATMUL, *SIZES, "--device", "opencl:0", "--budget", "10m", *words],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, **options,
+    )  # fmt: skip
+    end = time.monotonic() + 90
+    while not list(folder.glob("out/*.mdh")) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+    return process
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_the_best_on_disk(folder: Path, number: signal.Signals, code: int) -> None:
+    process = _started(folder, "-o", "out", stderr=subprocess.PIPE)
+    start = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - start < 5
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert "ending with what was found" in err
+    assert "; interrupted\n" in out
+    [best] = folder.glob("out/*.mdh")
+    parse_schedule(Source("best", best.read_text()))
+    [record] = folder.glob("out/*.jsonl")
+    _, trials, remarks = read_record(str(record))
+    assert trials
+    assert not remarks
+
+
+def test_a_second_signal_ends_at_once(folder: Path) -> None:
+    process = _started(folder, "-o", "out", stderr=subprocess.PIPE)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert time.monotonic() - start < 5
+    assert "Traceback" not in err
+
+
+def test_a_terminal_gets_a_bar(folder: Path) -> None:
+    own, theirs = pty.openpty()
+    process = _started(folder, "-o", "out", stderr=theirs)
+    os.close(theirs)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    shown = b""
+    try:
+        while part := os.read(own, 65536):
+            shown += part
+    except OSError:
+        # the other side of a terminal that is closed
+        pass
+    os.close(own)
+    text = shown.decode(errors="replace")
+    assert "left" in text
+    assert "best " in text
+    assert "━" in text
