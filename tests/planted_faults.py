@@ -31,7 +31,8 @@ class Planted:
         if not found or self.which >= len(found):
             return None
         at = found[self.which]
-        broken = source[: at.start()] + at.expand(self.replacement) + source[at.end() :]
+        replacement = self.replacement if "__kernel" in source else self.replacement.replace("__global ", "")
+        broken = source[: at.start()] + at.expand(replacement) + source[at.end() :]
         return None if broken == source else broken
 
 
