@@ -24,7 +24,7 @@ from mdh.cli.options import (
     TimeOpt,
 )
 from mdh.cli.request import Request
-from mdh.cli.trace import Trace
+from mdh.cli.trace import STAGES, Trace
 from mdh.pipeline import Checked
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -53,7 +53,7 @@ def check(
         line, file, schedule, target, machine, None, tuple(define or ()), tuple(set_ or ()), function,
         strict_fp, deterministic,
     )  # fmt: skip
-    trace = Trace.of(line, tuple(dump or ()), time)
+    trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
     _, checked = plan_for_machine(request, trace)
     if schedule is not None:
         say_default(checked, output, schedule)

@@ -6,7 +6,7 @@ import typer
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.files import keep_inputs, write_text
+from mdh.cli.files import keep_inputs, keep_others, write_text
 from mdh.cli.job import make_kernel, plan_for_machine, say_default
 from mdh.cli.options import (
     DefineOpt,
@@ -66,8 +66,10 @@ def compile(
     if output is not None:
         texts = {Path(output) / name: content for name, content in files.items()}
         keep_inputs(line, output, request.files, texts)
-        for path, content in texts.items():
-            write_text(line, path, content)
+        keep_others(line, output, files)
+        # the manifest first: it says which files are mdh's, should the others be cut short
+        for path in sorted(texts, key=lambda p: p.name != "manifest.json"):
+            write_text(line, path, texts[path])
     if json:
         show_json(
             ok(

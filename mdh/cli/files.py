@@ -1,11 +1,15 @@
 """Reading what the user names and writing what she asks for, each failure with a code and a place."""
 
+import json
 import os
 import stat
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
+
+import numpy as np
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.diagnostics import Failed
@@ -38,16 +42,48 @@ def write_text(line: CommandLine, path: str | Path, text: str) -> None:
             target.write_text(text, encoding="utf-8", newline="\n")
         else:
             # a link stays a link: the file that it leads to is replaced
-            _replace(Path(os.path.realpath(target)), text)
+            _replace(Path(os.path.realpath(target)), text.encode("utf-8"))
     except OSError as error:
         raise cannot_write(line, path, error) from None
 
 
-def _replace(target: Path, text: str) -> None:
+def write_array(line: CommandLine, path: Path, array: np.ndarray) -> None:
+    """Replaces the .npy file `path` in one move. Raises Failed F111."""
+    data = BytesIO()
+    np.save(data, array, allow_pickle=False)
+    try:
+        _replace(Path(os.path.realpath(path)), data.getvalue())
+    except OSError as error:
+        raise cannot_write(line, path, error) from None
+
+
+def keep_others(line: CommandLine, output: str, files: Mapping[str, str]) -> None:
+    """Refuses to replace files of the folder that no earlier `mdh compile` wrote, by its manifest. F111."""
+    folder = Path(output)
+    mine = _listed(folder / "manifest.json")
+    there = (folder / n for n in sorted(files) if n not in mine and (folder / n).exists())
+    other = next((p for p in there if not p.is_file() or p.read_bytes() != files[p.name].encode()), None)
+    if other is not None:
+        headline = f"`{other}` cannot be written: it is there, and mdh did not write it"
+        help_ = "give a new folder, or one that holds what mdh wrote before"
+        raise line.fail("F111", headline, output, help=help_, last=True)
+
+
+def _listed(manifest: Path) -> frozenset[str]:
+    """The files that a manifest of mdh lists; none where it is no such manifest."""
+    try:
+        data = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return frozenset()
+    known = isinstance(data, dict) and "mdh" in data and isinstance(data.get("files"), list)
+    return frozenset(n for n in data["files"] if isinstance(n, str)) if known else frozenset()
+
+
+def _replace(target: Path, data: bytes) -> None:
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
         os.chmod(name, _mode_of(target))
         os.replace(name, target)
     finally:

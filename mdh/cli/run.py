@@ -5,12 +5,11 @@ from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.files import cannot_write, keep_inputs, write_text
+from mdh.cli.files import keep_inputs, write_array, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
 from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default, schedule_words
 from mdh.cli.options import (
@@ -166,10 +165,7 @@ def _write(line: CommandLine, folder: Path, plan: Plan, ran: Ran) -> None:
     mdh_file, *arrays = _outputs(folder, plan.program)
     write_text(line, mdh_file, plan.text)
     for file in arrays:
-        try:
-            np.save(file, ran.arrays[file.stem].array, allow_pickle=False)
-        except OSError as error:
-            raise cannot_write(line, file, error) from None
+        write_array(line, file, ran.arrays[file.stem].array)
     log(f"wrote {folder}")
 
 

@@ -25,15 +25,20 @@ class Trace:
         return Pipeline(self)
 
     @staticmethod
-    def of(line: CommandLine, dump: tuple[str, ...], timed: bool) -> "Trace":
-        """Raises Failed F113 for a word that is no stage."""
+    def of(
+        line: CommandLine, dump: tuple[str, ...], timed: bool, stages: tuple[str, ...] = STAGES
+    ) -> "Trace":
+        """`stages`: those that the verb reaches. Raises Failed F113 for a word that is none of them."""
+        known = f"stages: {', '.join(stages)}, all"
         for word in dump:
+            if word in STAGES and word not in stages:
+                headline = f"`{line.words[0]}` stops at the {stages[-1]}, before there is a {word}"
+                raise line.fail("F113", headline, word, help=known)
             if word != "all" and word not in STAGES:
-                near = get_close_matches(word, STAGES, 1, 0.5)
+                near = get_close_matches(word, stages, 1, 0.5)
                 said = f"did you mean `{near[0]}`? " if near else ""
-                known = f"stages: {', '.join(STAGES)}, all"
                 raise line.fail("F113", f"no stage `{word}`", word, help=said + known)
-        return Trace(frozenset(STAGES if "all" in dump else dump), timed)
+        return Trace(frozenset(stages if "all" in dump else dump), timed)
 
     def __call__(self, stage: str, value: Value | None, seconds: float, /) -> None:
         """The pipeline's hook."""

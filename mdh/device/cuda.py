@@ -37,7 +37,8 @@ cupy: Any = _load()
 def _count() -> int:
     """Raises Failed D106 where CUDA cannot be used, D107 after a fork."""
     if cupy is None:
-        raise fail("D106", "CUDA cannot be used here: cupy is not installed", help='pip install "mdh[cuda]"')
+        headline = "CUDA cannot be used here: cupy is not installed"
+        raise fail("D106", headline, help="pip install '.[cuda]' in mdh's folder")
     same_process("CUDA")
     try:
         return int(cupy.cuda.runtime.getDeviceCount())

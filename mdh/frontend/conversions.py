@@ -48,11 +48,10 @@ def is_compared(e: Expr, target: Load) -> bool:
 def same_order(compared: Expr, stored: Expr) -> bool:
     """What is compared is as large as what is stored: the better of two values does not depend on the third.
 
-    A conversion between an integer and a float, or to a shorter float, keeps the order. One to an integer
-    that cannot hold all values does not: the comparison must be of converted values then.
+    A conversion to a float keeps the order. One to an integer that cannot hold all values does not, be it
+    from a wider integer or from a float: the comparison must be of converted values then.
     """
     x, s = kept(compared), kept(stored)
     if isinstance(x, Const) and isinstance(s, Const):
         return x.value == s.value
-    rounded = isinstance(s, Cast) and (s.dtype.is_float or s.arg.dtype.is_float)
-    return x == s or (isinstance(s, Cast) and rounded and kept(s.arg) == x)
+    return x == s or (isinstance(s, Cast) and s.dtype.is_float and kept(s.arg) == x)

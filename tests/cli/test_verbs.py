@@ -133,6 +133,54 @@ def test_what_is_read_may_be_written_again(scale: Path) -> None:
     assert run(["compile", "out/scale.c", "--schedule", "out/scale.mdh", "-o", "out"]) == 0
 
 
+@pytest.mark.parametrize("name", ["Makefile", "main.c", "manifest.json"])
+def test_what_another_wrote_is_not_replaced(
+    name: str, scale: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine").mkdir()
+    (Path("mine") / name).write_text("{}")
+    assert run(["compile", "scale.c", "--schedule", "scale.mdh", "-o", "mine"]) == 1
+    assert f"`mine/{name}` cannot be written" in capsys.readouterr().err
+    assert [p.name for p in Path("mine").iterdir()] == [name]
+
+
+def test_a_folder_of_mdh_takes_another_compilation(scale: Path) -> None:
+    for target in ("cuda", "opencl", "cuda"):
+        words = ["compile", "scale.c", "--schedule", "scale.mdh", "--target", target, "-o", "out"]
+        assert run(words) == 0
+        assert target in (Path("out") / "manifest.json").read_text()
+
+
+def test_arrays_are_replaced_in_one_move(scale: Path) -> None:
+    words = [
+        "run",
+        "scale.c",
+        "--schedule",
+        "scale.mdh",
+        "--device",
+        "opencl:0",
+        "--repeat",
+        "0",
+        "-o",
+        "out",
+    ]
+    assert run(words) == 0
+    os.link("out/B.npy", "kept.npy")
+    before = Path("kept.npy").read_bytes()
+    assert run([*words, "--seed", "5"]) == 0
+    assert Path("kept.npy").read_bytes() == before != Path("out/B.npy").read_bytes()
+    assert sorted(p.name for p in Path("out").iterdir()) == ["B.npy", "scale.mdh"]
+
+
+@pytest.mark.parametrize("stage", ["kernel", "text"])
+def test_check_dumps_what_it_reaches(stage: str, scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "scale.c", "--schedule", "scale.mdh", "--dump", stage]) == 2
+    assert f"`check` stops at the plan, before there is a {stage}" in capsys.readouterr().err
+    assert run(["check", "scale.c", "--schedule", "scale.mdh", "--dump", "all"]) == 0
+    shown = capsys.readouterr().err
+    assert "--- plan" in shown and "--- kernel" not in shown
+
+
 def test_holes_are_set(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("open.mdh").write_text("1: (de-)comp( ?t{2,4} ) ( ^ ; ^ ) ( BLK.x )\n")
     value = _json(capsys, "check", "scale.c", "--schedule", "open.mdh", "--set", "t=2", "--machine", "a100")

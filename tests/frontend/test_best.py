@@ -41,3 +41,11 @@ def test_at_an_index_that_is_data() -> None:
     text = HEAD + LOOPS + "if (x[i][j] > m[b[i]]) m[b[i]] = x[i][j]; }"
     (stage,) = read_program(Source("input.c", text)).stages
     assert [d.kind for d in stage.dims] == [DimKind.PW, DimKind.PW]
+
+
+def test_a_record_of_rounded_values() -> None:
+    """C compares before it rounds: of two values that round to one, the greater is the best."""
+    text = HEAD + LOOPS + "if (x[i][j] * 0.1 > m[i]) { m[i] = x[i][j] * 0.1; at[i] = j; } }"
+    with pytest.raises(Failed) as failed:
+        read_program(Source("input.c", text))
+    assert [d.code for d in failed.value.diagnostics] == ["C113"]
