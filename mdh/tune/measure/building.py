@@ -18,6 +18,7 @@ from mdh.source import Source
 from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
 from mdh.textfile import reason
+from mdh.tune.measure.appetite import limited_memory
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.wire import Json, text_json
@@ -52,6 +53,12 @@ class Builder:
 
     def _build(self, name: str, key: str, schedule: str) -> Json:
         start = perf_counter()
+        with limited_memory():
+            made = self._made(name, key, schedule)
+        made["seconds"] = perf_counter() - start
+        return made
+
+    def _made(self, name: str, key: str, schedule: str) -> Json:
         self.faults.in_builder(key)
         text = self.faults.in_text(key, self._text(schedule))
         made: Json = {"text": str(self.folder / f"{name}.json"), "image": "", "cached": "", "resources": []}
@@ -71,7 +78,6 @@ class Builder:
                 Path(made["image"]).write_bytes(image)
         except OSError as error:
             raise _no_room(self.folder, error) from error
-        made["seconds"] = perf_counter() - start
         return made
 
     def _text(self, schedule: str) -> KernelText:

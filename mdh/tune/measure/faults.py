@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.tune.measure.appetite import held_bytes
 
 IN_KERNEL = ("illegal store", "misaligned", "trap", "endless loop", "shared memory", "launch shape")
 IN_BUILDER = ("endless compile", "compiler crash", "host memory")
@@ -88,10 +89,8 @@ def _planted(text: KernelText, entry: EntryPoint, kind: str) -> str:
 
 def _eat_memory() -> None:
     """Until the limit, which is drawn close so that the machine does not suffer."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        used = int(file.read().split()[5]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (used + _LITTLE, hard))
+    resource.setrlimit(resource.RLIMIT_DATA, (held_bytes() + _LITTLE, hard))
     eaten = []
     while True:
         eaten.append(bytearray(1 << 20))

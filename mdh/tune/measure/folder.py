@@ -1,10 +1,12 @@
 """The private folder of a bench: the job, expected results, what workers hand over, runtimes' caches."""
 
+import fcntl
 import json
 import os
 import shutil
 import tempfile
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from time import time
 
@@ -12,21 +14,38 @@ from mdh.tune.measure.wire import job_json
 from mdh.tune.values import Job
 
 _PREFIX = "mdh-bench-"
+_LOCK = "owner"
+_NEW = 60.0
+"""Seconds in which the maker of a folder has surely locked it."""
 _KEPT = 256
 """Builds of a runtime's own cache that `trim_runtime` leaves, the newest."""
 _IDLE = 300.0
 """Seconds after which a build is no longer on its way to be measured."""
 
 
-def make_folder(job: Job) -> Path:
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that its maker holds a lock in, by which others know that it is in use."""
+
+    path: Path
+    lock: int
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self.lock)
+
+
+def make_folder(job: Job) -> Folder:
     """A new folder for the owner alone; those that killed benches left behind are removed. Raises OSError."""
     _remove_orphans()
-    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
     (folder / "expected").mkdir()
     (folder / "pocl").mkdir()
     (folder / "cuda").mkdir()
     (folder / "job.json").write_text(json.dumps(job_json(job)), encoding="utf-8")
-    return folder
+    return Folder(folder, lock)
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -47,8 +66,23 @@ def trim_runtime(folder: Path) -> None:
 
 
 def _remove_orphans() -> None:
+    """Folders of this user whose lock nobody holds."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        owner = path.name.removeprefix(_PREFIX).partition("-")[0]
-        with suppress(OSError, ValueError):
-            if path.lstat().st_uid == os.getuid() and not Path(f"/proc/{int(owner)}").exists():
+        with suppress(OSError):
+            status = path.lstat()
+            if status.st_uid == os.getuid() and time() - status.st_mtime > _NEW and not _in_use(path):
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _in_use(folder: Path) -> bool:
+    try:
+        lock = os.open(folder / _LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -80,10 +79,13 @@ class LocalBench:
         """Raises Failed: D1xx the device cannot be used, D132 no room for its files, D134 devices of several
         models; and what the program is refused with."""
         try:
-            self._folder = make_folder(self.job)
+            self._held = make_folder(self.job)
         except OSError as error:
             hint = "free some room, or set TMPDIR"
             raise fail("D132", f"the tuner cannot make a folder: {reason(error)}", help=hint) from None
+        self._folder = self._held.path
+        if self.cache is not None:
+            await asyncio.to_thread(self.cache.trim)
         self._quiet = Quiet(needed=False)
         self._measurers = Posts(tuple(self._post("measure", i, d) for i, d in enumerate(self.devices)))
         self._builders = Posts(())
@@ -109,7 +111,7 @@ class LocalBench:
         for task in self._sets.values():
             task.cancel()
         await asyncio.gather(self._measurers.close(), self._builders.close())
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._held.remove()
 
     async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
         """See mdh.tune.api.Bench."""

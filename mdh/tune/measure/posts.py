@@ -39,11 +39,12 @@ class Post:
         """The worker, a new one where the last is gone. Raises Failed: the device's own D1xx, D133 where
         workers end before they say anything, and what the program's text is refused with."""
         async with self._starting:
-            if self._worker is None or not self._worker.running:
-                self._worker = await self._start(attempts or _ATTEMPTS)
+            worker = self._worker
+            if worker is None or not worker.running:
+                worker = await self._start(attempts or _ATTEMPTS)
                 self._served = 0
             self._served += 1
-            return self._worker
+            return worker
 
     async def renew(self) -> None:
         """Replaces a lost or worn worker ahead of its next use."""
@@ -77,8 +78,11 @@ class Post:
         for attempt in range(attempts):
             if attempt:
                 await asyncio.sleep(_BACK_OFF * 2 ** (attempt - 1))
+            if self._closed:
+                raise _unstarted("the tuner is closing")
             try:
-                worker = await Worker.start(self.command)
+                # it is the post's before it has said anything, so that closing ends it too
+                worker = self._worker = await Worker.start(self.command)
             except OSError as error:
                 failure = _unstarted(f"the system starts none: {error.strerror}")
                 continue

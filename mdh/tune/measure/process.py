@@ -22,7 +22,7 @@ _WORDS = 1 << 14
 """Bytes kept of what a worker says on stderr."""
 _LEAVING = 1.0
 """Seconds that a process which hung up may take to end by itself."""
-_GONE = 2.0
+_GONE = 1.5
 """Seconds that a killed process is waited for; one that hangs inside a driver is left to the system."""
 
 
@@ -160,7 +160,7 @@ class Worker:
         with suppress(TimeoutError):
             status = await asyncio.wait_for(self.process.wait(), _GONE)
         with suppress(TimeoutError, asyncio.CancelledError):
-            await asyncio.wait_for(self._listener, 0.5)
+            await asyncio.wait_for(self._listener, 0.3)
         self._writer.close()
         return status
 

@@ -8,7 +8,6 @@ import argparse
 import ctypes
 import json
 import os
-import resource
 import signal
 import socket
 import sys
@@ -35,8 +34,8 @@ from mdh.tune.measure.wire import Json, failed_json, read_job
 from mdh.tune.values import Job
 
 _PR_SET_PDEATHSIG = 1
-_MEMORY = 0.8
-"""The part of the machine's memory that one worker may fill."""
+_NICER = 5
+"""By how much builders stand back behind what measures."""
 
 
 class Role(Protocol):
@@ -57,7 +56,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--faults", type=Path)
     given = parser.parse_args(words)
     _die_with(given.parent)
-    _limit_memory()
+    _be_the_victim()
     with socket.socket(fileno=given.fd) as channel, channel.makefile("rwb") as lines:
 
         def say(message: Json) -> None:
@@ -87,6 +86,7 @@ def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
         device = open_device(given.device)
         measurer = Measurer(job, program, device, folder, Progress(folder / f"{given.number}.at"))
         return measurer, _about(device)
+    os.nice(_NICER)
     machine = load_machine(folder / "machine.toml")
     target = (folder / "target").read_text(encoding="utf-8")
     opened = None if target == "cuda" else open_device(given.device)
@@ -129,13 +129,8 @@ def _die_with(parent: int) -> None:
         sys.exit(0)
 
 
-def _limit_memory() -> None:
-    """A candidate that eats memory fails alone; where the system must choose a victim, it is the worker."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    with suppress(OSError, ValueError):
-        total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_DATA, (int(total * _MEMORY), resource.RLIM_INFINITY))
+def _be_the_victim() -> None:
+    """Where the system runs out of memory and must choose a process, it is not the tuner."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 

@@ -183,6 +183,20 @@ def test_nothing_outlives_a_killed_parent() -> None:
     assert all(gone(pid) for pid in workers)
 
 
+def test_closing_ends_what_is_under_way() -> None:
+    async def run() -> tuple[list[int], list[Outcome | BaseException]]:
+        bench = LocalBench(JOB, jobs=1)
+        async with bench:
+            trials = [asyncio.create_task(bench.trial(c, EFFORT, LIMITS)) for c in GOOD[:3]]
+            await asyncio.sleep(0.3)
+            workers = pids(bench)
+        return [*workers, *pids(bench)], await asyncio.gather(*trials, return_exceptions=True)
+
+    workers, found = asyncio.run(run())
+    assert all(gone(pid) for pid in workers)
+    assert all(isinstance(one, Failed) or one.failure is not None for one in found)  # type: ignore[union-attr]
+
+
 def test_two_posts_of_one_device_share_the_work() -> None:
     async def run() -> list[Outcome]:
         async with LocalBench(JOB, ("opencl:0", "opencl:0"), jobs=1) as bench:
