@@ -9,7 +9,7 @@ import pytest
 from tests.source_tree import Module, imports, modules
 
 LAYERS = (
-    ("mdh.source",),
+    ("mdh.source", "mdh.release"),
     ("mdh.diagnostics",),
     ("mdh.machine", "mdh.textfile"),
     ("mdh.ir",),

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +20,7 @@ from mdh.cli.console import lost_output, report, show, show_json
 from mdh.cli.crash import save_crash
 from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
 from mdh.diagnostics import Failed, render_json
+from mdh.release import release
 
 VERBS = {
     "compile": "Write the kernel source, a host driver, a header and a manifest.",
@@ -66,7 +66,7 @@ app = typer.Typer(cls=Verbs, name="mdh", rich_markup_mode=None, pretty_exception
 
 def _print_version(asked: bool) -> None:
     if asked:
-        show(f"mdh {version('mdh')}")
+        show(f"mdh {release()}")
         raise typer.Exit(OK)
 
 

@@ -1,9 +1,9 @@
 """`manifest.json`: everything a caller in another language needs to launch the kernels."""
 
 import json
-from importlib.metadata import PackageNotFoundError, version
 
 from mdh.ir.program import Buffer, Program, Scalar
+from mdh.release import release
 from mdh.target.header import parameters
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText
 
@@ -18,7 +18,7 @@ def manifest(text: KernelText, program: Program, function: str, files: tuple[str
         "function": function,
         "language": text.language,
         "machine": text.machine,
-        "mdh": _version(),
+        "mdh": release(),
         "digest": text.digest,
         "options": list(text.options),
         "parameters": [_parameter(p, program) for p in parameters(program)],
@@ -29,13 +29,6 @@ def manifest(text: KernelText, program: Program, function: str, files: tuple[str
         "files": list(files),
     }
     return json.dumps(data, indent=2) + "\n"
-
-
-def _version() -> str:
-    try:
-        return version("mdh")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _parameter(p: Buffer | Scalar, program: Program) -> dict[str, object]:

@@ -13,7 +13,6 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +24,7 @@ from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
 from mdh.machine import load_machine, print_machine
 from mdh.pipeline import Pipeline
+from mdh.release import release
 from mdh.source import Source
 from mdh.tune.measure.building import Builder
 from mdh.tune.measure.faults import Faults
@@ -105,7 +105,7 @@ def _program(job: Job) -> Program:
 
 
 def _about(device: Device) -> Json:
-    own = (("mdh", version("mdh")), ("python", sys.version.split()[0]), ("numpy", np.__version__))
+    own = (("mdh", release()), ("python", sys.version.split()[0]), ("numpy", np.__version__))
     return {
         "title": device.title,
         "target": device.target,

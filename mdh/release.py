@@ -1,0 +1,11 @@
+"""Which mdh this is."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+
+def release() -> str:
+    """The installed version; `unknown` where mdh runs from a folder that was never installed."""
+    try:
+        return version("mdh")
+    except PackageNotFoundError:
+        return "unknown"
