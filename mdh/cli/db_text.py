@@ -34,7 +34,7 @@ def show_text(path: str, section: Section, count: int) -> str:
         ("record", f"{path} ({h.mark})"),
         ("program", " ".join(p for p in (h.program, _pairs(h.sizes)) if p)),
         ("device", f"{h.device} ({h.machine}, {h.target})"),
-        ("versions", _pairs(h.versions)),
+        ("versions", _versions(h.versions)),
         ("method", h.method),
         ("created", moment_text(h.created)),
         ("command", h.command),
@@ -61,7 +61,7 @@ def trial_text(header: Header, trial: Trial) -> str:
                  f"measure {o.measure_seconds:.3g} s"),
         ("resources", _pairs(o.resources)),
         ("device", f"{o.title or header.device} {o.device}".strip()),
-        ("versions", _pairs(o.versions or header.versions)),
+        ("versions", _versions(o.versions or header.versions)),
         ("started", moment_text(trial.started)),
     )  # fmt: skip
     head = "".join(f"{name:<10}{_line(text)}\n" for name, text in facts if text)
@@ -119,6 +119,11 @@ def _pairs(
     pairs: Sequence[tuple[str, int | str]] | Sequence[tuple[str, str]] | Sequence[tuple[str, int]],
 ) -> str:
     return " ".join(f"{name}={value}" for name, value in pairs)
+
+
+def _versions(versions: Sequence[tuple[str, str]]) -> str:
+    """Drivers' versions are sentences: names and texts stand apart by commas."""
+    return ", ".join(f"{name} {text}" for name, text in versions)
 
 
 def _short(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, TypeVar
 
 from mdh.tune.records.header import Header
@@ -77,15 +78,15 @@ def trial_fields(trial: Trial, mark: str) -> Fields:
         "failure": None if o.failure is None else str(o.failure),
         "code": o.code,
         "message": o.message[:MESSAGE_LIMIT],
-        "warm": [float(s) for s in o.warm],
-        "cold": [float(s) for s in o.cold],
+        "warm": _finite(o.warm),
+        "cold": _finite(o.cold),
         "clock": o.clock,
         "stopped": o.stopped,
         "build_seconds": float(o.build_seconds),
         "check_seconds": float(o.check_seconds),
         "measure_seconds": float(o.measure_seconds),
         "resources": dict(o.resources),
-        "clocks": [float(c) for c in o.clocks],
+        "clocks": _finite(o.clocks),
         "device": o.device,
         "title": o.title,
         "versions": dict(o.versions),
@@ -128,6 +129,11 @@ def trial_from(fields: Fields) -> Trial:
         elapsed=r.take("elapsed", _number, 0.0),
         extra=r.rest(),
     )
+
+
+def _finite(values: tuple[float, ...]) -> list[float]:
+    """JSON has no number for what a driver or a clock says where it knows none."""
+    return [float(v) for v in values if isfinite(v)]
 
 
 class _Reader:

@@ -20,6 +20,9 @@ Parts = tuple[tuple[str, str], ...]
 """(name, text) of all that decides a result; their order does not matter."""
 
 
+_MEASURED = frozenset({"memory", "clock", "bandwidth", "peak_f32", "peak_f64"})
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Where and with what candidates are built, judged and timed.
@@ -62,7 +65,7 @@ def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
         ("deterministic", _word(setting.deterministic)),
         ("schedule", _digest(schedule_meaning(schedule))[:32]),
         ("constants", ", ".join(f"{n}={v}" for n, v in _constants(program, schedule))),
-        ("machine", f"{machine.name} {_digest(asdict(machine))[:32]}"),
+        ("machine", f"{machine.name} {_digest(_limits(machine))[:32]}"),
         ("device", setting.title),
         ("target", setting.target),
         ("check", setting.check),
@@ -93,6 +96,12 @@ def _constants(program: Program, schedule: Schedule) -> list[tuple[str, int]]:
     """The program's macros that conditions of the schedule name; the others change nothing."""
     named = {n.text for s in schedule.sections for w in s.wheres for n in names_of(w.condition)}
     return [(name, value) for name, value in program.constants if name in named]
+
+
+def _limits(machine: Machine) -> dict[str, Any]:
+    """What decides whether a schedule is legal and which kernel it gives. Speeds and sizes of memory are left
+    out: some drivers report what they are at the moment."""
+    return {name: value for name, value in asdict(machine).items() if name not in _MEASURED}
 
 
 def _word(value: bool) -> str:

@@ -66,7 +66,7 @@ def _lines(header: Header, trial: Trial, search: Search) -> list[tuple[str, str]
         f"{search.trials} trials, {search.failed} of them failed, {search.seconds:.0f} s, seed {header.seed}"
     )
     of["method"] = header.method
-    of["versions"] = _pairs(o.versions or header.versions)
+    of["versions"] = ", ".join(f"{name} {text}" for name, text in o.versions or header.versions)
     of["when"] = moment_text(trial.started or header.created)
     of["command"] = header.command
     of["record"] = header.mark
@@ -88,7 +88,7 @@ def _median(values: tuple[float, ...]) -> float:
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
-def _pairs(pairs: tuple[tuple[str, int | str], ...] | tuple[tuple[str, str], ...]) -> str:
+def _pairs(pairs: tuple[tuple[str, int | str], ...]) -> str:
     return " ".join(f"{name}={value}" for name, value in pairs)
 
 

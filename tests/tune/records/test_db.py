@@ -78,7 +78,7 @@ def test_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 record    a.jsonl ({header().mark})
 program   matmul
 device    NVIDIA H200 (h200, cuda)
-versions  mdh=0.1.0 nvrtc=13.0 driver=580.1
+versions  mdh 0.1.0, nvrtc 13.0, driver 580.1
 method    median of warm runs
 created   2025-06-15T15:06:40Z
 command   mdh tune matmul.c --schedule template.mdh --device cuda:0

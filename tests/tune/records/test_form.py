@@ -148,6 +148,12 @@ def test_messages_of_compilers_are_kept_as_text() -> None:
     assert len(found.outcome.message) == 20_000
 
 
+def test_clocks_that_nobody_knows_are_left_out() -> None:
+    outcome = replace(trial(0, 1.0).outcome, clocks=(math.nan, 1980.0, math.inf))
+    fields = unseal(seal(trial_fields(replace(trial(0), outcome=outcome), "0")).removesuffix(b"\n"))
+    assert trial_from(fields).outcome.clocks == (1980.0,)
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_no_number_is_written_that_json_lacks(number: float) -> None:
     with pytest.raises(ValueError, match="JSON"):

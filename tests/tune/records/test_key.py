@@ -81,7 +81,7 @@ CHANGES: dict[str, Callable[[Case], Case]] = {
     "one more version": partial(_at, versions=(*SETTING.versions, ("runtime", "1"))),
     "name of the machine": partial(_machine, name="h200b"),
     "limit of the machine": partial(_machine, registers_per_thread=128),
-    "clock of the machine": partial(_machine, clock=1.0e9),
+    "vectors of the machine": partial(_machine, vector_bytes=32),
     "values of a hole": partial(_s, "?bm{8,16}", "?bm{8,32}"),
     "name of a hole": partial(_s, "?bm", "?bq"),
     "bound hole": partial(_s, "?bn{8,16}", "16"),
@@ -126,6 +126,10 @@ def test_a_macro_that_no_condition_names_does_not() -> None:
 )
 def test_text_alone_does_not_in_the_c(old: str, new: str) -> None:
     assert _key(_c(old, new, START)) == _key(START)
+
+
+def test_what_drivers_measure_does_not() -> None:
+    assert _key(_machine(START, clock=1.0e9, memory=1, bandwidth=1.0)) == _key(START)
 
 
 def test_names_of_loop_variables_do_not() -> None:
