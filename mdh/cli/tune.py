@@ -169,7 +169,8 @@ def _at_its_word(line: CommandLine, order: Order, d: Diagnostic) -> Diagnostic:
     about = {
         "D1": (*order.devices, ",".join(order.devices), order.cluster),
         "F17": (order.record, order.replay), "F197": (order.replay,), "F10": (order.replay, order.record),
-        "F18": (order.storage, order.sampler), "F111": (order.record, str(order.place)),
+        "F18": (order.storage, order.sampler), "F20": (order.cluster,),
+        "F111": (order.record, str(order.place)),
     }  # fmt: skip
     words = [w for prefix, found in about.items() if d.code.startswith(prefix) for w in found if w]
     span = next((s for w in words if (s := line.span_of(w)) is not None), None)

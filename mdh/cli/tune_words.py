@@ -65,10 +65,13 @@ def _value(line: CommandLine, option: str) -> str:
 
 
 def devices_of(line: CommandLine, words: Words, listed: str | None = None) -> tuple[str, ...]:
-    """--devices, --device, the project file's, else the first GPU, else opencl:0. Raises Failed F192."""
+    """--devices, --device, the project file's, else the first GPU, else opencl:0; with a cluster none, since
+    its workers know what they have. Raises Failed F192."""
     if words.devices is not None and words.device is not None:
         raise line.fail("F192", "--device and --devices are both given", words.device, help="keep --devices")
     if words.devices is None:
+        if words.device is None and listed is None and words.cluster is not None:
+            return ()
         if words.device is None and listed is None:
             chosen = default_device()
             log(f"no --device given: {chosen}")

@@ -56,7 +56,9 @@ async def start(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> T
 
 def _bench(order: Order, say: Say) -> OpenedBench:
     if order.cluster is not None:
-        made: OpenedBench = import_module("mdh.tune.cluster.bench").ClusterBench(order.job, order.cluster)
+        made: OpenedBench = import_module("mdh.tune.cluster.bench").ClusterBench(
+            order.job, order.cluster, order.devices, order.jobs, say
+        )
         return made
     return LocalBench(order.job, order.devices, order.jobs, _cache(say))
 

@@ -76,7 +76,7 @@ class Worker:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
-                env=_importing(command.environment),
+                env=importing(command.environment),
                 pass_fds=(fd,),
                 start_new_session=True,
             )
@@ -196,7 +196,7 @@ class Worker:
             del self._words[:-_WORDS]
 
 
-def _importing(environment: Mapping[str, str]) -> dict[str, str]:
+def importing(environment: Mapping[str, str]) -> dict[str, str]:
     """Without the current folder a worker finds this very mdh, and nothing that lies about there."""
     root = str(Path(mdh.__file__).parent.parent)
     rest = environment.get("PYTHONPATH", "")

@@ -1,0 +1,83 @@
+"""The line to a Dask scheduler and through it to its workers: the one importer of `distributed`.
+
+A scheduler and its workers execute whatever code a client sends, and an answer of theirs is unpickled here:
+connect only to a cluster on a network that you trust, or one whose TLS lets in nobody else (`tls://`).
+"""
+
+import asyncio
+import json
+import logging
+import warnings
+from contextlib import suppress
+from typing import Any
+
+from distributed import Client
+from distributed.comm.core import CommClosedError
+
+from mdh.tune.cluster.refusals import WorkerLostError, lost, unreached
+from mdh.tune.cluster.remote import serve
+from mdh.tune.measure.wire import Json
+
+_CONNECT = 10.0
+_ANSWER = 20.0
+"""Seconds that a scheduler has for a question about itself."""
+_CLOSE = 0.5
+
+
+class Link:
+    """Requests may be under way at the same time."""
+
+    def __init__(self, address: str, client: Any) -> None:
+        self.address, self._client = address, client
+
+    @staticmethod
+    async def open(address: str) -> "Link":
+        """Raises Failed F201."""
+        # what Dask has to say of lost workers and schedulers, the bench says in its own words
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                client = await Client(  # type: ignore[no-untyped-call]
+                    address, asynchronous=True, timeout=_CONNECT, name="mdh", set_as_default=False
+                )
+        except (OSError, ValueError, ImportError, RuntimeError, TypeError) as error:
+            raise unreached(address, error) from None
+        return Link(address, client)
+
+    async def workers(self) -> frozenset[str]:
+        """Addresses of those that run. Raises Failed F203."""
+        try:
+            told = await asyncio.wait_for(self._client.scheduler.identity(), _ANSWER)
+        except (OSError, RuntimeError) as error:
+            raise lost(self.address, error) from None
+        return frozenset(a for a, w in told["workers"].items() if w.get("status", "running") != "closed")
+
+    async def ask(self, worker: str, request: Json) -> Json:
+        """Raises Failed F203, and WorkerLostError."""
+        try:
+            replies = await self._client.run(serve, json.dumps(request), workers=[worker], on_error="return")
+        except (OSError, RuntimeError) as error:
+            raise lost(self.address, error) from None
+        reply = replies.get(worker)
+        if not isinstance(reply, str):
+            raise WorkerLostError(_why(reply))
+        answer: Json = json.loads(reply)
+        return answer
+
+    async def close(self) -> None:
+        """At the latest after a second, however the scheduler is."""
+        with suppress(OSError, RuntimeError):
+            await asyncio.wait_for(self._client.close(_CLOSE), 2 * _CLOSE)
+
+
+def _why(reply: object) -> str:
+    match reply:
+        case ModuleNotFoundError():
+            return f"mdh is not the same there: {reply}"
+        case CommClosedError():
+            return "its connection broke"
+        case BaseException():
+            return f"{type(reply).__name__}: {reply}"
+        case _:
+            return "it gave no answer"

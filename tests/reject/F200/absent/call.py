@@ -1,0 +1,3 @@
+from mdh.tune.cluster.refusals import absent
+
+raise absent(ModuleNotFoundError("No module named 'distributed'"))
