@@ -53,6 +53,12 @@ CPU = (
     _space("softmax", "softmax", "softmax.cpu", False, M=512, N=1024),
     _space("prefix_sum", "prefix_sum", "prefix_sum.cpu", False, N=1 << 21),
     _space("jacobi3d", "jacobi3d", "jacobi3d.cpu", False, N=128, M=128, L=128),
+    _space(
+        "grouped_conv", "grouped_conv", "grouped_conv.cpu", False, N=4, G=8, C=16, F=16, H=14, W=14, R=3, S=3
+    ),
+    _space("gather_sum", "gather_sum", "gather_sum.cpu", False, BAGS=1024, LENGTH=50, ROWS=20000, D=64),
+    _space("row_argmax", "row_argmax", "row_argmax.cpu", False, M=1024, N=2048),
+    _space("matmul_tall", "matmul", "matmul.cpu.plain", False, M=1000, N=24, K=300),
 )
 GPU = (
     _space("matmul_1024", "matmul", "matmul.h200 matmul.h200.small_tile", M=1024, N=1024, K=1024),

@@ -8,11 +8,11 @@ from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.tune.prior.model import Signs
 from mdh.tune.prior.nest import GRID, LANE, LOOP, Copy, Level, Nest, View
-from mdh.tune.prior.reuse import LINE, WAYS, Stream, fetched, streams_of
+from mdh.tune.prior.reuse import LINE, WAYS, Stream, fetched, streams_of, translated
 
 TERMS = (
     "arithmetic", "loads", "chains", "spills", "loops", "packing", "guards", "l2", "l3", "dm", "jumps",
-    "groups", "launch",
+    "pages", "groups", "launch",
 )  # fmt: skip
 WIDTHS = (2, 4, 8, 16)
 """Lanes that OpenCL C has vectors of."""
@@ -31,6 +31,9 @@ FETCH = 0.4
 PIECE, STORED_PIECE = 8.0, 16.0
 """Cycles until a piece that no prefetch foresaw has come from beyond the second-level cache, others under
 way."""
+NEAR_PAGES, FAR_PAGES, LOOKUP, WALK = 64, 2048, 8.0, 40.0
+"""Entries of the tables that translate addresses, and cycles where the first has none, where the second has
+none."""
 SCAN_PASSES = 3.5
 """What a scan over several work-groups takes of one by a single group: three kernels, none as simple."""
 GROUP, SCANNED_GROUP = 6e-9, 4e-8
@@ -127,7 +130,7 @@ def cpu_terms(nest: Nest, machine: Machine) -> tuple[tuple[float, ...], Signs]:
     per_core = body.times * share * cycle * passes
     packing = sum(_packing(nest, c, machine) for c in nest.copies) * share * cycle
     streams = streams_of(nest)
-    l1, l2, l3 = (*machine.caches, 0, 0, 0)[:3]
+    l1, l2, l3 = (*machine.caches, *machine.caches[-1:] * 2)[:3]
     into1 = fetched(nest, streams, 0.8 * l1, l1 // LINE // WAYS)
     into2 = fetched(nest, streams, 0.8 * l2, l2 // LINE // WAYS)
     into3 = fetched(nest, streams, 0.7 * l3, warm=True)
@@ -147,6 +150,9 @@ def cpu_terms(nest: Nest, machine: Machine) -> tuple[tuple[float, ...], Signs]:
         / machine.bandwidth
         * max(1.0, _balance(nest.blocks, machine.units) / 2.0),
         _jumps(streams, into2) * share * cycle,
+        (translated(nest, streams, NEAR_PAGES) * LOOKUP + translated(nest, streams, FAR_PAGES) * WALK)
+        * share
+        * cycle,
         nest.blocks * (SCANNED_GROUP if facts.scan else GROUP) * share * machine.units,
         1e-6 * passes,
     )

@@ -30,6 +30,13 @@ class Box:
     piece: float
     pitch: int
 
+    @property
+    def pages(self) -> float:
+        """Pages that it lies in."""
+        if self.pitch >= PAGE or not self.pitch:
+            return self.rows * max(1.0, self.piece / PAGE)
+        return max(1.0, self.rows * self.pitch / PAGE)
+
     def crowded(self, sets: int) -> float:
         """Bytes of a cache of so many sets that it takes up, where rows fall into few of them."""
         if self.pitch and self.rows > WAYS // 2 and sets:
@@ -222,32 +229,54 @@ def fetched(
     for p, v in enumerate(nest.levels):
         trips[p + 1] = trips[p] * v.parts
     fits = depth
-    while fits > floor:
-        used = 0.0
-        for s in streams:
-            if fits - 1 <= s.inner:
-                box = s.boxes[fits - 1]
-                used += box.crowded(sets) if sets else box.bytes
-        if used > capacity:
-            break
+    while fits > floor and sum(s.boxes[fits - 1].bytes for s in streams if fits - 1 <= s.inner) <= capacity:
         fits -= 1
     if warm and fits == 0:
         return [0.0] * len(streams)
-    return [_fetched(s, fits, trips, capacity, sets, floor) for s in streams]
+    out = []
+    for s in streams:
+        own = fits
+        # rows that crowd drive out one another, not what lies in other sets
+        while sets and own < s.inner and s.boxes[own].crowded(sets) > capacity:
+            own += 1
+        if s.local and own <= s.outer:
+            out.append(0.0)
+        elif s.walk is not None and s.walk.crowded(sets) > capacity:
+            out.append(s.elements * LINE * trips[s.inner])
+        else:
+            q = _kept(s, own, floor)
+            out.append(s.boxes[q].bytes * trips[q])
+    return out
 
 
-def _fetched(s: Stream, fits: int, trips: list[float], capacity: float, sets: int, floor: int) -> float:
-    if s.local and fits <= s.outer:
-        return 0.0
-    if s.walk is not None and s.walk.crowded(sets) > capacity:
-        return s.elements * LINE * trips[s.inner]
+def _kept(s: Stream, fits: int, floor: int) -> int:
+    """The level from which on a stream is fetched once, if what levels from `fits` on touch is kept."""
     if fits > s.inner:
-        return s.boxes[s.inner].bytes * trips[s.inner]
+        return s.inner
     q = fits
     while q > floor and not s.moves[q - 1]:
         q -= 1
     if q > floor:
         q -= 1
-    if s.local:
-        q = max(q, s.outer)
-    return s.boxes[q].bytes * trips[q]
+    return max(q, s.outer) if s.local else q
+
+
+def translated(nest: Nest, streams: tuple[Stream, ...], entries: int) -> float:
+    """Pages whose addresses a table of so many entries has to look up: the same model, in pages."""
+    depth = len(nest.levels)
+    trips = [1.0] * (depth + 1)
+    for p, v in enumerate(nest.levels):
+        trips[p + 1] = trips[p] * v.parts
+    fits = depth
+    while fits > 0 and sum(s.boxes[fits - 1].pages for s in streams if fits - 1 <= s.inner) <= entries:
+        fits -= 1
+    total = 0.0
+    for s in streams:
+        if s.local and fits <= s.outer:
+            continue
+        if s.walk is not None and s.walk.pages * 1.5 > entries:
+            total += s.elements * trips[s.inner]
+        else:
+            q = _kept(s, fits, 0)
+            total += s.boxes[q].pages * trips[q]
+    return total
