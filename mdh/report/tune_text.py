@@ -42,6 +42,8 @@ def _head(tuned: Tuned) -> str:
         lines.append(
             f"  space     {_count(len(tuned.variables), 'hole')}, {raw:,} choices, {legal:,} by structure"
         )
+    if tuned.variables and tuned.skipped and not any(t.candidate.values for t in tuned.measured):
+        lines.append("            no point that was looked at is legal: see `mdh explain --space`")
     return "\n".join(lines) + "\n"
 
 

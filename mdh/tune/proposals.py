@@ -21,7 +21,8 @@ STUCK = 5000
 """Steps in a row without a new legal candidate after which a search has nothing left to find."""
 LOST = 20
 """Illegal points in a row after which a legal one is drawn: where few are, a searcher must learn where."""
-_TRIES = 300
+_TRIES = 50
+"""Draws of one step: signals and results wait meanwhile."""
 IMPLAUSIBLE = "illegal by values alone"
 
 
@@ -172,7 +173,7 @@ class Proposals:
         for one in (key, candidate.key):
             if one in self._known:
                 return self._skip(point, "duplicate", self._known[one], told)
-            if one in self._waiting:
+            if one in self._waiting and told:
                 # the model set it aside, and the search wants it all the same
                 return self._take(one, point)
             if one in self._twins:

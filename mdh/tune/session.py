@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
+from mdh.check.run import check
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -129,6 +130,12 @@ class Session:
     only: Gate | None = None
     """Suggestions too must pass it."""
     remarks: tuple[str, ...] = ()
+
+    def plan(self, schedule: Schedule) -> Plan:
+        """Of a schedule without holes."""
+        order, ground = self.order, self.ground
+        deterministic = order.job.deterministic
+        return check(order.program, schedule, ground.machine, ground.target, deterministic=deterministic)
 
     def close(self) -> None:
         self.record.close()
@@ -276,12 +283,8 @@ def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
     """The best as a plan and as text; its folder is written."""
     if run.best is None:
         return None
-    order, ground, pipeline = session.order, session.ground, Pipeline()
-    schedule = parse_schedule(Source("<best schedule>", run.best.candidate.schedule))
-    deterministic = order.job.deterministic
-    plan = pipeline.check(
-        order.program, schedule, ground.machine, ground.target, deterministic=deterministic
-    ).plan
+    order, pipeline = session.order, Pipeline()
+    plan = session.plan(parse_schedule(Source("<best schedule>", run.best.candidate.schedule)))
     text = pipeline.emit(pipeline.lower(plan), order.program)
     if session.outputs is not None:
         session.outputs.write_kernel(text, plan, dict(order.job.defines), plan.text)

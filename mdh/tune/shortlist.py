@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
+import numpy as np
+
 from mdh.ir.plan import Plan
 from mdh.tune.prior import NOMINAL, Constants, Prediction, fit, predict, rank, worth
 from mdh.tune.prior.constants import seconds_of
+from mdh.tune.prior.fit import spearman
 from mdh.tune.values import Candidate
 
 BATCH = 4
@@ -18,6 +21,8 @@ BATCH = 4
 DRAWN = 64
 """Points drawn before a search knows anything; few of them are measured."""
 FIRST = 4
+_TRUST = 0.1
+"""Rank correlation of predictions with times below which the model has no say."""
 _REFIT = 20
 """New times after which the constants are fitted again."""
 _MOST = 400
@@ -36,6 +41,7 @@ class Shortlist:
     _asked: dict[str, Prediction] = field(default_factory=dict)
     _seen: list[tuple[Prediction, float]] = field(default_factory=list)
     _new: int = 0
+    _trusted: bool = True
 
     def __post_init__(self) -> None:
         self.constants = NOMINAL[self.kind]
@@ -45,14 +51,20 @@ class Shortlist:
         """Candidates that wait."""
         return len(self._aside) + len(self._pool)
 
+    @property
+    def trusted(self) -> bool:
+        return self._trusted
+
     def add(self, candidate: Candidate, plan: Plan) -> int:
         """A legal candidate; returns how many are in the pool now."""
         self._pool.append((candidate, predict(plan, self.constants)))
         return len(self._pool)
 
     def choose(self, share: float) -> tuple[str, ...]:
-        """Keys of the pool's best, the best first; the pool is empty then."""
+        """Keys of the pool's best, the best first; the pool is empty then. All of it where the model's order
+        has turned out to mean nothing."""
         pool, self._pool = self._pool, []
+        share = share if self.trusted else 1.0
         kept = worth([p for _, p in pool], self._seen, self.rng, share=share)
         chosen = [pool[i] for i in kept]
         self._aside.extend(pool[i] for i in range(len(pool)) if i not in set(kept))
@@ -88,6 +100,8 @@ class Shortlist:
         del self._seen[:-_MOST]
         self.constants = fit(NOMINAL[self.kind], self._seen)
         self._seen = [(self._anew(p), s) for p, s in self._seen]
+        order = spearman(*(np.array(c) for c in zip(*((p.seconds, s) for p, s in self._seen), strict=True)))
+        self._trusted = order >= _TRUST
         self._pool = [(c, self._anew(p)) for c, p in self._pool]
         self._aside = [(c, self._anew(p)) for c, p in self._aside]
 

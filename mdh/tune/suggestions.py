@@ -13,6 +13,7 @@ from mdh.tune.space.model import Kind, Point, Variable
 from mdh.tune.space.space import Space
 from mdh.tune.values import Candidate, Value
 
+_TRIES = 200
 _BEST_OF_RECORD = 3
 _SAME = ("program", "arrays", "strict_fp", "deterministic", "machine", "device", "target")
 """Parts of a record's key that must be this tuning's for its results to be worth a try."""
@@ -34,7 +35,7 @@ def first_point(space: Space, rng: Random) -> Point | None:
     point = space.nearest([_middle(v) for v in space.variables])
     if not isinstance(space.plan(point), Failed):
         return point
-    drawn = space.draw_legal(rng)
+    drawn = space.draw_legal(rng, _TRIES)
     return None if drawn is None else drawn[0]
 
 
