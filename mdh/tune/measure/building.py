@@ -10,15 +10,15 @@ from typing import Any
 from mdh.device.api import Device
 from mdh.device.cache import Cache
 from mdh.device.cubins import cached_cubin, cubin_key
-from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.diagnostics import Diagnostic, fail
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
-from mdh.textfile import reason
 from mdh.tune.measure.appetite import limited_memory
+from mdh.tune.measure.failures import no_room
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.wire import Json, text_json
@@ -48,7 +48,7 @@ class Builder:
         try:
             write_expected(self.program, self.job.seed, number, self.folder / "expected")
         except OSError as error:
-            raise _no_room(self.folder, error) from error
+            raise no_room(error) from error
         return {}
 
     def _build(self, name: str, key: str, schedule: str) -> Json:
@@ -77,7 +77,7 @@ class Builder:
             if made["image"]:
                 Path(made["image"]).write_bytes(image)
         except OSError as error:
-            raise _no_room(self.folder, error) from error
+            raise no_room(error) from error
         return made
 
     def _text(self, schedule: str) -> KernelText:
@@ -104,11 +104,3 @@ def _resources(cubin: Cubin, text: KernelText) -> list[list[Any]]:
         ["local", cubin.stack],
         ["spills", cubin.spill_bytes],
     ]
-
-
-def _no_room(folder: Path, error: OSError) -> Failed:
-    return fail(
-        "D132",
-        f"the tuner cannot write to `{folder}`: {reason(error)}",
-        help="free some room, or set TMPDIR to a folder on a larger disk",
-    )

@@ -1,8 +1,10 @@
 """Which class a failure belongs to, by what refused the candidate and when."""
 
 import signal
+import tempfile
 
-from mdh.diagnostics import Diagnostic
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.textfile import reason
 from mdh.tune.values import Failure, Outcome
 
 _RUNTIME = (
@@ -10,7 +12,7 @@ _RUNTIME = (
     "LAUNCH_TIMEOUT", "ECC", "UNCORRECTABLE", "UNKNOWN", "EXEC_STATUS_ERROR",
 )  # fmt: skip
 """Parts of the names of errors that a running kernel ends with; all others are refusals to start it."""
-_OURS = frozenset({"D120", "D122", "D101", "D102", "D106", "D107", "D108"})
+_OURS = frozenset({"D101", "D102", "D106", "D107", "D108", "D120", "D122", "D132"})
 """Codes that say something of the machine and nothing of the candidate."""
 
 
@@ -74,3 +76,9 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def no_room(error: OSError) -> Failed:
+    """D132."""
+    headline = f"the tuner cannot keep its files in `{tempfile.gettempdir()}`: {reason(error)}"
+    return fail("D132", headline, help="free some room, or set TMPDIR to a folder on a larger disk")

@@ -13,16 +13,15 @@ from mdh.device.cache import Cache
 from mdh.diagnostics import Failed, fail
 from mdh.machine import Machine, read_machine
 from mdh.source import Source
-from mdh.textfile import reason
-from mdh.tune.measure.failures import crashed, of_the_machine, refused, timed_out
-from mdh.tune.measure.folder import environment, make_folder, trim_runtime
+from mdh.tune.measure.failures import crashed, no_room, of_the_machine, refused, timed_out
+from mdh.tune.measure.folder import Folder, environment, make_folder, trim_runtime
 from mdh.tune.measure.patience import Patience
 from mdh.tune.measure.posts import Post, Posts
 from mdh.tune.measure.process import Command, Died, Late, Worker
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.quiet import Quiet
 from mdh.tune.measure.wire import Json, effort_json, read_failed
-from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
+from mdh.tune.values import QUICK, Candidate, Effort, Job, Limits, Outcome
 
 _TRIMMED = 100
 """Trials between two looks at what the runtimes keep."""
@@ -74,26 +73,28 @@ class LocalBench:
         self._sets: dict[int, asyncio.Task[None]] = {}
         self._cached: dict[str, str] = {}
         self._trials = self._named = 0
+        self._held: Folder | None = None
+        self._measurers = self._builders = Posts(())
 
     async def __aenter__(self) -> Self:
         """Raises Failed: D1xx the device cannot be used, D132 no room for its files, D134 devices of several
         models; and what the program is refused with."""
         try:
-            self._held = make_folder(self.job)
+            held = self._held = make_folder(self.job)
         except OSError as error:
-            hint = "free some room, or set TMPDIR"
-            raise fail("D132", f"the tuner cannot make a folder: {reason(error)}", help=hint) from None
-        self._folder = self._held.path
-        if self.cache is not None:
-            await asyncio.to_thread(self.cache.trim)
+            raise no_room(error) from None
+        self._folder = held.path
         self._quiet = Quiet(needed=False)
-        self._measurers = Posts(tuple(self._post("measure", i, d) for i, d in enumerate(self.devices)))
-        self._builders = Posts(())
         try:
+            if self.cache is not None:
+                await asyncio.to_thread(self.cache.trim)
+            self._measurers = Posts(tuple(self._post("measure", i, d) for i, d in enumerate(self.devices)))
             await asyncio.gather(*(post.worker(attempts=1) for post in self._measurers.all))
             self._settle([post.about for post in self._measurers.all])
-        except BaseException:
+        except BaseException as error:
             await self.close()
+            if isinstance(error, OSError):
+                raise no_room(error) from None
             raise
         builders = (self._post("build", i, self.devices[0]) for i in range(self.jobs))
         self._builders = Posts(tuple(builders))
@@ -111,7 +112,9 @@ class LocalBench:
         for task in self._sets.values():
             task.cancel()
         await asyncio.gather(self._measurers.close(), self._builders.close())
-        self._held.remove()
+        held, self._held = self._held, None
+        if held is not None:
+            held.remove()
 
     async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
         """See mdh.tune.api.Bench."""
@@ -202,10 +205,12 @@ class LocalBench:
         """Every round settles at least one candidate; those that its death or error took with it, or whose
         worker was killed from outside, are measured again in the next."""
         await self._expect(effort.inputs)
+        # what a process did before must not speak for or against those that may win
+        fresh = effort.inputs > QUICK.inputs
         out: dict[str, Outcome] = {}
         strikes: Counter[str] = Counter()
         while pending := [r for r in ready if r.name not in out]:
-            async with self._measurers.taken() as (post, worker):
+            async with self._measurers.taken(fresh=fresh) as (post, worker):
                 found = await self._round(post, worker, pending, effort, limits, strikes)
             out.update((r.name, self._signed(found[r.name], r, post)) for r in pending if r.name in found)
         return out

@@ -46,6 +46,12 @@ class Post:
             self._served += 1
             return worker
 
+    async def refresh(self) -> None:
+        """Sees to it that the next request meets a new process."""
+        async with self._starting:
+            if self._worker is not None and self._served:
+                await self._worker.kill()
+
     async def renew(self) -> None:
         """Replaces a lost or worn worker ahead of its next use."""
         worker = self._worker
@@ -62,7 +68,7 @@ class Post:
             self._renewal.cancel()
             with suppress(asyncio.CancelledError):
                 await self._renewal
-        if self._worker is not None:
+        if self._worker is not None and self._worker.alive:
             await self._worker.kill()
         if self.progress is not None:
             self.progress.close()
@@ -129,17 +135,17 @@ class Posts:
             self._free.put_nowait(post)
 
     @asynccontextmanager
-    async def taken(self) -> AsyncIterator[tuple[Post, Worker]]:
-        """A free post and its worker. A post whose device is lost is given up; raises its Failed where it
-        was the last."""
-        post, worker = await self._ready()
+    async def taken(self, *, fresh: bool = False) -> AsyncIterator[tuple[Post, Worker]]:
+        """A free post and its worker, `fresh`: one that has not done anything yet. A post whose device is
+        lost is given up; raises its Failed where it was the last."""
+        post, worker = await self._ready(fresh)
         try:
             yield post, worker
         finally:
             self._free.put_nowait(post)
             await post.renew()
 
-    async def _ready(self) -> tuple[Post, Worker]:
+    async def _ready(self, fresh: bool) -> tuple[Post, Worker]:
         while True:
             post = await self._free.get()
             if post is None:
@@ -148,6 +154,8 @@ class Posts:
                 assert self._failed is not None
                 raise self._failed
             try:
+                if fresh:
+                    await post.refresh()
                 return post, await post.worker()
             except Failed as failed:
                 self._left -= 1
