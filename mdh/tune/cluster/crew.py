@@ -47,6 +47,7 @@ class Crew:
         self.failed: Failed | None = None
         self._mdh = fingerprint()
         self._known: dict[str, Inventory] = {}
+        self._begun: set[str] = set()
         self._aside: dict[str, str] = {}
         self._held: dict[str, str] = {}
         self._strikes: Counter[str] = Counter()
@@ -80,7 +81,7 @@ class Crew:
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-        ends = (self._end(address) for address in self.members)
+        ends = (self._end(address) for address in self._begun)
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*ends), 1.5)
 
@@ -106,10 +107,8 @@ class Crew:
     async def lose(self, member: Member, why: str) -> None:
         """It may come back: a nanny starts its process anew."""
         if self.members.pop(member.address, None) is member:
-            self._known.pop(member.address, None)
-            self._strikes[member.address] += 1
-            if self._strikes[member.address] >= _STRIKES:
-                self._aside[member.address] = why
+            self._begun.discard(member.address)
+            self._strike(member.address, member.host, why, silent=True)
             self.say(f"worker {member.address} on {member.host} is lost: {why}; its trials run elsewhere")
             member.gone.set()
             await self._wake()
@@ -201,7 +200,7 @@ class Crew:
             self._known[address] = read_inventory(await self.link.ask(address, {"do": "look"}))
             return self._known[address]
         except WorkerLostError as error:
-            self._set_aside(address, address, str(error))
+            self._strike(address, address, str(error))
         except (LookupError, TypeError, ValueError):
             self._set_aside(address, address, "it gives no answer that a worker of mdh gives")
         return None
@@ -225,10 +224,11 @@ class Crew:
             "do": "begin", "session": self.session, "holder": holder(),
             "job": job_json(self.job), "devices": list(specs), "jobs": self.jobs, "force": force,
         }  # fmt: skip
+        self._begun.add(address)
         try:
             reply = await self.link.ask(address, request)
         except WorkerLostError as error:
-            self._set_aside(address, inventory.host, str(error))
+            self._strike(address, inventory.host, str(error))
             return None
         if "failed" in reply:
             self._set_aside(address, inventory.host, str(read_failed(reply["failed"])))
@@ -245,6 +245,7 @@ class Crew:
         unlike = member.model.unlike(self.model)
         if unlike:
             self._set_aside(member.address, member.host, unlike)
+            self._begun.discard(member.address)
             await self._end(member.address)
             return
         self._held.pop(member.address, None)
@@ -264,6 +265,15 @@ class Crew:
     async def _end(self, address: str) -> None:
         with suppress(Failed, WorkerLostError):
             await self.link.ask(address, {"do": "end", "session": self.session})
+
+    def _strike(self, address: str, host: str, why: str, *, silent: bool = False) -> None:
+        """It was lost: not for good, unless that becomes a habit."""
+        self._known.pop(address, None)
+        self._strikes[address] += 1
+        if self._strikes[address] >= _STRIKES:
+            self._set_aside(address, host, why)
+        elif not silent:
+            self._hold(address, host, why)
 
     def _set_aside(self, address: str, host: str, why: str) -> None:
         """For good."""

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import mdh
 from mdh.device.api import default_device, list_devices
 from mdh.diagnostics import Failed
+from mdh.release import release
 from mdh.tune.measure.process import importing
 
 _MODULE = "mdh.tune.cluster.inventory"
@@ -73,7 +73,7 @@ def fingerprint() -> str:
     digest = sha256()
     for path in sorted((*root.rglob("*.py"), *root.rglob("*.toml"))):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return f"{version('mdh')} ({digest.hexdigest()[:12]})"
+    return f"{release()} ({digest.hexdigest()[:12]})"
 
 
 def boot() -> str:

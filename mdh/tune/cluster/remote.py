@@ -86,8 +86,9 @@ async def _begin(request: Json) -> Json:
         held = _SEAT.held
         if held is not None and not held.expired and held.name not in (request["session"], request["force"]):
             return {"busy": held.name, "holder": held.holder}
-        if held is not None and held.name == request["session"]:
-            return _about(held.bench)
+        same = _SEAT.session(request["session"])
+        if same is not None:
+            return _about(same.bench)
         await _SEAT.clear()
         bench = LocalBench(read_job(request["job"]), tuple(request["devices"]), request["jobs"])
         await bench.__aenter__()
