@@ -16,27 +16,32 @@ BARRIER = r"\n *(?:__syncthreads\(\)|barrier\([^)]*\)|__syncwarp\(\));"
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """name: what went wrong; program: a C file's name and its sizes."""
+    """name: what went wrong; program: a C file's name and its sizes; which: None is every match."""
 
     name: str
     program: str
     defines: tuple[tuple[str, int], ...]
     pattern: str
     replacement: str
-    which: int = 0
+    which: int | None = 0
 
     def apply(self, source: str) -> str | None:
         """The broken text; None where this device's text has nothing of the kind."""
-        found = list(re.finditer(self.pattern, source))
-        if not found or self.which >= len(found):
-            return None
-        at = found[self.which]
         replacement = self.replacement if "__kernel" in source else self.replacement.replace("__global ", "")
-        broken = source[: at.start()] + at.expand(replacement) + source[at.end() :]
+        found = list(re.finditer(self.pattern, source))
+        if self.which is None:
+            broken = re.sub(self.pattern, replacement, source)
+        elif found and self.which < len(found):
+            at = found[self.which]
+            broken = source[: at.start()] + at.expand(replacement) + source[at.end() :]
+        else:
+            return None
         return None if broken == source else broken
 
 
-def _of(program: str, defines: dict[str, int], *edits: tuple[str, str, str, int]) -> tuple[Planted, ...]:
+def _of(
+    program: str, defines: dict[str, int], *edits: tuple[str, str, str, int | None]
+) -> tuple[Planted, ...]:
     sizes = tuple(defines.items())
     return tuple(Planted(name, program, sizes, *rest) for name, *rest in edits)  # type: ignore[arg-type]
 
@@ -44,7 +49,7 @@ def _of(program: str, defines: dict[str, int], *edits: tuple[str, str, str, int]
 PLANTED = (
     *_of(
         "matmul_init",
-        {"M": 21, "N": 27, "K": 19},
+        {"M": 53, "N": 59, "K": 19},
         ("unwritten tile", BLOCK, r"\1 if (\2 == 1) return;", 0),
         ("loop one too short", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
         ("missing guard of a store", GUARD, "if (1)", -1),
@@ -54,7 +59,7 @@ PLANTED = (
         ("stale output is added to", r"(C\[[^\]]*\]) = ", r"\1 += ", 0),
         ("wrong combine operator", r" \+= ", " -= ", 0),
         ("an input is written", BODY, r"\1 ((__global float *)A)[3] = 5.0f;", 0),
-        ("a store behind the array", BODY, r"\1 C[21 * 27 + 2] = 1.0f;", 0),
+        ("a store behind the array", BODY, r"\1 C[53 * 59 + 2] = 1.0f;", 0),
         ("a store before the array", BODY, r"\1 C[-3] = 1.0f;", 0),
         ("inputs truncated to integers", r"(A\[[^\]]*\])", r"(float)(int)\1", 0),
     ),
@@ -86,7 +91,7 @@ PLANTED = (
     *_of(
         "row_argmax",
         {"M": 7, "N": 45},
-        ("the last of equal elements", r"v_best_RM1 < h_best_RM1", "v_best_RM1 > h_best_RM1", 2),
+        ("the last of equal elements", r"v_best_RM1 < h_best_RM1", "v_best_RM1 > h_best_RM1", None),
         ("least instead of greatest", r"v_best_RM > h_best_RM", "v_best_RM < h_best_RM", 0),
         ("one element is not looked at", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
     ),
