@@ -98,7 +98,7 @@ def write(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("device", help="cuda:0, opencl:0")
-    parser.add_argument("prefix", help="of the spaces: h200, cpu")
+    parser.add_argument("prefix", help="of the spaces: h200, cpu, cpu_matmul")
     parser.add_argument("--out", type=Path, default=ROOT / "artifacts" / "spaces")
     options = parser.parse_args()
     head = (
@@ -106,7 +106,7 @@ def main() -> None:
     )
     rows = [head + "|---|---|---|---|---|---|---|---|"]
     sys.stdout.write(rows[0] + "\n")
-    for path in sorted((ROOT / "scripts" / "spaces").glob(f"{options.prefix}_*.mdh")):
+    for path in sorted((ROOT / "scripts" / "spaces").glob(f"{options.prefix}*.mdh")):
         rows.append(asyncio.run(measure(path, options.device, options.out)))
         sys.stdout.write(rows[-1] + "\n")
         sys.stdout.flush()
