@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from mdh.ir.program import Program
+from mdh.target.half_types import HALF_TYPES, half_types
 from mdh.target.header import header
 from mdh.target.host import host_names
 from mdh.target.host_cuda import cuda_driver, cuda_launcher, cuda_makefile
@@ -50,7 +51,10 @@ def folder(
 def _reference(
     program: Program, function: str, taken: Mapping[str, str], defines: Mapping[str, str | int]
 ) -> dict[str, str]:
-    """The user's C, untouched, and the file that compiles it as the driver's judge."""
+    """The user's C, untouched, and the file that compiles it as the driver's judge.
+
+    Where the C compiler lacks a type of the C, that file still compiles and says which one.
+    """
     if program.source is None:
         return {}
     own = PurePath(program.source.name).name
@@ -59,12 +63,17 @@ def _reference(
     while own in taken or own == "reference.c":
         own = f"user_{own}"
     macros = [f"#define {k} {v}" for k, v in sorted(defines.items()) if k not in program.params]
+    judge = f"{function}_reference"
     lines = [
-        "/* The C function as it was written; the driver calls it to judge the kernels. */",
+        f"const char *const {function}_lacks = 0;",
         *(f"#undef {p}" for p in program.params if p in COMPILER_WORDS),
         *macros,
-        f"#define {program.name} {function}_reference",
+        f"#define {program.name} {judge}",
         *([] if program.name == "main" else ["#define main main_of_reference"]),
         f'#include "{own}"',
     ]
-    return {own: program.source.text, "reference.c": "\n".join(lines) + "\n"}
+    for t in half_types("\n".join([program.source.text, *macros])):
+        absent = [f'const char *const {function}_lacks = "{t}";', f"void {judge}(void) {{}}"]
+        lines = [f"#if {HALF_TYPES[t]}", *lines, "#else", *absent, "#endif"]
+    said = "/* The C function as it was written; the driver calls it to judge the kernels. */"
+    return {own: program.source.text, "reference.c": "\n".join([said, *lines]) + "\n"}

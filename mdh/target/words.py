@@ -86,7 +86,7 @@ FOLDER_WORDS = _set("""
 F16 BF16 F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 ARRAYS NAME KERNELS type width tolerance array arrays host
 expected result bytes allocate drawn fill value wrong now by_value reference device queue context must
 open_device upload download finish timed_launch launch source options names kernels build stream error
-program text log main_of_reference clean opencl manifest Makefile dim3
+program text log lacking main_of_reference clean opencl manifest Makefile dim3
 """)
 """What the driver, the launcher and the Makefile call things, and the stems of their files."""
 
