@@ -35,5 +35,9 @@ class Searcher(Protocol):
     def ask(self) -> Point | None:
         """A structurally legal point that was not proposed before; None: the space is used up."""
 
+    def claim(self, point: Point) -> bool:
+        """Announces a point from elsewhere that is about to be measured. False where another tuner of the
+        same study measures it, or has."""
+
     def tell(self, point: Point, seconds: float | None) -> None:
         """The time of a point, asked for or not; None where it failed."""

@@ -24,6 +24,8 @@ LOST = 20
 _TRIES = 50
 """Draws of one step: signals and results wait meanwhile."""
 IMPLAUSIBLE = "illegal by values alone"
+ELSEWHERE = "measured by another tuner"
+_COMPARED = ("default", "given")
 
 
 class Planner(Protocol):
@@ -125,18 +127,30 @@ class Proposals:
     def next(self) -> Proposal | Skipped | None:
         """One step of the search; None: the space is used up."""
         if self._queue:
-            return self._queue.popleft()
+            return self._claimed(self._queue.popleft())
         if self._to_draw:
             return self._draw()
         if self._illegal >= LOST:
             self._illegal = 0
             drawn = self._space.draw_legal(self._rng, tries=_TRIES)
             if drawn is not None:
-                return self._legal(*drawn, "drawn", BATCH, 1 / BATCH, told=False)
+                made = self._legal(*drawn, "drawn", BATCH, 1 / BATCH, told=False)
+                return self._claimed(made) if isinstance(made, Proposal) else made
         point = self._searcher.ask()
         if point is None:
             return self._leftover()
         return self._judge(point, self._searcher.name, BATCH, 1 / BATCH)
+
+    def _claimed(self, proposal: Proposal) -> Proposal | Skipped:
+        """What tuners that share a study drew by themselves is measured by one of them. What all others are
+        compared with, each measures."""
+        point, key = proposal.point, proposal.candidate.key
+        own = point is None or proposal.origin in _COMPARED or proposal.attempts or self._twins.get(key)
+        if own or (point is not None and self._searcher.claim(point)):
+            return proposal
+        self._twins.pop(key, None)
+        self.skipped[ELSEWHERE] += 1
+        return Skipped(ELSEWHERE)
 
     def _draw(self) -> Skipped:
         """Points that nobody asked for: the model's best of them are where the search begins."""
@@ -148,11 +162,11 @@ class Proposals:
             self._release(FIRST / DRAWN)
         return Skipped("later")
 
-    def _leftover(self) -> Proposal | None:
+    def _leftover(self) -> Proposal | Skipped | None:
         """What the model set aside, once nothing else is left."""
         if self._shortlist is not None:
             self._queue.extend(self._waiting.pop(key) for key in self._shortlist.rest())
-        return self._queue.popleft() if self._queue else None
+        return self._claimed(self._queue.popleft()) if self._queue else None
 
     def _judge(self, point: Point, origin: str, batch: int, share: float) -> Proposal | Skipped:
         self._illegal += 1

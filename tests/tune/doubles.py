@@ -63,9 +63,13 @@ class Drawing:
         self._rest = list(space.points)
         random.Random(seed).shuffle(self._rest)
         self.heard: list[tuple[Point, float | None]] = []
+        self.elsewhere: set[Point] = set()
 
     def ask(self) -> Point | None:
         return self._rest.pop() if self._rest else None
+
+    def claim(self, point: Point) -> bool:
+        return point not in self.elsewhere
 
     def tell(self, point: Point, seconds: float | None) -> None:
         self.heard.append((point, seconds))

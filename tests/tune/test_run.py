@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from mdh.diagnostics import fail
 from mdh.ir.plan import Plan
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
-from mdh.tune.proposals import Making, Proposal, Proposals
+from mdh.tune.proposals import ELSEWHERE, Making, Proposal, Proposals
 from mdh.tune.result import Progress
 from mdh.tune.run import Run, tune
 from mdh.tune.space.model import Point
@@ -119,6 +120,23 @@ def test_known_candidates_are_not_measured_again() -> None:
     seen = {t.candidate.key for t in again.log.trials if t.phase == "quick"}
     assert not seen & set(again.known)
     assert again.state.proposals.skipped["duplicate"] == len(again.known)
+
+
+def test_what_another_tuner_measures_is_left_to_it() -> None:
+    case = Case(Goal(trials=3))
+    points = case.space.points
+    case.searcher.elsewhere = {points[0]}
+    names = tuple(v.name for v in VARIABLES)
+    given, record = (
+        Proposal(Candidate(f"schedule {p}\n", "", tuple(zip(names, p, strict=True))), origin, p)
+        for p, origin in ((points[0], "given"), (points[0], "record"))
+    )
+    mine = replace(record, candidate=replace(record.candidate, key="other"))
+    case.suggested = [given, mine]
+    case.run()
+    assert case.bench.seen[0] == given.candidate
+    assert mine.candidate not in case.bench.seen
+    assert case.state.proposals.skipped[ELSEWHERE] == 1
 
 
 def test_failures_are_counted_and_never_win() -> None:

@@ -68,18 +68,36 @@ class Proposals:
         self._peers = peers
         self._taken = Taken(peers)
         self._best: tuple[float, Point] | None = None
+        self._claimed: set[Point] = set()
 
     def ask(self) -> Point | None:
         """None: every point was proposed, here or by others."""
         while True:
-            for point, seconds in self._peers.news():
-                self._learn(point, seconds)
+            self._hear()
             free = self._free()
             if free is None or self._peers.claim(free):
                 break
         if free is not None:
-            self._taken.own.add(free)
+            self._keep(free)
         return free
+
+    def claim(self, point: Point) -> bool:
+        """Of a point that was drawn elsewhere. What was asked for here is claimed already."""
+        if point in self._claimed:
+            return True
+        self._hear()
+        if point in self._taken or not self._peers.claim(point):
+            return False
+        self._keep(point)
+        return True
+
+    def _keep(self, point: Point) -> None:
+        self._claimed.add(point)
+        self._taken.own.add(point)
+
+    def _hear(self) -> None:
+        for point, seconds in self._peers.news():
+            self._learn(point, seconds)
 
     def tell(self, point: Point, seconds: float | None) -> None:
         """Also of points that were never asked for: a default, the results of a record."""

@@ -74,6 +74,22 @@ def test_two_tuners_share_points_and_results(storage: str, request: pytest.Fixtu
     assert late.ask() not in asked
 
 
+def test_points_from_elsewhere_are_claimed_too(storage: str, request: pytest.FixtureRequest) -> None:
+    space, study = small_space(), request.node.name
+    one, two = (make_searcher("random", space, seed=1, storage=storage, study=study) for _ in range(2))
+    asked = one.ask()
+    assert asked is not None
+    drawn = next(p for n in range(space.count) if (p := space.unrank(n)) != asked)
+    assert one.claim(asked)
+    assert one.claim(drawn)
+    assert one.claim(drawn)
+    assert not two.claim(asked)
+    assert not two.claim(drawn)
+    one.tell(drawn, 1.0)
+    assert not two.claim(drawn)
+    assert make_searcher("random", space, seed=1).claim(drawn)
+
+
 def test_results_of_others_are_learned(storage: str, request: pytest.FixtureRequest) -> None:
     space, study = small_space(), request.node.name
     teller = make_searcher("random", space, seed=1, storage=storage, study=study)
