@@ -178,6 +178,11 @@ def prepared(order: Order, ground: Ground) -> Session:
     default = default_schedule(program, machine, target)
     template = template_of(order.schedule, program, machine, target)
     space = make_space(program, template, machine, target, deterministic=deterministic, default=default)
+    if not space.variables:
+        only = space.plan(())
+        if isinstance(only, Failed):
+            # the only program that there is
+            raise only
     check = f"{QUICK.inputs} inputs"
     setting = Setting(machine, target, ground.title, deterministic, ground.versions, check)
     header = header_of(

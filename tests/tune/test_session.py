@@ -193,6 +193,13 @@ def test_an_empty_space_says_why(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_an_illegal_schedule_without_holes_is_refused(tmp_path: Path) -> None:
+    source = SCHEDULE.replace("?a ", "300000000 ").replace("?b ", "1 ").replace("?c ", "1 ")
+    with pytest.raises(Failed) as caught:
+        make_session(order(tmp_path, source), Ground())
+    assert caught.value.diagnostics[0].code == "K104"
+
+
 def test_a_replay_gives_the_record_s_times_and_touches_nothing(tmp_path: Path) -> None:
     first = go(make_session(order(tmp_path, goal=Goal()), Ground()))
     before = sorted((p, p.stat().st_mtime_ns) for p in tmp_path.rglob("*"))
