@@ -8,8 +8,11 @@ import textwrap
 import pytest
 from typer.main import get_command
 
+from mdh.check.run import check
 from mdh.cli.main import VERBS, app
 from mdh.diagnostics import Failed
+from mdh.frontend.c import read_program
+from mdh.machine import load_machine
 from mdh.report.pages import page_codes, page_of
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -62,6 +65,31 @@ def test_example_of_a_text_error_is_refused_so(code: str) -> None:
     with pytest.raises(Failed) as refused:
         parse_schedule(Source("schedule.mdh", textwrap.dedent(example[0])))
     assert {d.code for d in refused.value.diagnostics} == {code}
+
+
+# pages whose example is a schedule of PRODUCT alone, without an option or another program
+K_EXAMPLES = [
+    "K101", "K102", "K103", "K104", "K106", "K107", "K109", "K110", "K112", "K113", "K114", "K120",
+    "K121", "K140", "K141", "K150", "K152", "K153", "K164", "K166", "K168", "K170", "K190",
+]  # fmt: skip
+PRODUCT = (
+    "void f(const float A[N][N], const float B[N][N], float C[N][N]) {"
+    " for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) for (int k = 0; k < N; k++)"
+    " C[i][j] += A[i][k] * B[k][j]; }"
+)
+
+
+@pytest.mark.parametrize("code", K_EXAMPLES)
+def test_example_of_an_illegal_schedule_is_refused_so(code: str) -> None:
+    """K170: until tensor cores are lowered, each of their steps is K190 as well, as its page says."""
+    example = re.search(r"(?:^ {4}.*\n)+", page_of(code) or "", re.MULTILINE)
+    assert example
+    schedule = parse_schedule(Source("schedule.mdh", textwrap.dedent(example[0])))
+    program = read_program(Source("f.c", PRODUCT), defines={"N": 1024})
+    with pytest.raises(Failed) as refused:
+        check(program, schedule, load_machine("a100"), "cuda")
+    expected = {code, "K190"} if code == "K170" else {code}
+    assert {d.code for d in refused.value.diagnostics} == expected
 
 
 def _commands(text: str) -> list[list[str]]:
