@@ -32,7 +32,7 @@ LEGEND = (
     "many runs, warm caches). `fastest 5 % in best 20 %`: how many of the truly fastest the model has among",
     "its best fifth. `favourite`, `best of 10`, `10 at random`: measured time of what the model puts first,",
     "of the best of its first ten, and of the best of ten drawn without it, over the fastest of all. Spaces",
-    "with * took no part in fitting.",
+    "with * took no part in fitting. `./scripts/prior-check` writes this page.",
 )
 
 
