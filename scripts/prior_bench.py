@@ -12,7 +12,7 @@ from mdh.device.api import Call, open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.lower.run import lower
-from mdh.report.arguments import make_arrays, make_scalars
+from mdh.report.arguments import guarded, make_arrays, make_scalars
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -40,7 +40,8 @@ def _serve(pipe: Connection, path: str, sizes: dict[str, int], spec: str) -> Non
     program = read_program(source, defines=sizes)
     device = open_device(spec)
     default = default_schedule(program, device.machine, device.target)
-    arrays = make_arrays(program, {}, 0, "random")
+    held = {name: guarded(array) for name, array in make_arrays(program, {}, 0, "random").items()}
+    arrays = {name: g.array for name, g in held.items()}
     scalars = make_scalars(program, {}, 0)
     pipe.send(None)
     while True:

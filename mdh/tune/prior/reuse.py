@@ -117,7 +117,7 @@ def _stream(nest: Nest, access: Access, inner: int, block: bool) -> Stream:
         if v.parts > 1 and (v.dim in dims or access.gather):
             moves[p] = True
             points[v.dim] = min(points[v.dim] * v.parts, nest.facts.extents[v.dim])
-            count *= v.parts
+            count *= 1 if v.dim in dims else v.parts
             box = box_of(access, rows, points, count)
         boxes[p] = box
     run, scattered = (float(LINE), False) if block else _run(nest, access, rows, inner)
@@ -189,7 +189,7 @@ def _local(nest: Nest, access: Access, outer: int, size: int) -> Stream:
 
 
 def box_of(access: Access, rows: tuple[int, ...], points: list[int], count: float) -> Box:
-    """The box that an access reaches. count: how often it goes somewhere, which bounds what data reaches."""
+    """The box that an access reaches. count: how often data sends it elsewhere, which bounds it."""
     extents = extents_of(access, points)
     piece = float(access.size)
     n = 1.0
@@ -205,7 +205,9 @@ def box_of(access: Access, rows: tuple[int, ...], points: list[int], count: floa
                 pitch = rows[k]
     lines = n * max(piece, float(LINE))
     if access.gather:
-        return Box(min(lines, count * LINE), 1.0, piece, 0)
+        known = (e for e, terms in zip(extents, access.index, strict=True) if terms is not None)
+        each = max(float(access.size * prod(known)), float(LINE))
+        return Box(min(lines, count * each), min(n, count), each, PAGE)
     return Box(lines, n, piece, pitch)
 
 
