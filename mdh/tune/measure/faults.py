@@ -79,7 +79,9 @@ def _planted(text: KernelText, entry: EntryPoint, kind: str) -> str:
         if cuda
         else f"*(volatile __global int8 *)(((__global char *){target}) + 1) = 1;",
         "trap": "__trap();" if cuda else "__builtin_trap();",
-        "endless loop": "volatile int mdh_go = 1; while (mdh_go) { }",
+        "endless loop": "while (clock64() != 0) { }"
+        if cuda
+        else "volatile int mdh_go = 1; while (mdh_go) { }",
         "shared memory": "__local volatile char mdh_big[1 << 30]; mdh_big[get_global_id(0)] = 1;",
     }[kind]
     found = re.search(rf"\b{re.escape(entry.name)}\s*\([^)]*\)\s*\{{", text.source)

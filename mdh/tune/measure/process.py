@@ -157,14 +157,14 @@ class Worker:
         """Ends the group; returns the process's exit status, -SIGKILL where it does not go."""
         self._kill_group()
         status = -signal.SIGKILL
-        try:
+        with suppress(TimeoutError):
             status = await asyncio.wait_for(self.process.wait(), _GONE)
-        except TimeoutError:
-            # left to the system, and no business of the event loop any more
-            self.process._transport.close()  # type: ignore[attr-defined]
         with suppress(TimeoutError, asyncio.CancelledError):
             await asyncio.wait_for(self._listener, 0.3)
         self._writer.close()
+        # the loop may end before it has seen the end of a pipe that the dead process's children still hold
+        self.process._transport.close()  # type: ignore[attr-defined]
+        await asyncio.sleep(0)
         return status
 
     def last_words(self) -> str:
