@@ -4,6 +4,7 @@ cupy owns contexts, memory, streams and events; its own launches cost more and k
 """
 
 import ctypes
+import sys
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -57,8 +58,8 @@ class Module:
         return out
 
     def __del__(self) -> None:
-        if self._handle:
-            # at exit the context may be gone; there is nobody left to tell
+        if self._handle and not sys.is_finalizing():
+            # the context may be gone already; there is nobody left to tell
             driver().cuModuleUnload(self._handle)
 
 
