@@ -37,7 +37,7 @@ def history(tuned: Tuned) -> str:
     if not timed:
         return ""
     seconds = [s for _, s in timed]
-    x = Scale(0.0, max(t.elapsed for t in trials) or 1.0, LEFT, WIDTH - RIGHT)
+    x = Scale(0.0, max(t.elapsed for t in trials) or 1.0, LEFT, WIDTH - RIGHT, time=True)
     y = Scale(min(seconds) / 1.15, max(seconds) * 1.15, HEIGHT - BOTTOM, TOP + 14, log=True)
     parts = frame(x, y, "time of tuning", "time of a run", duration_text, seconds_text)
     for trial in trials:
@@ -50,8 +50,9 @@ def history(tuned: Tuned) -> str:
     for (trial, _), old, new in zip(timed[1:], best, best[1:], strict=False):
         steps.extend([(x(trial.elapsed), y(old)), (x(trial.elapsed), y(new))])
     parts.append(path([*steps, (x.end, y(best[-1]))], "best"))
-    if tuned.baseline is not None and tuned.baseline.outcome.seconds is not None:
-        level = y(min(max(tuned.baseline.outcome.seconds, y.low), y.high))
+    default = tuned.quick_seconds(tuned.baseline)
+    if default is not None:
+        level = y(default)
         parts.append(line(x.start, level, x.end, level, "baseline"))
         parts.append(text(x.end, level - 5, "default schedule", "tick", "end"))
     return drawing(parts, "history of the search")
@@ -88,7 +89,7 @@ def parallel(tuned: Tuned) -> str:
         return ""
     height = 340.0
     across = Scale(0, len(variables), 60, WIDTH - 60)
-    times = Scale(shown[-1][0] * 1.02, shown[0][0] / 1.02, height - 40, 40, log=True)
+    times = Scale(shown[0][0], shown[-1][0], 40, height - 40, log=True)
     axes = [_places(v, [dict(t.candidate.values).get(v.name) for _, t in shown]) for v in variables]
     parts = []
     for n, (variable, places) in enumerate(zip(variables, axes, strict=True)):
@@ -99,8 +100,8 @@ def parallel(tuned: Tuned) -> str:
         for value, y in list(places.items())[::step]:
             parts.append(text(across(n) + 5, y + 4, _cut(str(value), 14), "tick"))
     parts.append(line(across.end, 40, across.end, height - 40, "axis"))
-    parts.append(text(across.end, 30, "time", "label", "middle"))
-    ends = ((shown[0][0], 34.0), (shown[-1][0], height - 24))
+    parts.append(text(across.end, 16, "time", "label", "middle"))
+    ends = ((shown[0][0], 32.0), (shown[-1][0], height - 24))
     parts.extend(text(across.end, y, seconds_text(s), "tick", "middle") for s, y in ends)
     for rank in reversed(range(len(shown))):
         seconds, trial = shown[rank]
@@ -136,14 +137,17 @@ def roofline(roof: Roof) -> str:
     parts.append(path([(x.start, y(roof.bandwidth * x.low)), corner, (x.end, y(roof.peak))], "roof"))
     parts.append(text(x.end, y(roof.peak) - 6, f"{count_text(roof.peak)}ops/s", "tick", "end"))
     parts.append(
-        text(x.start + 6, y(roof.bandwidth * x.low) - 10, f"{count_text(roof.bandwidth)}B/s", "tick")
+        text(x.start + 28, y(roof.bandwidth * x.low) - 4, f"{count_text(roof.bandwidth)}B/s", "tick")
     )
-    for name, rate in roof.points:
+    for n, (name, rate) in enumerate(roof.points):
         bound = min(roof.peak, roof.bandwidth * roof.intensity)
         kind = "trial big" if name == "best" else "failed big"
         tip = f"{name}: {count_text(rate)}operations/s, {rate / bound:.0%} of the bound"
         parts.append(dot(x(roof.intensity), y(rate), kind, tip, 5))
-        parts.append(text(x(roof.intensity) + 9, y(rate) + 4, f"{name}, {rate / bound:.0%}", "label"))
+        # the default's label is left of its dot, so that two that are close can be read
+        beside, anchor = (-9, "end") if n == 0 and len(roof.points) > 1 else (9, "start")
+        words = f"{name}, {rate / bound:.0%}"
+        parts.append(text(x(roof.intensity) + beside, y(rate) + 4, words, "label", anchor))
     return drawing(parts, "roofline")
 
 

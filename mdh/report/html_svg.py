@@ -11,13 +11,15 @@ LEFT, RIGHT, TOP, BOTTOM = 72, 16, 14, 40
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Numbers from low to high on pixels from start to end, evenly or by their logarithms."""
+    """Numbers from low to high on pixels from start to end, evenly or by their logarithms; seconds where
+    `time`, so that ticks are whole minutes and hours."""
 
     low: float
     high: float
     start: float
     end: float
     log: bool = False
+    time: bool = False
 
     def __call__(self, value: float) -> float:
         low, high, v = self.low, self.high, value
@@ -27,16 +29,21 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
     def ticks(self) -> list[float]:
-        return _decades(self.low, self.high) if self.log else _steps(self.low, self.high)
+        return _decades(self.low, self.high) if self.log else _steps(self.low, self.high, self.time)
 
 
-def _steps(low: float, high: float) -> list[float]:
+_TIMES = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
+
+
+def _steps(low: float, high: float, time: bool) -> list[float]:
     """About five round numbers."""
     if high <= low:
         return [low]
     rough = (high - low) / 5
     size = 10.0 ** floor(log10(rough))
     step = next(size * m for m in (1, 2, 5, 10) if size * m >= rough)
+    if time:
+        step = next((float(t) for t in _TIMES if t >= rough), step)
     first = ceil(low / step)
     return [step * n for n in range(first, floor(high / step) + 1)]
 

@@ -21,8 +21,8 @@ LEAST = 8
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """One variable. value: of the best; share: from 0 to 1, None where there are too few trials; rival: the
-    best other value; regret: its best time over the best one."""
+    """One variable. value: of the best point; share: from 0 to 1, None where there are too few trials; rival:
+    the best other value; regret: its best time over the best one."""
 
     variable: Variable
     value: Value | None
@@ -35,7 +35,8 @@ class Sensitivity:
 def sensitivities(tuned: Tuned) -> tuple[Sensitivity, ...]:
     """Of every variable, in the order of the space."""
     timed = [t for t in tuned.measured if t.outcome.seconds and t.candidate.values]
-    best = dict(tuned.best.candidate.values) if tuned.best else {}
+    point = tuned.best_point
+    best = {} if point is None else dict(point.candidate.values)
     return tuple(_sensitivity(v, best.get(v.name), timed) for v in tuned.variables)
 
 

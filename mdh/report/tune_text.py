@@ -42,6 +42,10 @@ def _head(tuned: Tuned) -> str:
         lines.append(
             f"  space     {_count(len(tuned.variables), 'hole')}, {raw:,} choices, {legal:,} by structure"
         )
+    own = tuned.best_point
+    if own is not None and own is not tuned.best and own.outcome.seconds is not None:
+        best = f"{seconds_text(own.outcome.seconds)}: the best point of the schedule; the default is faster"
+        lines.insert(2, f"  own best  {best}")
     if tuned.variables and tuned.skipped and not any(t.candidate.values for t in tuned.measured):
         lines.append("            no point that was looked at is legal: see `mdh explain --space`")
     return "\n".join(lines) + "\n"

@@ -10,6 +10,17 @@ def opened(schedule: Schedule) -> Schedule:
     return replace(schedule, sections=tuple(_section(s) for s in schedule.sections))
 
 
+def open_values(schedule: Schedule) -> tuple[int, ...]:
+    """What `opened` takes out, in the order of the holes: the point that the schedule is."""
+    return tuple(
+        tile.value
+        for section in schedule.sections
+        for step in section.steps
+        for tile in step.tiles
+        if isinstance(tile.value, int) and tile.value > 1
+    )
+
+
 def _section(section: Section) -> Section:
     return replace(section, steps=tuple(_step(s) for s in section.steps))
 

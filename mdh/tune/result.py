@@ -84,6 +84,20 @@ class Tuned:
         return tuple(t for t in (*self.earlier, *self.trials) if t.phase == "quick")
 
     @property
+    def best_point(self) -> Trial | None:
+        """The best that is a point of the space: another one than `best` where the default schedule wins."""
+        if self.best is not None and (self.best.candidate.values or not self.variables):
+            return self.best
+        points = [
+            (s, t) for t in self.measured if t.candidate.values and (s := t.outcome.seconds) is not None
+        ]
+        return min(points, key=lambda pair: (pair[0], pair[1].number))[1] if points else None
+
+    def quick_seconds(self, trial: Trial | None) -> float | None:
+        """Of the candidate's quick trial, which is what the others' quick ones compare with."""
+        return None if trial is None else self._seconds(trial.candidate.key, "quick")
+
+    @property
     def schedule(self) -> str | None:
         """The best schedule, without holes."""
         return None if self.best is None else self.best.candidate.schedule

@@ -22,7 +22,7 @@ from mdh.target.text import KernelText
 from mdh.tune.api import Bench, Searcher
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
-from mdh.tune.opened import opened
+from mdh.tune.opened import open_values, opened
 from mdh.tune.outputs import Outputs, set_aside
 from mdh.tune.proposals import Gate, Making, Proposal, Proposals
 from mdh.tune.records.best import best
@@ -234,37 +234,57 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
         point = point_of(session.space, trial.candidate)
         if point is not None:
             session.searcher.tell(point, trial.outcome.seconds)
-    order = session.order
-    shortlist = Shortlist(session.ground.machine.kind, Random(f"{order.seed} model")) if order.model else None
+    kind = session.ground.machine.kind
+    shortlist = Shortlist(kind, _rng(session, "model")) if session.order.model else None
     return Proposals(
         session.space, session.searcher, Making(session.candidate, identity), gate=session.gate,
-        shortlist=shortlist, rng=Random(f"{order.seed} drawn"), known=known,
+        shortlist=shortlist, rng=_rng(session, "drawn"), known=known,
     )  # fmt: skip
 
 
 def _suggest(session: Session, run: Run, earlier: Sequence[Trial]) -> None:
     """The device's default first, what the schedule says next, then the best of other records."""
-    default = session.candidate(session.baseline)
+    default, point = session.candidate(session.baseline), _default_point(session)
     run.baseline_key = default.key
     if _allowed(session, session.baseline):
-        run.proposals.enqueue(Proposal(default, "default"), session.baseline)
-    suggested: list[tuple[str, Point]] = []
-    first = first_point(session.space, Random(session.order.seed))
-    if first is not None:
-        suggested.append(("given", first))
-    others = from_records(session.space, session.order.place, session.header) if session.outputs else ()
-    suggested.extend(("record", point) for point in others)
-    for origin, point in suggested:
-        plan = session.space.plan(point)
-        if isinstance(plan, Failed) or not _allowed(session, plan):
-            continue
-        candidate = session.candidate(plan, point)
-        if origin == "given":
-            run.given_key = candidate.key
-        run.proposals.enqueue(Proposal(candidate, origin, point), plan)
+        if point is not None:
+            default = session.candidate(session.baseline, point)
+        run.proposals.enqueue(Proposal(default, "default", point), session.baseline)
+    if session.order.schedule is not None:
+        run.given_key = _enqueue(session, run, "given", first_point(session.space, _rng(session, "first")))
+    if session.outputs is not None:
+        for one in from_records(session.space, session.order.place, session.header):
+            _enqueue(session, run, "record", one)
     latest = {t.candidate.key: t for t in earlier if t.phase == "quick"}
     run.baseline, run.given = latest.get(run.baseline_key), latest.get(run.given_key)
     run.best = best(earlier)
+
+
+def _default_point(session: Session) -> Point | None:
+    """Where the default schedule lies in its own space, that of its opened tiles."""
+    if session.order.schedule is not None:
+        return None
+    program, ground = session.order.program, session.ground
+    values: Point = open_values(default_schedule(program, ground.machine, ground.target))
+    if len(values) != len(session.space.variables) or session.space.rank(values) is None:
+        return None
+    plan = session.space.plan(values)
+    same = not isinstance(plan, Failed) and identity(plan) == identity(session.baseline)
+    return values if same else None
+
+
+def _enqueue(session: Session, run: Run, origin: str, point: Point | None) -> str:
+    """The key of the suggested candidate; empty where the point is none that may be measured."""
+    plan = None if point is None else session.space.plan(point)
+    if point is None or plan is None or isinstance(plan, Failed) or not _allowed(session, plan):
+        return ""
+    candidate = session.candidate(plan, point)
+    run.proposals.enqueue(Proposal(candidate, origin, point), plan)
+    return candidate.key
+
+
+def _rng(session: Session, use: str) -> Random:
+    return Random(f"{session.order.seed} {use}")
 
 
 def _allowed(session: Session, plan: Plan) -> bool:

@@ -184,6 +184,9 @@ def test_without_a_schedule_the_default_is_opened(tmp_path: Path) -> None:
     tuned = go(make_session(order(tmp_path, ""), Ground()))
     assert tuned.variables
     assert all(v.name.split(".")[1] == "tile" for v in tuned.variables)
+    assert tuned.given is None
+    assert tuned.baseline is not None
+    assert len(tuned.baseline.candidate.values) == len(tuned.variables)
 
 
 def test_an_empty_space_says_why(tmp_path: Path) -> None:
