@@ -4,10 +4,10 @@ cupy owns contexts, memory, streams and events; its own launches cost more and k
 """
 
 import ctypes
-import sys
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
+from weakref import finalize
 
 _MAX_DYNAMIC_SHARED = 8
 """CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
@@ -48,6 +48,8 @@ class Module:
     def __init__(self, image: bytes) -> None:
         self._handle = ctypes.c_void_p()
         must(driver().cuModuleLoadData(ctypes.byref(self._handle), image))
+        # at exit the context may be gone already, and there is nobody left to tell
+        finalize(self, driver().cuModuleUnload, self._handle).atexit = False
 
     def function(self, name: str, dynamic_shared: int) -> ctypes.c_void_p:
         """A kernel that may be launched with `dynamic_shared` bytes (beyond 48 KiB it must be asked for)."""
@@ -56,11 +58,6 @@ class Module:
         if dynamic_shared > 48 << 10:
             must(driver().cuFuncSetAttribute(out, _MAX_DYNAMIC_SHARED, dynamic_shared))
         return out
-
-    def __del__(self) -> None:
-        if self._handle and not sys.is_finalizing():
-            # the context may be gone already; there is nobody left to tell
-            driver().cuModuleUnload(self._handle)
 
 
 class Launch:
