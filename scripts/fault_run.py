@@ -41,7 +41,7 @@ GPU = """\
 """
 GONE = 10.0
 """Seconds in which the system takes down a process that was killed inside a GPU's driver."""
-LIMITS = Limits(build=10.0, launch=10.0, measure=10.0, trial=30.0)
+LIMITS = Limits(build=20.0, launch=20.0, measure=20.0, trial=60.0)
 EFFORT = Effort(samples=5, seconds=0.05, give_up=0.1)
 INSIDE = {
     "illegal store": Failure.RUNTIME,
@@ -64,7 +64,7 @@ WANTED = {
 
 
 def candidates(count: int, gpu: bool, rng: random.Random) -> list[Candidate]:
-    tiles = [(r, c, k) for r in range(1, 33) for c in range(1, 25) for k in (2, 4, 8)]
+    tiles = [(r, c, k) for r in range(1, 33) for c in range(1, 9) for k in (1, 2, 3, 4, 6, 8)]
     out = []
     for rows, columns, depth in rng.sample(tiles, count):
         text = (GPU if gpu else CPU).format(rows=rows, columns=columns, depth=depth)
