@@ -123,7 +123,7 @@ def main() -> None:
         "# A tuner killed and resumed\n\n"
         f"{options.kills} times `kill -9` at random moments of `mdh tune` (seed {options.seed}).\n\n"
         "| | |\n|---|---|\n"
-        f"| runs that went on where the one before ended | {options.kills - len(wrong)} of {options.kills} |\n"
+        f"| runs that went on where the last one ended | {options.kills - len(wrong)} of {options.kills} |\n"
         f"| trials in the record in the end | {total} |\n"
         f"| new trials a run, median | {statistics.median(k.more for k in kills):.0f} |\n"
         f"| trials that were shown and are not in the record | {sum(bool(k.wrong) for k in kills)} |\n"
