@@ -114,7 +114,7 @@ def _sorted_exponents(
 
 def encoding_of(variables: tuple[Variable, ...]) -> Encoding:
     """Depends on nothing but the variables: every process that searches a space has the same parameters."""
-    chains = _chains(variables)
+    chains = chains_of(variables)
     primes: list[tuple[tuple[int, int], ...]] = [()] * len(variables)
     for chain in chains:
         values = [x for i in chain for x in variables[i].values]
@@ -135,7 +135,7 @@ def encoding_of(variables: tuple[Variable, ...]) -> Encoding:
     return Encoding(variables, tuple(parameters), tuple(primes), chains)
 
 
-def _chains(variables: tuple[Variable, ...]) -> tuple[tuple[int, ...], ...]:
+def chains_of(variables: tuple[Variable, ...]) -> tuple[tuple[int, ...], ...]:
     """The tiles of each dimension that are open, from the outermost in."""
     groups: dict[tuple[str, str], list[int]] = {}
     for i, v in enumerate(variables):

@@ -27,6 +27,9 @@ ATTEMPTS = 2
 found its place suggests the same points again and again, and each suggestion costs milliseconds."""
 BAD = log(4)
 """A failure counts as four times the slowest time: models see where points fail."""
+FEW = 20
+"""Failures that a sampler is told of anyway; more than that only as many as points that run, or the good
+share of its history would be of failures."""
 BEST_KEPT = 0.5
 """Of a history that is cut down, the share that the best have; the latest have the rest."""
 
@@ -84,9 +87,10 @@ class OptunaStrategy:
         self._rng = Random(f"{seed} neighbours")
         self._trials = 0
         self._asked: dict[Point, Trial] = {}
-        self._times: dict[Point, float | None] = {}
+        self._known: dict[Point, float | None] = {}
+        self._good = self._bad = 0
         self._worst: float | None = None
-        self._failed_early: list[Point] = []
+        self._early: list[Point] = []
 
     def suggest(self, taken: Container[Point]) -> Point | None:
         if not self._distributions:
@@ -109,19 +113,26 @@ class OptunaStrategy:
         return None if near is None else free_neighbour(self._space, near, self._rng, taken)
 
     def learn(self, point: Point, seconds: float | None) -> None:
-        self._times[point] = seconds
         if seconds is not None:
+            self._good += 1
             value = log(max(seconds, 1e-12))
-            if self._worst is None or value > self._worst:
-                self._worst = value
+            self._worst = value if self._worst is None else max(value, self._worst)
+            self._known[point] = value
             self._enter(point, value)
-            for early in self._failed_early:
+            for early in self._early:
                 self._enter(early, self._worst + BAD)
-            self._failed_early.clear()
-        elif self._worst is None:
-            self._failed_early.append(point)  # nothing yet tells how bad bad is
+            self._early.clear()
+        elif self._bad >= max(FEW, self._good):
+            trial = self._asked.pop(point, None)
+            if trial is not None:
+                self._study.tell(trial, state=TrialState.FAIL)
         else:
-            self._enter(point, self._worst + BAD)
+            self._bad += 1
+            self._known[point] = None
+            if self._worst is None:
+                self._early.append(point)  # nothing yet tells how bad bad is
+            else:
+                self._enter(point, self._worst + BAD)
 
     def _enter(self, point: Point, value: float) -> None:
         trial = self._asked.pop(point, None)
@@ -138,10 +149,10 @@ class OptunaStrategy:
     def _shorten(self) -> None:
         """Past the recipe's limit a new study takes over, with the best and the latest of this one."""
         kept = self._recipe.kept
-        if self._trials <= kept or self._worst is None or len(self._times) <= kept // 2:
+        if self._trials <= kept or self._worst is None or len(self._known) <= kept // 2:
             return
         bad = self._worst + BAD
-        values = {p: bad if s is None else log(max(s, 1e-12)) for p, s in self._times.items()}
+        values = {p: bad if v is None else v for p, v in self._known.items()}
         ranked = sorted(values, key=lambda p: values[p])[: int(kept // 2 * BEST_KEPT)]
         latest = list(values)[-(kept // 2 - len(ranked)) :]
         chosen = set(ranked) | set(latest)

@@ -44,7 +44,7 @@ class Alone:
 
 
 class Taken:
-    """Points that are not proposed (again). `in` is all that strategies ask."""
+    """Points that were proposed, here or by others."""
 
     def __init__(self, peers: Peers) -> None:
         self.own: set[Point] = set()
@@ -57,6 +57,16 @@ class Taken:
         return len(self.own | self._peers.claimed) if self._peers.claimed else len(self.own)
 
 
+class Unwanted:
+    """What strategies leave out: points that are taken, and those that cannot be legal."""
+
+    def __init__(self, taken: Taken, space: Space) -> None:
+        self._taken, self._space = taken, space
+
+    def __contains__(self, point: object) -> bool:
+        return point in self._taken or not (isinstance(point, tuple) and self._space.plausible(point))
+
+
 class Proposals:
     """A Searcher. Where the strategy finds no free point it steps aside from the best known, then draws."""
 
@@ -67,6 +77,7 @@ class Proposals:
         self._rng = rng
         self._peers = peers
         self._taken = Taken(peers)
+        self._unwanted = Unwanted(self._taken, space)
         self._best: tuple[float, Point] | None = None
         self._claimed: set[Point] = set()
 
@@ -116,10 +127,10 @@ class Proposals:
         taken = self._taken
         if taken.count() >= self._space.count:
             return None
-        point = self._strategy.suggest(taken)
+        point = self._strategy.suggest(self._unwanted)
         if point is None and self._best is not None:
-            point = free_neighbour(self._space, self._best[1], self._rng, taken)
-        if point is None:
+            point = free_neighbour(self._space, self._best[1], self._rng, self._unwanted)
+        if point is None:  # hardly a point is plausible: any will do, the checker says no if need be
             point = free_draw(self._space, self._rng, taken)
         if point is None:
             point = free_scan(self._space, self._rng, taken)

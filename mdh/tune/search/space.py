@@ -24,6 +24,9 @@ class Space(Protocol):
     def rank(self, point: Point, /) -> int | None:
         """None: not a point of this space."""
 
+    def plausible(self, point: Point, /) -> bool:
+        """False where its values alone show that the point is not legal; cheap."""
+
     def draw(self, rng: Random, /) -> Point:
         """Every point with the same probability."""
 

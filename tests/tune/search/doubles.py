@@ -49,6 +49,9 @@ class ListedSpace:
     def rank(self, point: Point) -> int | None:
         return self._ranks.get(point)
 
+    def plausible(self, point: Point) -> bool:
+        return True
+
     def draw(self, rng: Random) -> Point:
         return self.points[rng.randrange(self.count)]
 

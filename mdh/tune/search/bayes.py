@@ -1,0 +1,152 @@
+"""`bayes`: a Gaussian process over the exact space proposes what is expected to improve most.
+
+The model sees logarithms of times, of points as `Features`. A point that failed enters as a slow one, so that
+the model turns away from where points fail, and lowers the odds of its neighbours besides. What is
+compared by expected improvement are legal points only: steps from the best points known, uniform draws, and
+steps from the best of those.
+"""
+
+from collections.abc import Container, Iterable
+from itertools import islice
+from math import log
+from random import Random
+
+import numpy as np
+
+from mdh.tune.search.features import Features, Matrix
+from mdh.tune.search.gauss import Posterior, correlation, differences, fitted, start
+from mdh.tune.search.space import Space
+from mdh.tune.search.steps import mutate
+from mdh.tune.search.uniform import free_draw
+from mdh.tune.space.model import Point
+
+START = 16
+"""Times before there is a model; until then points are drawn."""
+PARENTS, CHILDREN, DRAWS = 6, 10, 64
+"""Candidates of one suggestion: so many steps from so many of the best points, and draws."""
+CLIMBS, STEPS = 2, 12
+"""Rounds of steps from the best candidate so far, and steps of each."""
+KEPT = 160
+"""Times that the model has: the best and the latest; inverting matrices costs the cube of it."""
+FAILURES = 200
+"""Failed points that lower odds: the latest."""
+SLOW = 0.9
+"""The quantile of the times that stands for a failure."""
+FITTING_STEPS = 25
+GROWTH = 1.08
+"""The widths are fitted anew when there are so many times more times than at the last fit."""
+
+
+class Bayes:
+    def __init__(self, space: Space, rng: Random) -> None:
+        self._space, self._rng = space, rng
+        self._features = Features(space.variables)
+        self._columns = self._features.numbers + self._features.words
+        self._times: dict[Point, float] = {}
+        self._failed: dict[Point, None] = {}
+        self._flying: dict[Point, None] = {}
+        self._widths = start(self._columns)
+        self._fitted_at = 0
+
+    def suggest(self, taken: Container[Point]) -> Point | None:
+        if len(self._times) < START or not self._columns:
+            point = free_draw(self._space, self._rng, taken)
+        else:
+            point = self._most_promising(taken)
+        if point is not None:
+            self._flying[point] = None
+        return point
+
+    def learn(self, point: Point, seconds: float | None) -> None:
+        self._flying.pop(point, None)
+        if seconds is None:
+            self._failed[point] = None
+        else:
+            self._times[point] = log(max(seconds, 1e-12))
+
+    def _most_promising(self, taken: Container[Point]) -> Point | None:
+        ranked = sorted(self._times, key=lambda p: self._times[p])
+        model, best = self._model(ranked)
+        odds = self._odds_rows()
+        seen: set[Point] = set()
+        found = self._fresh(self._candidates(ranked), taken, seen)
+        if not found:
+            return None
+        scores = self._scores(found, model, best, odds)
+        for _ in range(CLIMBS):
+            top = found[int(scores.argmax())]
+            more = self._fresh((mutate(self._space, top, self._rng) for _ in range(STEPS)), taken, seen)
+            if more:
+                found += more
+                scores = np.concatenate([scores, self._scores(more, model, best, odds)])
+        return found[int(scores.argmax())]
+
+    def _candidates(self, ranked: list[Point]) -> Iterable[Point]:
+        for parent in ranked[:PARENTS]:
+            for child in range(CHILDREN):
+                yield mutate(self._space, parent, self._rng, 2 if child % 3 == 2 else 1)
+        for _ in range(DRAWS):
+            yield self._space.draw(self._rng)
+
+    def _fresh(self, points: Iterable[Point], taken: Container[Point], seen: set[Point]) -> list[Point]:
+        out = []
+        for point in points:
+            if point not in seen and point not in taken:
+                seen.add(point)
+                out.append(point)
+        return out
+
+    def _model(self, ranked: list[Point]) -> tuple[Posterior, float]:
+        """What is believed now, and the best (standardised) time."""
+        points = list(self._times)
+        if len(points) > KEPT:
+            chosen = {*ranked[: KEPT // 2], *points[-KEPT // 2 :]}
+            points = [p for p in points if p in chosen]
+        times = np.array([self._times[p] for p in points])
+        failed = list(islice(reversed(self._failed), len(points)))
+        y = np.concatenate([times, np.full(len(failed), np.quantile(times, SLOW))])
+        y = (y - np.median(y)) / (y.std() or 1.0)
+        rows = self._features.rows(points + failed)
+        if len(self._times) >= self._fitted_at * GROWTH + 1:
+            planes = differences(rows, rows, self._features.numbers)
+            self._widths = fitted(planes, y, self._widths, FITTING_STEPS)
+            self._fitted_at = len(self._times)
+        model = Posterior(rows, y, self._features.numbers, self._widths)
+        if self._flying:
+            # what is in flight is believed to come out as expected: the next suggestion looks elsewhere
+            flying = self._features.rows(list(self._flying))
+            believed, _ = model.at(flying)
+            rows, y = np.vstack([rows, flying]), np.concatenate([y, believed])
+            model = Posterior(rows, y, self._features.numbers, self._widths)
+        return model, float(y[: len(points)].min())
+
+    def _scores(
+        self, points: list[Point], model: Posterior, best: float, odds: tuple[Matrix, int] | None
+    ) -> Matrix:
+        """Logarithms of expected improvement times the odds of running at all."""
+        rows = self._features.rows(points)
+        mean, deviation = model.at(rows)
+        z = (best - mean) / deviation
+        density = np.exp(-z * z / 2) / (2 * np.pi) ** 0.5
+        scores = np.log(np.maximum(deviation * (z * _normal(z) + density), 1e-30))
+        if odds is not None:
+            known, right = odds
+            near = correlation(differences(rows, known, self._features.numbers), self._widths.weights) ** 2
+            scores += np.log((near[:, :right].sum(axis=1) + 0.3) / (near.sum(axis=1) + 0.4))
+        return np.asarray(scores)
+
+    def _odds_rows(self) -> tuple[Matrix, int] | None:
+        """The latest points that ran, how many they are, and after them those that failed."""
+        if not self._failed:
+            return None
+        ran = list(islice(reversed(self._times), FAILURES))
+        failed = list(islice(reversed(self._failed), FAILURES))
+        return self._features.rows(ran + failed), len(ran)
+
+
+def _normal(x: Matrix) -> Matrix:
+    """The normal distribution function by Abramowitz and Stegun 7.1.26, to 1.5e-7."""
+    x = x / 2**0.5
+    t = 1 / (1 + 0.3275911 * np.abs(x))
+    series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
+    return np.asarray(0.5 * (1 + np.sign(x) * (1 - series * np.exp(-x * x))))

@@ -1,0 +1,53 @@
+"""Searchers over the space of a schedule with holes."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from mdh.frontend.c import read_program
+from mdh.ir.plan import Plan
+from mdh.machine import load_machine
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.tune.search import SAMPLERS, make_searcher
+from mdh.tune.search.encoding import encoding_of
+from mdh.tune.space.make import make_space
+from mdh.tune.space.space import Space
+from tests.source_tree import ROOT
+
+HERE = [s.name for s in SAMPLERS if all(find_spec(p) for p in s.packages)]
+
+
+@pytest.fixture(scope="module")
+def space() -> Space:
+    name = ROOT / "inputs_c" / "matmul.c"
+    program = read_program(
+        Source("matmul.c", name.read_text(encoding="utf-8")), defines={"M": 1000, "N": 1024, "K": 768}
+    )
+    text = "1: (de-)comp( ?, ?, ^ ) ( ^, ^ ; ^ ) ( ?{BLK.y,BLK.x}, ?{BLK.x,BLK.y}, ^ )\n"
+    text += "2: (de-)comp( ?, ?, ? ) ( ?, ? ; ? ) ( THR.y, THR.x, ^ )\n"
+    return make_space(program, parse_schedule(Source("s.mdh", text)), load_machine("h200"), "cuda")
+
+
+def test_points_survive_the_encoding(space: Space) -> None:
+    encoding = encoding_of(space.variables)
+    for n in range(200):
+        point = space.unrank(n * (space.count // 200))
+        words = encoding.encode(point)
+        assert set(words) == {p.name for p in encoding.parameters}
+        assert tuple(encoding.decode(words)) == point
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_searchers(space: Space, name: str) -> None:
+    searcher = make_searcher(name, space, seed=1)
+    asked, legal = set(), 0
+    for n in range(40):
+        point = searcher.ask()
+        assert point is not None and space.rank(point) is not None
+        asked.add(point)
+        plan = space.plan(point)
+        legal += isinstance(plan, Plan)
+        searcher.tell(point, 1e-3 * (1 + n % 5) if isinstance(plan, Plan) else None)
+    assert len(asked) == 40
+    assert legal or name in ("qmc", "exhaustive")
