@@ -20,7 +20,7 @@ USAGE_CODES = frozenset(
      "F196", "D110"}
 )  # fmt: skip
 """Mistakes in the words of the command line, as against mistakes in the files it names."""
-NAMED = frozenset({"C105", "C123", "F150", "K100", "S120", "S121"})
+NAMED = frozenset({"C105", "C123", "F150", "F180", "K100", "S120", "S121"})
 """Codes that are such a mistake where they point at a word of the command line."""
 
 NOTHING_CODES = frozenset({"F195", "S160", "S161"})

@@ -18,6 +18,7 @@ _ENDINGS = {
     Ended.LOST: "nothing can be measured any more",
 }
 _MESSAGE_LINES = 12
+_ROWS = 20
 _REASONS = {"duplicate": "the same program as another"}
 
 
@@ -39,9 +40,8 @@ def _head(tuned: Tuned) -> str:
     lines.append(f"  trials    {counts_text(tuned)}")
     if tuned.sizes is not None and tuned.variables:
         raw, legal = tuned.sizes.raw, tuned.sizes.legal
-        lines.append(
-            f"  space     {_count(len(tuned.variables), 'hole')}, {raw:,} choices, {legal:,} by structure"
-        )
+        holes = _count(len(tuned.variables), "hole")
+        lines.append(f"  space     {holes}, {_many(raw)} choices, {_many(legal)} by structure")
     own = tuned.best_point
     if own is not None and own is not tuned.best and own.outcome.seconds is not None:
         best = f"{seconds_text(own.outcome.seconds)}: the best point of the schedule; the default is faster"
@@ -87,13 +87,17 @@ def first_of(tuned: Tuned, failure: Failure) -> Trial:
 
 
 def _holes(tuned: Tuned) -> str:
-    rows = sensitivities(tuned)
-    if not rows:
+    every = sensitivities(tuned)
+    if not every:
         return ""
+    # of very many holes those that matter, in the schedule's order
+    telling = sorted(every, key=lambda r: (-(r.share or 0.0), -(r.regret or 0.0)))[:_ROWS]
+    rows = [r for r in every if r in telling]
     cells = [("hole", "value", "share", "next best value"), *(_row(r) for r in rows)]
     widths = [max(len(c[i]) for c in cells) for i in range(3)]
     lines = [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in cells]
-    lines.append("  share: of the variance of log time that the hole alone explains")
+    more = f"; {len(every) - len(rows)} holes more with less of it" if len(every) > len(rows) else ""
+    lines.append(f"  share: of the variance of log time that the hole alone explains{more}")
     return "\n".join(lines) + "\n"
 
 
@@ -124,6 +128,10 @@ def _failures(tuned: Tuned) -> str:
 def _files(tuned: Tuned) -> str:
     width = max((len(kind) for kind, _ in tuned.files), default=0)
     return "".join(f"  {kind:<{width}}  {path}\n" for kind, path in tuned.files)
+
+
+def _many(n: int) -> str:
+    return f"{n:,}" if n < 10**9 else f"{n:.2e}"
 
 
 def _count(n: int, noun: str) -> str:

@@ -20,8 +20,9 @@ from mdh.tune.values import Candidate
 STUCK = 5000
 """Steps in a row without a new legal candidate after which a search has nothing left to find."""
 LOST = 20
-"""Illegal points in a row after which a legal one is drawn: where few are, a searcher must learn where."""
-_TRIES = 50
+"""Illegal points in a row after which a legal one is drawn: where few are, a searcher must learn where. Each
+further time half as many."""
+_TRIES = 150
 """Draws of one step: signals and results wait meanwhile."""
 IMPLAUSIBLE = "illegal by values alone"
 ELSEWHERE = "measured by another tuner"
@@ -101,6 +102,7 @@ class Proposals:
         self._waiting: dict[str, Proposal] = {}
         self._queue: deque[Proposal] = deque()
         self._barren = self._illegal = 0
+        self._lost = LOST
         self._to_draw = DRAWN if shortlist is not None and space.count > 2 * DRAWN else 0
         self.skipped: Counter[str] = Counter()
 
@@ -130,8 +132,8 @@ class Proposals:
             return self._claimed(self._queue.popleft())
         if self._to_draw:
             return self._draw()
-        if self._illegal >= LOST:
-            self._illegal = 0
+        if self._illegal >= self._lost:
+            self._illegal, self._lost = 0, max(1, self._lost // 2)
             drawn = self._space.draw_legal(self._rng, tries=_TRIES)
             if drawn is not None:
                 made = self._legal(*drawn, "drawn", BATCH, 1 / BATCH, told=False)
@@ -157,9 +159,9 @@ class Proposals:
         drawn = self._space.draw_legal(self._rng, tries=_TRIES)
         self._to_draw = 0 if drawn is None else self._to_draw - 1
         if drawn is not None:
-            self._legal(*drawn, "model", DRAWN + 1, 0.0, told=False)
+            self._legal(*drawn, "model", FIRST, 1 / FIRST, told=False)
         if not self._to_draw:
-            self._release(FIRST / DRAWN)
+            self._release(1 / FIRST)
         return Skipped("later")
 
     def _leftover(self) -> Proposal | Skipped | None:
@@ -175,7 +177,7 @@ class Proposals:
         plan = self._space.plan(point)
         if isinstance(plan, Failed):
             return self._skip(point, plan.diagnostics[0].code, None, True)
-        self._illegal = 0
+        self._illegal, self._lost = 0, LOST
         return self._legal(point, plan, origin, batch, share, told=True)
 
     def _legal(

@@ -312,7 +312,11 @@ def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
     plan = session.plan(parse_schedule(Source("<best schedule>", run.best.candidate.schedule)))
     text = pipeline.emit(pipeline.lower(plan), order.program)
     if session.outputs is not None:
-        session.outputs.write_kernel(text, plan, dict(order.job.defines), plan.text)
+        try:
+            session.outputs.write_kernel(text, plan, dict(order.job.defines), plan.text)
+        except Failed as failed:
+            # a full disk costs the folder, not what was found
+            run.trouble += failed.diagnostics
     return plan, text
 
 

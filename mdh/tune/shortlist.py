@@ -19,8 +19,9 @@ from mdh.tune.values import Candidate
 BATCH = 4
 """Proposals of a search that compete with one another."""
 DRAWN = 64
-"""Points drawn before a search knows anything; few of them are measured."""
-FIRST = 4
+"""Points drawn before a search knows anything."""
+FIRST = 16
+"""Of them compete with one another; the bench begins with the best of the first ones."""
 _TRUST = 0.1
 """Rank correlation of predictions with times below which the model has no say."""
 _REFIT = 20
