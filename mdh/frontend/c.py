@@ -19,6 +19,7 @@ from mdh.frontend.preprocess import preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement, Use
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
+from mdh.frontend.strict import ordered
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Stage
@@ -63,7 +64,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     pieces = merged(pieces_of(statements, reads), temps)
     for number, pragma in scope.operators.items():
         check_operators(pragma, number, pieces)
-    stages = _stages(pieces, scope)
+    stages = _stages(pieces, scope, strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
             check_size(e, stage.span or parsed.places.of(parsed.node.decl))
@@ -159,7 +160,7 @@ def _whole(e: Expr) -> Load:
     return e
 
 
-def _stages(pieces: list[Piece], scope: Scope) -> tuple[Stage, ...]:
+def _stages(pieces: list[Piece], scope: Scope, *, strict: bool) -> tuple[Stage, ...]:
     groups: list[list[Piece]] = []
     for p in pieces:
         last = groups[-1] if groups else None
@@ -173,10 +174,10 @@ def _stages(pieces: list[Piece], scope: Scope) -> tuple[Stage, ...]:
         else:
             groups.append([p])
     taken: set[str] = set()
-    return tuple(_stage(g, scope, taken) for g in groups)
+    return tuple(_stage(g, scope, taken, strict=strict) for g in groups)
 
 
-def _stage(group: list[Piece], scope: Scope, taken: set[str]) -> Stage:
+def _stage(group: list[Piece], scope: Scope, taken: set[str], *, strict: bool) -> Stage:
     first = group[0]
     names: dict[str, Expr] = {}
     dims = []
@@ -190,7 +191,7 @@ def _stage(group: list[Piece], scope: Scope, taken: set[str]) -> Stage:
         dims.append(Dim(name, v.extent, kind, v.start, v.step, v.span))
     if not dims:
         dims.append(Dim("one", 1, DimKind.CC))
-    results = tuple(_result(p, names) for p in group)
+    results = tuple(_result(p, names, strict=strict) for p in group)
     stem = next(
         (scope.stage_names[n] for p in group for n in sorted(p.members) if n in scope.stage_names), None
     )
@@ -202,11 +203,12 @@ def _stage(group: list[Piece], scope: Scope, taken: set[str]) -> Stage:
     return Stage(name, tuple(dims), (), results, first.span)
 
 
-def _result(p: Piece, names: dict[str, Expr]) -> Result:
+def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:
     outputs = tuple(
         Output(o.buffer, tuple(substitute(e, names) for e in o.index), substitute(o.value, names), o.span)
         for o in p.outputs
     )
     starts = tuple(None if s is None else substitute(s, names) for s in p.starts)
     values = tuple(substitute(v, names) for v in p.values)
-    return Result(p.op, values, starts, tuple(v.dtype for v in values), outputs, p.exclusive)
+    result = Result(p.op, values, starts, tuple(v.dtype for v in values), outputs, p.exclusive)
+    return ordered(result, p.targets[0].dtype) if strict else result

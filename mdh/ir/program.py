@@ -43,12 +43,15 @@ class Operator:
 
     `name`: + * min max & | ^ && || argmin argmax. For argmin/argmax the state is (key, payload…); ties go to
     the `first` or the `last` point in C's order. `min`/`max` with `nan=False` are C's comparisons
-    (`x > m ? x : m`), with `nan=True` fmin/fmax.
+    (`x > m ? x : m`), with `nan=True` fmin/fmax. `ordered` (floats' + and * with --strict-fp): the start
+    comes first and one point after another joins it; `rounded`: the state is rounded to this type each time.
     """
 
     name: str
     tie: str = "first"
     nan: bool = False
+    ordered: bool = False
+    rounded: DType | None = None
 
 
 def component(number: int) -> str:

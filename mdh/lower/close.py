@@ -11,7 +11,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Space, Stmt, Store
 from mdh.ir.program import DimKind
-from mdh.lower.finish import finish, store_state
+from mdh.lower.finish import begin, finish, store_state
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.nest import Nest, Region, Scope, conjunction, dm_buf
 from mdh.lower.order import Loop
@@ -19,12 +19,13 @@ from mdh.lower.spread import deal
 from mdh.lower.threads import combine_threads, split_threads
 
 
-def open_region(nest: Nest, region: Region) -> list[Stmt]:
-    """Declare the region; a reduction's partial results start at the identity."""
+def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
+    """Declare the region; a reduction's results start at the identity, or go on where they are."""
     fold = nest.folds[region.fold]
     if region.space is Space.RM:
         first = identity(fold) if fold.op is not None else None
-        return [Alloc(b, None if first is None else first[c]) for c, b in enumerate(region.bufs)]
+        rows: list[Stmt] = [Alloc(b, None if first is None else first[c]) for c, b in enumerate(region.bufs)]
+        return [*rows, *_resume(nest, region, scope)] if fold.ordered else rows
     meet: list[Stmt] = []
     if nest.threads > 1:
         # between opening and closing each element has one owner, so these two are the region's only barriers
@@ -65,8 +66,27 @@ def close_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """Merge the region into the next one outward, or into the output."""
     if region.space is Space.SM and nest.threads > 1:
         return _close_shared(nest, region, scope)
+    return _each(nest, region, _merge(nest, region, scope))
+
+
+def _resume(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
+    """The elements of an ordered reduction's region go on from the region around it, or from memory."""
+    index = region.index(scope.values)
+    mine = [r for r in nest.regions if r.fold == region.fold]
+    k = mine.index(region)
+    if k == 0:
+        body = begin(nest, region.fold, region.bufs[0].name, index, scope, region.opens)
+    else:
+        parent = mine[k - 1]
+        held = Load(parent.bufs[0].name, parent.index(scope.values), parent.bufs[0].dtype)
+        body = [Store(region.bufs[0].name, index, held)]
+    return _each(nest, region, _guarded(nest, scope, None, body))
+
+
+def _each(nest: Nest, region: Region, inner: list[Stmt]) -> list[Stmt]:
+    """`inner` for every element of a region that its unit holds."""
     kind = ForKind.UNROLL if region.space is Space.RM else ForKind.SEQ
-    body = tuple(_merge(nest, region, scope))
+    body = tuple(inner)
     lanes = {it.level.var for it in nest.items if isinstance(it, Loop) and it.lanes}
     for var in reversed(_store_order(nest, region)):
         level = nest.levels.of_var(var)
@@ -158,7 +178,7 @@ def _outward(nest: Nest, region: Region, state: tuple[Expr, ...], scope: Scope) 
     index = parent.index(scope.values)
     if parent.lanes:
         index = (*index[: len(index) - len(parent.lanes)], *(Const(0, I32) for _ in parent.lanes))
-    if fold.op is None:
+    if fold.op is None or fold.ordered:
         return [Store(b.name, index, v) for b, v in zip(parent.bufs, state, strict=True)]
     return store_state(nest, fold, parent.bufs, index, state)
 

@@ -61,7 +61,7 @@ def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     opening = [r for r in nest.regions if r.opens == scope.position > nest.opened]
     before: list[Stmt] = []
     for r in opening:
-        before.extend(open_region(nest, r))
+        before.extend(open_region(nest, r, scope))
     after: list[Stmt] = []
     for r in reversed(opening):
         after.extend(close_region(nest, r, scope))

@@ -88,7 +88,7 @@ def _with_start(
     nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, out: list[Stmt]
 ) -> tuple[Expr, ...]:
     """The state with what it starts from; an identity start changes nothing and is left out."""
-    if fold.starts[0] is None or (not fold.record and _neutral(fold)):
+    if fold.ordered or fold.starts[0] is None or (not fold.record and _neutral(fold)):
         return state
     start = tuple(
         cast(nest.translate(s, scope), t) if s is not None else Const(0, t)
@@ -207,15 +207,33 @@ def _carry(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: lis
     total = _with_start(nest, fold, state, scope, first)
     first.extend(Store(b.name, index, cast(e, b.dtype)) for b, e in zip(bufs, total, strict=True))
     again = store_state(nest, fold, bufs, index, state)
+    if fold.ordered:
+        first = again = [Store(b.name, index, cast(e, b.dtype)) for b, e in zip(bufs, state, strict=True)]
     if not names:
         first, again = (
             [_stored(nest, s) if isinstance(s, Store) else s for s in part] for part in (first, again)
         )
     out: list[Stmt] = [If(_all_at(outer, scope, last=False), tuple(first), tuple(again))]
+    if fold.ordered:
+        out = list(first)
     if names or not _plain(fold):
         held = tuple(Load(b.name, index, b.dtype) for b in bufs)
         out.append(If(_all_at(outer, scope, last=True), tuple(outputs(nest, fold, held, scope))))
     return out
+
+
+def begin(nest: Nest, f: int, name: str, at: tuple[Expr, ...], scope: Scope, position: int) -> list[Stmt]:
+    """name[at] takes what an ordered reduction goes on from: its start, or what outer loops have left."""
+    fold = nest.folds[f]
+    t = fold.types[0]
+    start = fold.starts[0]
+    first = Store(name, at, identity(fold)[0] if start is None else cast(nest.translate(start, scope), t))
+    outer = reduction_loops(nest, position)
+    if not outer:
+        return [] if start is None else [first]  # regions open at the identity
+    held = nest.buffers[nest.carried[f][0] if f in nest.carried else fold.outputs[0].buffer]
+    known = Load(held.name, _where(nest, fold.outputs[0].index, scope), held.dtype)
+    return [If(_all_at(outer, scope, last=False), (first,), (Store(name, at, cast(known, t)),))]
 
 
 def needs_carry(nest: Nest, f: int) -> bool:

@@ -33,6 +33,11 @@ class Fold:
     def record(self) -> bool:
         return self.op is not None and self.op.name in ("argmin", "argmax")
 
+    @property
+    def ordered(self) -> bool:
+        """The state passes from one region to the next: none begins at the identity and is merged later."""
+        return self.op is not None and self.op.ordered
+
 
 def folds_of(stage: Stage) -> tuple[Fold, ...]:
     return tuple(_fold(stage, r) for r in stage.results)
@@ -115,7 +120,9 @@ def combine(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr,
     t = fold.types[0]
     match fold.op.name:
         case "+" | "*" | "&" | "|" | "^" as op:
-            return (Binary(op, a[0], b[0], t),)
+            both = Binary(op, a[0], b[0], t)
+            half = fold.op.rounded
+            return (both if half is None else Cast(Cast(both, half), t),)
         case "&&" | "||" as op:
             return (_as(Binary(op, a[0], b[0], I32), t),)
         case "min" | "max" as op:

@@ -194,7 +194,7 @@ def _update(
     fold = nest.folds[f]
     assert fold.op is not None
     dtype = buf.dtype if buf is not None else nest.buffers[name].dtype
-    if shared:
+    if shared and not fold.ordered:
         return [Atomic(fold.op.name, name, index, cast(value, dtype))]
     held = buf or Buf(name, Space.DM, dtype, nest.buffers[name].shape, (0,) * len(index))
     return store_state(nest, fold, (held,), index, (cast(value, dtype),))

@@ -7,9 +7,11 @@ any order (4 sqrt(n) + 16) u S with S the sum of absolute values. On sums of pro
 order. Integers are C's and carry no bound unless they come from a rounded float.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
-from mdh.ir.dtype import F64, DType
+from mdh.ir.dtype import F32, F64, DType
 from mdh.ir.program import Operator
 from mdh.reference import error
 from mdh.reference.error import Bounded
@@ -121,6 +123,8 @@ class BoundedArithmetic:
         dtype: DType,
         count: int,
     ) -> Bounded:
+        if op.rounded is not None:
+            return self._rounding(op, start, values, axes, count)
         if op.name == "+" and dtype.is_float:
             total = np.add.reduce(values.value, axis=axes, keepdims=True)
             size = np.add.reduce(np.abs(values.value), axis=axes, keepdims=True)
@@ -133,6 +137,28 @@ class BoundedArithmetic:
         else:
             value = _C.reduce(op, first, values.value, axes, dtype, count)
         bound = error.reduced(op, start, values, value, axes, dtype, count, exact=self.exact)
+        return Bounded(value, bound)
+
+    def _rounding(
+        self, op: Operator, start: Bounded | None, values: Bounded, axes: tuple[int, ...], count: int
+    ) -> Bounded:
+        """A state rounded at each point, in C's order: the same everywhere for values that are."""
+        assert op.rounded is not None
+        value = _C.reduce(op, None if start is None else start.value, values.value, axes, F32).astype(
+            np.float64
+        )
+        if values.bound is None and (start is None or start.bound is None):
+            return Bounded(value)
+        plain = replace(op, rounded=None)
+        bound = error.reduced(Operator("*"), start, values, value, axes, op.rounded, count, exact=False)
+        if op.name == "+":
+            size = Bounded(np.abs(values.value) + values.slack)
+            most = None if start is None else Bounded(np.abs(start.value) + start.slack)
+            total = self.reduce(plain, most, size, axes, F64, count).value
+            moved = self.reduce(plain, None, Bounded(values.slack + 0 * values.value), axes, F64, count).value
+            first = np.zeros(()) if start is None else start.slack
+            own = (count + 16) * unit_roundoff(op.rounded) * total + smallest(op.rounded)
+            bound = error.clean(own + moved + first)
         return Bounded(value, bound)
 
     def contract(
@@ -197,15 +223,21 @@ class BoundedArithmetic:
         dtype: DType,
     ) -> Bounded:  # fmt: skip
         def prefixes(f: Operator, first: Array | None, v: Array) -> Array:
-            return _C.scan(f, first, v, axes, exclusive=exclusive, dtype=_wide(dtype))
+            held = _wide(dtype) if f.rounded is None else F32
+            done = _C.scan(f, first, v, axes, exclusive=exclusive, dtype=held)
+            return done if f.rounded is None else done.astype(np.float64)
 
         value = prefixes(op, None if start is None else start.value, values.value)
-        bound = error.scanned(prefixes, op, start, values, value, dtype, axes, exact=self.exact)
+        if op.rounded is not None and values.bound is None and (start is None or start.bound is None):
+            return Bounded(value)
+        plain, held = replace(op, rounded=None), op.rounded or dtype
+        bound = error.scanned(prefixes, plain, start, values, value, held, axes, exact=self.exact)
         return Bounded(value, bound)
 
     def scatter(
         self, op: Operator, into: Bounded, index: tuple[Array, ...], values: Bounded, dtype: DType, count: int
     ) -> None:
+        held, dtype = _wide(dtype) if op.rounded is None else F32, op.rounded or dtype
         sums = op.name == "+" and dtype.is_float
         rounds = dtype.is_float and op.name in ("+", "*")
         if rounds and self.exact and values.bound is None and into.bound is None:
@@ -225,7 +257,7 @@ class BoundedArithmetic:
             spread = np.broadcast_to(own + values.slack, values.value.shape)
             gather = Operator("max" if op.name in ("min", "max") else "+")
             _C.scatter(gather, into.bound, index, spread, F64)
-        _C.scatter(op, into.value, index, values.value, _wide(dtype))
+        _C.scatter(op, into.value, index, values.value, held)
 
 
 def representable(value: Array, dtype: DType) -> bool:

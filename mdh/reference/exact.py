@@ -93,6 +93,14 @@ class CArithmetic:
         with np.errstate(all="ignore"):
             if op.name in _COMBINE and dtype.is_float:
                 line = _line(values, axes)
+                if op.rounded is not None:
+                    first = (
+                        line[..., 0]
+                        if start is None
+                        else np.broadcast_to(start, kept).reshape(line.shape[:-1])
+                    )
+                    rest = line[..., 1:] if start is None else line
+                    return _steps(op, first, rest, dtype)[..., -1].reshape(kept)
                 if start is not None:
                     first = np.broadcast_to(_as(start, dtype), kept).reshape(*line.shape[:-1], 1)
                     line = np.concatenate([first, line], axis=-1)
@@ -141,6 +149,9 @@ class CArithmetic:
             return done.take(range(values.shape[axis]) if exclusive else range(1, done.shape[axis]), axis)
 
     def _prefixes(self, op: Operator, values: Array, axis: int, dtype: DType) -> Array:
+        if op.rounded is not None:
+            line = np.moveaxis(values, axis, -1)
+            return np.moveaxis(_steps(op, line[..., 0], line[..., 1:], dtype), -1, axis)
         if op.name in _COMBINE:
             return _as(_COMBINE[op.name].accumulate(values, axis=axis, dtype=numpy_dtype(dtype)), dtype)
         out = np.moveaxis(values, axis, 0).copy()
@@ -155,7 +166,7 @@ class CArithmetic:
         at = tuple(np.broadcast_to(i, shape).ravel() for i in index)
         flat = np.broadcast_to(_as(values, dtype), shape).ravel()
         with np.errstate(all="ignore"):
-            if op.name in _COMBINE:
+            if op.name in _COMBINE and op.rounded is None:
                 _COMBINE[op.name].at(into, at, flat)
             elif op.name in ("min", "max"):
                 _extreme(op, dtype).at(into, at, flat)
@@ -254,4 +265,15 @@ def _joined(op: Operator, first: Array | None, second: Array, dtype: DType) -> A
         case "min" | "max":
             return np.asarray(_extreme(op, dtype)(a, b))
         case _:
-            return _as(_COMBINE[op.name](a, b), dtype)
+            both = _as(_COMBINE[op.name](a, b), dtype)
+            return both if op.rounded is None else _as(_as(both, op.rounded), dtype)
+
+
+def _steps(op: Operator, first: Array, rest: Array, dtype: DType) -> Array:
+    """first, first op rest[0], …, along the last axis, each of them rounded as the operator says."""
+    assert op.rounded is not None
+    out = np.empty((*rest.shape[:-1], rest.shape[-1] + 1), numpy_dtype(dtype))
+    out[..., 0] = _as(_as(first, op.rounded), dtype)
+    for i in range(rest.shape[-1]):
+        out[..., i + 1] = _joined(op, out[..., i], rest[..., i], dtype)
+    return out

@@ -89,6 +89,7 @@ class _Walk(Generic[V]):
 
     def _contraction(self, result: Result) -> bool:
         sums = self.arithmetic.reorders and result.op is not None and result.op.name == "+"
+        sums = sums and result.op is not None and result.op.rounded is None
         return sums and all(product_of(v) is not None for v in result.values)
 
     def _firsts(self, result: Result, box: Box) -> list[V | None]:
@@ -121,7 +122,7 @@ class _Walk(Generic[V]):
             return list(arithmetic.reduce_record(result.op, start, values, axes))
         out = []
         for i, (e, state, dtype) in enumerate(zip(result.values, states, result.types, strict=True)):
-            factors = product_of(e) if arithmetic.reorders and result.op.name == "+" else None
+            factors = product_of(e) if self._contraction(result) else None
             if factors is not None and dtype.is_float:
                 a, b = (value_of(f, scope) for f in factors)
                 out.append(arithmetic.contract(state, a, b, shape, axes, dtype, self.count, factors[0].dtype))

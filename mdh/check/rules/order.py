@@ -105,7 +105,10 @@ def check_strict_order(subject: Subject) -> Iterator[Diagnostic]:
     side_by_side = [x for x in code_loops(subject.plan) if x.dim in dims and x.layer is not None]
     for loop in side_by_side:
         yield _parallel(subject, loop)
-    if side_by_side or not dims:
+    copies = _in_shared(subject)
+    for step, buffer in copies:
+        yield _begun_anew(subject, step, buffer)
+    if side_by_side or copies or not dims:
         return
     pair = _reversal(subject, dims)
     if pair is not None:
@@ -116,6 +119,29 @@ def _order_matters(subject: Subject) -> bool:
     return any(
         r.op is not None and r.op.name in ("+", "*") and any(t.is_float for t in r.types)
         for r in subject.stage.results
+    )
+
+
+def _in_shared(subject: Subject) -> list[tuple[int, str]]:
+    """(step, output) of what is summed up in SM, from nothing, and added to the output when it is done."""
+    if any(dim.kind is DimKind.PS for dim in subject.stage.dims):
+        return []
+    sums = {o.buffer for r in subject.stage.results if r.op is not None and r.op.ordered for o in r.outputs}
+    return [
+        (s, h.buffer)
+        for s, step in enumerate(subject.plan.steps)
+        for h in step.holdings
+        if h.region == "SM" and h.buffer in sums
+    ]
+
+
+def _begun_anew(subject: Subject, step: int, buffer: str) -> Diagnostic:
+    return Diagnostic(
+        STRICT,
+        f"--strict-fp: the partial results of `{buffer}` in SM are added to it afterwards",
+        subject.at_entry(step, buffer, "begins at nothing, not at what the C begins at"),
+        help="hold them in RM, or drop --strict-fp",
+        witness=(("buffer", buffer), ("step", step)),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Var
-from mdh.ir.program import Dim, Let, Program, Stage
+from mdh.ir.program import Dim, Let, Operator, Program, Stage
 
 
 def program_meaning(program: Program) -> list[Any]:
@@ -49,6 +49,8 @@ def _data(value: object, names: dict[str, str]) -> Any:
             return ["Var", names.get(name, name), dtype.name]
         case Dim() | Let():
             return [type(value).__name__, names[value.name], *_fields(value, names, but="name")]
+        case Operator(ordered=False):
+            return ["Operator", value.name, value.tie, value.nan]
         case _ if is_dataclass(value):
             return [type(value).__name__, *_fields(value, names)]
         case _:
