@@ -146,9 +146,11 @@ class Proposals:
     def _claimed(self, proposal: Proposal) -> Proposal | Skipped:
         """What tuners that share a study drew by themselves is measured by one of them. What all others are
         compared with, each measures."""
-        point, key = proposal.point, proposal.candidate.key
-        own = point is None or proposal.origin in _COMPARED or proposal.attempts or self._twins.get(key)
-        if own or (point is not None and self._searcher.claim(point)):
+        key = proposal.candidate.key
+        own = proposal.point is None or proposal.origin in _COMPARED or proposal.attempts
+        # of points that say the same program one is enough, and it may be one that was asked for
+        points = () if proposal.point is None else (proposal.point, *self._twins.get(key, ()))
+        if own or any(self._searcher.claim(p) for p in points):
             return proposal
         self._twins.pop(key, None)
         self.skipped[ELSEWHERE] += 1

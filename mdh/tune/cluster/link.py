@@ -34,7 +34,8 @@ class Link:
     async def open(address: str) -> "Link":
         """Raises Failed F201."""
         # what Dask has to say of lost workers and schedulers, the bench says in its own words
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in [n for n in logging.root.manager.loggerDict if n.partition(".")[0] == "distributed"]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -50,7 +51,7 @@ class Link:
         try:
             told = await asyncio.wait_for(self._client.scheduler.identity(), _ANSWER)
         except (OSError, RuntimeError) as error:
-            raise lost(self.address, error) from None
+            raise lost(self.address, _plain(error)) from None
         return frozenset(a for a, w in told["workers"].items() if w.get("status", "running") != "closed")
 
     async def ask(self, worker: str, request: Json) -> Json:
@@ -58,7 +59,7 @@ class Link:
         try:
             replies = await self._client.run(serve, json.dumps(request), workers=[worker], on_error="return")
         except (OSError, RuntimeError) as error:
-            raise lost(self.address, error) from None
+            raise lost(self.address, _plain(error)) from None
         reply = replies.get(worker)
         if not isinstance(reply, str):
             raise WorkerLostError(_why(reply))
@@ -69,6 +70,11 @@ class Link:
         """At the latest after a second, however the scheduler is."""
         with suppress(OSError, RuntimeError):
             await asyncio.wait_for(self._client.close(_CLOSE), 2 * _CLOSE)
+
+
+def _plain(error: Exception) -> Exception:
+    """Dask names sockets and streams where it means that the other side is gone."""
+    return ConnectionError("the connection is closed") if isinstance(error, CommClosedError) else error
 
 
 def _why(reply: object) -> str:
