@@ -52,9 +52,10 @@ def _report(runs: list[Run], trials: int, seeds: int) -> str:
     lines = [
         "# Which search finds good schedules in few trials",
         "",
-        f"Best found / true best on spaces whose points all have a time, medians over {seeds} seeds. A",
-        "trial is a point that the search had not tried before; points that fail count. The first five",
-        "tables are of a made-up card and processor. Written by `scripts/search-compare`.",
+        f"Best found / true best on spaces whose points all have a time, medians over {seeds} seeds.",
+        "A trial is a point that the search had not tried before; points that fail count; a search that",
+        "proposes nothing new for long keeps its last value. Tables with a hyphen in their names are of a",
+        "made-up card and processor. Written by `scripts/search-compare`.",
         "",
         _row(["table", "points", "that fail", "median / best", f"within {GOAL} of the best"]),
         _row(["---"] * 5),
