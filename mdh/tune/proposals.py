@@ -22,6 +22,9 @@ STUCK = 5000
 LOST = 20
 """Illegal points in a row after which a legal one is drawn: where few are, a searcher must learn where. Each
 further time half as many."""
+BLIND = frozenset({"random", "qmc"})
+"""Searchers that learn nothing from times: the model chooses among what they propose. The others begin from
+the model's points, and then know better than to be asked for what is not measured."""
 _TRIES = 150
 """Draws of one step: signals and results wait meanwhile."""
 IMPLAUSIBLE = "illegal by values alone"
@@ -103,6 +106,7 @@ class Proposals:
         self._queue: deque[Proposal] = deque()
         self._barren = self._illegal = 0
         self._lost = LOST
+        self._batch = BATCH if searcher.name in BLIND else 1
         self._to_draw = DRAWN if shortlist is not None and space.count > 2 * DRAWN else 0
         self.skipped: Counter[str] = Counter()
 
@@ -136,12 +140,12 @@ class Proposals:
             self._illegal, self._lost = 0, max(1, self._lost // 2)
             drawn = self._space.draw_legal(self._rng, tries=_TRIES)
             if drawn is not None:
-                made = self._legal(*drawn, "drawn", BATCH, 1 / BATCH, told=False)
+                made = self._legal(*drawn, "drawn", self._batch, 1 / self._batch, told=False)
                 return self._claimed(made) if isinstance(made, Proposal) else made
         point = self._searcher.ask()
         if point is None:
             return self._leftover()
-        return self._judge(point, self._searcher.name, BATCH, 1 / BATCH)
+        return self._judge(point, self._searcher.name, self._batch, 1 / self._batch)
 
     def _claimed(self, proposal: Proposal) -> Proposal | Skipped:
         """What tuners that share a study drew by themselves is measured by one of them. What all others are

@@ -1,4 +1,4 @@
-"""The model's say: of a few points that a search proposes the best predicted are measured, the rest waits.
+"""The model's say: of a few points that are drawn the best predicted are measured, the rest waits.
 
 Nothing is thrown away. What the model sets aside is measured, the best first, once the search has used up its
 space; and a share of it is measured all the same, so that a wrong model is found out.
