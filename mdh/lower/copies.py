@@ -18,6 +18,8 @@ from mdh.lower.order import Loop
 from mdh.lower.spread import Dealt, deal
 
 VECTOR_BYTES = 16
+VECTOR_LANES = 16
+"""Elements of OpenCL's longest vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +248,8 @@ def _lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
         return 1
     size = dst.buf.dtype.bytes
     whole = nest.cpu and not dst.buf.swizzle  # the chunks of a swizzle stay whole, what is wider does not
-    widest = copy.staging.vec or max(1, (nest.machine.vector_bytes if whole else VECTOR_BYTES) // size)
+    fitting = (nest.machine.vector_bytes if whole else VECTOR_BYTES) // size
+    widest = copy.staging.vec or max(1, min(fitting, VECTOR_LANES))
     if copy.staging.engine == "async" and copy.staging.vec is None:
         widest = VECTOR_BYTES // size
     n = widest

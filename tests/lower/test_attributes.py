@@ -199,3 +199,16 @@ def test_opencl_runs(name: str) -> None:
     for seed in (0, 1):
         outcome = execute(plan, open_oclgrind(), arguments(program, {}, seed), {})
         assert outcome.kind == "equal", outcome.detail
+
+
+def test_copies_of_bytes_use_vectors_that_opencl_has() -> None:
+    """32 bytes are 8 floats, but no vector has 32 elements."""
+    text = """void bytes(const uint8_t A[64], uint8_t C[64]) {
+  for (int i = 0; i < 64; i++)
+    C[i] = A[i];
+}
+"""
+    program = read_program(Source("bytes.c", f"#include <stdint.h>\n{text}"))
+    schedule = parse_schedule(Source("s.mdh", "1: (de-)comp( 32 ) ( A:SM[1] ; ^ ) ( BLK.x )"))
+    kernel = emit(lower(check(program, schedule, load_machine("generic-cpu"), "opencl")), program)
+    assert "uchar16" in kernel.source and "uchar32" not in kernel.source
