@@ -19,7 +19,7 @@ from mdh.frontend.preprocess import preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement, Use
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
-from mdh.frontend.strict import ordered
+from mdh.frontend.strict import check_grouping, ordered
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Stage
@@ -59,6 +59,8 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     check_bounds(scope.uses, extents, frozenset(shapes))
     statements, places = fused_updates([_reshaped(s, shapes) for s in scope.statements])
     scope.renumber(places)
+    if strict_fp:
+        check_grouping(statements)
     reads = _reads(scope.uses, shapes)
     temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
     pieces = merged(pieces_of(statements, reads), temps)

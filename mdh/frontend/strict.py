@@ -1,10 +1,49 @@
 """--strict-fp: sums and products of floats as C has them, one point after another, in the stored type."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from mdh.diagnostics import fail
+from mdh.frontend.pieces import update
+from mdh.frontend.scans import prefix_of
+from mdh.frontend.scope import Assign, Statement
 from mdh.ir.dtype import DType
-from mdh.ir.expr import Cast, Expr
+from mdh.ir.expr import Binary, Cast, Expr, Load, Select, loads
 from mdh.ir.program import Result
+
+
+def check_grouping(statements: Sequence[Statement]) -> None:
+    """C150 for `s = s + a + b` of floats: C rounds after each term, a reduction adds one value a point."""
+    for s in statements:
+        if not isinstance(s, Assign) or not s.value.dtype.is_float:
+            continue
+        me = Load(s.target, s.index, s.value.dtype)
+        known = update(s) is not None or prefix_of(me, s.value, s.loops) is not None
+        if known and _regrouped(s.value, s.target):
+            raise fail(
+                "C150",
+                f"`{s.target}` is updated by several terms, and --strict-fp keeps them apart",
+                s.span,
+                help=f"C adds them one by one; write one value where that is meant: `{s.target} += a + b`",
+            )
+
+
+def _regrouped(e: Expr, target: str) -> bool:
+    """The running value stands deeper in a sum or product than directly under its outermost operator."""
+    while isinstance(e, Cast):
+        e = e.arg
+    if isinstance(e, Select):
+        return _regrouped(e.then, target) or _regrouped(e.other, target)
+    if not isinstance(e, Binary) or e.op not in ("+", "-", "*"):
+        return False
+    inner = [side for side in (e.left, e.right) if any(x.buffer == target for x in loads(side))]
+    return any(isinstance(_bare(side), Binary) for side in inner)
+
+
+def _bare(e: Expr) -> Expr:
+    while isinstance(e, Cast):
+        e = e.arg
+    return e
 
 
 def ordered(result: Result, stored: DType) -> Result:
