@@ -33,13 +33,11 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
 
 def _text(space: Space, found: Account) -> str:
     rows = [f"{v.name:<20}{len(v.values):>6}  {_values(v.values)}" for v in space.variables]
-    low, high = found.interval
-    exact = found.draws >= found.structural
-    legal = (
-        f"{found.legal:,}"
-        if exact
-        else f"about {found.estimate:.3g}: {low:.3g} to {high:.3g} by {found.legal} of {found.draws} draws"
-    )
+    low, high = map(_about, found.interval)
+    legal = f"{found.legal:,}"
+    if found.draws < found.structural:
+        drawn = f"by {found.legal} of {found.draws} draws"
+        legal = f"about {_about(found.estimate)}: {low} to {high}, {drawn}"
     lines = ["holes", *(f"  {row}" for row in rows), "points"]
     lines += [
         f"  every combination of values   {_number(found.raw)}",
@@ -57,6 +55,10 @@ def _text(space: Space, found: Account) -> str:
 def _values(values: tuple[int | str, ...]) -> str:
     shown = " ".join(str(v) for v in values[:8])
     return shown if len(values) <= 8 else f"{shown} … {values[-1]}"
+
+
+def _about(n: float) -> str:
+    return f"{n:,.0f}" if n < 10**6 else f"{n:.3g}"
 
 
 def _number(n: int) -> str:
