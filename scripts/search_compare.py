@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from mdh.tune.search import SAMPLERS  # noqa: E402
-from tests.tune.search.contest import ENTRANTS, Run, atf_space, contest, medians  # noqa: E402
+from tests.tune.search.contest import ENTRANTS, Run, atf_space, contest, medians, medians_after  # noqa: E402
 from tests.tune.search.tables import Table, made_up, read_table  # noqa: E402
 
 OUT = ROOT / "artifacts" / "tuner_search.md"
@@ -39,6 +39,16 @@ def _overall(runs: list[Run], at: int) -> float:
     """The geometric mean over the tables of their medians."""
     tables = dict.fromkeys(r.table for r in runs)
     return exp(mean(log(medians([r for r in runs if r.table == t], at)) for t in tables))
+
+
+def _after(runs: list[Run], share: float, trials: int) -> float:
+    """As `_overall`, after a share of the seconds that so many trials of the average point take."""
+    each = [
+        medians_after([r for r in runs if r.table == t.name], share * trials * t.cost)
+        for t in TABLES
+        if any(r.table == t.name for r in runs)
+    ]
+    return exp(mean(log(x) for x in each))
 
 
 def _row(cells: list[str]) -> str:
@@ -88,6 +98,17 @@ def _report(runs: list[Run], trials: int, seeds: int) -> str:
     lines += [_row(["search", *map(str, steps)]), _row(["---"] * (len(steps) + 1))]
     for n in names:
         lines.append(_row([n, *(_shown(_overall(of[n], s)) for s in steps)]))
+    shares = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.2)
+    lines += [
+        "",
+        "Over seconds (what a trial took when the table was measured, and the search's own time; a column is",
+        f"a share of what {trials} trials of the average point take):",
+        "",
+        _row(["search", *(f"{s:.0%}" for s in shares)]),
+        _row(["---"] * (len(shares) + 1)),
+    ]
+    for n in names:
+        lines.append(_row([n, *(_shown(_after(of[n], s, trials)) for s in shares)]))
     return "\n".join(lines) + "\n"
 
 

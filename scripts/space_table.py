@@ -14,7 +14,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.space import Space, identity, make_space
-from mdh.tune.values import Candidate, Effort, Job, Limits
+from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent
 EFFORT = Effort(samples=15, seconds=0.1, inputs=1)
@@ -40,18 +40,16 @@ async def measure(path: Path, device: str, out: Path) -> str:
         legal, known = points_of(space)
         gate = asyncio.Semaphore(bench.slots)
 
-        async def one(key: str, schedule: str) -> tuple[str, float | None, str]:
+        async def one(key: str, schedule: str) -> tuple[str, Outcome]:
             async with gate:
-                outcome = await bench.trial(Candidate(key, schedule), EFFORT, Limits())
-                return key, outcome.seconds, str(outcome.failure or "")
+                return key, await bench.trial(Candidate(key, schedule), EFFORT, Limits())
 
-        done = await asyncio.gather(*(one(key, schedule) for key, schedule in known.items()))
+        outcomes = dict(await asyncio.gather(*(one(key, schedule) for key, schedule in known.items())))
         title = bench.title
-    seconds = {key: s for key, s, _ in done}
-    failed = [why for _, _, why in done if why]
-    write(out / f"{path.stem}.jsonl", path.stem, space, legal, seconds, title)
+    failed = [str(o.failure) for o in outcomes.values() if o.failure is not None]
+    write(out / f"{path.stem}.jsonl", path.stem, space, legal, outcomes, title)
     took = time.perf_counter() - start
-    times = [s for s in seconds.values() if s is not None]
+    times = [o.seconds for o in outcomes.values() if o.seconds is not None]
     rate = 60 * len(known) / took
     return (
         f"| {path.stem} | {len(legal)} | {len(known)} | {len(failed)} {' '.join(sorted(set(failed)))} |"
@@ -74,7 +72,7 @@ def points_of(space: Space) -> tuple[dict[tuple[int | str, ...], str], dict[str,
 
 def write(
     path: Path, name: str, space: Space, legal: dict[tuple[int | str, ...], str],
-    seconds: dict[str, float | None], title: str,
+    outcomes: dict[str, Outcome], title: str,
 ) -> None:  # fmt: skip
     variables = [
         {
@@ -92,7 +90,10 @@ def write(
         head = {"schema": SCHEMA, "name": name, "device": title, "variables": variables}
         out.write(json.dumps(head) + "\n")
         for point, key in legal.items():
-            out.write(json.dumps({"point": list(point), "seconds": seconds[key]}) + "\n")
+            found = outcomes[key]
+            cost = found.build_seconds + found.check_seconds + found.measure_seconds
+            line = {"point": list(point), "seconds": found.seconds, "cost": round(cost, 4)}
+            out.write(json.dumps(line) + "\n")
 
 
 def main() -> None:

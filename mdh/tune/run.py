@@ -150,7 +150,8 @@ async def _launch(run: Run) -> bool:
         await asyncio.sleep(0)
         if _over(run) is not None or any(task.done() for task in run._flying):
             return False
-        match run.proposals.next():
+        # in a thread: the bench goes on while the search thinks
+        match await asyncio.to_thread(run.proposals.next):
             case None:
                 return True
             case Skipped():
@@ -175,9 +176,14 @@ async def _land(run: Run) -> None:
 
 
 async def _drain(run: Run) -> None:
-    """A little longer for what is in flight: giving it up costs workers that the finals need."""
-    end = run.clock() + min(_GRACE, 0.25 * run.goal.reserve if run.left is not None else _GRACE)
-    while run._flying and run.clock() < end and not run.interrupt.asked:
+    """A little longer for what is in flight: giving it up costs workers that the finals need. Where nothing
+    is right yet the wait is long, since a run that finds nothing has used its budget for nothing."""
+    over = run.clock()
+    while run._flying and not run.interrupt.asked:
+        patient = run.left is None or run.best is None
+        end = over + (_GRACE if patient else min(_GRACE, 0.25 * run.goal.reserve))
+        if run.clock() >= end:
+            break
         await _wait(run, end - run.clock())
 
 

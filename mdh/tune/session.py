@@ -7,6 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
+from threadpoolctl import threadpool_limits
+
 from mdh.check.run import check
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
@@ -220,7 +222,9 @@ async def run_session(
     _suggest(session, run, earlier)
     if run.best is not None:
         run.found(run.best)
-    ended = await tune(run)
+    # the model's matrices are small: threads of the array library would only spin beside the compilers
+    with threadpool_limits(1):
+        ended = await tune(run)
     return _tuned(session, run, earlier, ended, _winner(session, run))
 
 

@@ -14,6 +14,7 @@ from mdh.machine import Machine, load_machine, machine_names
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.api import Bench
+from mdh.tune.goal import Ended
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.records.header import Header
@@ -147,6 +148,11 @@ def unfound(tuned: Tuned) -> Diagnostic:
         return Diagnostic(
             "F195", f"none of {measured} candidates was right", notes=notes,
             help="`mdh run` with the default schedule shows whether the device works at all",
+        )  # fmt: skip
+    if tuned.ended is Ended.BUDGET:
+        return Diagnostic(
+            "F195", f"the time was up after {tuned.elapsed:.1f} s, before the first candidate was measured",
+            help="a larger --budget, or --trials N without one",
         )  # fmt: skip
     reasons = tuple(f"{n:,} points: {reason}" for reason, n in tuned.skipped[:5])
     return Diagnostic(

@@ -16,7 +16,7 @@ from mdh.tune.proposals import ELSEWHERE, Making, Proposal, Proposals
 from mdh.tune.result import Progress
 from mdh.tune.run import Run, tune
 from mdh.tune.space.model import Point
-from mdh.tune.values import Candidate, Failure, Outcome, Trial
+from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
 from tests.tune.doubles import VARIABLES, Clock, Drawing, Memory, SmallSpace, TableBench, bowl, failing, made
 
 TWELVE = Goal(trials=12)
@@ -98,6 +98,22 @@ def test_the_budget_ends_the_search_with_time_for_finals() -> None:
     assert len([t for t in case.log.trials if t.phase == "quick"]) == 16
     assert case.log.trials[-1].phase == "winner"
     assert case.bench.clock.now <= 20.0
+
+
+class SlowBench(TableBench):
+    """Trials that take longer than the budget; real time passes on the clock."""
+
+    async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
+        await asyncio.sleep(0.3)
+        self.clock.now += 0.3
+        return self.answer(candidate)
+
+
+def test_a_budget_that_is_too_short_waits_for_a_first_result() -> None:
+    case = Case(Goal(seconds=0.2), bench=SlowBench())
+    assert case.run() is Ended.BUDGET
+    assert [t.phase for t in case.log.trials] == ["quick"]
+    assert case.state.best is not None
 
 
 def test_a_speedup_ends_the_search() -> None:

@@ -3,10 +3,12 @@
 The model sees logarithms of times, of points as `Features`. A point that failed enters as a slow one, so that
 the model turns away from where points fail, and lowers the odds of its neighbours besides. What is
 compared by expected improvement are legal points only: steps from the best points known, uniform draws, and
-steps from the best of those.
+steps from the best of those. To find a legal point near a wished one takes longer than to score it, so the
+most promising ones are kept from suggestion to suggestion.
 """
 
 from collections.abc import Container, Iterable
+from heapq import nsmallest
 from itertools import islice
 from math import log
 from random import Random
@@ -23,8 +25,13 @@ from mdh.tune.space.model import Point
 START = 16
 """Times before there is a model; until then points are drawn."""
 PARENTS, CHILDREN, DRAWS = 6, 10, 64
-"""Candidates of one suggestion: so many steps from so many of the best points, and draws."""
-CLIMBS, STEPS = 2, 12
+"""Candidates: so many steps from so many of the best points, and draws."""
+MORE_CHILDREN, MORE_DRAWS = 2, 4
+"""What a suggestion adds to candidates that are there already: steps from each point that had its children,
+and draws."""
+POOL = 192
+"""Candidates that are kept."""
+CLIMBS, STEPS = 2, 8
 """Rounds of steps from the best candidate so far, and steps of each."""
 KEPT = 160
 """Times that the model has: the best and the latest; inverting matrices costs the cube of it."""
@@ -45,6 +52,9 @@ class Bayes:
         self._times: dict[Point, float] = {}
         self._failed: dict[Point, None] = {}
         self._flying: dict[Point, None] = {}
+        self._pool: dict[Point, list[float]] = {}
+        self._bred: set[Point] = set()
+        self._known_rows: dict[Point, list[float]] = {}
         self._widths = start(self._columns)
         self._fitted_at = 0
 
@@ -65,48 +75,68 @@ class Bayes:
             self._times[point] = log(max(seconds, 1e-12))
 
     def _most_promising(self, taken: Container[Point]) -> Point | None:
-        ranked = sorted(self._times, key=lambda p: self._times[p])
+        ranked = nsmallest(KEPT // 2, self._times, key=lambda p: self._times[p])
         model, best = self._model(ranked)
         odds = self._odds_rows()
-        seen: set[Point] = set()
-        found = self._fresh(self._candidates(ranked), taken, seen)
-        if not found:
+        self._add(self._candidates(ranked[:PARENTS]), taken)
+        if not self._pool:
             return None
-        scores = self._scores(found, model, best, odds)
+        points = list(self._pool)
+        scores = self._scores(self._rows(points), model, best, odds)
         for _ in range(CLIMBS):
-            top = found[int(scores.argmax())]
-            more = self._fresh((mutate(self._space, top, self._rng) for _ in range(STEPS)), taken, seen)
+            top = points[int(scores.argmax())]
+            more = self._add((mutate(self._space, top, self._rng) for _ in range(STEPS)), taken)
             if more:
-                found += more
-                scores = np.concatenate([scores, self._scores(more, model, best, odds)])
-        return found[int(scores.argmax())]
+                points += more
+                scores = np.concatenate([scores, self._scores(self._rows(more), model, best, odds)])
+        order = [points[i] for i in np.argsort(-scores, kind="stable")]
+        # what was free when it came into the pool may have been taken since
+        chosen = next((p for p in order if p not in taken), None)
+        self._pool = {p: self._pool[p] for p in order[:POOL] if p != chosen}
+        return chosen
 
-    def _candidates(self, ranked: list[Point]) -> Iterable[Point]:
-        for parent in ranked[:PARENTS]:
-            for child in range(CHILDREN):
+    def _candidates(self, parents: list[Point]) -> Iterable[Point]:
+        draws = MORE_DRAWS if self._pool else DRAWS
+        for parent in parents:
+            for child in range(MORE_CHILDREN if parent in self._bred else CHILDREN):
                 yield mutate(self._space, parent, self._rng, 2 if child % 3 == 2 else 1)
-        for _ in range(DRAWS):
+        self._bred = set(parents)
+        for _ in range(draws):
             yield self._space.draw(self._rng)
 
-    def _fresh(self, points: Iterable[Point], taken: Container[Point], seen: set[Point]) -> list[Point]:
+    def _add(self, points: Iterable[Point], taken: Container[Point]) -> list[Point]:
+        """Into the pool; those that are new there."""
+        new = []
+        for point in points:
+            if point not in self._pool and point not in taken:
+                self._pool[point] = self._features.row(point)
+                new.append(point)
+        return new
+
+    def _seen(self, points: Iterable[Point]) -> Matrix:
+        """Rows of points that were proposed or told of: the same ones in every suggestion."""
         out = []
         for point in points:
-            if point not in seen and point not in taken:
-                seen.add(point)
-                out.append(point)
-        return out
+            row = self._known_rows.get(point)
+            if row is None:
+                row = self._known_rows[point] = self._features.row(point)
+            out.append(row)
+        return np.array(out)
+
+    def _rows(self, points: list[Point]) -> Matrix:
+        return np.array([self._pool[p] for p in points])
 
     def _model(self, ranked: list[Point]) -> tuple[Posterior, float]:
         """What is believed now, and the best (standardised) time."""
         points = list(self._times)
         if len(points) > KEPT:
-            chosen = {*ranked[: KEPT // 2], *points[-KEPT // 2 :]}
+            chosen = {*ranked, *points[-KEPT // 2 :]}
             points = [p for p in points if p in chosen]
         times = np.array([self._times[p] for p in points])
         failed = list(islice(reversed(self._failed), len(points)))
         y = np.concatenate([times, np.full(len(failed), np.quantile(times, SLOW))])
         y = (y - np.median(y)) / (y.std() or 1.0)
-        rows = self._features.rows(points + failed)
+        rows = self._seen(points + failed)
         if len(self._times) >= self._fitted_at * GROWTH + 1:
             planes = differences(rows, rows, self._features.numbers)
             self._widths = fitted(planes, y, self._widths, FITTING_STEPS)
@@ -114,24 +144,21 @@ class Bayes:
         model = Posterior(rows, y, self._features.numbers, self._widths)
         if self._flying:
             # what is in flight is believed to come out as expected: the next suggestion looks elsewhere
-            flying = self._features.rows(list(self._flying))
+            flying = self._seen(self._flying)
             believed, _ = model.at(flying)
             rows, y = np.vstack([rows, flying]), np.concatenate([y, believed])
             model = Posterior(rows, y, self._features.numbers, self._widths)
         return model, float(y[: len(points)].min())
 
-    def _scores(
-        self, points: list[Point], model: Posterior, best: float, odds: tuple[Matrix, int] | None
-    ) -> Matrix:
+    def _scores(self, rows: Matrix, model: Posterior, best: float, odds: tuple[Matrix, int] | None) -> Matrix:
         """Logarithms of expected improvement times the odds of running at all."""
-        rows = self._features.rows(points)
         mean, deviation = model.at(rows)
         z = (best - mean) / deviation
         density = np.exp(-z * z / 2) / (2 * np.pi) ** 0.5
         scores = np.log(np.maximum(deviation * (z * _normal(z) + density), 1e-30))
         if odds is not None:
             known, right = odds
-            near = correlation(differences(rows, known, self._features.numbers), self._widths.weights) ** 2
+            near = correlation(rows, known, self._features.numbers, self._widths.weights) ** 2
             scores += np.log((near[:, :right].sum(axis=1) + 0.3) / (near.sum(axis=1) + 0.4))
         return np.asarray(scores)
 
@@ -141,7 +168,7 @@ class Bayes:
             return None
         ran = list(islice(reversed(self._times), FAILURES))
         failed = list(islice(reversed(self._failed), FAILURES))
-        return self._features.rows(ran + failed), len(ran)
+        return self._seen(ran + failed), len(ran)
 
 
 def _normal(x: Matrix) -> Matrix:

@@ -46,9 +46,6 @@ class Features:
         out += [codes[point[i]] for i, codes in self._codes.items()]
         return out
 
-    def rows(self, points: list[Point]) -> Matrix:
-        return np.array([self.row(p) for p in points], dtype=np.float64).reshape(len(points), -1)
-
 
 def _sums(
     variables: tuple[Variable, ...], pairs: list[tuple[int, int, float]]

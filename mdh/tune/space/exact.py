@@ -10,6 +10,8 @@ from mdh.tune.space.signature import NEUTRAL, Signature, assigned, assignments
 from mdh.tune.space.tally import Rests, Tally
 from mdh.tune.values import Value
 
+_KNOWN = 20_000
+"""Nearest paths that are kept."""
 Claims = list[tuple[int, int, int]]
 """Splits over one layer: the axes they may take, their chain, their step."""
 
@@ -22,8 +24,15 @@ class Joint:
     groups: tuple[Group, ...]
     paths: tuple[Paths, ...] = field(init=False)
     tallies: tuple[Tally, ...] = field(init=False)
+    _variables: tuple[tuple[int, ...], ...] = field(init=False)
+    _known: dict[tuple[int, Signature, tuple[Value | None, ...]], tuple[Signature, Path]] = field(
+        init=False, default_factory=dict
+    )
 
     def __post_init__(self) -> None:
+        self._variables = tuple(
+            tuple(v for e in c.entries for v in (e.tile, e.core) if v is not None) for c in self.chains
+        )
         shapes: dict[object, Paths] = {}
         self.paths = tuple(Paths(c, shapes.setdefault(c.shape, Paths(c))) for c in self.chains)
         rests = Rests()
@@ -124,9 +133,8 @@ class Joint:
             values.update(zip(group.variables, group.nearest(wish), strict=True))
         acc = NEUTRAL
         walked: list[Path] = []
-        for i, paths in enumerate(self.paths):
-            found = paths.nearest(wish, lambda s, i=i, acc=acc: self._leads_on(i, acc, s))  # type: ignore[misc]
-            assert found is not None
+        for i in range(len(self.chains)):
+            found = self._near(i, acc, wish)
             walked.append(found[1])
             after = self.join(i, acc, found[0])
             assert after is not None
@@ -134,6 +142,18 @@ class Joint:
             if self._closes(i):
                 self._assign(walked, i, self._axes_near(walked, i, wish), values)
         return values
+
+    def _near(self, i: int, acc: Signature, wish: Mapping[int, Value]) -> tuple[Signature, Path]:
+        """Searches take small steps, which leave most chains as they were: the nearest paths are kept."""
+        said = tuple(wish.get(v) for v in self._variables[i])
+        found = self._known.get((i, acc, said))
+        if found is None:
+            found = self.paths[i].nearest(wish, lambda s: self._leads_on(i, acc, s))
+            assert found is not None
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            self._known[i, acc, said] = found
+        return found
 
     def _leads_on(self, i: int, acc: Signature, signature: Signature) -> bool:
         after = self.join(i, acc, signature)

@@ -2,6 +2,7 @@
 
 import random
 import time
+from bisect import bisect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from optuna.trial import TrialState
 from mdh.tune.search import SAMPLERS, make_searcher
 from mdh.tune.space.model import Point
 from mdh.tune.values import Value
-from tests.tune.search.tables import Table
+from tests.tune.search.tables import USUAL, Table
 
 PATIENCE = 40
 """A search that repeats points may evaluate as many times the trials before it ends."""
@@ -24,12 +25,14 @@ PATIENCE = 40
 @dataclass(frozen=True, slots=True)
 class Run:
     """curve: best found / true best after each trial, points that were tried before not counted, failed ones
-    counted (infinite before the first that runs). cpu: seconds of the search itself."""
+    counted (infinite before the first that runs). seconds: after each trial, what it and those before took
+    with the search's own time. cpu: seconds of the search itself."""
 
     entrant: str
     table: str
     seed: int
     curve: tuple[float, ...]
+    seconds: tuple[float, ...]
     cpu: float
 
 
@@ -45,6 +48,8 @@ class Judge:
         self._known: set[Point] = set()
         self._best = inf
         self.curve: list[float] = []
+        self.seconds: list[float] = []
+        self._spent, self._begun = 0.0, time.process_time()
 
     def __call__(self, point: Point) -> float | None:
         """Raises Over past the last trial. None: the point fails, or is none of the space."""
@@ -60,6 +65,8 @@ class Judge:
         if seconds is not None:
             self._best = min(self._best, seconds)
         self.curve.append(self._best / self._table.best)
+        self._spent += self._table.costs.get(point, USUAL)
+        self.seconds.append(self._spent + time.process_time() - self._begun)
         return seconds
 
 
@@ -148,10 +155,17 @@ def contest(entrant: str, table: Table, seed: int, trials: int) -> Run:
     begin = time.process_time()
     with suppress(Over):
         ENTRANTS[entrant](table, judge, seed)
-    curve = judge.curve + [judge.curve[-1]] * (trials - len(judge.curve))
-    return Run(entrant, table.name, seed, tuple(curve), time.process_time() - begin)
+    missing = trials - len(judge.curve)
+    curve = judge.curve + [judge.curve[-1]] * missing
+    seconds = judge.seconds + [judge.seconds[-1]] * missing
+    return Run(entrant, table.name, seed, tuple(curve), tuple(seconds), time.process_time() - begin)
 
 
 def medians(runs: list[Run], at: int) -> float:
     """Of best / true best after so many trials."""
     return float(np.median([r.curve[at - 1] for r in runs]))
+
+
+def medians_after(runs: list[Run], seconds: float) -> float:
+    """Of best / true best after so many seconds; infinite before the first trial ends."""
+    return float(np.median([r.curve[n - 1] if (n := bisect(r.seconds, seconds)) else inf for r in runs]))

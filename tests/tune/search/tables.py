@@ -1,12 +1,13 @@
 """Spaces whose points all have a time: a table on disk, or a made-up machine for the comparison of searches.
 
 A table is JSON Lines: a first line `{"schema": "mdh.table/1", "name": …, "variables": [{"name", "kind",
-"dim", "extent", "stage", "step"}, …]}`, then a line `{"point": […], "seconds": x}` a point, null: it failed.
+"dim", "extent", "stage", "step"}, …]}`, then a line `{"point": […], "seconds": x, "cost": y}` a point;
+seconds null: it failed; cost: seconds that building, judging and timing it took.
 """
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from math import ceil
@@ -16,6 +17,8 @@ from mdh.tune.space.model import Kind, Point, Variable
 from tests.tune.search.doubles import ListedSpace, chain, nested_space
 
 SCHEMA = "mdh.table/1"
+USUAL = 0.3
+"""Seconds that a trial takes where the table does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,12 @@ class Table:
     name: str
     space: ListedSpace
     seconds: dict[Point, float | None]
+    costs: dict[Point, float] = field(default_factory=dict)
+
+    @property
+    def cost(self) -> float:
+        """Of a trial, on average."""
+        return sum(self.costs.values()) / len(self.costs) if self.costs else USUAL
 
     @property
     def best(self) -> float:
@@ -45,7 +54,8 @@ def read_table(path: Path) -> Table:
             Variable(v["name"], kind, ordered, v.get("dim", ""), v.get("extent", 0), v.get("stage", ""),
                      v.get("step", 0))
         )  # fmt: skip
-    return Table(head["name"], ListedSpace(variables, times), times)
+    costs = {tuple(r["point"]): r["cost"] for r in rows if "cost" in r}
+    return Table(head["name"], ListedSpace(variables, times), times, costs)
 
 
 def write_table(path: Path, table: Table) -> None:

@@ -34,15 +34,22 @@ def test_fit_finds_what_matters() -> None:
 
 def test_words_are_alike_or_not() -> None:
     rows = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 5.0]])
-    planes = differences(rows, rows, 1)
-    k = correlation(planes, np.zeros(2))
+    k = correlation(rows, rows, 1, np.zeros(2))
     assert k[0, 1] == k[0, 2] == k[1, 2] < k[0, 0] == 1
+
+
+def test_the_two_ways_to_measure_how_far_points_are_apart_agree() -> None:
+    a, b = np.round(_rows(30, 4), 1), np.round(_rows(20, 4), 1)
+    weights = np.array([0.3, -1.0, 0.7, 0.1])
+    square = np.tensordot(np.exp(weights), differences(a, b, 2), axes=1)
+    r = (5 * square) ** 0.5
+    assert np.allclose(correlation(a, b, 2, weights), (1 + r + r * r / 3) * np.exp(-r), atol=1e-7)
 
 
 def test_features_are_between_0_and_1() -> None:
     space = small_space()
     features = Features(space.variables)
-    rows = features.rows(space.points[::97])
+    rows = np.array([features.row(p) for p in space.points[::97]])
     assert rows.shape[1] == features.numbers + features.words == 4 + 1 + 2 + 3 + 1
     assert rows[:, : features.numbers].min() >= 0 and rows[:, : features.numbers].max() <= 1
-    assert Features((Variable("v", Kind.NUMBER, (4,)),)).rows([(4,)]).shape == (1, 0)
+    assert Features((Variable("v", Kind.NUMBER, (4,)),)).row((4,)) == []
