@@ -86,6 +86,21 @@ class Loads(Protocol):
         """`image` was compiled from `text` for this device. Raises Failed D104, D105."""
 
 
+@runtime_checkable
+class Keeps(Loads, Protocol):
+    """A device whose runtime compiles and hands out what it made. identity: besides the text, all that the
+    machine code depends on."""
+
+    @property
+    def identity(self) -> tuple[str, ...]: ...
+
+    def build(self, text: KernelText) -> Built:
+        """As Device's."""
+
+    def binary(self, built: Built) -> bytes:
+        """The machine code of a build of this device's, for `load`; empty where the runtime gives none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A device that can be opened. `notes`: what is worth knowing before."""

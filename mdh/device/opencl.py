@@ -1,5 +1,6 @@
 """Devices by OpenCL. CPUs work on the caller's memory in place; GPUs get copies."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -11,7 +12,7 @@ import numpy as np
 from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.opencl_door import cl
-from mdh.device.opencl_errors import build_failed, launch_failed, no_memory
+from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, no_memory
 from mdh.device.opencl_machine import machine_of
 from mdh.device.opencl_noise import quiet_stderr
 from mdh.device.opencl_platforms import POCL, Found, found_devices
@@ -62,6 +63,14 @@ class OpenCLDevice:
     def versions(self) -> tuple[tuple[str, str], ...]:
         return ("pyopencl", str(cl.VERSION_TEXT)), ("driver", str(self.found.device.version))
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        device = self.found.device
+        # pyopencl adds options of the environment to those it is given
+        added = os.environ.get("PYOPENCL_BUILD_OPTIONS", "")
+        names = (device.name, device.version, device.driver_version, device.platform.version)
+        return (*map(str, names), str(cl.VERSION_TEXT), added)
+
     def ready(self) -> None:
         same_process("OpenCL")
 
@@ -74,6 +83,26 @@ class OpenCLDevice:
         except cl.Error as error:
             raise build_failed(text, self.title, error) from error
         return OpenCLBuilt(self, text, program, perf_counter() - start)
+
+    def load(self, text: KernelText, image: bytes) -> "OpenCLBuilt":
+        """A binary that this device's runtime made of `text`. Raises Failed D105 where it is refused."""
+        self.ready()
+        start = perf_counter()
+        try:
+            with quiet_stderr():
+                made = cl.Program(self.context, [self.found.device], [image])
+                program = made.build(options=list(text.options))
+        except cl.Error as error:
+            raise load_failed(self.title, text.name, error) from error
+        return OpenCLBuilt(self, text, program, perf_counter() - start)
+
+    def binary(self, built: "OpenCLBuilt") -> bytes:
+        try:
+            with quiet_stderr():
+                return bytes(built.program.binaries[0])
+        except cl.Error:
+            # a runtime need not hand it out
+            return b""
 
     def flush(self) -> int:
         """On a CPU by writing from the host; on a GPU by filling a buffer of the device."""
@@ -96,7 +125,7 @@ class OpenCLBuilt:
     """
 
     def __init__(self, device: OpenCLDevice, text: KernelText, program: Any, seconds: float) -> None:
-        self.device, self.text, self.seconds = device, text, seconds
+        self.device, self.text, self.program, self.seconds = device, text, program, seconds
         self.written = written_buffers(text)
         self.kernels = tuple(self._kernel(program, e) for e in text.kernels)
         self.lock = Lock()

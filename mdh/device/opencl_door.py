@@ -13,8 +13,9 @@ _LIBRARY = "libnvidia-opencl.so.1"
 
 
 def _prepare_environment() -> None:
-    # pyopencl's binary cache doubles those of the runtimes, and its key leaves out the runtime's version
-    os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+    # pyopencl's caches are pickles, which may run whatever somebody wrote into them, and the key of its
+    # binaries leaves out the runtime's version; whatever the user's environment says, mdh reads neither
+    os.environ["PYOPENCL_NO_CACHE"] = "1"
     registered = Path("/etc/OpenCL/vendors")
     if "OCL_ICD_VENDORS" in os.environ or (registered.is_dir() and any(registered.iterdir())):
         return

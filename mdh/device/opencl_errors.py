@@ -35,6 +35,13 @@ def build_failed(text: KernelText, title: str, error: Exception) -> Failed:
     return Failed(Diagnostic("D103", headline, notes=notes))
 
 
+def load_failed(title: str, program: str, error: Exception) -> Failed:
+    """D105."""
+    name = status_name(error)
+    headline = f"{title} refuses the machine code kept of `{program}`: {name}"
+    return Failed(Diagnostic("D105", headline, witness=(("verb", "load"), ("status", name))))
+
+
 def no_memory(title: str, what: str, size: int, error: Exception) -> Failed:
     """D104."""
     headline = f"{title} has no room for {what} ({size:,} bytes): {status_name(error)}"

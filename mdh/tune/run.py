@@ -258,6 +258,7 @@ async def _finals(run: Run) -> None:
             if await _wins(run, trial):
                 return
             out.add(trial.candidate.key)
+            run.drop((trial.candidate.key,))
 
 
 async def _wins(run: Run, trial: Trial) -> bool:
@@ -294,7 +295,10 @@ async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Tria
                 run.baseline = again
             if trial.candidate.key == run.given_key:
                 run.given = again
-    return [trial for _, trial in sorted(ranked, key=lambda pair: (pair[0], pair[1].number))]
+    ranked.sort(key=lambda pair: (pair[0], pair[1].number))
+    near = {t.candidate.key for seconds, t in ranked if seconds <= DROPPED * ranked[0][0]}
+    run.drop(tuple(t.candidate.key for t in contest if t.candidate.key not in near))
+    return [trial for _, trial in ranked]
 
 
 async def _until_asked(run: Run, work: Coroutine[Any, Any, None]) -> None:

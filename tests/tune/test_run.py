@@ -206,6 +206,7 @@ def test_finals_reject_a_winner_that_more_inputs_show_to_be_wrong() -> None:
     class Second(TableBench):
         async def duel(self, finalists: Any, effort: Any, limits: Any) -> tuple[Outcome, ...]:
             assert effort.inputs > 2
+            self.duels.append(finalists)
             return tuple(failing(Failure.WRONG) if dict(c.values)["?bm"] == 8 else bowl(c) for c in finalists)
 
     def flat(candidate: Candidate) -> Outcome:
@@ -213,10 +214,14 @@ def test_finals_reject_a_winner_that_more_inputs_show_to_be_wrong() -> None:
         return Outcome(None, warm=(0.99e-3 if near else 1e-3,) * 5)
 
     quick = Second(flat)
-    case = Case(Goal(), bench=quick)
+    dropped: list[str] = []
+    case = Case(Goal(), bench=quick, drop=dropped.extend)
     case.run()
     assert case.state.best is not None
     assert dict(case.state.best.candidate.values)["?bm"] != 8
+    losers = {c.key for duel in quick.duels for c in duel if c.key != case.state.best.candidate.key}
+    assert losers <= set(dropped)
+    assert case.state.best.candidate.key not in dropped
 
 
 def test_an_interrupt_ends_it_without_finals() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from mdh.device.api import Device
+from mdh.device.api import Device, Keeps
 from mdh.device.cache import Cache
 from mdh.device.cubins import cached_cubin, cubin_key
+from mdh.device.programs import keep_program, kept_program, program_key
 from mdh.diagnostics import Diagnostic, fail
 from mdh.ir.program import Program
 from mdh.machine import Machine
@@ -42,7 +43,7 @@ class Builder:
     def answer(self, request: Mapping[str, Any]) -> Json:
         if request["do"] == "expect":
             return self._expect(request["set"])
-        return self._build(request["name"], request["key"], request["schedule"])
+        return self._build(request["name"], request["key"], request["schedule"], request["keep"])
 
     def _expect(self, number: int) -> Json:
         try:
@@ -51,14 +52,14 @@ class Builder:
             raise no_room(error) from error
         return {}
 
-    def _build(self, name: str, key: str, schedule: str) -> Json:
+    def _build(self, name: str, key: str, schedule: str, keep: bool) -> Json:
         start = perf_counter()
         with limited_memory():
-            made = self._made(name, key, schedule)
+            made = self._made(name, key, schedule, keep)
         made["seconds"] = perf_counter() - start
         return made
 
-    def _made(self, name: str, key: str, schedule: str) -> Json:
+    def _made(self, name: str, key: str, schedule: str, keep: bool) -> Json:
         self.faults.in_builder(key)
         text = self.faults.in_text(key, self._text(schedule))
         made: Json = {"text": str(self.folder / f"{name}.json"), "image": "", "cached": "", "resources": []}
@@ -66,19 +67,34 @@ class Builder:
         if self.device is None:
             cubin = cached_cubin(text, self.machine.arch, self.cache)
             image = cubin.image
-            made["image"] = str(self.folder / f"{name}.cubin")
             made["cached"] = "" if self.cache is None else cubin_key(text, self.machine.arch)
             made["resources"] = _resources(cubin, text)
+        elif self.cache is not None and isinstance(self.device, Keeps):
+            image = self._program(text, self.device, self.cache, keep)
+            made["cached"] = program_key(text, self.device)
         else:
-            # the runtime keeps the result in a folder that all workers of the bench share
             self.device.build(text)
         try:
             Path(made["text"]).write_text(json.dumps(text_json(text)), encoding="utf-8")
-            if made["image"]:
+            if image:
+                made["image"] = str(self.folder / f"{name}.image")
                 Path(made["image"]).write_bytes(image)
         except OSError as error:
             raise no_room(error) from error
         return made
+
+    def _program(self, text: KernelText, device: Keeps, cache: Cache, keep: bool) -> bytes:
+        """The binary where the cache has it; empty where the text was built, since then the runtime keeps the
+        result in a folder that all workers of the bench share."""
+        kept = kept_program(text, device, cache)
+        if kept is not None:
+            return kept
+        built = device.build(text)
+        if keep:
+            # PoCL compiles for any size of a work-group before it hands out a binary, which takes as long as
+            # the build did: candidates that win nothing must not pay that
+            keep_program(built, device, cache)
+        return b""
 
     def _text(self, schedule: str) -> KernelText:
         """Raises Failed with what the checker found, B101 for a bug of mdh on the way."""

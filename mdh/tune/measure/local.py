@@ -127,7 +127,7 @@ class LocalBench:
         self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
     ) -> tuple[Outcome, ...]:
         """See mdh.tune.api.Bench."""
-        built = await asyncio.gather(*(self._build(c, limits) for c in finalists))
+        built = await asyncio.gather(*(self._build(c, effort, limits) for c in finalists))
         ready = [b for b in built if isinstance(b, Ready)]
         try:
             found = await self._measure(ready, effort, limits) if ready else {}
@@ -173,10 +173,11 @@ class LocalBench:
         (self._folder / "machine.toml").write_text(about["machine"], encoding="utf-8")
         (self._folder / "target").write_text(self.target, encoding="utf-8")
 
-    async def _build(self, candidate: Candidate, limits: Limits) -> Ready | Outcome:
+    async def _build(self, candidate: Candidate, effort: Effort, limits: Limits) -> Ready | Outcome:
         self._named += 1
         name = str(self._named)
-        request = {"do": "build", "name": name, "key": candidate.key, "schedule": candidate.schedule}
+        request: Json = {"do": "build", "name": name, "key": candidate.key, "schedule": candidate.schedule}
+        request["keep"] = final(effort)
         limit = min(limits.build, limits.trial)
         outcome: Outcome | None = None
         for again in (False, True):
@@ -205,12 +206,11 @@ class LocalBench:
         """Every round settles at least one candidate; those that its death or error took with it, or whose
         worker was killed from outside, are measured again in the next."""
         await self._expect(effort.inputs)
-        # what a process did before must not speak for or against those that may win
-        fresh = effort.inputs > QUICK.inputs
         out: dict[str, Outcome] = {}
         strikes: Counter[str] = Counter()
         while pending := [r for r in ready if r.name not in out]:
-            async with self._measurers.taken(fresh=fresh) as (post, worker):
+            # what a process did before must not speak for or against those that may win
+            async with self._measurers.taken(fresh=final(effort)) as (post, worker):
                 found = await self._round(post, worker, pending, effort, limits, strikes)
             out.update((r.name, self._signed(found[r.name], r, post)) for r in pending if r.name in found)
         return out
@@ -296,6 +296,11 @@ class LocalBench:
             outcome, build_seconds=ready.seconds, resources=ready.resources, device=post.spec,
             title=self.title, versions=self.versions,
         )  # fmt: skip
+
+
+def final(effort: Effort) -> bool:
+    """Is it the measurement of candidates that may win?"""
+    return effort.inputs > QUICK.inputs
 
 
 def different(devices: tuple[str, ...], titles: list[str]) -> Failed:

@@ -1,0 +1,37 @@
+"""OpenCL programs by way of the cache: what a runtime has compiled before is loaded, not compiled again.
+
+What is kept is the runtime's own binary: PoCL's is the front end's code, which it still finishes for the size
+of a work-group at the first launch; NVIDIA's is PTX text.
+"""
+
+from mdh.device.api import Built, Keeps
+from mdh.device.cache import Cache, key_of
+from mdh.diagnostics import Failed
+from mdh.target.text import KernelText
+
+
+def program_key(text: KernelText, device: Keeps) -> str:
+    """Hash of all that the binary follows from."""
+    return key_of("opencl", *device.identity, *text.options, text.source)
+
+
+def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:
+    """The binary that the cache has of `text`. It is loaded here once: one that the runtime refuses is a
+    miss and goes."""
+    key = program_key(text, device)
+    image = cache.get(key)
+    if image is None:
+        return None
+    try:
+        device.load(text, image)
+    except Failed:
+        cache.drop(key)
+        return None
+    return image
+
+
+def keep_program(built: Built, device: Keeps, cache: Cache) -> None:
+    """Put the binary of `built` into the cache, where the runtime gives one."""
+    image = device.binary(built)
+    if image:
+        cache.put(program_key(built.text, device), image)
