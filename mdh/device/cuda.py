@@ -105,11 +105,12 @@ class CudaDevice:
                 raise self.failed("load", text.name, error) from error
         return CudaBuilt(self, text, module, perf_counter() - start)
 
-    def twin(self, memory: np.ndarray[Any, Any]) -> Twin:
-        """As many bytes on the device as `memory` has."""
+    def twin(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> Twin:
+        """As many bytes on the device as `memory` has, of which `array` is a part."""
         self.ready()
         with self.handle:
-            return Twin(memory, self.allocate("arrays and their guard bands", memory.nbytes), self.handle)
+            held = self.allocate("arrays and their guard bands", memory.nbytes)
+            return Twin(memory, array, held, self.handle)
 
     def flush(self) -> int:
         self.ready()

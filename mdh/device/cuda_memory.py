@@ -9,10 +9,12 @@ from mdh.device.arrays import View
 
 
 class Twin:
-    """Device memory of the size of `memory`, a flat array of bytes."""
+    """Device memory of the size of `memory`, a flat array of bytes that `array` is a part of."""
 
-    def __init__(self, memory: np.ndarray[Any, Any], held: Any, handle: Any) -> None:
-        self.memory, self.held, self.handle = memory, held, handle
+    def __init__(
+        self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], held: Any, handle: Any
+    ) -> None:
+        self.memory, self.array, self.held, self.handle = memory, array, held, handle
 
     def send(self) -> None:
         """Host to device."""
@@ -24,8 +26,10 @@ class Twin:
         with self.handle:
             self.held.copy_to_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
 
-    def view(self, array: np.ndarray[Any, Any]) -> View:
-        """The device's counterpart of `array`, which lies in the host's memory."""
+    @property
+    def argument(self) -> View:
+        """The device's counterpart of the array."""
+        array = self.array
         offset = array.ctypes.data - self.memory.ctypes.data
         pointer, place = self.held.ptr + offset, f"cuda:{self.handle.id}"
         return View(pointer, array.shape, array.dtype, array.strides, False, place, self.held)

@@ -14,6 +14,7 @@ from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.opencl_door import cl
 from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, no_memory
 from mdh.device.opencl_machine import machine_of
+from mdh.device.opencl_memory import Region, Twin
 from mdh.device.opencl_noise import quiet_stderr
 from mdh.device.opencl_platforms import POCL, Found, found_devices
 from mdh.device.process import same_process
@@ -104,6 +105,11 @@ class OpenCLDevice:
             # a runtime need not hand it out
             return b""
 
+    def twin(self, memory: Array, array: Array) -> Twin | None:
+        """Room on a device with memory of its own for `memory`, of which `array` is a part."""
+        self.ready()
+        return None if self.shares_memory else Twin(self, memory, array)
+
     def flush(self) -> int:
         """On a CPU by writing from the host; on a GPU by filling a buffer of the device."""
         self.ready()
@@ -130,7 +136,7 @@ class OpenCLBuilt:
         self.kernels = tuple(self._kernel(program, e) for e in text.kernels)
         self.lock = Lock()
 
-    def call(self, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> "OpenCLCall":
+    def call(self, arrays: Mapping[str, Array | Region], scalars: Mapping[str, Any]) -> "OpenCLCall":
         self.device.ready()
         return OpenCLCall(self, arrays, scalars)
 
@@ -143,10 +149,17 @@ class OpenCLBuilt:
 
 
 class OpenCLCall:
-    def __init__(self, built: OpenCLBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
+    """Host arrays are used in place or copied in and, where kernels write them, out; `Region`s of device
+    memory are used as they are."""
+
+    def __init__(
+        self, built: OpenCLBuilt, arrays: Mapping[str, Array | Region], scalars: Mapping[str, Any]
+    ) -> None:
         self.device, self.lock, self.written = built.device, built.lock, built.written
-        self.arrays = dict(arrays)
-        self.buffers = {n: self._buffer(n, a) for n, a in arrays.items()}
+        self.arrays = {n: a for n, a in arrays.items() if not isinstance(a, Region)}
+        self.regions = {n: a for n, a in arrays.items() if isinstance(a, Region)}
+        self.buffers = {n: self._buffer(n, a) for n, a in self.arrays.items()}
+        self.buffers.update((n, region.buffer) for n, region in self.regions.items())
         self.zeroed: list[tuple[Any, int]] = []
         self.left: list[tuple[Any, int]] = []
         for w in built.text.workspaces:

@@ -46,10 +46,10 @@ class Judge:
         """After timed runs: what they left, where it does not depend on how many there were; and one more
         run from the start with the same workspaces. Raises Failed N1xx."""
         call, held, inputs = trusted.call, trusted.held, trusted.inputs
-        if self.device.in_place and inputs.private >= set(inputs.want):
+        if held.in_place and inputs.private >= set(inputs.want):
             self._right(trusted)
         held.restore()
-        if not self.device.in_place:
+        if not held.in_place:
             call = trusted.built.call(held.arguments(), inputs.scalars)
         call.launch()
         self._right(trusted)

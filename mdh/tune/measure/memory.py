@@ -15,31 +15,40 @@ class Twin(Protocol):
 
     def fetch(self) -> None: ...
 
-    def view(self, array: Array) -> Any: ...
+    @property
+    def argument(self) -> Any:
+        """What a call takes in place of the array."""
 
 
 @runtime_checkable
 class Twins(Protocol):
-    """A device that takes its arrays in memory of its own."""
+    """A device that may have memory of its own."""
 
-    def twin(self, memory: Array) -> Twin: ...
+    def twin(self, memory: Array, array: Array) -> Twin | None:
+        """None: the device works in the host's memory, of which `memory` is a block and `array` a part."""
 
 
 class Held:
-    """Guarded copies of `before`. On a GPU the guard bands lie in the GPU's memory too."""
+    """Guarded copies of `before`. On a GPU the guard bands lie in the GPU's memory too.
+
+    in_place: each launch of a call sees what `restore` put there."""
 
     def __init__(self, device: Device, before: Mapping[str, Array]) -> None:
         self.before = before
         self.guarded: dict[str, Guarded] = {name: guarded(array) for name, array in before.items()}
+        self.in_place = device.in_place
         self._twins: dict[str, Twin] = {}
         if isinstance(device, Twins):
-            self._twins = {name: device.twin(g.memory) for name, g in self.guarded.items()}
+            twins = {name: device.twin(g.memory, g.array) for name, g in self.guarded.items()}
+            self._twins = {name: twin for name, twin in twins.items() if twin is not None}
+            # calls are bound to the twins themselves
+            self.in_place |= bool(self._twins)
         self._send()
 
     def arguments(self) -> dict[str, Any]:
         """What a call binds, by name."""
         out: dict[str, Any] = {name: g.array for name, g in self.guarded.items()}
-        out.update((name, twin.view(self.guarded[name].array)) for name, twin in self._twins.items())
+        out.update((name, twin.argument) for name, twin in self._twins.items())
         return out
 
     def restore(self) -> None:

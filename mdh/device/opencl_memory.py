@@ -1,0 +1,49 @@
+"""Memory of an OpenCL device that mirrors memory of the host, guard bands included."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mdh.device.opencl_door import cl
+from mdh.device.opencl_errors import no_memory
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The place of one array inside a larger buffer, which has what a kernel stores before or behind it."""
+
+    buffer: Any
+    around: Any
+
+
+class Twin:
+    """A buffer of the device with room for `memory`, a flat array of bytes, from `shift` on: so `array`, a
+    part of that memory, begins where the device lets a sub-buffer begin."""
+
+    def __init__(self, device: Any, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
+        self.queue, self.memory = device.queue, memory
+        offset = array.ctypes.data - memory.ctypes.data
+        # in bits, as the standard has it
+        align = max(1, int(device.found.device.mem_base_addr_align) // 8)
+        self.shift = -offset % align
+        size = self.shift + memory.nbytes
+        try:
+            self.held = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size)
+            part = self.held.get_sub_region(self.shift + offset, max(array.nbytes, 1))
+        except cl.Error as error:
+            raise no_memory(device.title, "arrays and their guard bands", size, error) from error
+        self.region = Region(part, self.held)
+
+    def send(self) -> None:
+        """Host to device."""
+        cl.enqueue_copy(self.queue, self.held, self.memory, dst_offset=self.shift)
+
+    def fetch(self) -> None:
+        """Device to host; waits for the kernels before."""
+        cl.enqueue_copy(self.queue, self.memory, self.held, src_offset=self.shift)
+
+    @property
+    def argument(self) -> Region:
+        """What a call takes in place of the array."""
+        return self.region
