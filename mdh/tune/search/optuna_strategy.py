@@ -7,8 +7,10 @@ of the point that the suggestion became. The objective is the logarithm of secon
 """
 
 import warnings
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from math import log
 from random import Random
 
@@ -37,16 +39,31 @@ BEST_KEPT = 0.5
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """make: the sampler of a seed. breeds: generations are made of its own suggestions only. kept: trials
-    above which its history is cut down to as many halves; its cost grows with them."""
+    above which its history is cut down to as many halves; its cost grows with them. around: what holds while
+    it suggests."""
 
     make: Callable[[int], BaseSampler]
     breeds: bool = False
     kept: int = 1_000_000
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """PyTorch's matrices are small here: a second thread makes a suggestion three times as slow on a machine
+    whose cores also compile and measure."""
+    torch = import_module("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 RECIPES = {
     "tpe": Recipe(lambda seed: TPESampler(seed=seed, multivariate=True, constant_liar=True), kept=160),
-    "gp": Recipe(lambda seed: GPSampler(seed=seed), kept=100),
+    "gp": Recipe(lambda seed: GPSampler(seed=seed), kept=100, around=one_thread),
     "cmaes": Recipe(
         lambda seed: CmaEsSampler(seed=seed, with_margin=True, warn_independent_sampling=False), breeds=True
     ),
@@ -98,7 +115,8 @@ class OptunaStrategy:
         self._shorten()
         near: Point | None = None
         for _ in range(ATTEMPTS):
-            trial = self._study.ask(self._distributions)
+            with self._recipe.around():
+                trial = self._study.ask(self._distributions)
             self._trials += 1
             point = self._space.nearest(self._encoding.decode(trial.params))
             if point in taken:
