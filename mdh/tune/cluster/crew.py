@@ -233,6 +233,9 @@ class Crew:
         if "failed" in reply:
             self._set_aside(address, inventory.host, str(read_failed(reply["failed"])))
             return None
+        if "lost" in reply:
+            # it was told that this tuning is over
+            return None
         if "busy" in reply:
             if not force and dead(reply["holder"]):
                 return await self._begin(address, inventory, reply["busy"])

@@ -44,10 +44,11 @@ class Session:
 
 
 class Seat:
-    """The place of a session in this process."""
+    """The place of a session in this process. opening: which session's bench is on its way, and as what."""
 
     def __init__(self) -> None:
         self.held: Session | None = None
+        self.opening: tuple[str, asyncio.Task[LocalBench]] | None = None
         self.changing = asyncio.Lock()
 
     def session(self, name: str) -> Session | None:
@@ -91,11 +92,28 @@ async def _begin(request: Json) -> Json:
             return _about(same.bench)
         await _SEAT.clear()
         bench = LocalBench(read_job(request["job"]), tuple(request["devices"]), request["jobs"])
-        await bench.__aenter__()
+        if not await _opened(request["session"], bench):
+            return {"lost": True}
         session = Session(request["session"], request["holder"], bench)
         session.watch = asyncio.create_task(_expire(session))
         _SEAT.held = session
         return _about(bench)
+
+
+async def _opened(name: str, bench: LocalBench) -> bool:
+    """False where the tuner ends its session meanwhile, as one does that is interrupted: it must not find the
+    worker taken when it comes again."""
+    task = asyncio.create_task(bench.__aenter__())
+    _SEAT.opening = name, task
+    try:
+        await asyncio.wait({task})
+    finally:
+        _SEAT.opening = None
+        task.cancel()
+    if task.cancelled():
+        return False
+    task.result()
+    return True
 
 
 def _about(bench: LocalBench) -> Json:
@@ -159,6 +177,8 @@ async def _beat(request: Json) -> Json:
 
 
 async def _end(request: Json) -> Json:
+    if _SEAT.opening is not None and _SEAT.opening[0] == request["session"]:
+        _SEAT.opening[1].cancel()
     if _SEAT.session(request["session"]) is not None:
         with suppress(OSError):
             await _SEAT.clear()

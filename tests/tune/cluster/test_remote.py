@@ -52,6 +52,20 @@ def test_one_tuning_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(run())
 
 
+def test_a_tuning_that_ends_while_its_bench_opens_leaves_none() -> None:
+    async def run() -> None:
+        opening = asyncio.create_task(begin())
+        async with asyncio.timeout(10):
+            while remote._SEAT.opening is None:
+                await asyncio.sleep(0.01)
+        await ask("end", "two")
+        await ask("end")
+        assert await opening == {"lost": True}
+        assert remote._SEAT.held is remote._SEAT.opening is None
+
+    asyncio.run(run())
+
+
 def test_what_a_machine_lacks_is_told() -> None:
     async def run() -> Json:
         return await begin(devices=["opencl:99"])
