@@ -6,7 +6,9 @@ from mdh.cli.console import ok, show, show_json
 from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
+from mdh.report.text import seconds_text
 from mdh.schedule.default import default_schedule
+from mdh.tune.foresight import Foresight, foresee
 from mdh.tune.space import Space, make_space
 from mdh.tune.space.account import Account, account
 
@@ -24,11 +26,13 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
     default = default_schedule(program, machine, target)
     space = make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
     found = account(space)
+    model = foresee(space)
     if json:
         variables = [asdict(v) for v in space.variables]
-        show_json(ok("explain", space=asdict(found), variables=variables))
+        told = None if model is None else asdict(model)
+        show_json(ok("explain", space=asdict(found), model=told, variables=variables))
     else:
-        show(_text(space, found))
+        show(_text(space, found) + ("" if model is None else "\n" + _model_text(model)))
 
 
 def _text(space: Space, found: Account) -> str:
@@ -49,6 +53,25 @@ def _text(space: Space, found: Account) -> str:
     if found.reasons:
         lines.append("rejected by the checker")
         lines += [f"  {code}  {count:>5}  {headline}" for code, count, headline in found.reasons]
+    return "\n".join(lines)
+
+
+def _model_text(model: Foresight) -> str:
+    times = ", ".join(seconds_text(s) for s in (model.best, model.median, model.worst))
+    lines = [
+        f"the analytic model, of {model.drawn} legal programs",
+        f"  best, median, worst           {times}, predicted",
+        f"  expected to spill registers   {model.spilled}",
+        f"  too much code to compile      {model.hopeless}",
+    ]
+    if model.group == 1:
+        lines.append("  built first                   all: the space is small")
+        return "\n".join(lines)
+    lines += [
+        f"  built first                   {model.first}: the best of each {model.group}",
+        f"  built all the same            {model.explored}: {model.explore:.0%} of the others, by chance",
+        f"  set aside                     {model.aside}: until nothing else is left to measure",
+    ]
     return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.tune.api import Searcher
-from mdh.tune.shortlist import BATCH, DRAWN, FIRST, Shortlist
+from mdh.tune.shortlist import BATCH, FIRST, Shortlist, drawn_first
 from mdh.tune.space.model import Point
 from mdh.tune.values import Candidate
 
@@ -25,7 +25,7 @@ further time half as many."""
 BLIND = frozenset({"random", "qmc"})
 """Searchers that learn nothing from times: the model chooses among what they propose. The others begin from
 the model's points, and then know better than to be asked for what is not measured."""
-_TRIES = 150
+TRIES = 150
 """Draws of one step: signals and results wait meanwhile."""
 IMPLAUSIBLE = "illegal by values alone"
 ELSEWHERE = "measured by another tuner"
@@ -107,7 +107,7 @@ class Proposals:
         self._barren = self._illegal = 0
         self._lost = LOST
         self._batch = BATCH if searcher.name in BLIND else 1
-        self._to_draw = DRAWN if shortlist is not None and space.count > 2 * DRAWN else 0
+        self._to_draw = 0 if shortlist is None else drawn_first(space.count)
         self.skipped: Counter[str] = Counter()
 
     @property
@@ -138,7 +138,7 @@ class Proposals:
             return self._draw()
         if self._illegal >= self._lost:
             self._illegal, self._lost = 0, max(1, self._lost // 2)
-            drawn = self._space.draw_legal(self._rng, tries=_TRIES)
+            drawn = self._space.draw_legal(self._rng, tries=TRIES)
             if drawn is not None:
                 made = self._legal(*drawn, "drawn", self._batch, 1 / self._batch, told=False)
                 return self._claimed(made) if isinstance(made, Proposal) else made
@@ -162,7 +162,7 @@ class Proposals:
 
     def _draw(self) -> Skipped:
         """Points that nobody asked for: the model's best of them are where the search begins."""
-        drawn = self._space.draw_legal(self._rng, tries=_TRIES)
+        drawn = self._space.draw_legal(self._rng, tries=TRIES)
         self._to_draw = 0 if drawn is None else self._to_draw - 1
         if drawn is not None:
             self._legal(*drawn, "model", FIRST, 1 / FIRST, told=False)

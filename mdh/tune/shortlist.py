@@ -30,6 +30,12 @@ _MOST = 400
 """Latest times that fits and limits look at."""
 
 
+def drawn_first(points: int) -> int:
+    """How many points of a space of so many are drawn before the search begins: of small ones none, for the
+    search comes to all of them."""
+    return DRAWN if points > 2 * DRAWN else 0
+
+
 @dataclass
 class Shortlist:
     """kind: of the machine, `cpu` or `gpu`. Names are keys of candidates."""

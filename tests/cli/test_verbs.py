@@ -219,6 +219,26 @@ def test_explain_shows_loops(scale: Path, capsys: pytest.CaptureFixture[str]) ->
     assert value["stages"][0]["resources"][0]["blocks"] == 2
 
 
+def test_explain_counts_what_each_stage_leaves(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("open.mdh").write_text("target a100\n\n1: (de-)comp( ?, ?, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )\n")
+    words = ["explain", MATMUL, *SMALL, "--schedule", "open.mdh", "--space"]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    stages = [
+        "every combination",
+        "structurally legal",
+        "  legal",
+        "the analytic model",
+        "best, median, worst",
+    ]
+    assert [out.index(s) for s in stages] == sorted(out.index(s) for s in stages)
+    assert max(map(len, out.splitlines())) <= 80
+    value = _json(capsys, *words)
+    model = value["model"]
+    assert model["first"] + model["explored"] + model["aside"] == model["drawn"] > 0
+    assert model["best"] <= model["median"] <= model["worst"]
+
+
 def test_run_on_given_arrays(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save("a.npy", np.arange(8, dtype=np.float32))
     words = [

@@ -4,10 +4,21 @@
 model as far as it was right so far; `fit` corrects the constants of a machine from records.
 """
 
-from mdh.tune.prior.choose import rank, worth
+from mdh.tune.prior.choose import EXPLORE, favourites, rank, worth
 from mdh.tune.prior.constants import NOMINAL, Constants
 from mdh.tune.prior.estimate import predict
 from mdh.tune.prior.fit import fit
 from mdh.tune.prior.model import Prediction, Signs
 
-__all__ = ["NOMINAL", "Constants", "Prediction", "Signs", "fit", "predict", "rank", "worth"]
+__all__ = [
+    "EXPLORE",
+    "NOMINAL",
+    "Constants",
+    "Prediction",
+    "Signs",
+    "favourites",
+    "fit",
+    "predict",
+    "rank",
+    "worth",
+]

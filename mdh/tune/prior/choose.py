@@ -19,6 +19,8 @@ from mdh.tune.prior.model import Prediction
 Seen = Sequence[tuple[Prediction, float]]
 ENOUGH = 12
 """Measured candidates from which on the model's errors are known well enough to drop what it says is slow."""
+EXPLORE = 0.05
+"""Chance of what is no favourite to be measured all the same, so that a wrong model is found out."""
 SLACK = 1.5
 """Least factor to the best measured time that a prediction may lie above it."""
 
@@ -30,24 +32,31 @@ def rank(predictions: Sequence[Prediction]) -> tuple[int, ...]:
 
 
 def worth(
-    predictions: Sequence[Prediction], seen: Seen, rng: Random, *, share: float = 0.25, explore: float = 0.05
+    predictions: Sequence[Prediction],
+    seen: Seen,
+    rng: Random,
+    *,
+    share: float = 0.25,
+    explore: float = EXPLORE,
 ) -> tuple[int, ...]:
-    """Indices of the predictions that are worth measuring, the best first; at least one, if there are any.
+    """Indices of the predictions that are worth measuring: the favourites, the best first, at least one if
+    there are any predictions; then others, each by chance: `explore` of them."""
+    kept = favourites(predictions, seen, share=share)
+    chosen = set(kept)
+    others = [i for i in rank(predictions) if i not in chosen and rng.random() < explore]
+    return (*kept, *others)
 
-    share: of the predictions that is kept, the best; of those, the ones that must be expected to lose against
-    the best time seen are dropped too. explore: chance of each other prediction to be kept all the same, at
-    the end, so that the search can find out where the model is wrong.
-    """
+
+def favourites(predictions: Sequence[Prediction], seen: Seen, *, share: float) -> tuple[int, ...]:
+    """Indices of the best, the best first: such a share of them, without those that must be expected to lose
+    against the best time seen; at least one, if there are any."""
     if not predictions:
         return ()
     order = rank(predictions)
     count = max(1, round(share * len(order)))
     limit = _limit(seen)
     kept = [i for i in order[:count] if predictions[i].seconds <= limit and not predictions[i].signs.hopeless]
-    kept = kept or [order[0]]
-    chosen = set(kept)
-    others = [i for i in order if i not in chosen and rng.random() < explore]
-    return (*kept, *others)
+    return tuple(kept or order[:1])
 
 
 def _limit(seen: Seen) -> float:
