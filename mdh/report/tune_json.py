@@ -27,6 +27,7 @@ def tuned_json(tuned: Tuned) -> dict[str, Any]:
         "speedup": tuned.speedup,
         "speedup_over_given": tuned.speedup_over_given,
         "space": None if tuned.sizes is None else {"raw": tuned.sizes.raw, "legal": tuned.sizes.legal},
+        "model": {"learned": tuned.learned},
         "trials": {
             "measured": len([t for t in tuned.trials if t.phase == "quick"]),
             "earlier": len([t for t in tuned.earlier if t.phase == "quick"]),

@@ -42,6 +42,9 @@ def _head(tuned: Tuned) -> str:
         raw, legal = tuned.sizes.raw, tuned.sizes.legal
         holes = _count(len(tuned.variables), "hole")
         lines.append(f"  space     {holes}, {_many(raw)} choices, {_many(legal)} by structure")
+    if tuned.learned:
+        times = _count(tuned.learned, "time")
+        lines.append(f"  model     began with constants fitted to {times} of earlier runs here")
     own = tuned.best_point
     if own is not None and own is not tuned.best and own.outcome.seconds is not None:
         best = f"{seconds_text(own.outcome.seconds)}: the best point of the schedule; the default is faster"

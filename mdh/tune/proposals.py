@@ -5,7 +5,7 @@ told at once what is known of it.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Protocol
@@ -13,6 +13,7 @@ from typing import Protocol
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.tune.api import Searcher
+from mdh.tune.prior import Prediction
 from mdh.tune.shortlist import BATCH, FIRST, Shortlist, drawn_first
 from mdh.tune.space.model import Point
 from mdh.tune.values import Candidate
@@ -118,6 +119,11 @@ class Proposals:
     def aside(self) -> int:
         """Legal candidates that the model has set aside."""
         return 0 if self._shortlist is None else self._shortlist.aside
+
+    @property
+    def learned(self) -> Sequence[tuple[Prediction, float]]:
+        """What the model predicted and the bench measured."""
+        return () if self._shortlist is None else self._shortlist.seen
 
     def enqueue(self, proposal: Proposal, plan: Plan) -> None:
         """Suggested from outside; measured before anything that the searcher asks for."""

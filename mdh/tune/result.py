@@ -53,6 +53,7 @@ class Tuned:
     given: the point of the space that the schedule (or the default, as near as the space comes to it)
     suggests. skipped: points that were not measured, by reason: a diagnostic code, `duplicate`, or words.
     files: what was written, by kind. trouble: what ended the run before its time. plan, text: of the best.
+    learned: times of earlier runs on the device that the model's constants were fitted to at the start.
     """
 
     program: str
@@ -77,6 +78,7 @@ class Tuned:
     trouble: tuple[Diagnostic, ...] = ()
     plan: Plan | None = None
     text: KernelText | None = None
+    learned: int = 0
 
     @property
     def measured(self) -> tuple[Trial, ...]:

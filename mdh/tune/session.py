@@ -22,6 +22,7 @@ from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tune.api import Bench, Searcher
+from mdh.tune.experience import Experience, experience_of
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.opened import open_values, opened
@@ -117,7 +118,8 @@ class Ground(Protocol):
 @dataclass
 class Session:
     """What an order becomes once its space is known. record: trials of earlier runs, and where new ones go;
-    outputs: None for a simulation, which writes nothing."""
+    outputs: None for a simulation, which writes nothing. experience: of the model, None: it has none, or has
+    no say."""
 
     order: Order
     ground: Ground
@@ -132,6 +134,7 @@ class Session:
     only: Gate | None = None
     """Suggestions too must pass it."""
     remarks: tuple[str, ...] = ()
+    experience: Experience | None = None
 
     def plan(self, schedule: Schedule) -> Plan:
         """Of a schedule without holes."""
@@ -168,6 +171,11 @@ def make_session(order: Order, ground: Ground) -> Session:
         set_aside(path)
     session.record = record = Record.open(path, session.header)
     session.remarks = record.remarks
+    if order.model:
+        session.experience = experience_of(
+            session.space, session.setting, session.baseline, record.trials, resume=order.resume
+        )
+        session.remarks += session.experience.remarks
     outputs.written["record"] = path
     session.outputs = outputs
     return session
@@ -225,6 +233,8 @@ async def run_session(
     # the model's matrices are small: threads of the array library would only spin beside the compilers
     with threadpool_limits(1):
         ended = await tune(run)
+    if session.experience is not None:
+        session.experience.keep(proposals.learned)
     return _tuned(session, run, earlier, ended, _winner(session, run))
 
 
@@ -239,7 +249,8 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
         if point is not None:
             session.searcher.tell(point, trial.outcome.seconds)
     kind = session.ground.machine.kind
-    shortlist = Shortlist(kind, _rng(session, "model")) if session.order.model else None
+    start = session.experience.constants if session.experience else None
+    shortlist = Shortlist(kind, _rng(session, "model"), start) if session.order.model else None
     return Proposals(
         session.space, session.searcher, Making(session.candidate, identity), gate=session.gate,
         shortlist=shortlist, rng=_rng(session, "drawn"), known=known,
@@ -357,4 +368,5 @@ def _tuned(
         trouble=run.trouble,
         plan=None if winner is None else winner[0],
         text=None if winner is None else winner[1],
+        learned=session.experience.times if session.experience else 0,
     )

@@ -38,10 +38,12 @@ def drawn_first(points: int) -> int:
 
 @dataclass
 class Shortlist:
-    """kind: of the machine, `cpu` or `gpu`. Names are keys of candidates."""
+    """kind: of the machine, `cpu` or `gpu`. start: constants to begin with, None: those that mdh comes with.
+    Names are keys of candidates."""
 
     kind: str
     rng: Random
+    start: Constants | None = None
     constants: Constants = field(init=False)
     _pool: list[tuple[Candidate, Prediction]] = field(default_factory=list)
     _aside: list[tuple[Candidate, Prediction]] = field(default_factory=list)
@@ -51,12 +53,17 @@ class Shortlist:
     _trusted: bool = True
 
     def __post_init__(self) -> None:
-        self.constants = NOMINAL[self.kind]
+        self.constants = self.start or NOMINAL[self.kind]
 
     @property
     def aside(self) -> int:
         """Candidates that wait."""
         return len(self._aside) + len(self._pool)
+
+    @property
+    def seen(self) -> Sequence[tuple[Prediction, float]]:
+        """What was predicted and measured."""
+        return tuple(self._seen)
 
     @property
     def trusted(self) -> bool:
@@ -105,7 +112,7 @@ class Shortlist:
     def _learn(self) -> None:
         """Fits the constants to this device; what was predicted is predicted anew."""
         del self._seen[:-_MOST]
-        self.constants = fit(NOMINAL[self.kind], self._seen)
+        self.constants = fit(self.start or NOMINAL[self.kind], self._seen)
         self._seen = [(self._anew(p), s) for p, s in self._seen]
         order = spearman(*(np.array(c) for c in zip(*((p.seconds, s) for p, s in self._seen), strict=True)))
         self._trusted = order >= _TRUST

@@ -220,3 +220,37 @@ def test_a_replay_gives_the_record_s_times_and_touches_nothing(tmp_path: Path) -
     assert replayed.best is not None
     assert replayed.best.outcome.seconds == first.best.outcome.seconds
     assert sorted((p, p.stat().st_mtime_ns) for p in tmp_path.rglob("*")) == before
+
+
+def test_a_run_begins_with_what_earlier_ones_learned(tmp_path: Path, own_cache: Path) -> None:
+    first = make_session(order(tmp_path / "a"), Ground())
+    assert go(first).learned == 0
+    assert not first.remarks
+    kept = list((own_cache / "mdh" / "model").iterdir())
+    assert len(kept) == 1
+    again = make_session(order(tmp_path / "b"), Ground())
+    assert again.experience is not None
+    assert 0 < again.experience.times <= 22
+    assert "earlier runs measured on this device" in again.remarks[0]
+    assert go(again).learned == again.experience.times
+    for options in ({"resume": False}, {"model": False}):
+        other = make_session(order(tmp_path / "c", **options), Ground())
+        assert other.experience is None or not other.experience.times
+        other.close()
+
+
+def test_a_record_alone_teaches_the_model(tmp_path: Path, own_cache: Path) -> None:
+    go(make_session(order(tmp_path), Ground()))
+    for path in (own_cache / "mdh" / "model").iterdir():
+        path.write_bytes(b"{")
+    session = make_session(order(tmp_path), Ground())
+    assert session.experience is not None
+    assert session.experience.times > 0
+    session.close()
+
+
+def test_a_simulation_neither_reads_nor_keeps_what_was_learned(tmp_path: Path, own_cache: Path) -> None:
+    session = prepared(order(tmp_path), Ground())
+    assert go(session).learned == 0
+    assert session.experience is None
+    assert not (own_cache / "mdh" / "model").exists()

@@ -31,10 +31,11 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     sums = [w * sum(column) for w, column in zip(known.weights, zip(*features, strict=True), strict=True)]
     return Prediction(
         seconds, tuple(zip(NAMES[machine.kind], sums, strict=True)), tuple(features), signs, machine.kind,
-        _about(plan),
+        about_of(plan),
     )  # fmt: skip
 
 
-def _about(plan: Plan) -> str:
+def about_of(plan: Plan) -> str:
+    """Program and sizes: predictions about the same ones compete with one another."""
     extents = (str(d.extent) for s in plan.stages for d in s.stage.dims)
     return f"{plan.program.name} {'x'.join(extents)} {plan.machine.name}"

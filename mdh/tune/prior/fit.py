@@ -43,6 +43,11 @@ def fit(constants: Constants, pairs: Sequence[tuple[Prediction, float]]) -> Cons
     return replace(fitted, weights=tuple(w * float(np.exp(bias)) for w in fitted.weights))
 
 
+def concordance(constants: Constants, pairs: Sequence[tuple[Prediction, float]]) -> float:
+    """Rank correlation of predictions with seconds, at the mean over the programs."""
+    return _Data(pairs).concordance(constants)
+
+
 def _scaled(constants: Constants, theta: Array) -> Constants:
     return replace(
         constants,
