@@ -108,6 +108,13 @@ def test_text_and_data_of_a_run_that_found_nothing() -> None:
     json.dumps(tuned_json(failed), allow_nan=False)
 
 
+def test_what_the_model_began_with_is_said() -> None:
+    one = tuned(many(), learned=64)
+    assert "constants fitted to 64 times of earlier runs" in tuned_text(one)
+    assert tuned_json(one)["model"] == {"learned": 64}
+    assert "model" not in tuned_text(tuned(many()))
+
+
 def test_speedup_is_of_paired_times_where_there_are_some() -> None:
     fast, slow = trial(0, 8, "BLK.x", 1e-3), trial(1, 16, "BLK.x", 4e-3)
     finals = (trial(2, 8, "BLK.x", 2e-3, phase="final"), trial(3, 16, "BLK.x", 3e-3, phase="final"))

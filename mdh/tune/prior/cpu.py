@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from mdh.ir.program import DimKind
+from mdh.lower.emit import MOST_PEELS
 from mdh.machine import Machine
 from mdh.tune.prior.model import Signs
 from mdh.tune.prior.nest import GRID, LANE, LOOP, Copy, Level, Nest, View
@@ -20,9 +21,9 @@ CALLED = 32
 """Bytes of the widest vector that functions and conversions are called with."""
 REGISTERS = 16
 """Vector registers of AVX2."""
-GUARD, SCALAR = 1.0, 1.5
+GUARD, SCALAR, DECIDED = 1.0, 1.5, 1.0
 """What a guarded point costs more than a plain one; a point of a vector that falls apart, more than one
-lane."""
+lane; a vector whose guards the compiler decides, more than a whole one."""
 ADDITION, SPILL = 4.0, 1.5
 """Cycles of a dependent addition; of loading and storing an accumulator that is in memory, beside others."""
 DECODED = 1024
@@ -247,16 +248,27 @@ def _packing(nest: Nest, copy: Copy, machine: Machine) -> float:
 
 
 def _guarded(nest: Nest, body: Body) -> float:
-    """What guards cost, in times of the unguarded work: parts that the edge cuts test each access, and where
-    it cuts the lanes they compute element by element."""
+    """What guards cost, in times of the unguarded work: parts that the edge cuts test each point, and where
+    it cuts the lanes they compute element by element.
+
+    Blocks have a version for the cut ones, whose place is known at run time; a loop's last part is one of its
+    own, whose place the compiler knows, down to MOST_PEELS of them one inside the other. Further in, every
+    part tests.
+    """
     extra = 0.0
-    for v in nest.levels:
+    peels = int(any(v.tail for v in nest.grid))
+    for k, v in enumerate(nest.levels):
         if not v.tail:
             continue
+        apart = v.role == GRID or (peels < MOST_PEELS and v.parts > 1 and v.role == LOOP)
+        where = (1.0 - v.tail) / max(1, v.parts - 1) if apart else 1.0
+        within = [w for w in nest.levels[k + 1 :] if w.dim == v.dim and w.parts > 1]
+        decided = apart and v.role != GRID and all(w.unrolled for w in within)
+        peels += v.role == LOOP and apart
         if body.lanes > 1 and v.dim == body.along:
-            extra += v.tail * SCALAR * body.lanes
-        else:
-            extra += v.tail * GUARD
+            extra += where * (DECIDED if decided else SCALAR * body.lanes)
+        elif not decided:
+            extra += where * GUARD
     return extra
 
 
