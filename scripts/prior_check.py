@@ -17,12 +17,13 @@ from prior_spaces import CPU, GPU, ROOT, Space, bases_of, draw_plan, read_space
 
 from mdh.check.run import check
 from mdh.device.api import Device, open_device
-from mdh.machine import Machine
+from mdh.machine import Machine, load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.prior import NOMINAL, Constants, Prediction, fit, predict
 from mdh.tune.prior.constants import NAMES, seconds_of
 from mdh.tune.prior.fit import spearman
+from mdh.tune.space.identity import identity
 
 Pair = tuple[Prediction, float]
 TEN = 10
@@ -115,6 +116,18 @@ def read_records(path: Path) -> dict[str, float | None]:
     return out
 
 
+def noise_of(space: Space, machine: Machine, target: str, records: Path) -> list[float]:
+    """Slowest over fastest of the schedules that say the same program."""
+    program = read_space(space)
+    default = bases_of(space, program, machine, target)[0]
+    found: dict[str, list[float]] = {}
+    for text, seconds in read_records(records).items():
+        if seconds:
+            plan = check(program, parse_schedule(Source("record", text)), machine, target, default=default)
+            found.setdefault(identity(plan), []).append(seconds)
+    return [max(times) / min(times) for times in found.values() if len(times) > 1]
+
+
 def pairs_of(space: Space, machine: Machine, target: str, records: Path) -> list[Pair]:
     program = read_space(space)
     default = bases_of(space, program, machine, target)[0]
@@ -147,25 +160,48 @@ def _cells(s: Score) -> str:
     return " | ".join(f"{getattr(s, name):.2f}" for name in AGREEMENT)
 
 
-def report(device: Device, spaces: Sequence[Space], folder: Path) -> str:
-    kind = device.machine.kind
-    pairs = {s.name: pairs_of(s, device.machine, device.target, folder / f"{s.name}.jsonl") for s in spaces}
+def report(title: str, machine: Machine, target: str, spaces: Sequence[Space], folder: Path) -> str:
+    kind = machine.kind
+    records = {s.name: (s, machine, target, folder / f"{s.name}.jsonl") for s in spaces}
+    pairs = {name: pairs_of(*found) for name, found in records.items()}
+    noise = [ratio for found in records.values() for ratio in noise_of(*found)]
     pairs = {name: found for name, found in pairs.items() if len(found) > 4}
     nominal = NOMINAL[kind]
     fitted = fit(nominal, [p for s in spaces if s.fit for p in pairs.get(s.name, [])])
     weights = ", ".join(f"{n} {w:.2f}" for n, w in zip(NAMES[kind], fitted.weights, strict=True))
     return "\n".join([
         "# How well the analytic model ranks candidates", "",
-        f"{device.title}.", *LEGEND, "", "With the constants that mdh comes with:", "",
+        f"{title}.", *LEGEND, "", _noise_text(noise), "", "With the constants that mdh comes with:", "",
         *table({n: score(p, nominal) for n, p in pairs.items()}, spaces), "",
         "With constants fitted to the spaces without *:", "",
         *table({n: score(p, fitted) for n, p in pairs.items()}, spaces), "", f"Weights: {weights}", "",
     ])  # fmt: skip
 
 
-def main() -> None:
+def _noise_text(ratios: Sequence[float]) -> str:
+    if not ratios:
+        return "No two of the schedules say the same program, so how well times repeat is not known."
+    middle, high = np.percentile(ratios, (50, 90))
+    return (
+        f"How well times repeat: where schedules say the same program ({len(ratios)} times), the slowest took"
+        f"\n{middle:.2f} × the fastest in the middle case and {high:.2f} × in one of ten. No model is closer."
+    )
+
+
+def _judge(
+    machine: Machine, target: str, title: str, spaces: Sequence[Space], folder: Path, out: Path
+) -> None:
+    text = report(title, machine, target, spaces, folder)
+    out.write_text(text, encoding="utf-8")
+    print(text)  # noqa: T201
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="opencl:0")
+    parser.add_argument(
+        "--machine", help="judge records of a machine that mdh knows by this name; nothing is measured"
+    )
     parser.add_argument(
         "--points", type=int, default=60, help="fresh measurements a space; 0: judge the records"
     )
@@ -174,11 +210,20 @@ def main() -> None:
     parser.add_argument("--space", action="append", help="names; default: all of the device's kind")
     parser.add_argument("--records", type=Path, help="folder of the measurements (build/prior/KIND)")
     parser.add_argument("--out", type=Path, help="default: artifacts/prior_KIND.md")
-    options = parser.parse_args()
-    device = open_device(options.device)
-    kind = device.machine.kind
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = _options()
+    device = None if options.machine else open_device(options.device)
+    machine = load_machine(options.machine) if device is None else device.machine
+    kind = machine.kind
     folder = options.records or ROOT / "build" / "prior" / kind
     spaces = [s for s in (CPU if kind == "cpu" else GPU) if not options.space or s.name in options.space]
+    out = options.out or ROOT / "artifacts" / f"prior_{kind}.md"
+    if device is None:
+        _judge(machine, machine.targets[0], machine.title, spaces, folder, out)
+        return
     for space in spaces:
         records = folder / f"{space.name}.jsonl"
         if options.again:
@@ -186,10 +231,7 @@ def main() -> None:
         if options.points:
             collect(space, device, options.points, options.seed, records)
         print(space.name, len(read_records(records)), flush=True)  # noqa: T201
-    text = report(device, spaces, folder)
-    out = options.out or ROOT / "artifacts" / f"prior_{kind}.md"
-    out.write_text(text, encoding="utf-8")
-    print(text)  # noqa: T201
+    _judge(machine, device.target, device.title, spaces, folder, out)
 
 
 if __name__ == "__main__":

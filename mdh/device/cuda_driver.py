@@ -61,7 +61,7 @@ class Module:
 
 
 class Launch:
-    """A kernel with its arguments packed once."""
+    """A kernel with its arguments packed once; its module stays loaded as long as it may be launched."""
 
     def __init__(
         self, module: Module, name: str, grid: Sequence[int], block: Sequence[int], shared: int,
@@ -69,6 +69,8 @@ class Launch:
     ) -> None:  # fmt: skip
         self.name = name
         self._function = module.function(name, shared)
+        # without it the module would be unloaded once its builder is forgotten
+        self._module = module
         self._kept = list(arguments)
         pointers = [ctypes.cast(ctypes.pointer(a), ctypes.c_void_p) for a in self._kept]
         self._parameters = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)

@@ -26,6 +26,8 @@ GUARD, SCALAR, DECIDED = 1.0, 1.5, 1.0
 lane; a vector whose guards the compiler decides, more than a whole one."""
 ADDITION, SPILL = 4.0, 1.5
 """Cycles of a dependent addition; of loading and storing an accumulator that is in memory, beside others."""
+WINDOW = 256
+"""Instructions that wait in flight at once: what follows a short chain of additions begins beside it."""
 DECODED = 1024
 """Instructions that run without being decoded again; more take FETCH cycles each."""
 FETCH = 0.4
@@ -126,7 +128,7 @@ def cpu_terms(nest: Nest, machine: Machine) -> tuple[tuple[float, ...], Signs]:
     loads, stores = _memory_operations(nest, body, machine)
     spilled, state = _spilled(nest, body, machine, loads)
     reduces = facts.results[0].op is not None
-    chain = _chain(nest, body) if reduces else 0.0
+    chain = _chain(nest, body) / _overlap(nest, body, arithmetic + loads + stores) if reduces else 0.0
     passes = SCAN_PASSES if facts.scan and nest.blocks > 1 else 1.0
     per_core = body.times * share * cycle * passes
     packing = sum(_packing(nest, c, machine) for c in nest.copies) * share * cycle
@@ -237,6 +239,15 @@ def _chain(nest: Nest, body: Body) -> float:
     mine = [v for v in body.levels if v.role != LANE or body.lanes == 1]
     last = max((k for k, v in enumerate(mine) if kinds[v.dim] is not DimKind.CC), default=-1)
     return ADDITION * prod(v.parts for v in mine[: last + 1])
+
+
+def _overlap(nest: Nest, body: Body, ops: float) -> float:
+    """Chains that run at once: those of the next results begin while WINDOW instructions reach them."""
+    if nest.region.turns > 1:
+        # what is merged outward waits for the merge before it
+        return 1.0
+    runs = prod(v.parts for v in nest.levels[nest.region.opens :]) / body.points
+    return 1.0 + WINDOW / max(1.0, runs * (2.0 * ops + 1.0))
 
 
 def _packing(nest: Nest, copy: Copy, machine: Machine) -> float:
