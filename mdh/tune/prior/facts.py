@@ -36,7 +36,8 @@ class Access:
     """Loads or stores of one buffer whose indices differ by constants alone.
 
     index: a tuple of terms for each dim of the buffer, None where it is data. spread: for each dim of the
-    buffer, how far the constants lie apart. count: how many there are. size: bytes an element.
+    buffer, how far the constants lie apart. count: how many there are; rows: in how many rows of the buffer,
+    which its last dim runs along. size: bytes an element.
     """
 
     buffer: str
@@ -46,6 +47,7 @@ class Access:
     spread: tuple[int, ...]
     count: int
     store: bool
+    rows: int = 1
 
     @property
     def gather(self) -> bool:
@@ -190,7 +192,8 @@ def _accesses(program: Program, stage: Stage) -> Iterator[Access]:
     for (name, index, store), constants in found.items():
         b = program.buffer_of[name]
         spread = tuple(max(c) - min(c) for c in zip(*constants, strict=True))
-        yield Access(name, b.dtype.bytes, b.shape, index, spread, len(constants), store)
+        rows = len({c[:-1] for c in constants})
+        yield Access(name, b.dtype.bytes, b.shape, index, spread, len(constants), store, rows)
 
 
 def _note(

@@ -15,7 +15,7 @@ from mdh.tune.prior.nest import Copy, Nest, extents_of, row_bytes
 LINE = 64
 PAGE = 4096
 WAYS = 8
-BESIDE = 4
+BESIDE = 5
 """Rows that are reached in turn, a piece of a line each, before prefetching loses them."""
 COUNTED = 2048
 """Rows whose cache sets are looked at one by one."""
@@ -151,7 +151,7 @@ def _run(nest: Nest, access: Access, rows: tuple[int, ...], inner: int) -> tuple
     for v in nest.levels[inner:]:
         points[v.dim] = min(points[v.dim] * v.parts, nest.facts.extents[v.dim])
     run = float(access.size * extents_of(access, points)[-1]) if access.shape else float(LINE)
-    beside = 1
+    beside = access.rows
     for p in reversed(range(inner)):
         v = nest.levels[p]
         stride = 0
@@ -161,7 +161,9 @@ def _run(nest: Nest, access: Access, rows: tuple[int, ...], inner: int) -> tuple
         if not stride or v.parts == 1:
             continue
         if stride > run + LINE:
-            beside *= v.parts
+            points[v.dim] = min(points[v.dim] * v.parts, nest.facts.extents[v.dim])
+            # rows that neighbours share count once
+            beside = min(beside * v.parts, max(beside, prod(extents_of(access, points)[:-1])))
         elif beside > BESIDE:
             break
         else:

@@ -64,3 +64,39 @@ def test_a_cut_vector_dimension_costs() -> None:
     assert seconds("matmul", text, "generic-cpu", **cut) > 1.5 * seconds(
         "matmul", text, "generic-cpu", **whole
     )
+
+
+def guards(cut: str, core: str, **sizes: int) -> float:
+    text = f"1: (de-)comp( 8, {cut}, ^ ) ( ^, ^ ; ^ ) ( BLK.y, {core}, ^ )\n"
+    text += "2: (de-)comp( ^, ^, 1 ) ( ^, ^ ; C:RM[1,2] ) ( ^, ^, FOR.1 )\n"
+    text += "3: (de-)comp( 1, 8, ^ ) ( ^, ^ ; ^ ) ( FOR.1, FOR.2, ^ ) @unroll\n"
+    text += "4: (de-)comp( ^, 1, ^ ) ( ^, ^ ; ^ ) ( ^, VEC.x, ^ )"
+    return dict(predict(plan_of("matmul", text, "generic-cpu", **sizes)).terms)["guards"]
+
+
+def test_guards_whose_place_is_known_cost_little() -> None:
+    """Of 24 columns the second 16 are cut: a loop's last part is code of its own, a block's tests."""
+    sizes = {"M": 64, "N": 24, "K": 64}
+    assert guards("24", "BLK.x", **sizes) == 0
+    assert 0 < 4 * guards("16", "FOR.1", **sizes) < guards("16", "BLK.x", **sizes)
+
+
+def test_short_chains_overlap_the_next() -> None:
+    chains = [
+        dict(predict(plan_of("prefix_sum", f"1: (de-)comp( {part} ) ( ^ ; ^ ) ( BLK.x )", "generic-cpu",
+                             N=1 << 20)).terms)["chains"]
+        for part in (32, 256, 1 << 16)
+    ]  # fmt: skip
+    assert 1.5 * chains[0] < chains[1] < chains[2]
+
+
+def test_many_rows_of_a_stencil_in_turn_lose_the_prefetches() -> None:
+    jumps = []
+    for rows in (1, 2, 4, 8):
+        text = (
+            f"1: (de-)comp( 32, ^ ) ( ^ ; ^ ) ( BLK.x, ^ )\n2: (de-)comp( {rows}, 16 ) ( ^ ; ^ ) ( ^, ^ )\n"
+        )
+        text += "3: (de-)comp( ^, 1 ) ( ^ ; ^ ) ( ^, VEC.x )"
+        plan = plan_of("jacobi2d", text, "generic-cpu", N=2048, M=2048)
+        jumps.append(dict(predict(plan).terms)["jumps"])
+    assert max(jumps[:2]) < 0.2 * min(jumps[2:])
