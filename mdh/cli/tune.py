@@ -173,6 +173,8 @@ def _at_its_word(line: CommandLine, order: Order, d: Diagnostic) -> Diagnostic:
         "F111": (order.record, str(order.place)),
     }  # fmt: skip
     words = [w for prefix, found in about.items() if d.code.startswith(prefix) for w in found if w]
+    if d.code == "F111":
+        words = [w for w in words if f"`{w}" in d.headline]
     span = next((s for w in words if (s := line.span_of(w)) is not None), None)
     return d if d.labels or span is None else replace(d, labels=(Label(span),))
 
@@ -184,12 +186,16 @@ def _said(number: signal.Signals) -> None:
 
 def _outcomes(line: CommandLine, results: list[Tuned], words: Words) -> list[Diagnostic]:
     """What keeps the runs from being a success; the page is written on the way."""
+    found: list[Diagnostic] = []
     if words.html is not None:
         for n, tuned in enumerate(results):
             path = Path(words.html)
             place = path if len(results) == 1 else path.with_name(f"{path.stem}.{n + 1}{path.suffix}")
-            write_text(line, place, tuned_page(tuned))
-    found: list[Diagnostic] = []
+            try:
+                write_text(line, place, tuned_page(tuned))
+            except Failed as failed:
+                # what was found is told all the same
+                found.extend(failed.diagnostics)
     for tuned in results:
         found.extend(tuned.trouble)
         if tuned.best is None and not tuned.trouble and tuned.ended is not Ended.INTERRUPTED:

@@ -11,6 +11,7 @@ import numpy as np
 from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.arrays import View
+from mdh.device.cuda_cache import keep_importable
 from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Launch, Module, driver_version
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
 from mdh.device.cuda_memory import Twin
@@ -25,6 +26,7 @@ _FLUSH = 4
 
 
 def _load() -> Any:
+    keep_importable()
     try:
         return import_module("cupy")
     except ImportError:

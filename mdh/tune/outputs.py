@@ -1,5 +1,6 @@
 """The files of a run: the best schedule, whole at every moment; the record; the kernel's folder."""
 
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -41,6 +42,16 @@ class Outputs:
     @property
     def schedule_path(self) -> Path:
         return self.place / f"{self.stem}.mdh"
+
+    def demand_place(self) -> None:
+        """Makes the folder and sees that files can be made in it, before hours are spent. Raises Failed
+        F111."""
+        try:
+            self.place.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.place):
+                pass
+        except OSError as error:
+            raise unwritten(self.schedule_path, error) from None
 
     def record_for(self, header: Header) -> Path:
         """The record beside the schedule; where that is of another tuning (other sizes, another schedule),

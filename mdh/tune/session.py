@@ -162,11 +162,12 @@ def template_of(schedule: Schedule | None, program: Program, machine: Machine, t
 
 
 def make_session(order: Order, ground: Ground) -> Session:
-    """Opens the space and the record. Raises Failed: what the schedule or its space is refused with, F111 and
-    F170 to F174 for the record."""
+    """Opens the space and the record. Raises Failed: what the schedule or its space is refused with, F111 for
+    the folder of the outputs, that and F170 to F174 for the record."""
     session = prepared(order, ground)
     outputs = Outputs(order.place, f"{order.program.name}.{ground.machine.name}", session.header)
     path = order.record or str(outputs.record_for(session.header))
+    outputs.demand_place()
     if not order.resume:
         set_aside(path)
     session.record = record = Record.open(path, session.header)

@@ -49,9 +49,9 @@ def make_folder(job: Job) -> Folder:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """OpenCL runtimes find what another worker built, touch no cache of the user's, and leave nothing."""
-    own = {"POCL_CACHE_DIR": str(folder / "pocl"), "CUDA_CACHE_PATH": str(folder / "cuda")}
-    return {**os.environ, **own}
+    """Runtimes find what another worker built, touch no cache of the user's, and leave nothing."""
+    names = {"POCL_CACHE_DIR": "pocl", "CUDA_CACHE_PATH": "cuda", "CUPY_CACHE_DIR": "cupy"}
+    return {**os.environ, **{name: str(folder / part) for name, part in names.items()}}
 
 
 def trim_runtime(folder: Path) -> None:
