@@ -22,7 +22,6 @@ void matmul(const float A[N][N], const float B[N][N], float C[N][N]) {
 JOB = Job("matmul.c", MATMUL)
 EFFORT = Effort(samples=3, seconds=0.1, give_up=1.0)
 LIMITS = Limits(build=20.0, launch=20.0, measure=20.0, trial=60.0)
-SHORT = Limits(build=5.0, launch=5.0, measure=5.0, trial=20.0)
 
 
 def candidate(rows: int, columns: int) -> Candidate:

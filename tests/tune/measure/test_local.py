@@ -16,7 +16,7 @@ from mdh.tune.measure import posts
 from mdh.tune.measure.faults import KINDS
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.values import Effort, Failure, Job, Limits, Outcome
-from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, SHORT, candidate, keyed, plan
+from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, candidate, keyed, plan
 
 CLASSES = {
     "illegal store": Failure.CRASH,
@@ -77,31 +77,31 @@ def test_good_candidates_are_measured_and_bad_schedules_refused() -> None:
     assert not folder.exists()
 
 
+WRONG = GOOD[len(KINDS)]
+WELL = GOOD[len(KINDS) + 1 : len(KINDS) + 4]
+
+
 def test_planted_faults_are_named_and_good_ones_survive(tmp_path: Path) -> None:
-    bad = {c.key: kind for c, kind in zip(GOOD, KINDS, strict=False)}
-    faults = plan(tmp_path / "faults.json", bad)
+    """Every kind of fault, a wrong kernel and good candidates at once, in one bench."""
+    kinds = {c.key: kind for c, kind in zip(GOOD, KINDS, strict=False)}
+    faults = plan(tmp_path / "faults.json", {**kinds, WRONG.key: [["= {0}", "= {1}"]]})
+    # what never ends is waited for no longer than it takes to be sure of it
+    short = {"endless compile": replace(LIMITS, build=1.0), "endless loop": replace(LIMITS, launch=1.0)}
+    given = (*GOOD[: len(KINDS)], WRONG, *WELL)
 
     async def run() -> list[Outcome]:
         async with LocalBench(JOB, jobs=2, faults=faults) as bench:
-            return await asyncio.gather(*(bench.trial(c, EFFORT, SHORT) for c in GOOD[:12]))
+            trials = (bench.trial(c, EFFORT, short.get(kinds.get(c.key, ""), LIMITS)) for c in given)
+            return await asyncio.gather(*trials)
 
-    outcomes = asyncio.run(run())
-    for c, outcome in zip(GOOD, outcomes, strict=False):
-        wanted = CLASSES[bad[c.key]] if c.key in bad else None
-        assert outcome.failure == wanted, (bad.get(c.key), outcome)
-        assert outcome.failure is None or (outcome.code and outcome.message)
-
-
-def test_a_wrong_kernel_never_gets_a_time(tmp_path: Path) -> None:
-    faults = plan(tmp_path / "faults.json", {GOOD[1].key: [["= {0}", "= {1}"]]})
-
-    async def run() -> Outcome:
-        async with LocalBench(JOB, jobs=1, faults=faults) as bench:
-            return await bench.trial(GOOD[1], EFFORT, LIMITS)
-
-    outcome = asyncio.run(run())
-    assert (outcome.failure, outcome.code) == (Failure.WRONG, "N101")
-    assert outcome.seconds is None
+    outcomes = dict(zip((c.key for c in given), asyncio.run(run()), strict=True))
+    for key, kind in kinds.items():
+        outcome = outcomes[key]
+        assert outcome.failure == CLASSES[kind], (kind, outcome)
+        assert outcome.code and outcome.message, kind
+    wrong = outcomes[WRONG.key]
+    assert (wrong.failure, wrong.code, wrong.seconds) == (Failure.WRONG, "N101", None)
+    assert [outcomes[c.key].failure for c in WELL] == [None] * 3
 
 
 def test_a_worker_that_is_killed_costs_no_result() -> None:
