@@ -109,9 +109,9 @@ def planted(
 
 def valid(
     device: str, machine: Machine, target: str, count: int, jobs: int | None
-) -> tuple[int, list[Missed], Counter[str]]:
-    """How many legal random schedules were measured, and those that were not; trials by program."""
-    measured, missed, programs = 0, [], Counter[str]()
+) -> Iterator[tuple[int, list[Missed], Counter[str]]]:
+    """How many legal random schedules were measured so far, and those that were not; trials by program."""
+    measured, missed, programs = 0, list[Missed](), Counter[str]()
     pipeline = Pipeline()
     for name, sizes in VALID:
         job = job_of(name, sizes, device)
@@ -135,7 +135,7 @@ def valid(
                 assert outcome.failure is None, outcome
                 measured += 1
                 programs[name] += 1
-    return measured, missed, programs
+        yield measured, missed, programs
 
 
 def report(
@@ -179,15 +179,18 @@ def main() -> int:
     parser.add_argument("--device", default="opencl:0")
     parser.add_argument("--valid", type=int, default=2000)
     parser.add_argument("--jobs", type=int)
+    parser.add_argument("--out", type=Path, default=ROOT / "artifacts")
     given = parser.parse_args()
     device = open_device(given.device)
-    start = time.perf_counter()
-    faults = list(planted(given.device, device.machine, device.target, given.jobs))
-    found = valid(given.device, device.machine, device.target, given.valid, given.jobs)
-    text = report(given.device, device.title, faults, *found, time.perf_counter() - start)
-    sys.stdout.write(text)
     family = "" if given.device == "opencl:0" else "_" + given.device.partition(":")[0]
-    (ROOT / "artifacts" / f"tuner_judge{family}.md").write_text(text, encoding="utf-8")
+    page = given.out / f"tuner_judge{family}.md"
+    start, text = time.perf_counter(), ""
+    faults = list(planted(given.device, device.machine, device.target, given.jobs))
+    for found in valid(given.device, device.machine, device.target, given.valid, given.jobs):
+        # the page is there, as far as it goes, should the rest take too long
+        text = report(given.device, device.title, faults, *found, time.perf_counter() - start)
+        page.write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
     return 0
 
 
