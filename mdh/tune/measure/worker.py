@@ -13,6 +13,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -21,14 +22,12 @@ import numpy as np
 from mdh.device.api import Device, open_device
 from mdh.device.cache import Cache
 from mdh.diagnostics import Diagnostic, Failed
+from mdh.frontend.c import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine, print_machine
-from mdh.pipeline import Pipeline
 from mdh.release import release
 from mdh.source import Source
-from mdh.tune.measure.building import Builder
 from mdh.tune.measure.faults import Faults
-from mdh.tune.measure.measuring import Measurer
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.wire import Json, failed_json, read_job
 from mdh.tune.values import Job
@@ -81,27 +80,36 @@ def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
     """Raises Failed D1xx where the device cannot be opened, and what the program's text is refused with."""
     folder: Path = given.folder
     job = read_job(json.loads((folder / "job.json").read_text(encoding="utf-8")))
-    program = _program(job)
-    if given.role == "measure":
-        device = open_device(given.device)
-        measurer = Measurer(job, program, device, folder, Progress(folder / f"{given.number}.at"))
-        return measurer, _about(device)
-    os.nice(_NICER)
-    machine = load_machine(folder / "machine.toml")
-    target = (folder / "target").read_text(encoding="utf-8")
-    opened = None if target == "cuda" else open_device(given.device)
-    cache = None if given.cache is None else Cache(given.cache)
-    faults = Faults(given.faults)
-    return Builder(job, program, machine, target, opened, cache, folder, faults), {}
-
-
-def _program(job: Job) -> Program:
-    return Pipeline().read(
+    program = read_program(
         Source(job.path, job.source),
         defines=dict(job.defines),
         function=job.function,
         strict_fp=job.strict_fp,
     )
+    if given.role == "measure":
+        return _measurer(given, job, program)
+    os.nice(_NICER)
+    return _builder(given, job, program), {}
+
+
+def _measurer(given: argparse.Namespace, job: Job, program: Program) -> tuple[Role, Json]:
+    # checker and code generators are left out: candidates crash this process, and it must be back soon
+    module = import_module("mdh.tune.measure.measuring")
+    device = open_device(given.device)
+    progress = Progress(given.folder / f"{given.number}.at")
+    role: Role = module.Measurer(job, program, device, given.folder, progress)
+    return role, _about(device)
+
+
+def _builder(given: argparse.Namespace, job: Job, program: Program) -> Role:
+    module = import_module("mdh.tune.measure.building")
+    machine = load_machine(given.folder / "machine.toml")
+    target = (given.folder / "target").read_text(encoding="utf-8")
+    opened = None if target == "cuda" else open_device(given.device)
+    cache = None if given.cache is None else Cache(given.cache)
+    faults = Faults(given.faults)
+    role: Role = module.Builder(job, program, machine, target, opened, cache, given.folder, faults)
+    return role
 
 
 def _about(device: Device) -> Json:

@@ -1,5 +1,8 @@
 """Parts of the bench that need no process."""
 
+import subprocess
+import sys
+
 import pytest
 
 from mdh.device.api import Sample
@@ -46,6 +49,14 @@ def test_jobs_efforts_and_refusals_come_back_as_they_were() -> None:
     assert read_effort(effort_json(THOROUGH)) == THOROUGH
     failed = fail("K104", "too large", help="smaller")
     assert read_failed(failed_json(failed)).diagnostics == failed.diagnostics
+
+
+def test_a_measuring_process_loads_no_compiler() -> None:
+    """Candidates crash it, and what it imports is what its replacement costs."""
+    words = "import sys, mdh.tune.measure.worker, mdh.tune.measure.measuring; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    parts = ("mdh.check", "mdh.lower", "mdh.target.emit", "mdh.pipeline")
+    assert not [m for m in done.stdout.split() if m.startswith(parts)]
 
 
 def _d105(verb: str, status: str) -> Diagnostic:
