@@ -4,12 +4,14 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
 from mdh.diagnostics import Failed
 from mdh.tune.api import Searcher
 from mdh.tune.search import DEFAULT, SAMPLERS, make_searcher, study_name
+from mdh.tune.search.optuna_strategy import RECIPES
 from mdh.tune.space.model import Kind, Point, Variable
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
@@ -150,6 +152,15 @@ def test_history_is_cut_down() -> None:
     searcher = make_searcher("tpe", small_space(), seed=1)
     asked = _run(searcher, 170)
     assert len(set(asked)) == 170
+
+
+def test_torch_has_one_thread_while_gp_suggests(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = [4]
+    torch = SimpleNamespace(get_num_threads=lambda: counts[-1], set_num_threads=counts.append)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    with RECIPES["gp"].around():
+        assert counts == [4, 1]
+    assert counts == [4, 1, 4]
 
 
 def test_default_is_a_sampler_that_needs_nothing() -> None:
