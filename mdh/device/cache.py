@@ -132,7 +132,8 @@ class Cache:
 
 def open_cache(folder: Path | None = None) -> Cache:
     """The cache in `folder`, which is made (mode 0700) where it is missing. Raises Failed F160: it cannot be
-    made, is no folder, belongs to somebody else, or others may write to it and so choose what runs."""
+    made or written, is no folder, belongs to somebody else, or others may write to it and so choose what
+    runs."""
     place = folder or default_folder()
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -145,6 +146,8 @@ def open_cache(folder: Path | None = None) -> Cache:
         raise _refused(place, f"it belongs to user {status.st_uid}")
     if status.st_mode & 0o022:
         raise _refused(place, f"others may write to it (mode {stat.S_IMODE(status.st_mode):04o})")
+    if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+        raise _refused(place, f"it may not be written (mode {stat.S_IMODE(status.st_mode):04o})")
     return Cache(place)
 
 

@@ -59,6 +59,19 @@ def test_outputs_and_record_are_asked_for_before_anything_is_measured(
     assert said[at].find(str(place)) == said[at + 1].find("^")
 
 
+def test_a_cache_that_was_closed_is_said_and_done_without(tmp_path: Path) -> None:
+    cache = tmp_path / "mdh"
+    cache.mkdir(mode=0o555)
+    try:
+        done = tune(tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    finally:
+        cache.chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("does not serve as cache") == 1
+    assert "it may not be written (mode 0555)" in done.stderr
+    assert list((tmp_path / "open").glob("matmul.*.mdh"))
+
+
 def test_a_closed_home_costs_the_cache_and_a_page_costs_itself(tmp_path: Path, closed: Path) -> None:
     page = closed / "page.html"
     home = {"HOME": str(closed), "XDG_CACHE_HOME": str(closed)}
