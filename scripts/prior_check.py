@@ -14,6 +14,7 @@ from statistics import median
 import numpy as np
 from prior_bench import Bench
 from prior_spaces import CPU, GPU, ROOT, Space, bases_of, draw_plan, read_space
+from prior_tables import pairs_of_table, table_names
 
 from mdh.check.run import check
 from mdh.device.api import Device, open_device
@@ -29,12 +30,31 @@ Pair = tuple[Prediction, float]
 TEN = 10
 AGREEMENT = ("rho", "found", "first", "ten", "chance")
 LEGEND = (
-    "Random legal schedules near the shipped and default ones, each timed on the device's clock (fastest of",
-    "many runs, warm caches). `fastest 5 % in best 20 %`: how many of the truly fastest the model has among",
-    "its best fifth. `favourite`, `best of 10`, `10 at random`: measured time of what the model puts first,",
-    "of the best of its first ten, and of the best of ten drawn without it, over the fastest of all. Spaces",
-    "with * took no part in fitting. `./scripts/prior-check` writes this page.",
+    "`fastest 5 % in best 20 %`: how many of the truly fastest the model has among its best fifth.",
+    "`favourite`, `best of 10`, `10 at random`: measured time of what the model puts first, of the best of",
+    "its first ten, and of the best of ten drawn without it, over the fastest of all.",
+    "`./scripts/prior-check` writes this page.",
 )
+SAMPLED = (
+    "",
+    "## Random legal schedules near the shipped and default ones",
+    "",
+    "Each timed on the device's clock (fastest of many runs, warm caches). To spaces with * nothing was",
+    "fitted.",
+)
+WHOLE = (
+    "",
+    "## Spaces measured in full",
+    "",
+    "Every program of a schedule with holes near an expert's (`scripts/spaces/`, measured by",
+    "`./scripts/space-table`). No weights were fitted to them.",
+)
+SET = {
+    "cpu": (),
+    "gpu": (
+        "What mdh/tune/prior/gpu.py says of guards, loads in flight and launches was rounded from them.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +159,13 @@ def pairs_of(space: Space, machine: Machine, target: str, records: Path) -> list
     return out
 
 
-def table(scores: dict[str, Score], spaces: Sequence[Space]) -> list[str]:
+def table(scores: dict[str, Score]) -> list[str]:
     lines = [
         "| space | points | slowest / fastest | rank correlation | fastest 5 % in best 20 % | favourite "
         "| best of 10 | 10 at random |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for space in spaces:
-        if space.name in scores:
-            s = scores[space.name]
-            lines.append(
-                f"| {space.name}{'' if space.fit else ' *'} | {s.points} | {s.spread:.0f} | {_cells(s)} |"
-            )
+    lines += [f"| {name} | {s.points} | {s.spread:.0f} | {_cells(s)} |" for name, s in scores.items()]
     middle = [median(getattr(s, name) for s in scores.values()) for name in AGREEMENT]
     lines.append("| median | | | " + " | ".join(f"{m:.2f}" for m in middle) + " |")
     return lines
@@ -167,15 +182,27 @@ def report(title: str, machine: Machine, target: str, spaces: Sequence[Space], f
     noise = [ratio for found in records.values() for ratio in noise_of(*found)]
     pairs = {name: found for name, found in pairs.items() if len(found) > 4}
     nominal = NOMINAL[kind]
-    fitted = fit(nominal, [p for s in spaces if s.fit for p in pairs.get(s.name, [])])
-    weights = ", ".join(f"{n} {w:.2f}" for n, w in zip(NAMES[kind], fitted.weights, strict=True))
-    return "\n".join([
-        "# How well the analytic model ranks candidates", "",
-        f"{title}.", *LEGEND, "", _noise_text(noise), "", "With the constants that mdh comes with:", "",
-        *table({n: score(p, nominal) for n, p in pairs.items()}, spaces), "",
-        "With constants fitted to the spaces without *:", "",
-        *table({n: score(p, fitted) for n, p in pairs.items()}, spaces), "", f"Weights: {weights}", "",
-    ])  # fmt: skip
+    lines = ["# How well the analytic model ranks candidates", "", f"{title}.", *LEGEND]
+    if pairs:
+        fitted = fit(nominal, [p for s in spaces if s.fit for p in pairs.get(s.name, [])])
+        weights = ", ".join(f"{n} {w:.2f}" for n, w in zip(NAMES[kind], fitted.weights, strict=True))
+        named = {s.name: f"{s.name}{'' if s.fit else ' *'}" for s in spaces}
+        lines += [
+            *SAMPLED, "", _noise_text(noise), "", "With the constants that mdh comes with:", "",
+            *table({named[n]: score(p, nominal) for n, p in pairs.items()}), "",
+            "With constants fitted to the spaces without *:", "",
+            *table({named[n]: score(p, fitted) for n, p in pairs.items()}), "", f"Weights: {weights}",
+        ]  # fmt: skip
+    whole = {n: pairs_of_table(n, machine, target) for n in table_names(title)}
+    if whole:
+        lines += [
+            *WHOLE,
+            *SET[kind],
+            "With the constants that mdh comes with:",
+            "",
+            *table({n: score(p, nominal) for n, p in whole.items()}),
+        ]
+    return "\n".join([*lines, ""])
 
 
 def _noise_text(ratios: Sequence[float]) -> str:
@@ -209,7 +236,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--space", action="append", help="names; default: all of the device's kind")
     parser.add_argument("--records", type=Path, help="folder of the measurements (build/prior/KIND)")
-    parser.add_argument("--out", type=Path, help="default: artifacts/prior_KIND.md")
+    parser.add_argument("--out", type=Path, help="default: artifacts/prior_cpu.md, prior_cuda.md")
     return parser.parse_args()
 
 
@@ -220,7 +247,7 @@ def main() -> None:
     kind = machine.kind
     folder = options.records or ROOT / "build" / "prior" / kind
     spaces = [s for s in (CPU if kind == "cpu" else GPU) if not options.space or s.name in options.space]
-    out = options.out or ROOT / "artifacts" / f"prior_{kind}.md"
+    out = options.out or ROOT / "artifacts" / f"prior_{'cuda' if kind == 'gpu' else kind}.md"
     if device is None:
         _judge(machine, machine.targets[0], machine.title, spaces, folder, out)
         return

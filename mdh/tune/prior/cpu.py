@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import prod
 
 from mdh.ir.program import DimKind
-from mdh.lower.emit import MOST_PEELS
 from mdh.machine import Machine
+from mdh.tune.prior.guards import cuts
 from mdh.tune.prior.model import Signs
 from mdh.tune.prior.nest import GRID, LANE, LOOP, Copy, Level, Nest, View
 from mdh.tune.prior.reuse import LINE, WAYS, Stream, fetched, streams_of, translated
@@ -19,8 +19,8 @@ WIDTHS = (2, 4, 8, 16)
 """Lanes that OpenCL C has vectors of."""
 CALLED = 32
 """Bytes of the widest vector that functions and conversions are called with."""
-REGISTERS = 16
-"""Vector registers of AVX2."""
+REGISTERS, WIDE_REGISTERS, WIDE = 16, 32, 64
+"""Vector registers of AVX2, of AVX-512, and bytes of the latter's vectors."""
 GUARD, SCALAR, DECIDED = 1.0, 1.5, 1.0
 """What a guarded point costs more than a plain one; a point of a vector that falls apart, more than one
 lane; a vector whose guards the compiler decides, more than a whole one."""
@@ -222,7 +222,7 @@ def _spilled(nest: Nest, body: Body, machine: Machine, loads: float) -> tuple[fl
     per = max(width, min(machine.vector_bytes, body.lanes * width))
     held = nest.region.elements * width / per
     mine = prod(v.parts for v in body.levels if nest.facts.kinds[v.dim] is DimKind.CC)
-    room = REGISTERS - 2.0
+    room = (WIDE_REGISTERS if machine.vector_bytes >= WIDE else REGISTERS) - 2.0
     over = max(0.0, held - room)
     every = prod(v.parts for v in nest.levels[nest.region.opens :] if nest.facts.kinds[v.dim] is DimKind.CC)
     indexed = held > UNROLLED or (held > 1.0 and mine < every)
@@ -260,26 +260,13 @@ def _packing(nest: Nest, copy: Copy, machine: Machine) -> float:
 
 def _guarded(nest: Nest, body: Body) -> float:
     """What guards cost, in times of the unguarded work: parts that the edge cuts test each point, and where
-    it cuts the lanes they compute element by element.
-
-    Blocks have a version for the cut ones, whose place is known at run time; a loop's last part is one of its
-    own, whose place the compiler knows, down to MOST_PEELS of them one inside the other. Further in, every
-    part tests.
-    """
+    it cuts the lanes they compute element by element."""
     extra = 0.0
-    peels = int(any(v.tail for v in nest.grid))
-    for k, v in enumerate(nest.levels):
-        if not v.tail:
-            continue
-        apart = v.role == GRID or (peels < MOST_PEELS and v.parts > 1 and v.role == LOOP)
-        where = (1.0 - v.tail) / max(1, v.parts - 1) if apart else 1.0
-        within = [w for w in nest.levels[k + 1 :] if w.dim == v.dim and w.parts > 1]
-        decided = apart and v.role != GRID and all(w.unrolled for w in within)
-        peels += v.role == LOOP and apart
-        if body.lanes > 1 and v.dim == body.along:
-            extra += where * (DECIDED if decided else SCALAR * body.lanes)
-        elif not decided:
-            extra += where * GUARD
+    for cut in cuts(nest):
+        if body.lanes > 1 and cut.level.dim == body.along:
+            extra += cut.share * (DECIDED if cut.decided else SCALAR * body.lanes)
+        elif not cut.decided:
+            extra += cut.share * GUARD
     return extra
 
 

@@ -1,15 +1,18 @@
 """The terms of one stage on a GPU. Sources of the figures: the ladders and chip numbers of public kernels
-(CUTLASS, siboehm's SGEMM, DeepGEMM's layout model), the CUDA C++ Programming Guide on banks and sectors."""
+(CUTLASS, siboehm's SGEMM, DeepGEMM's layout model), the CUDA C++ Programming Guide on banks and sectors.
+AHEAD, GUARD, LOCAL_BYTES and the times of launches are rounded from four spaces measured in full on an H200.
+"""
 
 from dataclasses import dataclass
 from math import ceil, prod, sqrt
 
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
+from mdh.tune.prior.guards import cuts
 from mdh.tune.prior.model import Signs
 from mdh.tune.prior.nest import GRID, LANE, LOOP, Copy, Level, Nest, View
 from mdh.tune.prior.reuse import fetched, streams_of
-from mdh.tune.prior.warp import global_cycles, lane_offsets, turns
+from mdh.tune.prior.warp import WORD, global_cycles, lane_offsets, turns
 
 TERMS = (
     "arithmetic", "issue", "shared", "l1", "l2", "dm", "latency", "spills", "combine", "launch",
@@ -23,12 +26,18 @@ WIDE = 16
 L2_BYTES = 46.0
 """Bytes a cycle and multiprocessor that the second-level cache delivers, all of them asking."""
 L1_BYTES = 64.0
+LOCAL_BYTES = 16.0
+"""Of a thread's own memory, where all threads of a multiprocessor have more of it than caches do."""
 FAR, NEAR, ALU = 600.0, 30.0, 4.5
 """Cycles until a load from beyond the first-level cache, one from shared memory and an addition are done."""
+AHEAD = 8.0
+"""Iterations of a loop whose loads compilers start before they wait for the first."""
+GUARD = 1.0
+"""What a guarded point costs more than a plain one."""
 BARRIER = 40.0
 """Cycles."""
-LAUNCH = 2.2e-6
-"""Seconds between kernels."""
+LAUNCH, FIRST_LAUNCH = 3e-6, 6e-6
+"""Seconds of starting a kernel after another one, and of the first."""
 CODE = 8192
 """Unrolled statements above which compilers take minutes."""
 
@@ -36,13 +45,14 @@ CODE = 8192
 @dataclass(frozen=True, slots=True)
 class Block:
     """threads of a block; resident: blocks a multiprocessor holds; registers: 32-bit, a thread; spilled:
-    bytes."""
+    bytes; homeless: results are more than a thread has registers for, and lie in memory as a whole."""
 
     threads: int
     warps: int
     resident: int
     registers: int
     spilled: int
+    homeless: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +82,11 @@ def gpu_terms(nest: Nest, machine: Machine) -> tuple[tuple[float, ...], Signs]:
     arithmetic = per_block * work / max(rate, 0.1)
     issue = per_block * (work + asked.instructions + 3.0) / ISSUES + asked.copies / ISSUES
     l2_bytes, dm_bytes = _traffic(nest, block, machine)
-    share = busiest * cycle * passes
+    guarded = _guarded(nest, waves)
+    share = busiest * cycle * passes * guarded
     spilled = block.spilled * block.threads * 2.0 * max(1.0, body.times / 8.0) / L1_BYTES
+    if block.homeless:
+        spilled += body.times * body.points * block.threads * 2 * WORD / LOCAL_BYTES
     terms = (
         arithmetic * share,
         issue * share,
@@ -81,14 +94,23 @@ def gpu_terms(nest: Nest, machine: Machine) -> tuple[tuple[float, ...], Signs]:
         asked.wavefronts * share,
         l2_bytes / (L2_BYTES * units) * cycle * passes * busiest * units / blocks,
         dm_bytes / (0.9 * machine.bandwidth) * passes,
-        _latency(nest, body, block, asked) * waves * cycle * passes,
+        _latency(nest, body, block, asked) * waves * cycle * passes * guarded,
         spilled * share,
         _combining(nest, block, machine),
-        LAUNCH * _kernels(nest),
+        FIRST_LAUNCH + LAUNCH * (_kernels(nest) - 1.0),
     )
     code = int(min(1e9, body.points * max(1, len(nest.views))))
     idle = max(0.0, 1.0 - blocks / units)
     return terms, Signs(block.spilled, idle, code)
+
+
+def _guarded(nest: Nest, waves: int) -> float:
+    """Time over that without guards. Cut blocks are the slow ones: where all run at once they decide."""
+    extra = 0.0
+    for cut in cuts(nest):
+        if not cut.decided:
+            extra += GUARD * (1.0 if waves == 1 else cut.share)
+    return 1.0 + extra
 
 
 def block_of(nest: Nest, machine: Machine) -> Block:
@@ -111,7 +133,8 @@ def block_of(nest: Nest, machine: Machine) -> Block:
         max(1, machine.registers_per_unit // (-(-registers // 8) * 8 * warps * machine.warp)),
         max(1, machine.shared_per_unit // (shared + 1024)) if shared else machine.blocks_per_unit,
     )
-    return Block(threads, warps, max(1, resident), registers, max(0, wanted - limit) * 4)
+    spilled = max(0, wanted - limit) * WORD
+    return Block(threads, warps, max(1, resident), registers, spilled, held // WORD > limit)
 
 
 def _body(nest: Nest) -> Body:
@@ -277,7 +300,7 @@ def _latency(nest: Nest, body: Body, block: Block, asked: Asked) -> float:
     work = body.points * (nest.facts.fused + nest.facts.other)
     cycles += body.times * work * max(1.0, ALU / independent)
     if asked.far:
-        cycles += body.times * (FAR / 2.0 + asked.far * 4.0) / (1.0 if body.around is None else 2.0)
+        cycles += body.times * (FAR / 2.0 / (1.0 if body.around is None else AHEAD) + asked.far * 2.0)
     if asked.near:
         cycles += body.times * NEAR / 2.0
     return cycles

@@ -88,3 +88,35 @@ def test_one_warp_a_block_hides_less_than_eight() -> None:
 def test_a_second_kernel_costs_a_launch() -> None:
     one, two = (predict(plan_of("dot", f"dot.h200.{n}.mdh")) for n in ("atomic", "kernel"))
     assert dict(two.terms)["launch"] > dict(one.terms)["launch"]
+
+
+def terms(text: str, **sizes: int) -> dict[str, float]:
+    return dict(predict(plan_of("matmul", text, **sizes)).terms)
+
+
+TILES = """1: (de-)comp( {0}, {1}, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 8 ) ( A:SM[2,1], B:SM[1,2] ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( 8, {2}, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )"""
+
+
+def test_results_that_no_thread_has_registers_for_lie_in_memory_as_a_whole() -> None:
+    """Of 128 results a thread of 1,024 has registers for less than half."""
+    sizes = {"M": 1024, "N": 1024, "K": 1024}
+    held, over = (terms(TILES.format(*block, 16), **sizes)["spills"] for block in ((128, 128), (256, 512)))
+    assert held == 0
+    assert over > 1e-4
+
+
+def test_cut_blocks_that_run_beside_all_others_decide() -> None:
+    whole, cut = (terms(TILES.format(128, n, 8), M=512, N=512, K=512)["issue"] for n in (128, 96))
+    assert cut > 1.3 * whole
+
+
+def test_loads_of_a_loop_are_in_flight_together() -> None:
+    """Of sixteen times as many iterations each waits for an eighth."""
+    text = "1: (de-)comp( 1, 40, {0} ) ( ^, ^ ; ^@combine(atomic) ) ( ^, BLK.x, BLK.y )\n"
+    text += "2: (de-)comp( ^, ^, {1} ) ( ^, ^ ; ^@combine(shared) ) ( ^, ^, THR.y )\n"
+    text += "3: (de-)comp( ^, 1, ^ ) ( ^, ^ ; C:RM[1,2] ) ( ^, THR.x, ^ )"
+    sizes = {"M": 1, "N": 1000, "K": 2048}
+    few, many = (terms(text.format(256, n), **sizes)["latency"] for n in (16, 64))
+    assert few < many < 2e-6
