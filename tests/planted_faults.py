@@ -1,7 +1,8 @@
 """Faults of a code generator, as edits of the kernels that it prints: each makes a kernel that is wrong.
 
-An edit is a pattern, what replaces it, and which of its matches is meant; it applies to the text that the
-default schedule of a program gives on the device at hand.
+An edit is a pattern, what replaces it, and which of its matches is meant (None: every one); it applies to the
+text that the default schedule of a program gives on the device at hand. Where CUDA's text says the same thing
+otherwise, a second pattern and replacement follow.
 """
 
 import re
@@ -24,13 +25,16 @@ class Planted:
     pattern: str
     replacement: str
     which: int | None = 0
+    cuda: tuple[str, str] | None = None
 
     def apply(self, source: str) -> str | None:
         """The broken text; None where this device's text has nothing of the kind."""
-        replacement = self.replacement if "__kernel" in source else self.replacement.replace("__global ", "")
-        found = list(re.finditer(self.pattern, source))
+        pattern, replacement = self.pattern, self.replacement
+        if "__kernel" not in source:
+            pattern, replacement = self.cuda or (pattern, replacement.replace("__global ", ""))
+        found = list(re.finditer(pattern, source))
         if self.which is None:
-            broken = re.sub(self.pattern, replacement, source)
+            broken = re.sub(pattern, replacement, source)
         elif found and self.which < len(found):
             at = found[self.which]
             broken = source[: at.start()] + at.expand(replacement) + source[at.end() :]
@@ -40,7 +44,9 @@ class Planted:
 
 
 def _of(
-    program: str, defines: dict[str, int], *edits: tuple[str, str, str, int | None]
+    program: str,
+    defines: dict[str, int],
+    *edits: tuple[str, str, str, int | None] | tuple[str, str, str, int | None, tuple[str, str]],
 ) -> tuple[Planted, ...]:
     sizes = tuple(defines.items())
     return tuple(Planted(name, program, sizes, *rest) for name, *rest in edits)  # type: ignore[arg-type]
@@ -55,7 +61,7 @@ PLANTED = (
         ("missing guard of a store", GUARD, "if (1)", -1),
         ("wrong stride of the output", r"C\[blk_(\w+) \* (\d+)", r"C[blk_\1 * (\2 + 1)", 0),
         ("shifted input", r"A\[blk_", "A[1 + blk_", 0),
-        ("accumulator starts at one", r"\{0\}", "{1}", 0),
+        ("accumulator starts at one", r"\{0\}", "{1}", 0, (r"C_RM = 0\.0f", "C_RM = 1.0f")),
         ("stale output is added to", r"(C\[[^\]]*\]) = ", r"\1 += ", 0),
         ("wrong combine operator", r" \+= ", " -= ", 0),
         ("an input is written", BODY, r"\1 ((__global float *)A)[3] = 5.0f;", 0),
@@ -74,9 +80,21 @@ PLANTED = (
     *_of(
         "dot",
         {"K": 7000},
-        ("a partial result is lost", r"part_(\w*) < (\d+)", r"part_\1 < \2 - 1", 0),
-        ("a partial result is counted twice", r"part_(\w*)\]", r"part_\1 > 0 ? part_\1 - 1 : 0]", 0),
-        ("a lane is lost", r"sum_3 \+ sum_4", "sum_3", 0),
+        (
+            "a partial result is lost",
+            r"part_(\w*) < (\d+)",
+            r"part_\1 < \2 - 1",
+            0,
+            (r"unit < 4\)", "unit < 3)"),
+        ),
+        (
+            "a partial result is counted twice",
+            r"part_(\w*)\]",
+            r"part_\1 > 0 ? part_\1 - 1 : 0]",
+            0,
+            (r"mine_2 \+ theirs_2", "mine_2 + theirs_2 + theirs_2"),
+        ),
+        ("a lane is lost", r"sum_3 \+ sum_4", "sum_3", 0, (r"part_5 \+ __shfl[^;]*, 16\)", "part_5")),
         ("edge of the reduction without guard", GUARD, "if (1)", -1),
         ("reduction starts in the last block's middle", LOOP, r"for (int \1 = 1; \1 < \2; ++\1)", 0),
         ("right once, wrong later", r"C\[0\] = (\w+);", r"C[0] = C[0] == C[0] ? 2.0f * \1 : \1;", 0),
@@ -86,41 +104,83 @@ PLANTED = (
         {"M": 21, "N": 45},
         ("the sum is not divided by", r" / total\[[^\]]*\]", "", 0),
         ("a stage's result of another row", r"top\[blk_", "top[0 * blk_", 2),
-        ("a sum of the wrong sign", r"exp\(", "-exp(", 0),
+        ("a sum of the wrong sign", r"expf?\(", r"-\g<0>", 0),
     ),
     *_of(
         "row_argmax",
         {"M": 7, "N": 45},
-        ("the last of equal elements", r"v_best_RM1 < h_best_RM1", "v_best_RM1 > h_best_RM1", None),
+        (
+            "the last of equal elements",
+            r"v_best_RM1 < h_best_RM1",
+            "v_best_RM1 > h_best_RM1",
+            None,
+            (r"(theirs\w*) < (mine\w*)", r"\1 > \2"),
+        ),
         ("least instead of greatest", r"v_best_RM > h_best_RM", "v_best_RM < h_best_RM", 0),
-        ("one element is not looked at", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
+        (
+            "one element is not looked at",
+            LOOP,
+            r"for (int \1 = 0; \1 < \2 - 1; ++\1)",
+            0,
+            (r"\[unit\] = best_RM;", "[unit] = unit == 44 ? -INFINITY : best_RM;"),
+        ),
     ),
     *_of(
         "row_max",
         {"M": 7, "N": 45},
-        ("minimum for maximum", r"max\(", "min(", 0),
-        ("the edge is not looked at", GUARD, "if (0)", 0),
+        ("minimum for maximum", r"max\(", "min(", 0, ("theirs > mine", "theirs < mine")),
+        ("the edge is not looked at", GUARD, "if (0)", 0, ("unit < 13", "unit < 12")),
     ),
     *_of(
         "prefix_sum",
         {"N": 3001},
-        ("exclusive for inclusive", r"(S\[[^\]]*\]) = prefix(\w*)", r"\1 = held\2", 0),
-        ("the blocks before are forgotten", r"S_RM = prefix_sum_prefix_\[[^\]]*\]", "S_RM = 0.0f", 0),
+        (
+            "exclusive for inclusive",
+            r"(S\[[^\]]*\]) = prefix(\w*)",
+            r"\1 = held\2",
+            0,
+            ("= prefix;\n    ", "= held;\n    "),
+        ),
+        (
+            "the blocks before are forgotten",
+            r"S_RM = prefix_sum_prefix_\[[^\]]*\]",
+            "S_RM = 0.0f",
+            0,
+            (r"carry \+ before", "carry"),
+        ),
         ("a block's total one element short", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
     ),
     *_of(
         "histogram",
         {"N": 3000, "BINS": 16},
-        ("an update that is not atomic and overwrites", r"atomic_add\(&(H\[[^\]]*\]), ", r"(\1 = ", 0),
+        (
+            "an update that is not atomic and overwrites",
+            r"atomic_add\(&(H\[[^\]]*\]), ",
+            r"(\1 = ",
+            0,
+            (r"atomicAdd\(&(H_SM\[.*), 1\)", r"\1 += 1"),
+        ),
         ("bins that are not cleared", r"(H_SM\[[^\]]*\]) = 0;", r"\1 = 1;", 0),
-        ("one bin is not written", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", -1),
+        (
+            "one bin is not written",
+            LOOP,
+            r"for (int \1 = 0; \1 < \2 - 1; ++\1)",
+            -1,
+            (r"tid < 16\)(\s*atomic)", r"tid < 15)\1"),
+        ),
     ),
     *_of(
         "jacobi2d",
         {"N": 37, "M": 45},
         ("a neighbour at the wrong place", r"\+ 47\]", "+ 46]", 0),
-        ("the edge is overwritten", r"\+ 88\] = ", "+ 89] = ", 0),
-        ("a neighbour is left out", r" \+\s+\*\(__global const float8_u \*\)&A\[[^\]]*\+ 95\]", "", 0),
+        ("the edge is overwritten", r"\+ 88\] = ", "+ 89] = ", 0, (r"\+ 48\] = ", "+ 49] = ")),
+        (
+            "a neighbour is left out",
+            r" \+\s+\*\(__global const float8_u \*\)&A\[[^\]]*\+ 95\]",
+            "",
+            0,
+            (r" \+\s+A\[[^\]]*\+ 95\]", ""),
+        ),
     ),
     *_of(
         "transpose",
