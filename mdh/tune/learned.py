@@ -17,6 +17,7 @@ from mdh.device.cache import default_folder, key_of, open_cache
 from mdh.diagnostics import Failed
 from mdh.tune.prior import NOMINAL, Prediction, Signs
 from mdh.tune.prior.begin import Pairs
+from mdh.tune.prior.constants import EDITION
 from mdh.tune.records.disk import replace_file
 
 SCHEMA = "mdh.model/1"
@@ -54,7 +55,7 @@ def some(pairs: Sequence[tuple[T, float]]) -> Sequence[tuple[T, float]]:
 
 def place_of(title: str, target: str, kind: str, version: str) -> Path:
     """The file of a device, as its title names it, and of the model of this version of mdh."""
-    names = (SCHEMA, title, target, kind, version, repr(NOMINAL[kind]))
+    names = (SCHEMA, title, target, kind, version, str(EDITION), repr(NOMINAL[kind]))
     return default_folder() / "model" / f"{key_of(*names)}.json"
 
 

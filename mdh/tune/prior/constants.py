@@ -7,6 +7,8 @@ from typing import Any
 
 from mdh.tune.prior import cpu, gpu
 
+EDITION = 1
+"""Of what the terms mean: another one makes what was learned before it void."""
 Number = Any
 """A float, or an array of them."""
 NAMES = {"cpu": cpu.TERMS, "gpu": gpu.TERMS}
