@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
@@ -13,7 +14,8 @@ import mdh
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import THOROUGH, Candidate, Job, Limits
+from mdh.tune.pace import effort_for
+from mdh.tune.values import THOROUGH, Candidate, Job, Limits, Trial
 
 ROOT = Path(__file__).resolve().parent.parent
 INPUTS = ROOT / "inputs_c"
@@ -64,22 +66,43 @@ AGAINST_ITSELF = {
 
 
 def searched(case: Case, device: str, trials: int) -> str:
-    """A row: what a search of so many trials took, and how much of it the tuner's own process."""
+    """A row: what a search of so many trials took, and what the bench takes for them without a search."""
     with tempfile.TemporaryDirectory(prefix="mdh-times-") as folder:
-        own, start = time.process_time(), time.perf_counter()
+        # neither run finds what the other one, or an earlier day, has built
+        os.environ["XDG_CACHE_HOME"] = folder
+        own = time.process_time()
         found = mdh.tune(
             INPUTS / f"{case.program}.c", SPACES / f"{case.space}.mdh", device, trials=trials,
             budget="1h", defines=dict(case.sizes), out=folder,
         )  # fmt: skip
-        wall, own = time.perf_counter() - start, time.process_time() - own
+        own = time.process_time() - own
     quick = [t for t in found.trials if t.phase == "quick"]
     right = sum(t.outcome.failure is None for t in quick)
-    # a rate is of the search: the finals come after the last quick trial
-    rate = 60 * len(quick) / max(t.elapsed for t in quick)
+    ends = [t.elapsed for t in quick]
+    search, alone = max(ends) - min(ends), asyncio.run(measured_alone(found.job, quick))
     return (
-        f"| {case.name} | {len(quick):,} | {right:,} | {wall:.0f} | {rate:,.0f} | {own:.1f} |"
-        f" {100 * own / wall:.1f} % | {1e3 * own / len(quick):.1f} |"
+        f"| {case.name} | {len(quick):,} | {right:,} | {60 * len(quick) / search:,.0f} | {search:.1f} |"
+        f" {alone:.1f} | {100 * (1 - alone / search):.1f} % | {1e3 * own / len(quick):.1f} |"
     )
+
+
+async def measured_alone(job: Job, trials: list[Trial]) -> float:
+    """Seconds from the first result to the last when the candidates are at hand from the start."""
+    ends: list[float] = []
+    best: float | None = None
+    async with LocalBench(job) as bench:
+        free = asyncio.Semaphore(bench.slots)
+
+        async def one(trial: Trial) -> None:
+            nonlocal best
+            async with free:
+                outcome = await bench.trial(trial.candidate, effort_for(best), Limits())
+                ends.append(time.perf_counter())
+                if outcome.seconds is not None:
+                    best = outcome.seconds if best is None else min(best, outcome.seconds)
+
+        await asyncio.gather(*(one(t) for t in trials))
+    return max(ends) - min(ends)
 
 
 def budgeted(case: Case, device: str, seconds: float) -> str:
@@ -137,10 +160,12 @@ def main() -> None:
         sys.stderr.write("\n".join(more) + "\n")
 
     add(
-        "`./scripts/tuner-times` writes this page. Own time: CPU seconds of the process that proposes, ranks",
-        "by the model and records, all its threads; builders and measuring workers are others.",
+        "`./scripts/tuner-times` writes this page. `search`: seconds from the first result of a search to",
+        "its last; `alone`: of the same candidates, built and measured once more without a search, a model",
+        "or a record; `overhead`: the share of the search by which it is longer. `own`: CPU time of the",
+        "process that proposes, ranks and records; it works while others build and measure.",
         "",
-        "| search | trials | right | s | trials a minute | own s | share of wall time | own ms a trial |",
+        "| space | trials | right | a minute | search s | alone s | overhead | own ms a trial |",
         "|---|---|---|---|---|---|---|---|",
     )
     for case in SEARCHED[kind]:
