@@ -30,7 +30,8 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
     if json:
         variables = [asdict(v) for v in space.variables]
         told = None if model is None else asdict(model)
-        show_json(ok("explain", space=asdict(found), model=told, variables=variables))
+        counted = {**asdict(found), "counted": space.counted}
+        show_json(ok("explain", space=counted, model=told, variables=variables))
     else:
         show(_text(space, found) + ("" if model is None else "\n" + _model_text(model)))
 
@@ -46,6 +47,7 @@ def _text(space: Space, found: Account) -> str:
     lines += [
         f"  every combination of values   {_number(found.raw)}",
         f"  structurally legal            {_number(found.structural)}",
+        *(f"    counted: {rule}" for rule in space.counted),
         f"  legal                         {legal}",
     ]
     if found.legal:

@@ -7,9 +7,10 @@ have claimed; paths that reach the same state have the same futures, so they are
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import NamedTuple
 
 from mdh.schedule.model import CORE_LAYERS
-from mdh.tune.space.signature import NEUTRAL, Bounds, Signature, split_over
+from mdh.tune.space.signature import NEUTRAL, Bounds, Signature
 from mdh.tune.values import Value
 
 
@@ -24,12 +25,22 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowed:
+    """What a frame (see `frames`) allows at a step: splits over `layers`; one over `marked` leaves `mark`."""
+
+    layers: frozenset[str]
+    marked: frozenset[str]
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One step of one dimension.
 
     tile: the variable of a tile hole, `tiles` its set (None: the default domain); else `fixed` (None: `^`).
     core: the variable of a core hole. inherited: a later `^` or the implied step repeats the loop
-    position (a layer has none), so that it matters also where this step has one part.
+    position (a layer has none), so that it matters also where this step has one part. allowed: by the frame;
+    None: every layer.
     """
 
     tile: int | None
@@ -38,19 +49,21 @@ class Entry:
     core: int | None
     choices: tuple[Choice, ...]
     inherited: bool = False
+    allowed: Allowed | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """depth: of the last layer, -1 before the first and where labels give the code another order."""
+class State(NamedTuple):
+    """depth: of the last layer, -1 before the first and where labels give the code another order.
+
+    A tuple, as signatures are: tables of many thousands of them are looked up all the time.
+    """
 
     tile: int
     signature: Signature
     depth: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """One decision: the tile and the choice that lead from a state to the next."""
 
     before: State
@@ -108,13 +121,13 @@ class Chain:
     def end(self, state: State) -> Signature:
         """What the chain as a whole leaves to agree on."""
         names = tuple(pair for pair in state.signature.names if pair[0] in self.kept)
-        return Signature(state.signature.units, state.signature.claims, names)
+        return state.signature._replace(names=names)
 
     def _tiles(self, entry: Entry, state: State) -> tuple[int, ...]:
         if entry.tile is None:
             return (state.tile if entry.fixed is None else min(entry.fixed, state.tile),)
         sizes = default_tiles(state.tile) if entry.tiles is None else _members(entry.tiles, state.tile)
-        known = dict(state.signature.names).get(entry.tile)
+        known = dict(state.signature.names).get(entry.tile) if self.shared else None
         if known is not None:
             sizes = tuple(s for s in sizes if s == known)
         legal = self.allowed.get(entry.tile)
@@ -128,10 +141,17 @@ class Chain:
                 return None
             if choice.layer == "VEC" and (tile != 1 or parts not in self.vectors):
                 return None
-            signature = split_over(signature, choice.layer, choice.axes, parts)
-            if not self.bounds.possible(signature):
+            mark, frame = 0, entry.allowed
+            if frame is not None:
+                if choice.layer not in frame.layers:
+                    return None
+                mark = frame.mark if choice.layer in frame.marked else 0
+            split = self.bounds.split(signature, choice.layer, choice.axes, parts, mark)
+            if split is None:
                 return None
-            depth = level
+            signature, depth = split, level
+        if not self.shared:
+            return State(tile, signature, depth if self.ordered else -1)
         names = dict(signature.names)
         for variable, value in ((entry.tile, tile), (entry.core, word_of(choice))):
             if (
@@ -141,7 +161,7 @@ class Chain:
             ):
                 return None
         if len(names) != len(signature.names):
-            signature = Signature(signature.units, signature.claims, tuple(sorted(names.items())))
+            signature = signature._replace(names=tuple(sorted(names.items())))
         return State(tile, signature, depth if self.ordered else -1)
 
 

@@ -15,13 +15,19 @@ NO_VALUE, NO_COMBINATION = "S160", "S161"
 def explain_empty(
     joint: Joint, names: Sequence[str], openings: Sequence[Opening], program: Program
 ) -> Iterator[Diagnostic]:
-    """The holes that no value fits; where each has some, the dimensions that do not go together."""
+    """The holes that no value fits; where each has some, the dimensions that do not go together.
+
+    `joint` is the space without the rule that layers nest: what has points there breaks it in all of them.
+    """
+    if joint.count:
+        yield _not_nested(openings)
+        return
     found = False
     for group in joint.groups:
-        if not group.rows:
+        if not group.count:
             found = True
             yield _no_value([names[v] for v in group.variables], openings)
-    for paths in joint.paths:
+    for paths in (p for (strand,) in joint.strands for p in strand.paths):
         if not paths.table:
             found = True
             yield _stuck(paths, names, openings, program)
@@ -68,14 +74,22 @@ def _no_combination(joint: Joint, openings: Sequence[Opening], program: Program)
     return Diagnostic(NO_COMBINATION, headline, _labels(places), help=said)
 
 
+def _not_nested(openings: Sequence[Opening]) -> Diagnostic:
+    headline = "the space is empty: in every choice of values a core layer lies inside one that it contains"
+    said = "layers nest outer to inner in code order: CLU and BLK, then WRP and THR, then VEC"
+    places = [o for o in openings if o.what in ("tile", "core")]
+    return Diagnostic(NO_COMBINATION, headline, _labels(places), help=said)
+
+
 def _blocked(joint: Joint) -> int:
     """The first stage whose chains cannot be joined."""
     reached = {NEUTRAL}
-    for i, paths in enumerate(joint.paths):
-        after = (joint.join(i, acc, s) for acc in reached for s in paths.table)
-        reached = {a[1] for a in after if a is not None}
-        if not reached:
-            return joint.chains[i].stage
+    for members, (strand,) in zip(joint.stages, joint.strands, strict=True):
+        for paths, tally in zip(strand.paths, strand.tallies, strict=True):
+            after = (tally.join(acc, s) for acc in reached for s in paths.table)
+            reached = {a[1] for a in after if a is not None}
+            if not reached:
+                return joint.chains[members[0]].stage
     return 0
 
 

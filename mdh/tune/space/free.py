@@ -14,6 +14,21 @@ class Group:
     variables: tuple[int, ...]
     rows: tuple[tuple[Value, ...], ...]
 
+    @property
+    def count(self) -> int:
+        return len(self.rows)
+
+    @property
+    def columns(self) -> tuple[tuple[Value, ...], ...]:
+        """For each variable the values that it takes in some row."""
+        return tuple(tuple(dict.fromkeys(column)) for column in zip(*self.rows, strict=True))
+
+    def unrank(self, rank: int) -> tuple[Value, ...]:
+        return self.rows[rank]
+
+    def rank(self, row: tuple[Value | None, ...]) -> int | None:
+        return self.rows.index(row) if row in self.rows else None
+
     def nearest(self, wish: Mapping[int, Value]) -> tuple[Value, ...]:
         """The row with the fewest values that differ from the wished ones; numbers count by distance."""
         return min(self.rows, key=lambda row: self._distance(row, wish))

@@ -1,5 +1,6 @@
 """From a schedule with holes to its space."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,7 +18,10 @@ from mdh.tune.space.domains import LANES, choices_of, core_choices, free_values,
 from mdh.tune.space.empty import explain_empty
 from mdh.tune.space.exact import Joint
 from mdh.tune.space.free import Given, Group, Layout, layout_groups
+from mdh.tune.space.ladder import Ladder
+from mdh.tune.space.memory import Memory, code_order
 from mdh.tune.space.model import Kind, Variable
+from mdh.tune.space.nested import nested
 from mdh.tune.space.places import Namer, Opening
 from mdh.tune.space.signature import Bounds
 from mdh.tune.space.space import Loops, Space
@@ -43,9 +47,12 @@ def make_space(
     sections, openings = _named(program, schedule, default)
     _shape(program, schedule, sections, machine, target, deterministic)
     build = _Build(program, seen_by(machine, target), target, openings)
-    joint = Joint(build.chains(sections), build.groups(sections))
+    chains, groups = build.chains(sections), build.groups(sections)
+    joint = Joint(chains, groups, None)
+    if openings:  # of a schedule without holes the checker says where its layers do not nest
+        joint = nested(joint, [code_order(section) for _, section in sections])
     if joint.count == 0:
-        raise Failed(*explain_empty(joint, build.names, openings, program))
+        raise Failed(*explain_empty(Joint(chains, groups, None), build.names, openings, program))
     sizes = {s.name: s.size for s in program.scalars if s.size is not None}
     constants = tuple({**dict(program.constants), **sizes}.items())
     bare = tuple(unlimited(section) for _, section in sections)
@@ -218,8 +225,8 @@ class _Build:
             case _:
                 return (Choice(None),)
 
-    def groups(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Group, ...]:
-        """Everything outside of chains: layouts that are open in places, and single variables."""
+    def groups(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Group | Ladder, ...]:
+        """Everything outside of chains: layouts open in places, memory entries by buffer, single holes."""
         layouts = [
             Layout(
                 tuple(
@@ -231,9 +238,13 @@ class _Build:
             for entries in _open_layouts(section)
         ]
         joint = layout_groups(layouts, self.domains)
-        grouped = {v for g in joint for v in g.variables}
-        single = (i for i in self.domains if i not in grouped | self.walked)
-        return (*joint, *(Group((i,), tuple((v,) for v in self.domains[i])) for i in single))
+        grouped = {v for g in joint for v in g.variables} | self.walked
+        places = Counter(self.index[o.variable] for o in self.openings)
+        memory = Memory(self.index, self.domains, lambda v: places[v] == 1 and v not in grouped)
+        ladders = tuple(ladder for _, section in sections for ladder in memory.ladders(section))
+        grouped |= {v for ladder in ladders for v in ladder.variables}
+        single = (i for i in self.domains if i not in grouped)
+        return (*joint, *ladders, *(Group((i,), tuple((v,) for v in self.domains[i])) for i in single))
 
     def variables(self, joint: Joint) -> tuple[Variable, ...]:
         values: dict[int, set[Value]] = {}
@@ -242,16 +253,15 @@ class _Build:
             """What all its places take."""
             values[variable] = values[variable] & here if variable in values else here
 
-        for paths in joint.paths:
-            for entry, layer in zip(paths.chain.entries, paths.layers[1:], strict=True):
-                edges = [e for edges in layer.values() for e in edges]
+        for chain, said in zip(joint.chains, joint.said, strict=True):
+            for entry, (tiles, choices) in zip(chain.entries, said, strict=True):
                 if entry.tile is not None:
-                    take(entry.tile, {e.tile for e in edges})
+                    take(entry.tile, set(tiles))
                 if entry.core is not None:
-                    take(entry.core, {w for e in edges for w in _words(e.choice)})
+                    take(entry.core, {w for c in choices for w in _words(c)})
         for group in joint.groups:
-            for n, variable in enumerate(group.variables):
-                values[variable] = {row[n] for row in group.rows}
+            for variable, column in zip(group.variables, group.columns, strict=True):
+                values[variable] = set(column)
         return tuple(self._variable(i, values[i]) for i in range(len(self.names)))
 
     def _variable(self, i: int, values: set[Value]) -> Variable:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
-from math import log2
+from math import inf, log2
 from typing import Optional
 
 from mdh.tune.space.chain import Chain, Choice, Edge, State
@@ -26,6 +26,14 @@ class Paths:
     @cached_property
     def layers(self) -> list[dict[State, list[Edge]]]:
         return self.chain.layers() if self.like is None else self.like.layers
+
+    @cached_property
+    def spoken(self) -> tuple[tuple[set[int], set[Choice]], ...]:
+        """For each step the tiles and choices of some path that begins so."""
+        if self.like is not None:
+            return self.like.spoken
+        edges = [[e for edges in layer.values() for e in edges] for layer in self.layers[1:]]
+        return tuple(({e.tile for e in step}, {e.choice for e in step}) for step in edges)
 
     @cached_property
     def onward(self) -> list[dict[State, list[tuple[int, Choice, State]]]]:
@@ -105,9 +113,10 @@ class Paths:
         return None
 
     def nearest(
-        self, wish: Mapping[int, Value], fits: Callable[[Signature], bool]
-    ) -> tuple[Signature, Path] | None:
-        """The path least far from the wished values (variable -> value) whose signature fits."""
+        self, wish: Mapping[int, Value], fits: Callable[[Signature], bool], most: float = inf
+    ) -> tuple[float, Signature, Path] | None:
+        """The path least far from the wished values (variable -> value) whose signature fits, and how far
+        it is; None where none is within `most`."""
         order = count()
         start = next(iter(self.layers[0]))
         queue: list[tuple[float, int, int, State, Path]] = [(0.0, 0, next(order), start, ())]
@@ -115,13 +124,15 @@ class Paths:
         while queue:
             cost, level, _, state, path = heappop(queue)
             level = -level
+            if cost > most:
+                return None
             if (level, state) in seen:
                 continue
             seen.add((level, state))
             if level == len(self.chain.entries):
                 signature = self.chain.end(state)
                 if fits(signature):
-                    return signature, path
+                    return cost, signature, path
                 continue
             entry = self.chain.entries[level]
             for tile, choice, after in self.onward[level][state]:

@@ -1,19 +1,21 @@
 """Cheap rejection: what can be said against a point from its values alone, much faster than the checker.
 
 Only reasons for which the checker would refuse the point too: K106 (layers nest outer to inner in code
-order), K150 (copies go inward), S122 (conditions, where all their names are known).
+order), K140 (blocks share no region), K150 (copies go inward), K152 and K153 (capacity of shared memory and
+registers, from below), K163 (blocks of a cluster), S122 (conditions, where all their names are known).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mdh.diagnostics import Failed
-from mdh.schedule.hole_values import memory_entry
-from mdh.schedule.model import CORE_LAYERS, REGIONS, Hole, Mem, Place, Section, Where
-from mdh.schedule.names import region_of
+from mdh.ir.plan import StagePlan
+from mdh.schedule.model import CORE_LAYERS, REGIONS, Hole, Section, Where
 from mdh.schedule.where import evaluate, names_of
 from mdh.tune.space.domains import LOOP
 from mdh.tune.space.exact import Joint
+from mdh.tune.space.lean import Lean
+from mdh.tune.space.memory import code_order
 from mdh.tune.values import Value
 
 
@@ -25,12 +27,13 @@ class Plausible:
     sections: tuple[Section, ...]
     names: Mapping[str, int]
     constants: Mapping[str, int]
+    stages: tuple[Lean, ...]
 
     def __call__(self, values: Mapping[int, Value]) -> bool:
         return (
             all(self._holds(where, values) for section in self.sections for where in section.wheres)
             and self._nested(values)
-            and all(self._inward(section, values) for section in self.sections)
+            and all(self._inward(lean, values) and _roomy(lean, lean.plan(values)) for lean in self.stages)
         )
 
     def _holds(self, where: Where, values: Mapping[int, Value]) -> bool:
@@ -49,29 +52,59 @@ class Plausible:
 
     def amended(self, values: Mapping[int, Value]) -> dict[int, Value]:
         """Near the point: a loop where an open entry splits over a layer that is out of place there, `^`
-        where an open entry would copy outward."""
+        where an open entry would copy outward, holds what blocks share, or takes more than there is."""
         out = dict(values)
         for (stage, s), splits in self._splits(values).items():
             before = self._deepest(stage, s, out)
             for depth, core in splits:
                 if depth < before and core is not None:
                     out[core] = LOOP
-        for section in self.sections:
-            nearest: dict[int, int] = {}
-            for s in _code_order(section):
-                step = section.steps[s]
-                for buffer, mem in enumerate((*step.inputs, *step.outputs)):
-                    region = self._region(mem, out)
-                    rank = REGIONS.index(region) if region in ("DM", "SM", "RM") else REGIONS.index("RM")
-                    if rank < nearest.get(buffer, 0) and isinstance(mem.value, Hole):
-                        out[self.names[mem.value.name or ""]] = "^"
-                    elif region in ("DM", "SM", "RM"):
-                        nearest[buffer] = rank
+        for lean in self.stages:
+            self._unclustered(lean, out)
+            self._turned_inward(lean, out)
+            plan = lean.plan(out)
+            for i in plan.code_order[: lean.meeting(plan) + 1]:
+                for holding in plan.steps[i].holdings:
+                    self._left_out(lean, plan.steps[i].number, holding.buffer, out)
+            while over := lean.excess(plan := lean.plan(out)):
+                if not any(self._left_out(lean, plan.steps[f.step or 0].number, f.buffer, out) for f in over):
+                    break
         return out
+
+    def _unclustered(self, lean: Lean, out: dict[int, Value]) -> None:
+        """Loops for blocks of a cluster that are too many, and for clusters that the machine has not."""
+        for layer in ("BLK", "CLU"):
+            if lean.clustered(lean.plan(out)):
+                return
+            for chain in lean.chains:
+                for core in (e.core for e in chain.entries if e.core is not None):
+                    if _layer(out[core]) == layer:
+                        out[core] = LOOP
+
+    def _turned_inward(self, lean: Lean, out: dict[int, Value]) -> None:
+        nearest: dict[int, int] = {}
+        for s in code_order(lean.section):
+            step = lean.section.steps[s]
+            for buffer, mem in enumerate((*step.inputs, *step.outputs)):
+                region = lean.region(mem, out)
+                rank = REGIONS.index(region) if region in ("DM", "SM", "RM") else REGIONS.index("RM")
+                if rank < nearest.get(buffer, 0) and isinstance(mem.value, Hole):
+                    out[self.names[mem.value.name or ""]] = "^"
+                elif region in ("DM", "SM", "RM"):
+                    nearest[buffer] = rank
+
+    def _left_out(self, lean: Lean, s: int, buffer: str, out: dict[int, Value]) -> bool:
+        """`^` in the entry of a buffer, where that is open."""
+        step = lean.section.steps[s]
+        buffers = (*lean.program.inputs(lean.stage), *lean.program.outputs(lean.stage))
+        entry = (*step.inputs, *step.outputs)[buffers.index(buffer)].value
+        if isinstance(entry, Hole):
+            out[self.names[entry.name or ""]] = "^"
+        return isinstance(entry, Hole)
 
     def _deepest(self, stage: int, step: int, values: Mapping[int, Value]) -> int:
         """The deepest layer of the steps outside of a step."""
-        order = _code_order(self.sections[stage])
+        order = code_order(self.sections[stage])
         outside = order[: order.index(step)]
         splits = self._splits(values)
         return max((d for s in outside for d, _ in splits.get((stage, s), ())), default=-1)
@@ -81,7 +114,7 @@ class Plausible:
         depths = self._splits(values)
         for stage, section in enumerate(self.sections):
             deepest = -1
-            for s in _code_order(section):
+            for s in code_order(section):
                 here = [depth for depth, _ in depths.get((stage, s), ())]
                 if here:
                     if min(here) < deepest:
@@ -103,13 +136,13 @@ class Plausible:
                 tile = size
         return out
 
-    def _inward(self, section: Section, values: Mapping[int, Value]) -> bool:
+    def _inward(self, lean: Lean, values: Mapping[int, Value]) -> bool:
         """K150, of regions."""
         nearest: dict[int, int] = {}
-        for s in _code_order(section):
-            step = section.steps[s]
+        for s in code_order(lean.section):
+            step = lean.section.steps[s]
             for buffer, mem in enumerate((*step.inputs, *step.outputs)):
-                region = self._region(mem, values)
+                region = lean.region(mem, values)
                 if region in ("DM", "SM", "RM"):
                     rank = REGIONS.index(region)
                     if rank < nearest.get(buffer, 0):
@@ -117,24 +150,12 @@ class Plausible:
                     nearest[buffer] = rank
         return True
 
-    def _region(self, mem: Mem, values: Mapping[int, Value]) -> str | None:
-        entry = mem.value
-        if isinstance(entry, Hole):
-            found = memory_entry(values[self.names[entry.name or ""]])
-            entry = found if isinstance(found, Place) else entry
-        if not isinstance(entry, Place):
-            return None
-        region = entry.region
-        if isinstance(region, Hole):
-            region = str(values[self.names[region.name or ""]])
-        return region_of(region)
+
+def _roomy(lean: Lean, plan: StagePlan) -> bool:
+    """K163, K140, K152, K153."""
+    return lean.clustered(plan) and lean.visible(plan) and not lean.excess(plan)
 
 
 def _layer(word: Value) -> str | None:
     layer = str(word).partition(".")[0]
     return layer if layer in CORE_LAYERS else None
-
-
-def _code_order(section: Section) -> list[int]:
-    steps = section.steps
-    return sorted(range(len(steps)), key=lambda s: s if steps[s].label is None else steps[s].label or 0)

@@ -6,8 +6,9 @@ That lets points be counted without being listed: dimensions are counted apart, 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
+from typing import NamedTuple
 
 from mdh.machine import Machine
 from mdh.tune.values import Value
@@ -18,14 +19,15 @@ LANES = 32
 AXES = "xyz"
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """units: of the layers COUNTED. claims: of each layer (name, axes that each split over it may take, as
-    bit sets, sorted); names: values of variables that other dimensions share, by index, sorted."""
+    bit sets, sorted); names: values of variables that other dimensions share, by index, sorted; marks: what
+    the frame (see `frames`) is owed and has got, as a bit set."""
 
     units: tuple[int, ...] = (1,) * len(COUNTED)
     claims: tuple[tuple[str, tuple[int, ...]], ...] = ()
     names: tuple[tuple[int, Value], ...] = ()
+    marks: int = 0
 
 
 NEUTRAL = Signature()
@@ -43,7 +45,11 @@ class Bounds:
 
     def possible(self, s: Signature) -> bool:
         """Further splits may still make `s` legal."""
-        return self.units_possible(s.units) and all(assignments(masks) for _, masks in s.claims)
+        return self.units_possible(s.units) and axis_choices(s.claims) > 0
+
+    def split(self, s: Signature, layer: str, axes: int, parts: int, mark: int) -> Signature | None:
+        """One more split of `parts` units over a layer; None where nothing can make it legal any more."""
+        return _split(self, s, layer, axes, parts, mark)
 
     def units_possible(self, units: tuple[int, ...]) -> bool:
         """Units only grow."""
@@ -73,21 +79,26 @@ def joined(a: Signature, b: Signature) -> Signature | None:
             merged[layer] = tuple(sorted(merged.get(layer, ()) + masks))
         claims = tuple(sorted(merged.items()))
     x, y = a.units, b.units
-    return Signature((x[0] * y[0], x[1] * y[1]), claims, names)
+    return Signature((x[0] * y[0], x[1] * y[1]), claims, names, a.marks | b.marks)
 
 
-def split_over(s: Signature, layer: str, axes: int, parts: int) -> Signature:
-    """One more split of `parts` units over a layer, on one of `axes`."""
+@lru_cache(maxsize=1 << 17)
+def _split(bounds: Bounds, s: Signature, layer: str, axes: int, parts: int, mark: int) -> Signature | None:
+    split = _split_over(s, layer, axes, parts, mark)
+    return split if bounds.possible(split) else None
+
+
+def _split_over(s: Signature, layer: str, axes: int, parts: int, mark: int) -> Signature:
     units = tuple(u * parts if name == layer else u for name, u in zip(COUNTED, s.units, strict=True))
     claims = dict(s.claims)
     claims[layer] = tuple(sorted((*claims.get(layer, ()), axes)))
-    return Signature(units, tuple(sorted(claims.items())), s.names)
+    return Signature(units, tuple(sorted(claims.items())), s.names, s.marks | mark)
 
 
 @cache
 def assignments(masks: tuple[int, ...]) -> int:
     """In how many ways splits over one layer can take an axis each, no axis twice."""
-    return sum(1 for _ in assigned(masks))
+    return 0 if len(masks) > len(AXES) else sum(1 for _ in assigned(masks))
 
 
 def assigned(masks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -98,8 +109,10 @@ def assigned(masks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
             yield axes
 
 
-def axis_choices(s: Signature) -> int:
+@cache
+def axis_choices(claims: tuple[tuple[str, tuple[int, ...]], ...]) -> int:
+    """In how many ways the splits over all layers can take their axes."""
     n = 1
-    for _, masks in s.claims:
+    for _, masks in claims:
         n *= assignments(masks)
     return n

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
+from mdh.check.ability import seen_by
 from mdh.check.run import check
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
@@ -12,14 +13,16 @@ from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
 from mdh.schedule.model import Schedule
-from mdh.tune.space.domains import LOOP
+from mdh.tune.space.domains import LOOP, core_layers
 from mdh.tune.space.exact import Joint
 from mdh.tune.space.idle import without_idle_attributes
+from mdh.tune.space.ladder import Ladder
+from mdh.tune.space.lean import Lean
 from mdh.tune.space.model import Point, Variable
 from mdh.tune.space.plausible import Plausible
 from mdh.tune.values import Value
 
-PATIENCE = 100
+PATIENCE = 50
 """Draws that are rejected before points are amended instead."""
 
 
@@ -47,10 +50,11 @@ class Loops:
 
 @dataclass(frozen=True)
 class Space:
-    """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers.
+    """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers and
+    how they nest (by bands, see `nested`), regions from outside in.
 
     variables: in the order of their first places. What else makes a schedule legal (`where`, capacity,
-    nesting over dimensions, dependences) is asked of single points, by `plan`. template: the schedule, each
+    nesting inside of a band, dependences) is asked of single points, by `plan`. template: the schedule, each
     hole named after its variable. constants: the program's, for conditions.
     """
 
@@ -68,6 +72,20 @@ class Space:
     def count(self) -> int:
         """Structurally legal points, exactly."""
         return self.joint.count
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The rules that hold in every point, in words; what else there is to a legal schedule is asked of
+        single points."""
+        rules = ["tiles, sets and shared names", "units and axes of layers"]
+        if self.joint.nestings:
+            bands = self.joint.nestings[0].bands
+            known = core_layers(self.machine, self.target)
+            shown = (" ".join(layer for layer in band if layer in known) for band in bands)
+            rules.append(f"nesting of layers ({' > '.join(shown)})")
+        if any(isinstance(group, Ladder) for group in self.joint.groups):
+            rules.append("copies inward")
+        return tuple(rules)
 
     @property
     def raw(self) -> int:
@@ -118,7 +136,15 @@ class Space:
     @cached_property
     def _plausible(self) -> Plausible:
         names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
-        return Plausible(self.joint, self.template.sections, names, dict(self.constants))
+        machine, sections = seen_by(self.machine, self.target), self.template.sections
+        stages = tuple(
+            Lean(
+                self.program, stage, section, tuple(c for c in self.joint.chains if c.stage == s), names,
+                machine, self.target,
+            )
+            for s, (stage, section) in enumerate(zip(self.program.stages, sections, strict=True))
+        )  # fmt: skip
+        return Plausible(self.joint, sections, names, dict(self.constants), stages)
 
     def nearest(self, wish: Sequence[Value | None]) -> Point:
         """A structurally legal point near a wished one; earlier dimensions come closest. None: no wish, which
