@@ -130,6 +130,7 @@ WORKLOADS: Mapping[str, Workload] = {
     for w in (
         _work("matmul", *_MNK),
         _work("matmul_init", *_MNK),
+        _work("matmul_double", *_MNK),
         _work("matmul_bias_relu", "M N K", "128 1024 1024", "16 32 24", "13 37 29"),
         _work("matmul_t", "M N K", "10 500 64", "16 32 24", "10 37 29"),
         _work("matmul_scaled", *_MNK, scalars={"alpha": 2.0, "beta": -3.0}),

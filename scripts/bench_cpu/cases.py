@@ -1,0 +1,113 @@
+"""What is measured: programs at sizes, with the work that each does at least."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ROW = 4 * 64
+"""Bytes of a row of the gathered table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """flops: the operations that the C text asks for; 0: the case moves memory and is judged by that alone.
+
+    schedule: the shipped one, empty where there is none. below: index arrays and the bound of their values.
+    touched: bytes that have to move, None: every array once. large: only with `--large`.
+    """
+
+    name: str
+    program: str
+    sizes: Mapping[str, int]
+    flops: float
+    schedule: str = ""
+    below: Mapping[str, int] = field(default_factory=dict)
+    touched: int | None = None
+    large: bool = False
+
+    @property
+    def path(self) -> Path:
+        return ROOT / "inputs_c" / f"{self.program}.c"
+
+    @property
+    def schedule_path(self) -> Path | None:
+        return ROOT / "schedules" / f"{self.schedule}.mdh" if self.schedule else None
+
+
+def _product(name: str, program: str, sizes: Mapping[str, int], schedule: str, **more: bool) -> Case:
+    return Case(name, program, sizes, 2.0 * prod(sizes.values()), schedule, **more)  # type: ignore[arg-type]
+
+
+def _mnk(m: int, n: int, k: int) -> dict[str, int]:
+    return {"M": m, "N": n, "K": k}
+
+
+def _ccsdt() -> list[Case]:
+    first = dict(zip("ABCDEFG", (24, 16, 16, 16, 24, 16, 24), strict=True))
+    other = dict(zip("ABCDEFG", (24, 16, 16, 24, 16, 16, 24), strict=True))
+    return [
+        _product(f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, "ccsdt.cpu") for n in range(1, 9)
+    ]
+
+
+def _gather(rows: int) -> Case:
+    bags, length = 128, 50
+    sizes = {"BAGS": bags, "LENGTH": length, "ROWS": rows, "D": 64}
+    moved = bags * length * (ROW + 4) + bags * ROW
+    name, below = f"gather-sum {rows}x64", {"I": rows}
+    return Case(name, "gather_sum", sizes, 0.0, "gather_sum.cpu", below, moved, rows > 2_000_000)
+
+
+_FIRST = {"N": 1, "H": 112, "W": 112, "C": 3, "K": 64, "R": 7, "S": 7, "STRIDE": 2}
+_INNER = {"N": 1, "H": 56, "W": 56, "C": 64, "K": 64, "R": 3, "S": 3}
+_GROUPED = {"N": 32, "G": 32, "C": 16, "F": 16, "H": 14, "W": 14, "R": 3, "S": 3}
+
+
+def cases(rows: int) -> tuple[Case, ...]:
+    """Every case, the small and the `--large` ones. rows: of the large gathered table, as memory allows."""
+    points = 112 * 112 * 64
+    return (
+        _product("matmul 1x1000x2048", "matmul_init", _mnk(1, 1000, 2048), ""),
+        _product("matmul 16x1000x2048", "matmul_init", _mnk(16, 1000, 2048), ""),
+        _product("matmul 10x500x64", "matmul_init", _mnk(10, 500, 64), "matmul.cpu.plain"),
+        _product("matmul 1024", "matmul_init", _mnk(1024, 1024, 1024), "matmul.cpu"),
+        _product("matmul 2048", "matmul_init", _mnk(2048, 2048, 2048), "matmul.cpu.large", large=True),
+        _product("matmul fp64 1024", "matmul_double", _mnk(1024, 1024, 1024), "matmul_double.cpu"),
+        _product("matmul transposed 512", "matmul_t", _mnk(512, 512, 512), "matmul_t.cpu"),
+        _product(
+            "batched 16x10x500x64", "batched_matmul", {"BATCH": 16, **_mnk(10, 500, 64)}, "batched_matmul.cpu"
+        ),
+        _product(
+            "batched transposed 500x26x72x26", "batched_matmul_t", {"BATCH": 500, **_mnk(26, 26, 72)},
+            "batched_matmul_t.cpu",
+        ),
+        Case("matvec 4096", "matvec", {"M": 4096, "K": 4096}, 2.0 * 4096**2, "matvec.cpu"),
+        Case("matvec 8192", "matvec", {"M": 8192, "K": 8192}, 2.0 * 8192**2, "matvec.cpu", large=True),
+        Case("dot 2^24", "dot", {"K": 1 << 24}, 2.0 * (1 << 24), "dot.cpu"),
+        _product("matmul bias relu 1024", "matmul_bias_relu", _mnk(1024, 1024, 1024), "matmul_bias_relu.cpu"),
+        Case("conv first layer", "conv2d", _FIRST, 2.0 * points * 147, "conv2d.cpu"),
+        Case("conv 56x56x64x64x3x3", "conv2d_56", _INNER, 2.0 * 56 * 56 * 64 * 576, "conv2d_56.cpu"),
+        Case("conv grouped", "grouped_conv", _GROUPED, 2.0 * 32 * 32 * 16 * 196 * 144, "grouped_conv.cpu"),
+        Case(
+            "filter 5x5 4096", "filter5x5", {"H": 4096, "W": 4096, "R": 5, "S": 5}, 50.0 * 4096**2,
+            "filter5x5.cpu",
+        ),
+        Case("jacobi3d 256", "jacobi3d", {"N": 256}, 7.0 * 256**3, "jacobi3d.cpu"),
+        Case("jacobi3d 512", "jacobi3d", {"N": 512}, 7.0 * 512**3, "jacobi3d.cpu", large=True),
+        *_ccsdt(),
+        Case("scan 2^24", "prefix_sum", {"N": 1 << 24}, 0.0, "prefix_sum.cpu"),
+        Case("histogram 2^24", "histogram", {"N": 1 << 24, "BINS": 1024}, 0.0, "histogram.cpu", {"B": 1024}),
+        _gather(1_000_000),
+        *([_gather(rows)] if rows > 2_000_000 else []),
+        Case("prl 2^15", "prl", {"I": 1 << 15, "J": 1 << 15}, 12.0 * (1 << 30), "prl.cpu", _records()),
+        Case("row maximum 8192", "row_max", {"M": 8192, "N": 8192}, 0.0, "row_max.cpu"),
+        Case("row argmax 8192", "row_argmax", {"M": 8192, "N": 8192}, 0.0, "row_argmax.cpu"),
+    )  # fmt: skip
+
+
+def _records() -> dict[str, int]:
+    """Values of the record linkage's fields: rare names, two sexes."""
+    fields = {"name": 5000, "birth": 20000, "sex": 2, "city": 300, "code": 9000}
+    return {**fields, **{f"new_{k}": v for k, v in fields.items()}}

@@ -1,0 +1,175 @@
+"""The contest: processes that take turns, ours before each peer's, so that a pair sees the same machine."""
+
+import time
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from scripts.bench_cpu import by_numpy
+from scripts.bench_cpu.cases import Case
+from scripts.bench_cpu.data import moved_bytes, program_of, random_arrays, written
+from scripts.bench_cpu.load import Meter
+from scripts.bench_cpu.roof import Rates
+from scripts.bench_cpu.worker import Turn, serve, serve_roof
+
+PAUSE = 0.004
+"""Seconds before a turn, in which the threads of the turn before go to sleep."""
+OTHERS, TICK = 0.1, 0.011
+"""A pair of turns is quiet if others used that share of its time, and one tick of the system's clock."""
+LEAST = 3
+SLOW = 1.0
+"""Seconds of a peer's call for which one pair must do."""
+RATES = 12
+"""Measurements of the machine's limits for a case."""
+_CONTEXT = get_context("spawn")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """rounds: pairs of turns of ours and each peer; cold: of them on evicted caches; seconds of a turn.
+
+    alone: one thread each, and time is what a contestant's process spent on its processor.
+    """
+
+    rounds: int
+    cold: int
+    seconds: float
+    budget: float
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A peer's turns, each with ours of just before. quiet: nobody else used much of the machine."""
+
+    peer: tuple[Turn, ...]
+    ours: tuple[Turn, ...]
+    quiet: bool
+
+    @property
+    def whole(self) -> float:
+        """Median of peer's whole call over ours."""
+        return median(p.whole / o.whole for p, o in zip(self.peer, self.ours, strict=True))
+
+    @property
+    def kernel(self) -> float:
+        """Median of peer's call over our kernels alone."""
+        return median(p.kernel / o.kernel for p, o in zip(self.peer, self.ours, strict=True))
+
+
+@dataclass
+class Result:
+    """verdicts: contestant to `right`, `absent` or `wrong …`. rates: of the machine."""
+
+    case: Case
+    verdicts: dict[str, str] = field(default_factory=dict)
+    warm: dict[str, Pairs] = field(default_factory=dict)
+    cold: dict[str, Pairs] = field(default_factory=dict)
+    rates: list[Rates] = field(default_factory=list)
+
+    def roof(self) -> tuple[float, str]:
+        """The least time of the case on this machine, by the best rates seen, and what bounds it."""
+        best = Rates(*(max(getattr(r, n) for r in self.rates) for n in ("f32", "f64", "read", "copy")))
+        program = program_of(self.case)
+        double = any(b.dtype.name == "f64" for b in program.buffers)
+        return best.seconds(self.case.flops, double, *moved_bytes(self.case, program))
+
+
+class Process:
+    """A contestant's process. `state`: ready or absent; `version`: of its library, or why it is absent."""
+
+    def __init__(self, name: str, target: Any, *args: Any) -> None:
+        self.name = name
+        self.connection, other = _CONTEXT.Pipe()
+        self.process = _CONTEXT.Process(target=target, args=(other, *args), daemon=True)
+        self.process.start()
+        other.close()
+        try:
+            self.state, self.version = self.connection.recv()
+        except EOFError:
+            self.state, self.version = "absent", "its process ended"
+
+    def ask(self, *order: Any) -> Any:
+        try:
+            self.connection.send(order)
+            return self.connection.recv()
+        except (EOFError, BrokenPipeError) as error:
+            raise ChildProcessError(f"{self.name} died of {order}") from error
+
+    def stop(self) -> None:
+        if self.process.is_alive():
+            self.connection.send(None)
+        self.process.join(10)
+
+
+class Contest:
+    """All processes. names: of the peers, the default schedule's among them."""
+
+    def __init__(self, names: tuple[str, ...], device: str, folder: Path, threads: int, alone: bool) -> None:
+        self.folder = folder
+        self.roof = Process("roof", serve_roof, folder, threads)
+        self.ours = Process("ours", serve, "ours", device, folder, threads, alone)
+        self.peers = {n: Process(n, serve, n, device, folder, threads, alone) for n in names}
+        every = (self.roof, self.ours, *self.peers.values())
+        self.meter = Meter([p.process.pid for p in every if p.process.pid is not None])
+
+    def stop(self) -> None:
+        for one in (self.roof, self.ours, *self.peers.values()):
+            one.stop()
+
+    def run(self, case: Case, settings: Settings) -> Result:
+        out = Result(case)
+        expected = self.expect(case)
+        ready = {n: p for n, p in self.peers.items() if p.state == "ready"}
+        for name, one in {"ours": self.ours, **ready}.items():
+            out.verdicts[name] = one.ask("prepare", case, expected)
+        ready = {n: p for n, p in ready.items() if out.verdicts[n] == "right"}
+        ours = self.ours
+        if out.verdicts["ours"] == "absent" and "default" in ready:
+            ours = ready["default"]
+        if out.verdicts["ours"].startswith("wrong"):
+            return out
+        for name, one in ready.items():
+            out.warm[name] = self._pairs(out, ours, one, settings.rounds, settings, False)
+            out.cold[name] = self._pairs(out, ours, one, settings.cold, settings, True)
+        return out
+
+    def _pairs(
+        self, out: Result, ours: Process, peer: Process, rounds: int, s: Settings, cold: bool
+    ) -> Pairs:
+        """Turn by turn until enough pairs had the machine for themselves, or the budget of seconds is spent.
+        Where too few had, all count."""
+        pairs, quiet = list[tuple[Turn, Turn]](), list[tuple[Turn, Turn]]()
+        start = time.perf_counter()
+        least = LEAST
+        while len(quiet) < rounds and (len(pairs) < least or time.perf_counter() < start + s.budget):
+            time.sleep(PAUSE)
+            self.meter.seconds()
+            began = time.perf_counter()
+            first: Turn = ours.ask("turn", s.seconds, cold)
+            time.sleep(PAUSE)
+            second: Turn = peer.ask("turn", s.seconds, cold)
+            took = time.perf_counter() - began
+            pairs.append((first, second))
+            least = 1 if second.whole > SLOW else LEAST
+            if s.alone or self.meter.seconds() <= OTHERS * took + TICK:
+                quiet.append(pairs[-1])
+            if not cold and len(out.rates) < RATES:
+                time.sleep(PAUSE)
+                out.rates.append(self.roof.ask("rates"))
+        kept = quiet if len(quiet) >= LEAST else pairs
+        return Pairs(tuple(p for _, p in kept), tuple(o for o, _ in kept), kept is quiet)
+
+    def expect(self, case: Case) -> Path:
+        """numpy's results on doubles, kept for the processes to compare theirs with."""
+        program = program_of(case)
+        arrays = random_arrays(case, program)
+        wide = {k: v.astype(np.float64) if v.dtype.kind == "f" else v for k, v in arrays.items()}
+        by_numpy.prepare(case.program, wide)()
+        for name in written(program):
+            np.save(self.folder / f"{name}.npy", wide[name])
+        return self.folder

@@ -1,0 +1,73 @@
+"""scripts/bench: its contestants compute what the programs mean, and its page says who won."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mdh.frontend.c import read_program
+from mdh.reference import evaluate
+from scripts.bench_cpu import by_gcc, by_numpy, table
+from scripts.bench_cpu.cases import cases
+from scripts.bench_cpu.data import program_of, random_arrays, written
+from scripts.bench_cpu.roof import Rates
+from scripts.bench_cpu.turns import Pairs, Result, Settings
+from scripts.bench_cpu.worker import Turn
+from tests.arrays import random_arrays as small_arrays
+from tests.corpus import WORKLOADS
+
+CASES = {c.name: c for c in cases(3_000_000)}
+PROGRAMS = sorted({c.program for c in CASES.values()})
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_numpy_computes_the_program(name: str) -> None:
+    work = WORKLOADS[name]
+    sizes = dict(work.small[-1])
+    program = read_program(work.source, defines=sizes)
+    below = {array: sizes[size] for array, size in work.below.items()}
+    arrays = small_arrays(program, 3, "exact", below)
+    for array in written(program):
+        arrays[array][...] = 0
+    expected = evaluate(program, arrays, {})
+    by_numpy.prepare(name, arrays)()
+    for array, values in expected.items():
+        assert np.allclose(arrays[array], values, rtol=1e-5), array
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.skipif(by_gcc.compiler() is None, reason="no C compiler")
+def test_directives_are_c(name: str, tmp_path: Path) -> None:
+    case = next(c for c in CASES.values() if c.program == name)
+    text = by_gcc.threaded(name, case.path.read_text(encoding="utf-8"))
+    assert text.count("#pragma omp parallel for") == 1
+    assert by_gcc.prepare(case, {}, tmp_path) is not None
+
+
+def test_cases_are_read_and_small_ones_are_drawn() -> None:
+    case = CASES["matmul 10x500x64"]
+    program = program_of(case)
+    arrays = random_arrays(case, program)
+    assert arrays["A"].shape == (10, 64)
+    assert not arrays["C"].any()
+
+
+def test_page_says_who_won() -> None:
+    case = CASES["dot 2^24"]
+    ours, peer = Turn(2.0, 1.0), Turn(3.0, 3.0)
+    pairs = Pairs((peer,) * 3, (ours,) * 3, True)
+    result = Result(
+        case, {"ours": "right", "numpy": "right", "gcc": "wrong C"}, {"numpy": pairs}, {"numpy": pairs}
+    )
+    result.rates.append(Rates(1e9, 5e8, 1e9, 1e9))
+    text = table.page([result], {"numpy": "2"}, "scripts/bench cpu", 2, Settings(3, 1, 0.01, 1.0))
+    assert "| dot 2^24 | 2000 | 1000 |" in text
+    assert "**1.50** | 3.00 | 1.50 (3000 ms) | – | – | wrong C |" in text
+    assert "geometric mean 1.50 over 1 cases; at least 1 in 1 of them" in text
+    assert "Left out for wrong results: dot 2^24: gcc wrong C." in text
+
+
+def test_rates_bound_work() -> None:
+    rates = Rates(f32=100.0, f64=50.0, read=10.0, copy=8.0)
+    assert rates.seconds(1000.0, True, 0, 0) == (20.0, "arithmetic")
+    assert rates.seconds(1.0, False, 30, 10) == (2.5 + 2.0, "memory")
