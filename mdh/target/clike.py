@@ -79,7 +79,7 @@ def place(buf: Buf, index: tuple[Expr, ...], scope: Scope, dialect: Dialect, ext
     name = scope.name(buf.name)
     if is_single(buf):
         return name
-    where = text(offset(buf, index, scope.known, extra), scope, dialect)
+    where = text(dialect.subscript(buf, offset(buf, index, scope.known, extra), scope), scope, dialect)
     if buf.swizzle:
         where = f"{swizzle_name(buf)}({where})"
     return f"{name}[{where}]"

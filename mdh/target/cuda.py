@@ -41,6 +41,9 @@ class Cuda:
     def zeros(self, buf: Buf) -> str:
         return "{}"
 
+    def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
+        return e
+
     def coordinate(self, call: Call, scope: Scope) -> str:
         if call.fn == "cluster_rank":
             return "cluster_rank()"

@@ -64,6 +64,9 @@ class Dialect(Protocol):
     def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
         """`value` as an element of `buf`: rounded where the buffer holds 16-bit floats."""
 
+    def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
+        """An offset in `buf` in the width that the target's compiler handles best."""
+
     def coordinate(self, call: Call, scope: Scope) -> str:
         """block_id, thread_id, cluster_rank as an int."""
 

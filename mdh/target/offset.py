@@ -1,8 +1,10 @@
 """From a multi-dimensional index to one offset: strides folded, constants gathered, 64 bits where needed."""
 
+from dataclasses import replace
+
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32, I64, DType
-from mdh.ir.expr import Binary, Const, Expr, Unary, substitute
+from mdh.ir.expr import Binary, Cast, Const, Expr, Unary, Var, substitute
 from mdh.ir.kernel import Buf, Space
 from mdh.ir.ranges import INT, Known, Range, bounds
 from mdh.ir.width import sum_of
@@ -35,6 +37,20 @@ def offset(buf: Buf, index: tuple[Expr, ...], known: Known, extra: int = 0) -> E
     for opaque, scale, _ in rest:
         out = _plus(out, opaque, scale)
     return out
+
+
+def as_long(e: Expr) -> Expr:
+    """A sum in 64 bits from its first term on; a single term stays as it is."""
+    if not isinstance(e, Binary) or e.op not in ("+", "-") or e.dtype != I32:
+        return e
+    match e.left:
+        case Var(_, dtype) if dtype == I32:
+            first: Expr = Cast(e.left, I64)
+        case Binary("*", Var(_, dtype) as var, factor, _) if dtype == I32:
+            first = Binary("*", Cast(var, I64), factor, I64)
+        case _:
+            first = as_long(e.left)
+    return replace(e, left=first, dtype=first.dtype)
 
 
 def _wide(affine: Affine, rest: list[Opaque], known: Known) -> Expr:

@@ -7,6 +7,7 @@ from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Move, Space, Store
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import Piece, Scope
+from mdh.target.offset import as_long
 from mdh.target.opencl_vectors import vector_piece, widened
 from mdh.target.operators import atomic_helper
 from mdh.target.registers import declaration
@@ -53,6 +54,11 @@ class OpenCL:
         if not same_value_type(value.dtype, F32, self):
             value = Cast(value, F32)
         return f"{dtype.name}_from_f32{_lanes_suffix(lanes_of(value, scope))}({text(value, scope, self)})"
+
+    def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
+        """CPUs address memory in 64 bits: a sum in 32 costs them an addition and a conversion an access,
+        where one in 64 is folded into the access."""
+        return e if buf.space is Space.RM or not alone(scope) else as_long(e)
 
     def coordinate(self, call: Call, scope: Scope) -> str:
         axis = call.args[0]
@@ -165,9 +171,14 @@ def access(buf: Buf, place: str, lanes: int, scope: Scope, *, const: bool = Fals
     CPUs (one work-item a group) read vectors at any address, through an under-aligned type; GPUs need
     the alignment that the lowering has proven.
     """
-    loose = "_u" if prod(scope.kernel.launch.block) == 1 else ""
+    loose = "_u" if alone(scope) else ""
     qualifier = "const " if const else ""
     return f"*({ADDRESS[buf.space]}{qualifier}{stored_type(buf.dtype)}{lanes}{loose} *)&{place}"
+
+
+def alone(scope: Scope) -> bool:
+    """A work-group has one work-item, as on CPUs."""
+    return prod(scope.kernel.launch.block) == 1
 
 
 def atomic_name(op: str, buf: Buf) -> str:

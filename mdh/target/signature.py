@@ -39,12 +39,18 @@ def _broken(line: str) -> list[str]:
     indent = line[: len(line) - len(line.lstrip())] + INDENT * 2
     out = []
     while len(line) > WIDTH and not line.lstrip().startswith(("//", "#")) and "  //" not in line:
-        at = max(line.rfind(gap, len(indent) + 20, WIDTH) + len(gap) - 1 for gap in BREAKS)
+        at = _last_break(line, len(indent) + 20) or _last_break(line, len(indent) + 1)
         if at <= len(indent):
             break
         out.append(line[:at])
         line = indent + line[at + 1 :]
     return [*out, line]
+
+
+def _last_break(line: str, start: int) -> int:
+    """Where the line can end from column `start` on, 0: nowhere."""
+    found = {gap: line.rfind(gap, start, WIDTH) for gap in BREAKS}
+    return max(at + len(gap) - 1 if at >= 0 else 0 for gap, at in found.items())
 
 
 BREAKS = (" = ", " += ", " + ", ", ", " ? ", " : ", " && ")

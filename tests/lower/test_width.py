@@ -7,8 +7,8 @@ import pytest
 from mdh.check.run import check
 from mdh.frontend.c import read_program
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Var
+from mdh.ir.dtype import I32, I64
+from mdh.ir.expr import Binary, Cast, Const, Expr, Var
 from mdh.ir.kernel import For, Launch, Let, Module
 from mdh.ir.ranges import Known, bounds
 from mdh.ir.width import fit, sum_of
@@ -18,6 +18,7 @@ from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.target.offset import as_long
 from tests.lower.walk import Walk
 
 PROGRAMS = {
@@ -125,3 +126,13 @@ def test_quotients_of_large_sums() -> None:
     e: Expr = Binary("/", Binary("+", Var("x"), Var("y"), I32), Const(8, I32), I32)
     wide = fit(e, known(x=2**31 - 1, y=9))
     assert isinstance(wide, Binary) and wide.dtype.bits == 64 and wide.left.dtype.bits == 64
+
+
+def test_sums_of_subscripts_are_long_from_their_first_term() -> None:
+    i, j = Var("i"), Var("j")
+    rows = Binary("*", i, Const(8, I32), I32)
+    first, second = as_long(Binary("+", rows, j, I32)), as_long(Binary("+", i, j, I32))
+    assert first == Binary("+", Binary("*", Cast(i, I64), Const(8, I32), I64), j, I64)
+    assert second == Binary("+", Cast(i, I64), j, I64)
+    assert as_long(rows) == rows
+    assert as_long(first) == first

@@ -14,8 +14,8 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             for (int c_F2 = 0; c_F2 < 2; ++c_F2) {
                 for (int c_F3 = 0; c_F3 < 3; ++c_F3) {
                     for (int c_F0 = 0; c_F0 < 8; ++c_F0)
-                        F_SM[c_F1 * 48 + c_F2 * 24 + c_F3 * 8 + c_F0] = F[c_F0 * 18 + c_F1 * 6 + c_F2 * 3 +
-                                c_F3];
+                        F_SM[(long)c_F1 * 48 + c_F2 * 24 + c_F3 * 8 + c_F0] = F[(long)c_F0 * 18 + c_F1 * 6 +
+                                c_F2 * 3 + c_F3];
                 }
             }
         }
@@ -34,8 +34,9 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                             //             ( ^, ^ ; ^ )
                             //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
-                            *(float8_u *)&O_RM[q_5 * 8] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 + q_5 * 6 +
-                                    s_4 * 3 + c_4] * *(__local const float8_u *)&F_SM[r_4 * 48 + s_4 * 24 +
+                            *(float8_u *)&O_RM[q_5 * 8] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                    q_5 * 6 + s_4 * 3 +
+                                    c_4] * *(__local const float8_u *)&F_SM[(long)r_4 * 48 + s_4 * 24 +
                                     c_4 * 8];
                         }
                     }
@@ -43,7 +44,7 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             }
             #pragma unroll
             for (int q_5 = 0; q_5 < 4; ++q_5)
-                *(__global float8_u *)&O[blk_n * 385 + blk_p * 77 + q_5 * 11] =
+                *(__global float8_u *)&O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11] =
                         *(const float8_u *)&O_RM[q_5 * 8];
         }
         {
@@ -62,9 +63,10 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                             //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
                             if (q_5 + 4 < 7)
-                                *(float8_u *)&O_RM[q_5 * 8] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                *(float8_u *)&O_RM[q_5 * 8] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
                                         q_5 * 6 + s_4 * 3 + c_4 +
-                                        24] * *(__local const float8_u *)&F_SM[r_4 * 48 + s_4 * 24 + c_4 * 8];
+                                        24] * *(__local const float8_u *)&F_SM[(long)r_4 * 48 + s_4 * 24 +
+                                        c_4 * 8];
                         }
                     }
                 }
@@ -72,7 +74,7 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             #pragma unroll
             for (int q_5 = 0; q_5 < 4; ++q_5) {
                 if (q_5 + 4 < 7)
-                    *(__global float8_u *)&O[blk_n * 385 + blk_p * 77 + q_5 * 11 + 44] =
+                    *(__global float8_u *)&O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + 44] =
                             *(const float8_u *)&O_RM[q_5 * 8];
             }
         }
@@ -83,8 +85,8 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             for (int c_F2_2 = 0; c_F2_2 < 2; ++c_F2_2) {
                 for (int c_F3_2 = 0; c_F3_2 < 3; ++c_F3_2) {
                     for (int c_F0_2 = 0; c_F0_2 < 8; ++c_F0_2)
-                        F_SM[c_F1_2 * 48 + c_F2_2 * 24 + c_F3_2 * 8 + c_F0_2] = c_F0_2 + 8 < 11 ?
-                                F[c_F0_2 * 18 + c_F1_2 * 6 + c_F2_2 * 3 + c_F3_2 + 144] : 0.0f;
+                        F_SM[(long)c_F1_2 * 48 + c_F2_2 * 24 + c_F3_2 * 8 + c_F0_2] = c_F0_2 + 8 < 11 ?
+                                F[(long)c_F0_2 * 18 + c_F1_2 * 6 + c_F2_2 * 3 + c_F3_2 + 144] : 0.0f;
                 }
             }
         }
@@ -106,9 +108,9 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                             #pragma unroll
                             for (int vec_k = 0; vec_k < 8; ++vec_k) {
                                 if (vec_k + 8 < 11)
-                                    O_RM[q_5 * 8 + vec_k] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 +
-                                            q_5 * 6 + s_4 * 3 + c_4] * F_SM[r_4 * 48 + s_4 * 24 + c_4 * 8 +
-                                            vec_k];
+                                    O_RM[q_5 * 8 + vec_k] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                            q_5 * 6 + s_4 * 3 + c_4] * F_SM[(long)r_4 * 48 + s_4 * 24 +
+                                            c_4 * 8 + vec_k];
                             }
                         }
                     }
@@ -119,7 +121,7 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                 #pragma unroll
                 for (int vec_k = 0; vec_k < 8; ++vec_k) {
                     if (vec_k + 8 < 11)
-                        O[blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 8] = O_RM[q_5 * 8 + vec_k];
+                        O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 8] = O_RM[q_5 * 8 + vec_k];
                 }
             }
         }
@@ -141,8 +143,8 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                             #pragma unroll
                             for (int vec_k = 0; vec_k < 8; ++vec_k) {
                                 if (q_5 + 4 < 7 && vec_k + 8 < 11)
-                                    O_RM[q_5 * 8 + vec_k] += I[blk_n * 540 + blk_p * 90 + r_4 * 45 +
-                                            q_5 * 6 + s_4 * 3 + c_4 + 24] * F_SM[r_4 * 48 + s_4 * 24 +
+                                    O_RM[q_5 * 8 + vec_k] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                            q_5 * 6 + s_4 * 3 + c_4 + 24] * F_SM[(long)r_4 * 48 + s_4 * 24 +
                                             c_4 * 8 + vec_k];
                             }
                         }
@@ -154,7 +156,7 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                 #pragma unroll
                 for (int vec_k = 0; vec_k < 8; ++vec_k) {
                     if (q_5 + 4 < 7 && vec_k + 8 < 11)
-                        O[blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 52] = O_RM[q_5 * 8 + vec_k];
+                        O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 52] = O_RM[q_5 * 8 + vec_k];
                 }
             }
         }

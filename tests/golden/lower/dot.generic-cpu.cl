@@ -12,8 +12,8 @@ void dot_kernel(__global const float *restrict A, __global const float *restrict
         for (int k_2 = 0; k_2 < 64; ++k_2) {
             // 2: (de-)comp( 8 ) ( ^, ^ ; ^ ) ( ^ )
             // 3: (de-)comp( 1 ) ( ^, ^ ; ^ ) ( VEC.x )
-            *(float8_u *)&C_RM[0] += *(__global const float8_u *)&A[blk_k * 512 +
-                    k_2 * 8] * *(__global const float8_u *)&B[blk_k * 512 + k_2 * 8];
+            *(float8_u *)&C_RM[0] += *(__global const float8_u *)&A[(long)blk_k * 512 +
+                    k_2 * 8] * *(__global const float8_u *)&B[(long)blk_k * 512 + k_2 * 8];
         }
         __attribute__((aligned(16))) float C_RM_lanes[8];
         *(float8_u *)&C_RM_lanes[0] = *(const float8_u *)&C_RM[0];
@@ -35,7 +35,8 @@ void dot_kernel(__global const float *restrict A, __global const float *restrict
             #pragma unroll
             for (int vec_k = 0; vec_k < 8; ++vec_k) {
                 if (blk_k * 512 + k_2 * 8 + vec_k < 10007)
-                    C_RM[vec_k] += A[blk_k * 512 + k_2 * 8 + vec_k] * B[blk_k * 512 + k_2 * 8 + vec_k];
+                    C_RM[vec_k] += A[(long)blk_k * 512 + k_2 * 8 + vec_k] * B[(long)blk_k * 512 + k_2 * 8 +
+                            vec_k];
             }
         }
         __attribute__((aligned(16))) float C_RM_lanes_2[8];

@@ -14,10 +14,10 @@ void matmul_kernel(__global const float *restrict A, __global const float *restr
             for (int k_3 = 0; k_3 < 67; ++k_3) {
                 // 3: (de-)comp( ^, ^, 1 ) ( ^, ^ ; C:RM[1,2] ) ( ^, ^, ^ )
                 // 4: (de-)comp( ^, 1, ^ ) ( ^, ^ ; ^ ) ( ^, VEC.x, ^ )
-                *(float8_u *)&C_RM[0] += A[k_3] * *(__global const float8_u *)&B[k_3 * 50 + blk_j * 16 +
-                        j_2 * 8];
+                *(float8_u *)&C_RM[0] += A[k_3] * *(__global const float8_u *)&B[(long)k_3 * 50 +
+                        blk_j * 16 + j_2 * 8];
             }
-            *(__global float8_u *)&C[blk_j * 16 + j_2 * 8] += *(const float8_u *)&C_RM[0];
+            *(__global float8_u *)&C[(long)blk_j * 16 + j_2 * 8] += *(const float8_u *)&C_RM[0];
         }
     } else {
         // tiles cut by the edge
@@ -31,13 +31,13 @@ void matmul_kernel(__global const float *restrict A, __global const float *restr
                 #pragma unroll
                 for (int vec_j = 0; vec_j < 8; ++vec_j) {
                     if (blk_j * 16 + j_2 * 8 + vec_j < 50)
-                        C_RM[vec_j] += A[k_3] * B[k_3 * 50 + blk_j * 16 + j_2 * 8 + vec_j];
+                        C_RM[vec_j] += A[k_3] * B[(long)k_3 * 50 + blk_j * 16 + j_2 * 8 + vec_j];
                 }
             }
             #pragma unroll
             for (int vec_j = 0; vec_j < 8; ++vec_j) {
                 if (blk_j * 16 + j_2 * 8 + vec_j < 50)
-                    C[blk_j * 16 + j_2 * 8 + vec_j] += C_RM[vec_j];
+                    C[(long)blk_j * 16 + j_2 * 8 + vec_j] += C_RM[vec_j];
             }
         }
     }

@@ -8,7 +8,7 @@ void row_argmax_kernel(__global const float *restrict A, __global float *restric
     int best_RM_pos = 2147483647;
     int best_RM_value1 = 0;
     for (int j_2 = 0; j_2 < 101; ++j_2) {
-        const float v_best_RM = A[blk_i * 101 + j_2];
+        const float v_best_RM = A[(long)blk_i * 101 + j_2];
         const int v_best_RM1 = j_2;
         const int v_best_RM2 = j_2;
         const float h_best_RM = best_RM;
