@@ -91,6 +91,8 @@ def _bounds(e: Expr, known: Known) -> Range | None:
             return 0, known.launch.grid[axis] - 1
         case Call("thread_id", (Const(int() as axis), *_), _):
             return 0, known.launch.block[axis] - 1
+        case Call("iota", (Const(int() as n), *_), _):
+            return 0, n - 1
         case Call("imin" | "imax", (a, b), _):
             return _either(bounds(a, known), bounds(b, known))
         case Cast(arg, dtype) if not dtype.is_float and not arg.dtype.is_float:

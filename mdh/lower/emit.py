@@ -10,8 +10,9 @@ from mdh.ir.program import DimKind, component
 from mdh.lower.close import close_region, open_region
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import finish, stated_width
-from mdh.lower.fold import combine
+from mdh.lower.fold import combine, follow
 from mdh.lower.fragments import stated
+from mdh.lower.in_order import in_order
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Region, Scope
 from mdh.lower.order import Loop, Point
@@ -217,6 +218,8 @@ def update(nest: Nest, f: int, region: Region, values: tuple[Expr, ...], scope: 
     held = [nest.fresh(f"h_{region.bufs[0].name}{c or ''}") for c in range(len(values))]
     out.extend(Let(n, e, t) for n, e, t in zip(held, earlier, fold.types, strict=True))
     state = tuple(Var(n, t) for n, t in zip(held, fold.types, strict=True))
-    new = combine(fold, state, later)
+    # GPUs compare positions, too: their units walk the points in steps
+    known = nest.cpu and fold.starts[0] is not None and in_order(nest, region)
+    new = follow(fold, state, later) if known else combine(fold, state, later)
     out.extend(Store(b.name, index, e) for b, e in zip(region.bufs, new, strict=True))
     return out

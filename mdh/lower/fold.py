@@ -134,6 +134,15 @@ def combine(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr,
             raise AssertionError(other)
 
 
+def follow(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The state of a record a and of one point b that is later than all in a, where the record starts from
+    memory: that start takes the place of points that are no better than the identity."""
+    assert fold.op is not None and fold.starts[0] is not None
+    sign = (">" if fold.op.name == "argmax" else "<") + ("" if fold.op.tie == "first" else "=")
+    take = Binary(sign, b[0], a[0], I32)
+    return tuple(Select(take, y, x, c) for x, y, c in zip(a, b, fold.types, strict=True))
+
+
 def _extreme(op: str, nan: bool, t: DType, a: Expr, b: Expr) -> Expr:
     if nan and t.is_float:
         return Call("f" + op, (a, b), t)

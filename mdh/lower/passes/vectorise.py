@@ -266,10 +266,8 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
     match e:
         case Const():
             return e
-        case Var(name, _):
-            if name == loop.var:
-                raise loop.refuse()
-            return e
+        case Var(name, dtype):
+            return Call("iota", (Const(loop.lanes, I32),), dtype) if name == loop.var else e
         case Load(lanes=n) if n > 1:
             return e
         case Load(buffer, index, dtype, _):

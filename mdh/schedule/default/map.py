@@ -1,8 +1,9 @@
 """Maps and transposes: every output element by itself."""
 
 from collections.abc import Callable
+from math import prod
 
-from mdh.ir.program import DimKind
+from mdh.ir.program import DimKind, Result
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
 from mdh.schedule.default.outline import Outline, attribute, stageable, staged
@@ -83,14 +84,21 @@ def outer_tiles(shape: Shape, dims: list[int], wanted: int) -> dict[int, int]:
 
 def vector_lanes(shape: Shape, x: int, machine: Machine) -> int:
     """Lanes of a native vector along x; 1 where x is shorter or nothing is contiguous along it, and for
-    argmin and argmax, whose states of key and position do not go into one vector."""
-    if any(r.op is not None and r.op.name.startswith("arg") for r in shape.stage.results):
+    argmin and argmax whose keys are not as wide as the positions."""
+    if not all(_positioned(shape, r) for r in shape.stage.results):
         return 1
     lanes = max(2, machine.vector_bytes // max(4, shape.value_bytes))
     accesses = [a for a in (*shape.writes, *shape.reads) if shape.uses(a, x)]
     if shape.extents[x] < lanes or not any(abs(shape.stride(a, x)) == 1 for a in accesses):
         return 1
     return min(lanes, 16)
+
+
+def _positioned(shape: Shape, result: Result) -> bool:
+    """Keys, positions and what goes with them are selected by one mask, so all have 32 bits."""
+    if result.op is None or not result.op.name.startswith("arg"):
+        return True
+    return all(t.bits == 32 for t in result.types) and prod(shape.extents) < 1 << 31
 
 
 def _wide(shape: Shape, x: int) -> int:

@@ -20,7 +20,7 @@ def reduction(shape: Shape, machine: Machine, target: str) -> Outline:
     reduced = shape.of_kind(DimKind.PW)
     lane = _lane(shape)
     if machine.kind == "cpu":
-        _cpu(outline, lane, machine)
+        _cpu(outline, _along(shape) if lane is None else lane, machine)
     elif shape.keeps_order:
         _results_only(outline, machine)
     elif lane in reduced:
@@ -50,6 +50,12 @@ def _lane(shape: Shape) -> int | None:
     ]
     widest = max(both, key=lambda a: sum(shape.uses(a, d) for d in range(len(shape.extents))), default=None)
     return None if widest is None else shape.contiguous(widest)
+
+
+def _along(shape: Shape) -> int | None:
+    """A reduced dim along which some input is contiguous, where no input moves with results and it."""
+    found = (shape.contiguous(a) for a in shape.reads if a.buffer in shape.inputs)
+    return next((d for d in found if d in shape.of_kind(DimKind.PW)), None)
 
 
 def _results_only(outline: Outline, machine: Machine) -> None:
