@@ -26,12 +26,12 @@ START = 16
 """Times before there is a model; until then points are drawn."""
 PARENTS, CHILDREN, DRAWS = 6, 10, 64
 """Candidates: so many steps from so many of the best points, and draws."""
-MORE_CHILDREN, MORE_DRAWS = 2, 4
+MORE_CHILDREN, MORE_DRAWS = 1, 4
 """What a suggestion adds to candidates that are there already: steps from each point that had its children,
 and draws."""
 POOL = 192
 """Candidates that are kept."""
-CLIMBS, STEPS = 2, 8
+CLIMBS, STEPS = 2, 4
 """Rounds of steps from the best candidate so far, and steps of each."""
 KEPT = 160
 """Times that the model has: the best and the latest; inverting matrices costs the cube of it."""

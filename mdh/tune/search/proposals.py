@@ -58,13 +58,20 @@ class Taken:
 
 
 class Unwanted:
-    """What strategies leave out: points that are taken, and those that cannot be legal."""
+    """What strategies leave out: points that are taken, other spellings of them, and what cannot be legal."""
 
     def __init__(self, taken: Taken, space: Space) -> None:
         self._taken, self._space = taken, space
+        self._spelled: set[tuple[object, ...]] = set()
+
+    def add(self, point: Point) -> None:
+        self._taken.own.add(point)
+        self._spelled.add(self._space.normal(point))
 
     def __contains__(self, point: object) -> bool:
-        return point in self._taken or not (isinstance(point, tuple) and self._space.plausible(point))
+        if point in self._taken or not isinstance(point, tuple):
+            return True
+        return self._space.normal(point) in self._spelled or not self._space.plausible(point)
 
 
 class Proposals:
@@ -104,7 +111,7 @@ class Proposals:
 
     def _keep(self, point: Point) -> None:
         self._claimed.add(point)
-        self._taken.own.add(point)
+        self._unwanted.add(point)
 
     def _hear(self) -> None:
         for point, seconds in self._peers.news():
@@ -118,7 +125,7 @@ class Proposals:
     def _learn(self, point: Point, seconds: float | None) -> None:
         if self._space.rank(point) is None:
             return
-        self._taken.own.add(point)
+        self._unwanted.add(point)
         if seconds is not None and (self._best is None or seconds < self._best[0]):
             self._best = (seconds, point)
         self._strategy.learn(point, seconds)

@@ -27,6 +27,9 @@ class Space(Protocol):
     def plausible(self, point: Point, /) -> bool:
         """False where its values alone show that the point is not legal; cheap."""
 
+    def normal(self, point: Point, /) -> tuple[object, ...]:
+        """Equal for points whose values alone show that they say the same program."""
+
     def draw(self, rng: Random, /) -> Point:
         """Every point with the same probability."""
 

@@ -117,6 +117,10 @@ class Paths:
     ) -> tuple[float, Signature, Path] | None:
         """The path least far from the wished values (variable -> value) whose signature fits, and how far
         it is; None where none is within `most`."""
+        # small steps leave most chains as they are: what is wished can mostly be walked
+        wished = self._wished(wish)
+        if wished is not None and fits(wished[0]):
+            return 0.0, *wished
         order = count()
         start = next(iter(self.layers[0]))
         queue: list[tuple[float, int, int, State, Path]] = [(0.0, 0, next(order), start, ())]
@@ -142,6 +146,22 @@ class Paths:
                     heappush(queue, (cost + far, -level - 1, next(order), after, (*path, (tile, choice))))
         return None
 
+    def _wished(self, wish: Mapping[int, Value]) -> tuple[Signature, Path] | None:
+        """The first path that is exactly what is wished, if any is."""
+        state = next(iter(self.layers[0]))
+        path: list[tuple[int, Choice]] = []
+        for entry, onward in zip(self.chain.entries, self.onward, strict=True):
+            for tile, choice, after in onward[state]:
+                if not _tile_distance(wish, entry.tile, tile, state.tile) and not _word_distance(
+                    wish, entry.core, choice
+                ):
+                    path.append((tile, choice))
+                    state = after
+                    break
+            else:
+                return None
+        return self.chain.end(state), tuple(path)
+
     def walks(self) -> Iterator[Path]:
         """Every path; for spaces that are small enough to list."""
         for signature, n in self.table.items():
@@ -153,6 +173,8 @@ def _tile_distance(wish: Mapping[int, Value], variable: int | None, tile: int, p
     if variable is None:
         return 0.0
     wanted = wish.get(variable, parent)
+    if wanted == tile:
+        return 0.0
     return abs(log2(tile / (parent if wanted == "^" else max(int(wanted), 1))))
 
 

@@ -39,6 +39,13 @@ class Loops:
     step: int
     positions: tuple[int, ...] = ()
 
+    def sequence(self, point: Point) -> tuple[int, ...]:
+        """The entries that the point makes loops, from outside."""
+        if self.order is None:
+            return ()
+        places = [int(n) for n in str(point[self.order]).split(",")]
+        return tuple(c for _, c in sorted(zip(places, self.cores, strict=True)) if point[c] == LOOP)
+
     def words(self, point: Point) -> dict[int, str]:
         """The spelling of each that the point makes a loop."""
         places = range(len(self.cores))
@@ -112,6 +119,15 @@ class Space:
     def plausible(self, point: Point) -> bool:
         """False where the checker would refuse the point for reasons that its values alone show; cheap."""
         return self._plausible(dict(enumerate(point)))
+
+    def normal(self, point: Point) -> tuple[object, ...]:
+        """Equal for points that say the same program in ways that their values alone show: how loops nest
+        matters among the entries that are loops."""
+        out: list[object] = list(point)
+        for loops in self.loops:
+            if loops.order is not None:
+                out[loops.order] = loops.sequence(point)
+        return tuple(out)
 
     def draw_legal(self, rng: Random, tries: int = 2000) -> tuple[Point, Plan] | None:
         """A legal point and its plan; None where none was found in so many draws.

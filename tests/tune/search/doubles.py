@@ -52,6 +52,9 @@ class ListedSpace:
     def plausible(self, point: Point) -> bool:
         return True
 
+    def normal(self, point: Point) -> tuple[object, ...]:
+        return point
+
     def draw(self, rng: Random) -> Point:
         return self.points[rng.randrange(self.count)]
 

@@ -51,3 +51,28 @@ def test_searchers(space: Space, name: str) -> None:
         searcher.tell(point, 1e-3 * (1 + n % 5) if isinstance(plan, Plan) else None)
     assert len(asked) == 40
     assert legal or name in ("qmc", "exhaustive")
+
+
+def test_no_program_is_proposed_in_two_spellings() -> None:
+    """How loops nest says nothing where one entry at most is a loop."""
+    text = "1: (de-)comp( ?{4,8}, ?{4,8}, 8 ) ( ^, ^ ; ^ ) ( ?, ?, ? )\n"
+    program = read_program(
+        Source("matmul.c", (ROOT / "inputs_c" / "matmul.c").read_text(encoding="utf-8")),
+        defines={"M": 32, "N": 32, "K": 32},
+    )
+    machine = load_machine("generic-cpu")
+    space = make_space(program, parse_schedule(Source("s.mdh", text)), machine, "opencl")
+    names = [v.name for v in space.variables]
+    order, cores = names.index("1.loops"), [names.index(f"1.core.{d}") for d in "ijk"]
+    searcher = make_searcher("bayes", space, seed=0)
+    seen = set()
+    for number in range(60):
+        point = searcher.ask()
+        assert point is not None
+        loops = tuple(c for c in cores if point[c] == "FOR")
+        if len(loops) < 2:
+            said = (*point[:order], "", *point[order + 1 :])
+            assert said not in seen
+            seen.add(said)
+        searcher.tell(point, 1e-3 + 1e-5 * (number % 7))
+    assert seen
