@@ -59,8 +59,8 @@ PLANTED = (
         ("unwritten tile", BLOCK, r"\1 if (\2 == 1) return;", 0),
         ("loop one too short", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
         ("missing guard of a store", GUARD, "if (1)", -1),
-        ("wrong stride of the output", r"C\[blk_(\w+) \* (\d+)", r"C[blk_\1 * (\2 + 1)", 0),
-        ("shifted input", r"A\[blk_", "A[1 + blk_", 0),
+        ("wrong stride of the output", r"C\[((?:\(long\))?)blk_(\w+) \* (\d+)", r"C[\1blk_\2 * (\3 + 1)", 0),
+        ("shifted input", r"A\[((?:\(long\))?blk_)", r"A[1 + \1", 0),
         ("accumulator starts at one", r"\{0\}", "{1}", 0, (r"C_RM = 0\.0f", "C_RM = 1.0f")),
         ("stale output is added to", r"(C\[[^\]]*\]) = ", r"\1 += ", 0),
         ("wrong combine operator", r" \+= ", " -= ", 0),
@@ -103,7 +103,7 @@ PLANTED = (
         "softmax",
         {"M": 21, "N": 45},
         ("the sum is not divided by", r" / total\[[^\]]*\]", "", 0),
-        ("a stage's result of another row", r"top\[blk_", "top[0 * blk_", 2),
+        ("a stage's result of another row", r"top\[((?:\(long\))?blk_)", r"top[0 * \1", 2),
         ("a sum of the wrong sign", r"expf?\(", r"-\g<0>", 0),
     ),
     *_of(
@@ -111,12 +111,12 @@ PLANTED = (
         {"M": 7, "N": 45},
         (
             "the last of equal elements",
-            r"v_best_RM1 < h_best_RM1",
-            "v_best_RM1 > h_best_RM1",
+            r"(v_best_RM\w*) > (h_best_RM\w*)",
+            r"\1 >= \2",
             None,
             (r"(theirs\w*) < (mine\w*)", r"\1 > \2"),
         ),
-        ("least instead of greatest", r"v_best_RM > h_best_RM", "v_best_RM < h_best_RM", 0),
+        ("least instead of greatest", r"(v_best_RM\w*) > (h_best_RM\w*)", r"\1 < \2", None),
         (
             "one element is not looked at",
             LOOP,
@@ -128,8 +128,8 @@ PLANTED = (
     *_of(
         "row_max",
         {"M": 7, "N": 45},
-        ("minimum for maximum", r"max\(", "min(", 0, ("theirs > mine", "theirs < mine")),
-        ("the edge is not looked at", GUARD, "if (0)", 0, ("unit < 13", "unit < 12")),
+        ("minimum for maximum", r"lanes\[1\] >", "lanes[1] <", 0, ("theirs > mine", "theirs < mine")),
+        ("the edge is not looked at", r"\+ 40 < 45", "+ 40 < 44", 0, ("unit < 13", "unit < 12")),
     ),
     *_of(
         "prefix_sum",
@@ -185,7 +185,7 @@ PLANTED = (
     *_of(
         "transpose",
         {"M": 20, "N": 36},
-        ("swapped index", r"B\[blk_(\w) \* (\d+) \+ (\w+) \* (\d+)", r"B[blk_\1 * \4 + \3 * \2", 0),
+        ("swapped index", r"B\[((?:\(long\))?blk_\w) \* (\d+) \+ (\w+) \* (\d+)", r"B[\1 * \4 + \3 * \2", 0),
         ("edge without guard", GUARD, "if (1)", -1),
         ("a column is left out", LOOP, r"for (int \1 = 1; \1 < \2; ++\1)", 0),
         ("reads its own output", r"= A\[", "= B[", 0),
