@@ -45,7 +45,7 @@ CPU = (
     _space("jacobi2d", "jacobi2d", "jacobi2d.cpu", N=2048, M=2048),
     _space("transpose", "transpose", "transpose.cpu", M=2048, N=2048),
     _space("batched", "batched_matmul_t", "batched_matmul_t.cpu", BATCH=100, M=72, N=26, K=26),
-    _space("ccsdt", "ccsdt_1", "ccsdt.cpu", A=12, B=8, C=16, D=8, E=12, F=16, G=24),
+    _space("ccsdt", "ccsdt_1", "ccsdt_1.cpu", A=12, B=8, C=16, D=8, E=12, F=16, G=24),
     _space("matmul_t", "matmul_t", "matmul_t.cpu", False, M=300, N=200, K=400),
     _space("dense", "matmul_bias_relu", "matmul_bias_relu.cpu", False, M=64, N=512, K=512),
     _space("filter5x5", "filter5x5", "filter5x5.cpu", False, H=512, W=512, R=5, S=5),

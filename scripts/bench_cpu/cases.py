@@ -48,7 +48,7 @@ def _ccsdt() -> list[Case]:
     first = dict(zip("ABCDEFG", (24, 16, 16, 16, 24, 16, 24), strict=True))
     other = dict(zip("ABCDEFG", (24, 16, 16, 24, 16, 16, 24), strict=True))
     return [
-        _product(f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, "ccsdt.cpu") for n in range(1, 9)
+        _product(f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, f"ccsdt_{n}.cpu") for n in range(1, 9)
     ]
 
 
@@ -75,7 +75,7 @@ def cases(rows: int) -> tuple[Case, ...]:
         _product("matmul 1024", "matmul_init", _mnk(1024, 1024, 1024), "matmul.cpu"),
         _product("matmul 2048", "matmul_init", _mnk(2048, 2048, 2048), "matmul.cpu.large", large=True),
         _product("matmul fp64 1024", "matmul_double", _mnk(1024, 1024, 1024), "matmul_double.cpu"),
-        _product("matmul transposed 512", "matmul_t", _mnk(512, 512, 512), "matmul_t.cpu"),
+        _product("matmul transposed 512", "matmul_t", _mnk(512, 512, 512), "matmul_t.cpu.large"),
         _product(
             "batched 16x10x500x64", "batched_matmul", {"BATCH": 16, **_mnk(10, 500, 64)}, "batched_matmul.cpu"
         ),
