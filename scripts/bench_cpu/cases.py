@@ -48,7 +48,8 @@ def _ccsdt() -> list[Case]:
     first = dict(zip("ABCDEFG", (24, 16, 16, 16, 24, 16, 24), strict=True))
     other = dict(zip("ABCDEFG", (24, 16, 16, 24, 16, 16, 24), strict=True))
     return [
-        _product(f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, f"ccsdt_{n}.cpu") for n in range(1, 9)
+        _product(f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, f"ccsdt_{n}.cpu")
+        for n in range(1, 9)
     ]
 
 
