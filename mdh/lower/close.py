@@ -4,6 +4,7 @@ Source: language.md section 5: "Partial results accumulate across them and are m
 run ends. The starting value enters once; the epilogue runs once, after the last reduction is combined."
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from mdh.ir.affine import Affine
@@ -11,12 +12,16 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Space, Stmt, Store
 from mdh.ir.program import DimKind
+from mdh.lower.cut import cut_of
 from mdh.lower.finish import begin, finish, store_state
 from mdh.lower.fold import Fold, combine, identity
+from mdh.lower.levels import THREADED
 from mdh.lower.nest import Nest, Region, Scope, conjunction, dm_buf
 from mdh.lower.order import Loop
 from mdh.lower.spread import deal
 from mdh.lower.threads import combine_threads, split_threads
+
+Inner = Callable[[Scope], list[Stmt]]
 
 
 def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
@@ -66,11 +71,15 @@ def close_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """Merge the region into the next one outward, or into the output."""
     if region.space is Space.SM and nest.threads > 1:
         return _close_shared(nest, region, scope)
-    return _each(nest, region, _merge(nest, region, scope))
+    return _each(nest, region, scope, lambda known: _merge(nest, region, known))
 
 
 def _resume(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """The elements of an ordered reduction's region go on from the region around it, or from memory."""
+    return _each(nest, region, scope, lambda known: _start(nest, region, known))
+
+
+def _start(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     index = region.index(scope.values)
     mine = [r for r in nest.regions if r.fold == region.fold]
     k = mine.index(region)
@@ -80,21 +89,38 @@ def _resume(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
         parent = mine[k - 1]
         held = Load(parent.bufs[0].name, parent.index(scope.values), parent.bufs[0].dtype)
         body = [Store(region.bufs[0].name, index, held)]
-    return _each(nest, region, _guarded(nest, scope, None, body))
+    return _guarded(nest, scope, None, body)
 
 
-def _each(nest: Nest, region: Region, inner: list[Stmt]) -> list[Stmt]:
+def _each(nest: Nest, region: Region, scope: Scope, inner: Inner) -> list[Stmt]:
     """`inner` for every element of a region that its unit holds."""
-    kind = ForKind.UNROLL if region.space is Space.RM else ForKind.SEQ
-    body = tuple(inner)
-    lanes = {it.level.var for it in nest.items if isinstance(it, Loop) and it.lanes}
-    for var in reversed(_store_order(nest, region)):
-        level = nest.levels.of_var(var)
-        if level.layer in ("WGP", "WRP", "THR") and not nest.cpu:
-            continue
-        how = ForKind.VEC if var in lanes else kind
-        body = (For(var, Const(0, I32), Const(level.parts, I32), Const(1, I32), body, how),)
-    return list(body)
+    threads = () if nest.cpu else THREADED
+    order = [v for v in _store_order(nest, region) if nest.levels.of_var(v).layer not in threads]
+    return _through(nest, region, order, scope, inner)
+
+
+def _through(nest: Nest, region: Region, order: list[str], scope: Scope, inner: Inner) -> list[Stmt]:
+    """Loops over the variables of `order`, on a CPU up to where the edge cuts them."""
+    if not order:
+        return inner(scope)
+    var, *rest = order
+    level = nest.levels.of_var(var)
+    lanes = any(isinstance(it, Loop) and it.lanes and it.level.var == var for it in nest.items)
+    kind = ForKind.VEC if lanes else ForKind.UNROLL if region.space is Space.RM else ForKind.SEQ
+
+    def loop(start: int, stop: int, known: Scope) -> For:
+        body = tuple(_through(nest, region, rest, known, inner))
+        return For(var, Const(start, I32), Const(stop, I32), Const(1, I32), body, kind)
+
+    ends = cut_of(nest, level, scope, frozenset(rest)) if nest.cpu else None
+    if ends is None:
+        return [loop(0, level.parts, scope)]
+    out: list[Stmt] = []
+    if ends.whole:
+        out.append(loop(0, ends.whole, replace(scope, limits={**scope.limits, var: ends.whole})))
+    if ends.begun > ends.whole:
+        out.append(loop(ends.whole, ends.begun, replace(scope, fixed={**scope.fixed, var: ends.whole})))
+    return out
 
 
 def _store_order(nest: Nest, region: Region) -> list[str]:

@@ -1,6 +1,7 @@
 """The body of a kernel: loops, copy points, regions and the scalar statement, in code order."""
 
 from dataclasses import replace
+from itertools import combinations
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, substitute
@@ -9,18 +10,23 @@ from mdh.ir.plan import PlanStep
 from mdh.ir.program import DimKind, component
 from mdh.lower.close import close_region, open_region
 from mdh.lower.copies import emit_copy, plan_copies
+from mdh.lower.cut import Cut, cut_of
 from mdh.lower.finish import finish, stated_width
 from mdh.lower.fold import combine, follow
 from mdh.lower.fragments import stated
 from mdh.lower.in_order import in_order
 from mdh.lower.levels import Level
-from mdh.lower.nest import Nest, Region, Scope
+from mdh.lower.nest import Nest, Region, Scope, conjunction, less
 from mdh.lower.order import Loop, Point
 from mdh.lower.pipeline_loop import Emit, emit_pipelined, pipelines
 from mdh.lower.window import emit_window
 
 MOST_PEELS = 2
 """Loops with a remainder that get a separate last part, one inside the other; more would double code."""
+MOST_EDGES = 2
+"""Dimensions in which blocks may be cut and still have versions of their own on a CPU."""
+MOST_CUTS = 3
+"""The same on a CPU, the versions of the block among them."""
 
 
 def emit_block(nest: Nest) -> list[Stmt]:
@@ -48,8 +54,26 @@ def _versions(nest: Nest, edges: list[Level], whole: frozenset[str], emit: Emit)
         test = Binary("<", Var(lv.var), Const(lv.full_parts, I32), I32)
         cond = test if cond is None else Binary("&&", cond, test, I32)
     assert cond is not None
-    edge = emit(nest, Scope(peels=1))
+    split = nest.cpu and len(edges) <= MOST_EDGES
+    edge = _edges(nest, edges, emit) if split else emit(nest, Scope(peels=1))
     return [If(cond, (Comment("whole tiles"), *interior), (Comment("tiles cut by the edge"), *edge))]
+
+
+def _edges(nest: Nest, edges: list[Level], emit: Emit) -> list[Stmt]:
+    """On a CPU: a version for each way in which the block is the last one, whose loops end at the edge."""
+    out: list[Stmt] = []
+    for last in reversed([c for n in range(1, len(edges) + 1) for c in combinations(edges, n)]):
+        fixed = {lv.var: lv.full_parts for lv in last}
+        full = frozenset(lv.var for lv in edges if lv not in last)
+        body = emit(nest, Scope(fixed=fixed, full=full, peels=1))
+        if not out:
+            out = body
+            continue
+        tests = [less(Var(lv.var), lv.full_parts) for lv in edges if lv not in last]
+        test = conjunction(tests)
+        assert test is not None
+        out = [If(test, tuple(body), tuple(out))]
+    return out
 
 
 def emit(nest: Nest, scope: Scope) -> list[Stmt]:
@@ -107,9 +131,15 @@ def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
 def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
     inner = scope.at(scope.position + 1)
     if lanes:
-        return [_for(nest, level, 0, level.parts, emit(nest, inner), ForKind.VEC)]
+        ends = cut_of(nest, level, scope, nest.below(scope.position)) if nest.cpu else None
+        stop = level.parts if ends is None else ends.begun
+        kept = replace(inner, limits={**inner.limits, level.var: stop})
+        return [_for(nest, level, 0, stop, emit(nest, kept), ForKind.VEC)]
     following = nest.items[scope.position + 1]
+    ends = cut_of(nest, level, scope, nest.below(scope.position)) if nest.cpu else None
     pipelined = isinstance(following, Point) and following.step.stages > 1 and pipelines(nest, following.step)
+    if ends is not None and not pipelined and scope.peels + ends.begun - ends.whole <= MOST_CUTS:
+        return _cut_loop(nest, level, ends, inner)
     if level.exact or level.cyclic or scope.peels >= MOST_PEELS or level.full_parts == 0:
         if pipelined and isinstance(following, Point):
             return emit_pipelined(nest, level, level.parts, following.step, scope, _below_point)
@@ -130,6 +160,20 @@ def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
         main = [_for(nest, level, 0, level.full_parts, emit(nest, whole), _kind(nest, level))]
     tail = emit(nest, last)
     return [*main, _for(nest, level, level.full_parts, level.full_parts + 1, tail, ForKind.UNROLL)]
+
+
+def _cut_loop(nest: Nest, level: Level, ends: Cut, inner: Scope) -> list[Stmt]:
+    """The parts that lie inside, then the last one up to the edge."""
+    known = {**inner.ends, level.var: ends.begun - 1}
+    inner = replace(inner, peels=inner.peels + ends.begun - ends.whole, ends=known)
+    out: list[Stmt] = []
+    if ends.whole:
+        kept = replace(inner, limits={**inner.limits, level.var: ends.whole})
+        out.append(_for(nest, level, 0, ends.whole, emit(nest, kept), _kind(nest, level)))
+    if ends.begun > ends.whole:
+        last = replace(inner, fixed={**inner.fixed, level.var: ends.whole})
+        out.append(_for(nest, level, ends.whole, ends.begun, emit(nest, last), ForKind.UNROLL))
+    return out
 
 
 def _below_point(nest: Nest, scope: Scope) -> list[Stmt]:

@@ -256,7 +256,8 @@ def _all_at(outer: list[Level], scope: Scope, *, last: bool) -> Expr:
     terms: list[Expr] = []
     for lv in outer:
         var: Expr = scope.values.get(lv.var, Var(lv.var))
-        terms.append(Binary("==", var, Const(lv.parts - 1 if last else 0, I32), I32))
+        value = scope.ends.get(lv.var, lv.parts - 1) if last else 0
+        terms.append(Binary("==", var, Const(value, I32), I32))
     out = conjunction(terms)
     assert out is not None
     return out

@@ -12,6 +12,7 @@ from mdh.lower.cluster import finish_by_cluster
 from mdh.lower.emit import emit_block
 from mdh.lower.launch import bind_units, launch_of
 from mdh.lower.nest import Nest, dm_buf
+from mdh.lower.passes.apart import apart
 from mdh.lower.passes.barriers import place_barriers
 from mdh.lower.passes.prune import prune
 from mdh.lower.passes.simplify import simplify
@@ -49,6 +50,8 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
     """The passes in order; each states its contract."""
     body = simplify(prune(body), launch_of(nest))
+    if nest.cpu:
+        body = apart(body, nest.names)
     body = vectorise(body, bufs, nest.names, wide=nest.cpu and nest.target == "opencl")
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:

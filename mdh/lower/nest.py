@@ -13,7 +13,7 @@ from mdh.lower.fold import Fold
 from mdh.lower.instance import Instance, strides_for
 from mdh.lower.levels import THREADED, Guard, Level, Levels
 from mdh.lower.names import Names, unused
-from mdh.lower.order import Item
+from mdh.lower.order import Item, Loop
 from mdh.machine import Machine
 
 Key = tuple[str, tuple[Affine, ...]]
@@ -31,6 +31,10 @@ class Scope:
     """Level variables that stand for an expression (digits of a cooperative loop's counter)."""
     position: int = 0
     peels: int = 0
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Loop variables that take fewer values here than their level has parts."""
+    ends: Mapping[str, int] = field(default_factory=dict)
+    """Last values of loops that end early, whether or not this is the part in which they do."""
 
     def at(self, position: int) -> "Scope":
         return replace(self, position=position)
@@ -138,6 +142,10 @@ class Nest:
         self.names.add(name)
         return name
 
+    def below(self, position: int) -> frozenset[str]:
+        """Variables of the loops after item `position`."""
+        return frozenset(it.level.var for it in self.items[position + 1 :] if isinstance(it, Loop))
+
     def dim_index(self, name: str) -> int | None:
         for d, dim in enumerate(self.stage.dims):
             if dim.name == name:
@@ -172,6 +180,8 @@ class Nest:
         for lv in self.levels.all:
             if lv.var in scope.fixed:
                 out[lv.var] = (scope.fixed[lv.var], scope.fixed[lv.var])
+            elif lv.var in scope.limits:
+                out[lv.var] = (0, scope.limits[lv.var] - 1)
             elif lv.var in scope.full and not lv.cyclic:
                 out[lv.var] = (0, lv.full_parts - 1)
             else:

@@ -21,7 +21,10 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
         }
         {
             // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
-            __attribute__((aligned(16))) float O_RM[32] = {0};
+            float8 O_RM[4];
+            #pragma unroll
+            for (int i = 0; i < 4; ++i)
+                O_RM[i] = 0.0f;
             for (int r_4 = 0; r_4 < 3; ++r_4) {
                 for (int s_4 = 0; s_4 < 2; ++s_4) {
                     for (int c_4 = 0; c_4 < 3; ++c_4) {
@@ -34,22 +37,23 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                             //             ( ^, ^ ; ^ )
                             //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
-                            *(float8_u *)&O_RM[q_5 * 8] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
-                                    q_5 * 6 + s_4 * 3 +
-                                    c_4] * *(__local const float8_u *)&F_SM[(long)r_4 * 48 + s_4 * 24 +
-                                    c_4 * 8];
+                            O_RM[q_5] = O_RM[q_5] + I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 + q_5 * 6 +
+                                    s_4 * 3 + c_4] * *(__local const float8_u *)&F_SM[(long)r_4 * 48 +
+                                    s_4 * 24 + c_4 * 8];
                         }
                     }
                 }
             }
             #pragma unroll
             for (int q_5 = 0; q_5 < 4; ++q_5)
-                *(__global float8_u *)&O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11] =
-                        *(const float8_u *)&O_RM[q_5 * 8];
+                *(__global float8_u *)&O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11] = O_RM[q_5];
         }
         {
             // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
-            __attribute__((aligned(16))) float O_RM[32] = {0};
+            float8 O_RM_2[4];
+            #pragma unroll
+            for (int i = 0; i < 4; ++i)
+                O_RM_2[i] = 0.0f;
             for (int r_4 = 0; r_4 < 3; ++r_4) {
                 for (int s_4 = 0; s_4 < 2; ++s_4) {
                     for (int c_4 = 0; c_4 < 3; ++c_4) {
@@ -57,26 +61,22 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                         //             ( ^, ^ ; O:RM[1,2,3,4] )
                         //             ( ^, ^, ^, ^, ^, ^, ^ )
                         #pragma unroll
-                        for (int q_5 = 0; q_5 < 4; ++q_5) {
+                        for (int q_5 = 0; q_5 < 3; ++q_5) {
                             // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ )
                             //             ( ^, ^ ; ^ )
                             //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
-                            if (q_5 + 4 < 7)
-                                *(float8_u *)&O_RM[q_5 * 8] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
-                                        q_5 * 6 + s_4 * 3 + c_4 +
-                                        24] * *(__local const float8_u *)&F_SM[(long)r_4 * 48 + s_4 * 24 +
-                                        c_4 * 8];
+                            O_RM_2[q_5] = O_RM_2[q_5] + I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                    q_5 * 6 + s_4 * 3 + c_4 +
+                                    24] * *(__local const float8_u *)&F_SM[(long)r_4 * 48 + s_4 * 24 +
+                                    c_4 * 8];
                         }
                     }
                 }
             }
             #pragma unroll
-            for (int q_5 = 0; q_5 < 4; ++q_5) {
-                if (q_5 + 4 < 7)
-                    *(__global float8_u *)&O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + 44] =
-                            *(const float8_u *)&O_RM[q_5 * 8];
-            }
+            for (int q_5 = 0; q_5 < 3; ++q_5)
+                *(__global float8_u *)&O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + 44] = O_RM_2[q_5];
         }
     }
     {
@@ -92,7 +92,7 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
         }
         {
             // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
-            __attribute__((aligned(16))) float O_RM[32] = {0};
+            float O_RM_3[32] = {0};
             for (int r_4 = 0; r_4 < 3; ++r_4) {
                 for (int s_4 = 0; s_4 < 2; ++s_4) {
                     for (int c_4 = 0; c_4 < 3; ++c_4) {
@@ -106,12 +106,10 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                             //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
                             #pragma unroll
-                            for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                                if (vec_k + 8 < 11)
-                                    O_RM[q_5 * 8 + vec_k] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
-                                            q_5 * 6 + s_4 * 3 + c_4] * F_SM[(long)r_4 * 48 + s_4 * 24 +
-                                            c_4 * 8 + vec_k];
-                            }
+                            for (int vec_k = 0; vec_k < 3; ++vec_k)
+                                O_RM_3[q_5 * 8 + vec_k] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                        q_5 * 6 + s_4 * 3 + c_4] * F_SM[(long)r_4 * 48 + s_4 * 24 + c_4 * 8 +
+                                        vec_k];
                         }
                     }
                 }
@@ -119,15 +117,13 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
             #pragma unroll
             for (int q_5 = 0; q_5 < 4; ++q_5) {
                 #pragma unroll
-                for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                    if (vec_k + 8 < 11)
-                        O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 8] = O_RM[q_5 * 8 + vec_k];
-                }
+                for (int vec_k = 0; vec_k < 3; ++vec_k)
+                    O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 8] = O_RM_3[q_5 * 8 + vec_k];
             }
         }
         {
             // 3: (de-)comp( ^, ^, 4, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ )
-            __attribute__((aligned(16))) float O_RM[32] = {0};
+            float O_RM_4[32] = {0};
             for (int r_4 = 0; r_4 < 3; ++r_4) {
                 for (int s_4 = 0; s_4 < 2; ++s_4) {
                     for (int c_4 = 0; c_4 < 3; ++c_4) {
@@ -135,29 +131,25 @@ void conv2d_kernel(__global const float *restrict I, __global const float *restr
                         //             ( ^, ^ ; O:RM[1,2,3,4] )
                         //             ( ^, ^, ^, ^, ^, ^, ^ )
                         #pragma unroll
-                        for (int q_5 = 0; q_5 < 4; ++q_5) {
+                        for (int q_5 = 0; q_5 < 3; ++q_5) {
                             // 5: (de-)comp( ^, ^, 1, ^, ^, ^, ^ )
                             //             ( ^, ^ ; ^ )
                             //             ( ^, ^, ^, ^, ^, ^, ^ ) @unroll
                             // 6: (de-)comp( ^, ^, ^, 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^, VEC.x, ^, ^, ^ )
                             #pragma unroll
-                            for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                                if (q_5 + 4 < 7 && vec_k + 8 < 11)
-                                    O_RM[q_5 * 8 + vec_k] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
-                                            q_5 * 6 + s_4 * 3 + c_4 + 24] * F_SM[(long)r_4 * 48 + s_4 * 24 +
-                                            c_4 * 8 + vec_k];
-                            }
+                            for (int vec_k = 0; vec_k < 3; ++vec_k)
+                                O_RM_4[q_5 * 8 + vec_k] += I[(long)blk_n * 540 + blk_p * 90 + r_4 * 45 +
+                                        q_5 * 6 + s_4 * 3 + c_4 + 24] * F_SM[(long)r_4 * 48 + s_4 * 24 +
+                                        c_4 * 8 + vec_k];
                         }
                     }
                 }
             }
             #pragma unroll
-            for (int q_5 = 0; q_5 < 4; ++q_5) {
+            for (int q_5 = 0; q_5 < 3; ++q_5) {
                 #pragma unroll
-                for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                    if (q_5 + 4 < 7 && vec_k + 8 < 11)
-                        O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 52] = O_RM[q_5 * 8 + vec_k];
-                }
+                for (int vec_k = 0; vec_k < 3; ++vec_k)
+                    O[(long)blk_n * 385 + blk_p * 77 + q_5 * 11 + vec_k + 52] = O_RM_4[q_5 * 8 + vec_k];
             }
         }
     }

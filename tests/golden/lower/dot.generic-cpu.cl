@@ -8,15 +8,15 @@ void dot_kernel(__global const float *restrict A, __global const float *restrict
     if (blk_k < 19) {
         // whole tiles
         // 1: (de-)comp( 512 ) ( ^, ^ ; ^ ) ( BLK.x )
-        __attribute__((aligned(16))) float C_RM[8] = {0};
+        float8 C_RM = 0.0f;
         for (int k_2 = 0; k_2 < 64; ++k_2) {
             // 2: (de-)comp( 8 ) ( ^, ^ ; ^ ) ( ^ )
             // 3: (de-)comp( 1 ) ( ^, ^ ; ^ ) ( VEC.x )
-            *(float8_u *)&C_RM[0] += *(__global const float8_u *)&A[(long)blk_k * 512 +
+            C_RM = C_RM + *(__global const float8_u *)&A[(long)blk_k * 512 +
                     k_2 * 8] * *(__global const float8_u *)&B[(long)blk_k * 512 + k_2 * 8];
         }
         __attribute__((aligned(16))) float C_RM_lanes[8];
-        *(float8_u *)&C_RM_lanes[0] = *(const float8_u *)&C_RM[0];
+        *(float8_u *)&C_RM_lanes[0] = C_RM;
         const float sum = C_RM_lanes[0] + C_RM_lanes[1];
         const float sum_2 = C_RM_lanes[2] + C_RM_lanes[3];
         const float sum_3 = C_RM_lanes[4] + C_RM_lanes[5];
@@ -28,19 +28,22 @@ void dot_kernel(__global const float *restrict A, __global const float *restrict
     } else {
         // tiles cut by the edge
         // 1: (de-)comp( 512 ) ( ^, ^ ; ^ ) ( BLK.x )
-        __attribute__((aligned(16))) float C_RM[8] = {0};
-        for (int k_2 = 0; k_2 < 64; ++k_2) {
+        __attribute__((aligned(16))) float C_RM_2[8] = {0};
+        for (int k_2 = 0; k_2 < 34; ++k_2) {
+            // 2: (de-)comp( 8 ) ( ^, ^ ; ^ ) ( ^ )
+            // 3: (de-)comp( 1 ) ( ^, ^ ; ^ ) ( VEC.x )
+            *(float8_u *)&C_RM_2[0] += *(__global const float8_u *)&A[(long)k_2 * 8 +
+                    9728] * *(__global const float8_u *)&B[(long)k_2 * 8 + 9728];
+        }
+        {
             // 2: (de-)comp( 8 ) ( ^, ^ ; ^ ) ( ^ )
             // 3: (de-)comp( 1 ) ( ^, ^ ; ^ ) ( VEC.x )
             #pragma unroll
-            for (int vec_k = 0; vec_k < 8; ++vec_k) {
-                if (blk_k * 512 + k_2 * 8 + vec_k < 10007)
-                    C_RM[vec_k] += A[(long)blk_k * 512 + k_2 * 8 + vec_k] * B[(long)blk_k * 512 + k_2 * 8 +
-                            vec_k];
-            }
+            for (int vec_k = 0; vec_k < 7; ++vec_k)
+                C_RM_2[vec_k] += A[(long)vec_k + 10000] * B[(long)vec_k + 10000];
         }
         __attribute__((aligned(16))) float C_RM_lanes_2[8];
-        *(float8_u *)&C_RM_lanes_2[0] = *(const float8_u *)&C_RM[0];
+        *(float8_u *)&C_RM_lanes_2[0] = *(const float8_u *)&C_RM_2[0];
         const float sum_8 = C_RM_lanes_2[0] + C_RM_lanes_2[1];
         const float sum_9 = C_RM_lanes_2[2] + C_RM_lanes_2[3];
         const float sum_10 = C_RM_lanes_2[4] + C_RM_lanes_2[5];

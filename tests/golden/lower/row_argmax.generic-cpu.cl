@@ -40,18 +40,16 @@ void row_argmax_kernel(__global const float *restrict A, __global float *restric
         // 2: (de-)comp( ^, 8 ) ( ^ ; ^, ^ ) ( ^, ^ )
         // 3: (de-)comp( ^, 1 ) ( ^ ; ^, ^ ) ( ^, VEC.x )
         #pragma unroll
-        for (int vec_j = 0; vec_j < 8; ++vec_j) {
-            if (vec_j + 96 < 101) {
-                const float v_best_RM_2 = A[(long)blk_i * 101 + vec_j + 96];
-                const int v_best_RM1_2 = vec_j + 96;
-                const int v_best_RM2_2 = vec_j + 96;
-                const float h_best_RM_2 = best_RM[vec_j];
-                const int h_best_RM1_2 = best_RM_pos[vec_j];
-                const int h_best_RM2_2 = best_RM_value1[vec_j];
-                best_RM[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM_2 : h_best_RM_2;
-                best_RM_pos[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM1_2 : h_best_RM1_2;
-                best_RM_value1[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM2_2 : h_best_RM2_2;
-            }
+        for (int vec_j = 0; vec_j < 5; ++vec_j) {
+            const float v_best_RM_2 = A[(long)blk_i * 101 + vec_j + 96];
+            const int v_best_RM1_2 = vec_j + 96;
+            const int v_best_RM2_2 = vec_j + 96;
+            const float h_best_RM_2 = best_RM[vec_j];
+            const int h_best_RM1_2 = best_RM_pos[vec_j];
+            const int h_best_RM2_2 = best_RM_value1[vec_j];
+            best_RM[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM_2 : h_best_RM_2;
+            best_RM_pos[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM1_2 : h_best_RM1_2;
+            best_RM_value1[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM2_2 : h_best_RM2_2;
         }
     }
     __attribute__((aligned(16))) float best_RM_lanes[8];

@@ -1,0 +1,57 @@
+"""Loops through a tile that the edge of the iteration space cuts: they end where the points end.
+
+On CPUs only: there a guard in the innermost loop costs more than the work. GPUs keep trip counts uniform.
+"""
+
+from dataclasses import dataclass
+
+from mdh.lower.levels import Guard, Level
+from mdh.lower.nest import Nest, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Of a loop's parts, how many lie inside as a whole, and how many begin inside: at most one more."""
+
+    whole: int
+    begun: int
+
+
+def cut_of(nest: Nest, level: Level, scope: Scope, inner: frozenset[str]) -> Cut | None:
+    """Where the loop over `level` ends at this scope; None: nothing cuts it, or the cut varies.
+
+    inner: the variables whose loops are still to come. A guard counts if all its other variables are known.
+    """
+    ranges = nest.ranges(scope)
+    count = ranges[level.var][1] + 1
+    whole = begun = count
+    for guard in nest.guards(scope):
+        weight = guard.offset.coefficient(level.var)
+        if guard.dim != level.dim or weight <= 0:
+            continue
+        room = _room(guard, level, ranges, inner)
+        if room is not None:
+            space, reach = room
+            whole = min(whole, max(0, (space - reach) // weight + 1))
+            begun = min(begun, max(0, space // weight + 1))
+    if (whole, begun) == (count, count) or begun == 0 or begun - whole > 1:
+        return None
+    return Cut(whole, begun)
+
+
+def _room(
+    guard: Guard, level: Level, ranges: dict[str, tuple[int, int]], inner: frozenset[str]
+) -> tuple[int, int] | None:
+    """(what the level's and the inner loops may add to the offset, what the inner ones add at most)."""
+    space, reach = guard.bound - 1 - guard.offset.const, 0
+    for name, weight in guard.offset.terms:
+        if name == level.var:
+            continue
+        low, high = ranges[name]
+        if name in inner and weight > 0:
+            reach += weight * high
+        elif low == high:
+            space -= weight * low
+        else:
+            return None
+    return space, reach
