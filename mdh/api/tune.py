@@ -20,6 +20,7 @@ from mdh.source import Source
 from mdh.tune.duration import parse_duration
 from mdh.tune.goal import Goal
 from mdh.tune.interrupt import Interrupt
+from mdh.tune.jobs import too_many
 from mdh.tune.result import Progress, Tuned
 from mdh.tune.search.make import DEFAULT
 from mdh.tune.session import Order
@@ -111,7 +112,11 @@ def tune(
     """
     with explained():
         of_type("trials", trials, (int, NoneType), "a number")
+        of_type("jobs", jobs, (int, NoneType), "a number")
         of_type("budget", budget, (int, float, str, NoneType), "seconds, or a text such as '5m'")
+        many = None if jobs is None else too_many(jobs)
+        if many is not None:
+            raise fail("F196", many[0], help=many[1])
         given = read_given(file, schedule, defines, holes)
         names = (device,) if isinstance(device, str) else tuple(device)
         program = Pipeline().read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)

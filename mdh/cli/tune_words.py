@@ -7,6 +7,7 @@ from mdh.cli.console import log
 from mdh.device.api import default_device
 from mdh.tune.duration import parse_duration
 from mdh.tune.goal import Goal
+from mdh.tune.jobs import too_many
 
 DEFAULT_BUDGET = "5m"
 
@@ -89,7 +90,11 @@ def devices_of(line: CommandLine, words: Words, listed: str | None = None) -> tu
 
 
 def check_words(line: CommandLine, words: Words) -> None:
-    """Raises Failed F196 for options that exclude one another."""
+    """Raises Failed F196 for options that exclude one another, and for too many compilers."""
+    # on a cluster its workers' machines compile
+    many = None if words.jobs is None or words.cluster is not None else too_many(words.jobs)
+    if many is not None:
+        raise line.fail("F196", many[0], _value(line, "--jobs"), help=many[1])
     if words.replay is None:
         if words.machine is not None:
             headline = "--machine is for --replay: a device says itself what it is"

@@ -58,6 +58,7 @@ def test_inside_an_event_loop(out: Path) -> None:
     ("options", "code"),
     [
         ({"budget": "soon"}, "F190"), ({"budget": 0}, "F190"), ({"trials": 0}, "F196"),
+        ({"jobs": 5000, "trials": 1}, "F196"),
         ({"until_speedup": 1.0}, "F196"), ({"sampler": "tp", "trials": 1}, "F180"),
         ({"device": "gpu", "trials": 1}, "D110"),
     ],

@@ -128,6 +128,13 @@ def test_a_schedule_without_holes_is_measured(folder: Path, capsys: pytest.Captu
     assert found["holes"] == []
 
 
+def test_more_compilers_than_the_machine_carries(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", MATMUL, *SIZES, "--device", "opencl:0", "--trials", "1", "--jobs", "5000"]) == 2
+    err = capsys.readouterr().err
+    assert "error[F196]: 5,000 compilers at once are too many for" in err
+    assert "^^^^" in err and "= help: give at most" in err
+
+
 def test_the_project_file_lists_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "add.c").write_text(
         "void add(const float A[N], float C[N]) {\n  for (int i = 0; i < N; i++)\n    C[i] = A[i] + 1;\n}\n"

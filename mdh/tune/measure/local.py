@@ -1,7 +1,6 @@
 """The bench of one machine: builders that may hang or crash, and one measuring process a device."""
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from mdh.device.cache import Cache
 from mdh.diagnostics import Failed, fail
 from mdh.machine import Machine, read_machine
 from mdh.source import Source
+from mdh.tune.jobs import processors
 from mdh.tune.measure.failures import crashed, no_room, of_the_machine, refused, timed_out
 from mdh.tune.measure.folder import Folder, environment, make_folder, trim_runtime
 from mdh.tune.measure.patience import Patience
@@ -66,7 +66,7 @@ class LocalBench:
         *, faults: Path | None = None,
     ) -> None:  # fmt: skip
         self.job, self.devices, self.cache = job, devices or (job.device,), cache
-        self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
+        self.jobs = jobs or processors()
         self.slots = self.jobs + len(self.devices)
         self._faults = faults
         self._patience = Patience()

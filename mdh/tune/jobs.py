@@ -1,0 +1,28 @@
+"""How many compilers may work at once."""
+
+import os
+
+_EACH = 4
+"""Builders for one processor that still make sense: some wait for the disk. Each holds a quarter of a
+gigabyte before it compiles anything; thousands would take the machine down."""
+
+
+def processors() -> int:
+    """That this process may use."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def most_jobs() -> int:
+    return _EACH * processors()
+
+
+def too_many(jobs: int) -> tuple[str, str] | None:
+    """Headline and help for more builders than this machine can carry."""
+    if jobs <= most_jobs():
+        return None
+    count = processors()
+    one = "processor" if count == 1 else "processors"
+    return (
+        f"{jobs:,} compilers at once are too many for {count} {one}",
+        f"give at most {most_jobs()}, or nothing: there is one for each processor then",
+    )
