@@ -24,6 +24,7 @@ from mdh.lower.look_back import look_back, look_back_buffers
 from mdh.lower.nest import Nest, Region, Scope
 from mdh.lower.order import Item, Loop
 from mdh.lower.regions import make_regions, region_of
+from mdh.lower.scan_chunk import chunk_start, in_lanes, run_chunk
 from mdh.lower.stages import Built, Context, workspace_buf
 from mdh.lower.threads import Digit, other_threads, thread_stride
 
@@ -102,6 +103,8 @@ def _reduce_parts(context: Context, name: str, plan: StagePlan, fold: Fold, tota
     stage = replace(plan.stage, dims=dims)
     out = Output(totals.name, _cc_index(stage), Var(component(0), fold.types[0]))
     total = replace(fold, starts=(None,), outputs=(out,), exclusive=False)
+    if context.machine.kind == "cpu" and not fold.ordered:
+        plan = in_lanes(plan)
     small = replace(plan, stage=stage, combines=(("shuffle", "shared", "kernel"),))
     nest = context.nest(context.names.kernel(name), small, (total,), (totals,))
     kernel, more = kernel_of(replace(nest, partials={0: (totals.name,)}), context.program)
@@ -178,7 +181,8 @@ def _inner_start(nest: Nest) -> int:
     """Item at which a thread's own part of the scanned dim begins."""
     digits = _thread_digits(nest)
     if not digits:
-        return len(nest.items)
+        chunk = chunk_start(nest)
+        return len(nest.items) if chunk is None else chunk
     for k, it in enumerate(nest.items):
         if isinstance(it, Loop) and _is_inner(nest, it.level, digits):
             return k
@@ -240,7 +244,9 @@ def _phases(nest: Nest, scope: Scope, carries: tuple[Region, ...]) -> list[Stmt]
     digits = _thread_digits(nest)
     out: list[Stmt] = []
     for f, region in enumerate(carries):
-        if not digits:
+        if not digits and chunk_start(nest) is not None:
+            out.extend(run_chunk(nest, f, region, scope, _stored))
+        elif not digits:
             out.extend(_run(nest, f, region, scope))
         else:
             out.extend(_over_threads(nest, f, region, digits, scope))

@@ -3,7 +3,7 @@
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
-from mdh.schedule.default.outline import Outline, held, stageable, staged
+from mdh.schedule.default.outline import Outline, attribute, held, stageable, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Mem, Unit
 
@@ -12,6 +12,8 @@ ELEMENTS = 15
 """Elements a thread runs over: an odd number, so that its lanes' words lie in different banks."""
 BLOCKS_PER_UNIT = 2
 GROUPS_PER_CORE = 4
+CHUNK = 8
+"""Elements that a CPU scans at a time, before the running value joins them."""
 
 
 def scan(shape: Shape, machine: Machine) -> Outline:
@@ -29,6 +31,9 @@ def scan(shape: Shape, machine: Machine) -> Outline:
         if groups < machine.units:
             tiles[s] = ceil_div(extents[s], min(extents[s], GROUPS_PER_CORE * machine.units))
         outline.step(tiles, dict(block_axes(tiles, extents, machine)))
+        if outline.tiles[s] >= 2 * CHUNK:
+            outline.step({**dict.fromkeys(shape.of_kind(DimKind.CC), 1), s: CHUNK})
+            outline.step({s: 1}, attrs=(attribute("unroll"),))
         return outline
     threads = min(THREADS, power_up(ceil_div(extents[s], ELEMENTS)))
     part = threads * ELEMENTS
