@@ -89,7 +89,7 @@ def cases(rows: int) -> tuple[Case, ...]:
         Case("dot 2^24", "dot", {"K": 1 << 24}, 2.0 * (1 << 24), "dot.cpu"),
         _product("matmul bias relu 1024", "matmul_bias_relu", _mnk(1024, 1024, 1024), "matmul_bias_relu.cpu"),
         Case("conv first layer", "conv2d", _FIRST, 2.0 * points * 147, "conv2d.cpu"),
-        Case("conv 56x56x64x64x3x3", "conv2d_56", _INNER, 2.0 * 56 * 56 * 64 * 576, "conv2d_56.cpu"),
+        Case("conv 56x56x64x64x3x3", "conv2d_56", _INNER, 2.0 * 56 * 56 * 64 * 576, "conv2d_56.cpu.large"),
         Case("conv grouped", "grouped_conv", _GROUPED, 2.0 * 32 * 32 * 16 * 196 * 144, "grouped_conv.cpu"),
         Case(
             "filter 5x5 4096", "filter5x5", {"H": 4096, "W": 4096, "R": 5, "S": 5}, 50.0 * 4096**2,
