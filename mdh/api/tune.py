@@ -24,7 +24,7 @@ from mdh.tune.jobs import too_many
 from mdh.tune.result import Progress, Tuned
 from mdh.tune.search.make import DEFAULT
 from mdh.tune.session import Order
-from mdh.tune.start import start, unfound
+from mdh.tune.start import nothing_legal, start, unfound
 from mdh.tune.values import Job, Trial
 
 Watch = Callable[[Progress, Trial | None], None]
@@ -135,6 +135,8 @@ def tune(
             raise Failed(*found.trouble)
         if found.best is None:
             raise Failed(unfound(found))
+        if (empty := nothing_legal(found)) is not None:
+            raise Failed(empty)
     return Tuning(found, job)
 
 

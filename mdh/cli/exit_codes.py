@@ -23,7 +23,7 @@ USAGE_CODES = frozenset(
 NAMED = frozenset({"C105", "C123", "F150", "F180", "K100", "S120", "S121"})
 """Codes that are such a mistake where they point at a word of the command line."""
 
-NOTHING_CODES = frozenset({"F195", "S160", "S161"})
+NOTHING_CODES = frozenset({"F195", "F198", "S160", "S161"})
 """A search that found nothing, or has nothing to search."""
 
 

@@ -5,6 +5,7 @@ Only the module of the chosen verb is imported, so that `mdh --help` loads neith
 
 import difflib
 import errno
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -124,7 +125,9 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     headline = error.format_message().rstrip(".").replace("\n", " ")
     headline, _, options = headline.partition(" (Possible options: ")
     headline = headline[:1].lower() + headline[1:]
-    word = next((w for w in line.words if w.startswith("-") and w.split("=")[0] in headline), "")
+    # whole names: `-s` stands inside `--seed`
+    named = set(re.findall(r"(?<![\w-])--?\w[\w-]*", headline))
+    word = next((w for w in line.words if w.split("=")[0] in named), "")
     # the library suggests names that have only a few letters in common
     like = difflib.get_close_matches(word, options.rstrip(")").split(", "), 1, 0.75)
     near = f"did you mean `{like[0]}`? " if word and like else ""

@@ -36,7 +36,7 @@ from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import CODES, Interrupt, on_signals
 from mdh.tune.result import Tuned
 from mdh.tune.session import Order
-from mdh.tune.start import start, unfound
+from mdh.tune.start import nothing_legal, start, unfound
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -200,6 +200,8 @@ def _outcomes(line: CommandLine, results: list[Tuned], words: Words) -> list[Dia
         found.extend(tuned.trouble)
         if tuned.best is None and not tuned.trouble and tuned.ended is not Ended.INTERRUPTED:
             found.append(unfound(tuned))
+        elif not tuned.trouble and (empty := nothing_legal(tuned)) is not None:
+            found.append(empty)
     return found
 
 

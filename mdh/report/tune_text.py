@@ -49,8 +49,8 @@ def _head(tuned: Tuned) -> str:
     if own is not None and own is not tuned.best and own.outcome.seconds is not None:
         best = f"{seconds_text(own.outcome.seconds)}: the best point of the schedule; the default is faster"
         lines.insert(2, f"  own best  {best}")
-    if tuned.variables and tuned.skipped and not any(t.candidate.values for t in tuned.measured):
-        lines.append("            no point that was looked at is legal: see `mdh explain --space`")
+    if tuned.best is not None and tuned.best.phase == "quick" and tuned.ended is Ended.BUDGET:
+        lines.insert(2, "            no time was left for finals: it was not judged and timed once more")
     return "\n".join(lines) + "\n"
 
 
@@ -61,6 +61,8 @@ def best_text(tuned: Tuned) -> str:
     out = seconds_text(tuned.best.outcome.seconds)
     if tuned.speedup is not None and tuned.baseline is not None:
         out += f", {tuned.speedup:.2f} × the device's default schedule{_aside(tuned.baseline)}"
+    elif tuned.baseline is None:
+        out += "; the device's default schedule was not measured"
     if tuned.speedup_over_given is not None and tuned.given is not None:
         out += f", {tuned.speedup_over_given:.2f} × the schedule's first point{_aside(tuned.given)}"
     return out

@@ -17,6 +17,8 @@ def parse_duration(text: str) -> float:
     if not parts or "".join(number + unit for number, unit in parts) != text:
         bare = re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII)
         said = f"`{text}` has no unit" if bare else f"`{text}` is no time"
+        if bare and not float(text):
+            raise fail("F190", f"`{text}` is no time at all", help=_HELP)
         raise fail("F190", said, help=f"write {text}s, {text}m or {text}h" if bare else _HELP)
     if units != sorted(set(units), key="hms".index):
         raise fail("F190", f"the units of `{text}` are out of order or stand twice", help=_HELP)

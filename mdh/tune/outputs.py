@@ -17,6 +17,9 @@ from mdh.tune.records.read import read_contents
 from mdh.tune.records.schedule_file import Search, write_best_schedule
 from mdh.tune.values import Trial
 
+_HEAD = 1 << 16
+"""Bytes of a schedule in which its head lies."""
+
 
 def set_aside(path: str) -> None:
     """A record that is not gone on with keeps its trials under the next free name. Raises Failed F111."""
@@ -30,18 +33,49 @@ def set_aside(path: str) -> None:
         raise unwritten(path, error) from None
 
 
+def _tuned_by(path: Path, mark: str) -> bool:
+    """The schedule's head says that the tuning of this mark wrote it; or there is no such file."""
+    try:
+        with path.open("rb") as file:
+            return f"record: {mark}".encode() in file.read(_HEAD)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
 @dataclass
 class Outputs:
-    """Under `place`: NAME.<machine>.mdh, NAME.<machine>.jsonl and the folder NAME.<machine>."""
+    """Under `place`: NAME.<machine>.mdh, NAME.<machine>.jsonl and the folder NAME.<machine>; where those are
+    of another tuning, or somebody's own, names with this tuning's mark."""
 
     place: Path
     stem: str
     header: Header
     written: dict[str, str] = field(default_factory=dict)
+    record_path: Path = field(init=False)
+    _own: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        marked = f"{self.stem}.{self.header.mark[:8]}"
+        ours = self._holds_ours(self.place / f"{self.stem}{SUFFIX}")
+        free = ours and _tuned_by(self.place / f"{self.stem}.mdh", self.header.mark)
+        self._own = self.stem if free else marked
+        # trials that are there are gone on with, whatever became of the schedule beside them
+        self.record_path = self.place / f"{self.stem if ours else marked}{SUFFIX}"
 
     @property
     def schedule_path(self) -> Path:
-        return self.place / f"{self.stem}.mdh"
+        return self.place / f"{self._own}.mdh"
+
+    def _holds_ours(self, record: Path) -> bool:
+        """There is no record, or this tuning is in it."""
+        try:
+            held = [s.header.mark for s in read_contents(str(record)).sections] if record.exists() else []
+        except Failed:
+            # whoever opens it says what is wrong with it
+            held = []
+        return not held or self.header.mark in held
 
     def demand_place(self) -> None:
         """Makes the folder and sees that files can be made in it, before hours are spent. Raises Failed
@@ -52,19 +86,6 @@ class Outputs:
                 pass
         except OSError as error:
             raise unwritten(self.schedule_path, error) from None
-
-    def record_for(self, header: Header) -> Path:
-        """The record beside the schedule; where that is of another tuning (other sizes, another schedule),
-        one that has the tuning's mark in its name."""
-        path = self.place / f"{self.stem}{SUFFIX}"
-        try:
-            held = [s.header.mark for s in read_contents(str(path)).sections] if path.exists() else []
-        except Failed:
-            # whoever opens it says what is wrong with it
-            held = []
-        return (
-            path if not held or header.mark in held else self.place / f"{self.stem}.{header.mark[:8]}{SUFFIX}"
-        )
 
     def write_schedule(self, trial: Trial | None, search: Search) -> None:
         """The best so far; None: what was written turned out wrong and nothing else is right. Raises Failed
@@ -81,7 +102,7 @@ class Outputs:
     ) -> None:
         """The folder that `mdh compile -o` writes. Raises Failed F111."""
         files = folder(text, plan.program, schedule, defines=defines, arch=plan.machine.arch)
-        inside = self.place / self.stem
+        inside = self.place / self._own
         for name, content in files.items():
             replace_file(inside / name, content.encode("utf-8"))
         self.written["kernel"] = f"{inside}/"

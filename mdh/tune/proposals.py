@@ -28,7 +28,10 @@ BLIND = frozenset({"random", "qmc"})
 the model's points, and then know better than to be asked for what is not measured."""
 TRIES = 150
 """Draws of one step: signals and results wait meanwhile."""
+TOLD = 20
+"""Points that are skipped for reasons told in full."""
 IMPLAUSIBLE = "illegal by values alone"
+SET_ASIDE = "set aside by the model"
 ELSEWHERE = "measured by another tuner"
 _COMPARED = ("default", "given")
 
@@ -184,7 +187,9 @@ class Proposals:
 
     def _judge(self, point: Point, origin: str, batch: int, share: float) -> Proposal | Skipped:
         self._illegal += 1
-        if not self._space.plausible(point):
+        # of the first ones the checker says why: where nothing is legal the user must know the rule
+        looked = sum(self.skipped.values()) < TOLD
+        if not looked and not self._space.plausible(point):
             return self._skip(point, IMPLAUSIBLE, None, True)
         plan = self._space.plan(point)
         if isinstance(plan, Failed):

@@ -27,7 +27,7 @@ from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.opened import open_values, opened
 from mdh.tune.outputs import Outputs, set_aside
-from mdh.tune.proposals import Gate, Making, Proposal, Proposals
+from mdh.tune.proposals import SET_ASIDE, Gate, Making, Proposal, Proposals
 from mdh.tune.records.best import best
 from mdh.tune.records.file import Record
 from mdh.tune.records.header import Header, header_of
@@ -166,7 +166,7 @@ def make_session(order: Order, ground: Ground) -> Session:
     the folder of the outputs, that and F170 to F174 for the record."""
     session = prepared(order, ground)
     outputs = Outputs(order.place, f"{order.program.name}.{ground.machine.name}", session.header)
-    path = order.record or str(outputs.record_for(session.header))
+    path = order.record or str(outputs.record_path)
     outputs.demand_place()
     if not order.resume:
         set_aside(path)
@@ -236,6 +236,9 @@ async def run_session(
         ended = await tune(run)
     if session.experience is not None:
         session.experience.keep(proposals.learned)
+    if run.best is not None:
+        # its head tells of the whole search
+        run.found(run.best)
     return _tuned(session, run, earlier, ended, _winner(session, run))
 
 
@@ -332,12 +335,15 @@ def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
             session.outputs.write_kernel(text, plan, dict(order.job.defines), plan.text)
         except Failed as failed:
             # a full disk costs the folder, not what was found
-            run.trouble += failed.diagnostics
+            safe = (
+                f"the schedule is safe: `mdh compile` with {session.outputs.schedule_path} writes the folder"
+            )
+            run.trouble += tuple(replace(d, help=d.help or safe) for d in failed.diagnostics)
     return plan, text
 
 
 def _skipped(proposals: Proposals) -> tuple[tuple[str, int], ...]:
-    aside = (("set aside by the model", proposals.aside),) if proposals.aside else ()
+    aside = ((SET_ASIDE, proposals.aside),) if proposals.aside else ()
     return (*proposals.skipped.most_common(), *aside)
 
 

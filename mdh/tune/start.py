@@ -17,6 +17,7 @@ from mdh.tune.api import Bench
 from mdh.tune.goal import Ended
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.measure.local import LocalBench
+from mdh.tune.proposals import ELSEWHERE, SET_ASIDE
 from mdh.tune.records.header import Header
 from mdh.tune.records.read import read_record
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
@@ -25,6 +26,8 @@ from mdh.tune.run import Watch
 from mdh.tune.session import Ground, Order, make_session, prepared, run_session
 
 T = TypeVar("T")
+_NOT_REFUSED = ("duplicate", ELSEWHERE, Recorded.reason, SET_ASIDE)
+"""Why legal points are not measured."""
 Say = Callable[[str], None]
 """Takes a remark for the user."""
 
@@ -136,6 +139,24 @@ def _same_program(path: str, there: Header, here: Header) -> None:
             "F197", f"`{path}` is a record of another program: {what}",
             help=f"this one is `{here.program}`, arrays {new.get('arrays', '')}; -D gives other sizes",
         )  # fmt: skip
+
+
+def nothing_legal(tuned: Tuned) -> Diagnostic | None:
+    """F198: the search looked at the schedule's own points, and none is legal."""
+    over = tuned.ended in (Ended.EXHAUSTED, Ended.STUCK)
+    refused = tuple((reason, n) for reason, n in tuned.skipped if reason not in _NOT_REFUSED)
+    known = (*tuned.earlier, *tuned.trials)
+    if not over or not tuned.variables or not refused or any(t.candidate.values for t in known):
+        return None
+    looked = sum(n for _, n in refused)
+    if tuned.ended is Ended.EXHAUSTED:
+        headline = f"the space is empty: none of its {looked:,} points is legal"
+    else:
+        headline = f"no legal point was found: {looked:,} were looked at"
+    return Diagnostic(
+        "F198", headline, notes=tuple(f"{n:,} points: {reason}" for reason, n in refused[:5]),
+        help="`mdh explain FILE.c --schedule S.mdh --space` counts what each rule leaves",
+    )  # fmt: skip
 
 
 def unfound(tuned: Tuned) -> Diagnostic:

@@ -128,6 +128,27 @@ def test_a_schedule_without_holes_is_measured(folder: Path, capsys: pytest.Captu
     assert found["holes"] == []
 
 
+def test_nothing_in_the_place_is_lost_to_another_tuning(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither the best of other sizes nor a schedule that no tuning wrote."""
+    words = ("--schedule", "s.mdh", "--device", "opencl:0", "-o", "out", "--trials", "2")
+    first, _ = tune(capsys, *words)
+    kept = Path(first["files"]["schedule"]).read_bytes()
+    assert run(["tune", MATMUL, "-D", "M=32", "-D", "N=64", "-D", "K=64", *words, "--json"]) == 0
+    second = json.loads(capsys.readouterr().out)
+    assert Path(first["files"]["schedule"]).read_bytes() == kept
+    assert not set(first["files"].values()) & set(second["files"].values())
+    own = folder / "own" / Path(first["files"]["schedule"]).name
+    own.parent.mkdir()
+    own.write_text(SCHEDULE)
+    third, _ = tune(capsys, "--schedule", str(own), "--device", "opencl:0", "-o", "own", "--trials", "2")
+    assert own.read_text() == SCHEDULE
+    assert third["files"]["schedule"] != str(own)
+    head = Path(third["files"]["schedule"]).read_text()
+    assert "search: 2 trials" in head, "it tells of the whole search"
+
+
 def test_more_compilers_than_the_machine_carries(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", MATMUL, *SIZES, "--device", "opencl:0", "--trials", "1", "--jobs", "5000"]) == 2
     err = capsys.readouterr().err

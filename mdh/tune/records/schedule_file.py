@@ -65,7 +65,10 @@ def _lines(header: Header, trial: Trial, search: Search) -> list[tuple[str, str]
     of["search"] = (
         f"{search.trials} trials, {search.failed} of them failed, {search.seconds:.0f} s, seed {header.seed}"
     )
-    of["method"] = header.method
+    # finals come after the search: what was found in it alone says so
+    of["method"] = (
+        header.method if trial.phase != "quick" else f"{header.method.partition(';')[0]}; no finals"
+    )
     of["versions"] = ", ".join(f"{name} {text}" for name, text in o.versions or header.versions)
     of["when"] = moment_text(trial.started or header.created)
     of["command"] = header.command
