@@ -42,6 +42,12 @@ STRIDED = """
 3: (de-)comp( ^, 4 )  ( ^ ; key:RM[1], place:RM[1] )  ( ^, FOR.1 )
 2: (de-)comp( ^, 1 )  ( ^ ; ^, ^ )                    ( ^, FOR.2 )
 """
+BLOCKS = """
+1: (de-)comp( ^, 12 ) ( ^ ; ^, ^ ) ( ^, FOR.1 )
+2: (de-)comp( ^, 8 )  ( ^ ; ^, ^ ) ( ^, BLK.x )
+3: (de-)comp( 1, 1 )  ( ^ ; ^, ^ ) ( FOR.1, FOR.2 )
+"""
+"""The points of two blocks lie between one another."""
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 Values = np.ndarray[Any, Any]
 STARTS = (("-INFINITY", "-1"), ("INFINITY", "-1"), ("A[i][0]", "0"))
@@ -68,7 +74,9 @@ def in_c(row: Values, better: Callable[[Any, Any], bool], key: float, place: int
     return key, place
 
 
-@pytest.mark.parametrize(("sign", "start", "schedule"), list(product(SIGNS, STARTS, (LANES, STRIDED))))
+@pytest.mark.parametrize(
+    ("sign", "start", "schedule"), list(product(SIGNS, STARTS, (LANES, STRIDED, BLOCKS)))
+)
 def test_ties_and_values_that_are_no_better_than_the_start(
     sign: str, start: tuple[str, str], schedule: str
 ) -> None:
