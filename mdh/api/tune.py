@@ -111,12 +111,8 @@ def tune(
     Python type. Ctrl-C raises KeyboardInterrupt; the best so far and the record are on disk then.
     """
     with explained():
-        of_type("trials", trials, (int, NoneType), "a number")
-        of_type("jobs", jobs, (int, NoneType), "a number")
-        of_type("budget", budget, (int, float, str, NoneType), "seconds, or a text such as '5m'")
-        many = None if jobs is None else too_many(jobs)
-        if many is not None:
-            raise fail("F196", many[0], help=many[1])
+        goal = _goal(budget, trials, until_speedup)
+        _check_jobs(jobs)
         given = read_given(file, schedule, defines, holes)
         names = (device,) if isinstance(device, str) else tuple(device)
         program = Pipeline().read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
@@ -125,7 +121,7 @@ def tune(
             deterministic, names[0], seed,
         )  # fmt: skip
         order = Order(
-            job, program, given.schedule, names, _goal(budget, trials, until_speedup), Path(fspath(out)),
+            job, program, given.schedule, names, goal, Path(fspath(out)),
             None if record is None else fspath(record), resume, sampler, model, seed, jobs, storage,
             command=f"mdh.tune({given.source.name!r}, …)",
         )  # fmt: skip
@@ -141,6 +137,8 @@ def tune(
 
 
 def _goal(budget: float | str | None, trials: int | None, speedup: float | None) -> Goal:
+    of_type("trials", trials, (int, NoneType), "a number")
+    of_type("budget", budget, (int, float, str, NoneType), "seconds, or a text such as '5m'")
     if trials is not None and trials < 1:
         raise fail("F196", f"{trials} trials find nothing", help="give 1 or more")
     if speedup is not None and speedup <= 1:
@@ -150,6 +148,13 @@ def _goal(budget: float | str | None, trials: int | None, speedup: float | None)
     if isinstance(budget, int | float) and not budget > 0:
         raise fail("F190", f"{budget} seconds are no time at all", help="give a positive number")
     return Goal(trials, parse_duration(budget) if isinstance(budget, str) else budget, speedup)
+
+
+def _check_jobs(jobs: int | None) -> None:
+    of_type("jobs", jobs, (int, NoneType), "a number")
+    many = None if jobs is None else too_many(jobs)
+    if many is not None:
+        raise fail("F196", many[0], help=many[1])
 
 
 def _waited_for(work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:

@@ -2,13 +2,12 @@
 
 import ctypes
 import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from scripts.bench_cpu.by_gcc import compiler
+from scripts.bench_cpu.by_gcc import shared_library
 
 FLAGS = (
     "-std=gnu11",
@@ -18,7 +17,6 @@ FLAGS = (
     "-fno-tree-loop-distribute-patterns",
     "-fopenmp",
     "-fPIC",
-    "-shared",
 )
 _VECTORS = 12
 _ROUNDS = 200_000
@@ -53,8 +51,7 @@ class Roof:
         found = []
         for width in (32, 64):
             library = folder / f"roof{width}.so"
-            command = [str(compiler()), *FLAGS, f"-DBYTES={width}", str(source), "-o", str(library)]
-            subprocess.run(command, check=True, timeout=60)
+            assert shared_library(source, (*FLAGS, f"-DBYTES={width}"), library), source
             loaded = ctypes.CDLL(str(library))
             for name in ("fma32", "fma64", "read_all", "copy_all"):
                 getattr(loaded, name).restype = ctypes.c_double

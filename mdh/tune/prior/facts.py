@@ -91,10 +91,6 @@ class Facts:
     called: bool
     """Functions or conversions take part, whose vectors may be narrower."""
 
-    @property
-    def flops(self) -> float:
-        return self.points * (2 * self.fused + self.other) + self.finished * self.epilogue
-
 
 class _Same:
     """A key that is one object's identity: stages are compared and hashed by all that they hold, slowly."""

@@ -40,13 +40,8 @@ class Setting:
 
 
 def candidate_key(program: Program, schedule: Schedule, setting: Setting) -> str:
-    """Of one kernel and its results: hex SHA-256. `schedule` has no holes."""
+    """Of one kernel and its results: hex SHA-256."""
     return key_of(key_parts(program, schedule, setting))
-
-
-def record_key(program: Program, template: Schedule, setting: Setting) -> str:
-    """Of a record, whose trials are candidates of one schedule with holes: hex SHA-256."""
-    return key_of(key_parts(program, template, setting))
 
 
 def key_of(parts: Parts) -> str:

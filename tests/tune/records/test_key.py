@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from mdh.tune.records.key import Setting, candidate_key, record_key
+from mdh.tune.records.key import Setting, candidate_key
 from tests.tune.records.samples import C_TEXT, SETTING, TEMPLATE, program, schedule
 
 Case = tuple[str, str, Setting, dict[str, int | str], bool]
@@ -15,7 +15,7 @@ START: Case = (C_TEXT, TEMPLATE, SETTING, {}, False)
 
 def _key(case: Case) -> str:
     text, template, setting, defines, strict = case
-    return record_key(program(text, strict_fp=strict, **defines), schedule(template), setting)
+    return candidate_key(program(text, strict_fp=strict, **defines), schedule(template), setting)
 
 
 def _c(old: str, new: str, case: Case) -> Case:
@@ -161,5 +161,5 @@ def test_text_alone_does_not_in_the_schedule(old: str, new: str) -> None:
 
 def test_a_candidate_has_a_key_of_its_own() -> None:
     one = schedule(TEMPLATE.replace("?bm{8,16}", "8").replace("?bn{8,16}", "8").replace("?bm * ?bn", "64"))
-    assert candidate_key(program(), one, SETTING) != record_key(program(), schedule(), SETTING)
+    assert candidate_key(program(), one, SETTING) != candidate_key(program(), schedule(), SETTING)
     assert candidate_key(program(), one, SETTING) == candidate_key(program(), one, SETTING)
