@@ -24,7 +24,9 @@ _REASONS = {"duplicate": "the same program as another"}
 
 def tuned_text(tuned: Tuned) -> str:
     """The best, the holes, the failures, the files."""
-    blocks = [_head(tuned), _holes(tuned), _failures(tuned), _files(tuned)]
+    # without a trial of the schedule's own there is nothing to say of its holes
+    own = any(t.candidate.values for t in (*tuned.earlier, *tuned.trials))
+    blocks = [_head(tuned), _holes(tuned) if own else "", _failures(tuned), _files(tuned)]
     return "\n".join(block for block in blocks if block)
 
 
