@@ -48,10 +48,13 @@ Item = Loop | int
 def footprints(program: Program, plan: StagePlan, *, cpu: bool) -> tuple[Footprint, ...]:
     """Every staging and region of the plan in code order, then the registers of reductions."""
     items = code_items(plan, cpu=cpu)
+    shared = () if cpu else tuple(x for x in code_loops(plan) if x.layer in THREADED)
     out: list[Footprint] = []
     for i in plan.code_order:
         step = plan.steps[i]
-        inside = _inside(plan, items, items.index(i) + 1, cpu=cpu)
+        if not step.stagings and not step.holdings:
+            continue
+        inside = _inside(items, items.index(i) + 1, shared)
         for staging in step.stagings:
             # on a CPU nothing copies into SM while the work-item computes
             slots = 1 if cpu and staging.region == "SM" else step.stages
@@ -59,9 +62,9 @@ def footprints(program: Program, plan: StagePlan, *, cpu: bool) -> tuple[Footpri
         for holding in step.holdings:
             if holding.region is not None:
                 opens = _run_start(plan, items, items.index(i) + 1)
-                loops = _inside(plan, items, opens, cpu=cpu)[holding.region]
+                loops = _inside(items, opens, shared)[holding.region]
                 out.extend(_held(program, plan, i, holding, loops))
-    out.extend(_accumulators(program, plan, items, out, cpu=cpu))
+    out.extend(_accumulators(program, plan, items, out))
     return tuple(out)
 
 
@@ -128,10 +131,10 @@ def first_of_part(plan: StagePlan, loop: Loop, part: int) -> int:
     return part * loop.tile if element is None else element
 
 
-def _inside(plan: StagePlan, items: list[Item], start: int, *, cpu: bool) -> dict[str, tuple[Loop, ...]]:
-    """The loops over which a buffer opened before item `start` extends, by region."""
+def _inside(items: list[Item], start: int, shared: tuple[Loop, ...]) -> dict[str, tuple[Loop, ...]]:
+    """The loops over which a buffer opened before item `start` extends, by region. shared: those of the
+    threads that share SM."""
     own = tuple(x for x in items[start:] if isinstance(x, Loop))
-    shared = () if cpu else tuple(x for x in code_loops(plan) if x.layer in THREADED)
     return {"RM": own, "SM": (*shared, *own)}
 
 
@@ -267,12 +270,12 @@ def _kept(plan: StagePlan, loop: Loop) -> bool:
 
 
 def _accumulators(
-    program: Program, plan: StagePlan, items: list[Item], found: list[Footprint], *, cpu: bool
+    program: Program, plan: StagePlan, items: list[Item], found: list[Footprint]
 ) -> list[Footprint]:
     """Reductions without a register region of their own accumulate in registers at the innermost place."""
     held = {f.buffer for f in found if f.output and f.region == "RM"}
     start = _run_start(plan, items, len(items))
-    inside = _inside(plan, items, start, cpu=cpu)["RM"]
+    inside = _inside(items, start, ())["RM"]
     return [
         _region(program, plan, None, r, "RM", inside)
         for r in plan.stage.results

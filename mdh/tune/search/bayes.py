@@ -4,13 +4,16 @@ The model sees logarithms of times, of points as `Features`. A point that failed
 the model turns away from where points fail, and lowers the odds of its neighbours besides. What is
 compared by expected improvement are legal points only: steps from the best points known, uniform draws, and
 steps from the best of those. To find a legal point near a wished one takes longer than to score it, so the
-most promising ones are kept from suggestion to suggestion.
+most promising ones are kept from suggestion to suggestion. The more times are known the less a further one
+changes: then a thought chooses several points, each as if those before it had come out as expected (a
+"kriging believer": Ginsbourger, Le Riche, Carraro, 2010), and serves until they are used up or a better time
+than all others is heard of.
 """
 
 from collections.abc import Container, Iterable
 from heapq import nsmallest
 from itertools import islice
-from math import log
+from math import inf, log
 from random import Random
 
 import numpy as np
@@ -33,6 +36,8 @@ POOL = 192
 """Candidates that are kept."""
 CLIMBS, STEPS = 2, 4
 """Rounds of steps from the best candidate so far, and steps of each."""
+AHEAD, MOST_AHEAD = 64, 16
+"""Times a point that one thought chooses, beyond the first; no more than so many."""
 KEPT = 160
 """Times that the model has: the best and the latest; inverting matrices costs the cube of it."""
 FAILURES = 200
@@ -54,6 +59,8 @@ class Bayes:
         self._flying: dict[Point, None] = {}
         self._pool: dict[Point, list[float]] = {}
         self._bred: set[Point] = set()
+        self._chosen: list[Point] = []
+        self._best = inf
         self._known_rows: dict[Point, list[float]] = {}
         self._widths = start(self._columns)
         self._fitted_at = 0
@@ -62,7 +69,12 @@ class Bayes:
         if len(self._times) < START or not self._columns:
             point = free_draw(self._space, self._rng, taken)
         else:
-            point = self._most_promising(taken)
+            point = next((p for p in self._chosen if p not in taken), None)
+            if point is None:
+                self._chosen = self._think(taken)
+                point = self._chosen[0] if self._chosen else None
+            if point is not None:
+                del self._chosen[: self._chosen.index(point) + 1]
         if point is not None:
             self._flying[point] = None
         return point
@@ -71,16 +83,20 @@ class Bayes:
         self._flying.pop(point, None)
         if seconds is None:
             self._failed[point] = None
-        else:
-            self._times[point] = log(max(seconds, 1e-12))
+            return
+        time = log(max(seconds, 1e-12))
+        if time < self._best:
+            self._best, self._chosen = time, []
+        self._times[point] = time
 
-    def _most_promising(self, taken: Container[Point]) -> Point | None:
+    def _think(self, taken: Container[Point]) -> list[Point]:
+        """The points to ask for next, in their order."""
         ranked = nsmallest(KEPT // 2, self._times, key=lambda p: self._times[p])
         model, best = self._model(ranked)
         odds = self._odds_rows()
         self._add(self._candidates(ranked[:PARENTS]), taken)
         if not self._pool:
-            return None
+            return []
         points = list(self._pool)
         scores = self._scores(self._rows(points), model, best, odds)
         for _ in range(CLIMBS):
@@ -89,11 +105,35 @@ class Bayes:
             if more:
                 points += more
                 scores = np.concatenate([scores, self._scores(self._rows(more), model, best, odds)])
-        order = [points[i] for i in np.argsort(-scores, kind="stable")]
-        # what was free when it came into the pool may have been taken since
-        chosen = next((p for p in order if p not in taken), None)
-        self._pool = {p: self._pool[p] for p in order[:POOL] if p != chosen}
+        order = [points[i] for i in np.argsort(-scores, kind="stable")][:POOL]
+        chosen = self._first_of(order, taken, model, best, odds)
+        self._pool = {p: self._pool[p] for p in order if p not in set(chosen)}
         return chosen
+
+    def _first_of(
+        self, order: list[Point], taken: Container[Point], model: Posterior, best: float,
+        odds: tuple[Matrix, int] | None,
+    ) -> list[Point]:  # fmt: skip
+        """Of points, the best first: those to ask for, each looking elsewhere than the ones before it."""
+        # what was free when it came into the pool may have been taken since
+        first = next((i for i, p in enumerate(order) if p not in taken), None)
+        wanted = min(1 + len(self._times) // AHEAD, MOST_AHEAD)
+        if first is None or wanted < 2:
+            return [] if first is None else [order[first]]
+        rows = self._rows(order)
+        mean, together = model.jointly(rows)
+        penalty, out = self._odds(rows, odds), [first]
+        closed = list(range(first + 1))
+        together = model.believing(together, first)
+        while len(out) < wanted and len(closed) < len(order):
+            scores = _promise(best, mean, np.sqrt(np.maximum(together.diagonal(), 1e-10))) + penalty
+            scores[closed] = -inf
+            top = int(scores.argmax())
+            closed.append(top)
+            if order[top] not in taken:
+                out.append(top)
+                together = model.believing(together, top)
+        return [order[i] for i in out]
 
     def _candidates(self, parents: list[Point]) -> Iterable[Point]:
         draws = MORE_DRAWS if self._pool else DRAWS
@@ -152,15 +192,15 @@ class Bayes:
 
     def _scores(self, rows: Matrix, model: Posterior, best: float, odds: tuple[Matrix, int] | None) -> Matrix:
         """Logarithms of expected improvement times the odds of running at all."""
-        mean, deviation = model.at(rows)
-        z = (best - mean) / deviation
-        density = np.exp(-z * z / 2) / (2 * np.pi) ** 0.5
-        scores = np.log(np.maximum(deviation * (z * _normal(z) + density), 1e-30))
-        if odds is not None:
-            known, right = odds
-            near = correlation(rows, known, self._features.numbers, self._widths.weights) ** 2
-            scores += np.log((near[:, :right].sum(axis=1) + 0.3) / (near.sum(axis=1) + 0.4))
-        return np.asarray(scores)
+        return _promise(best, *model.at(rows)) + self._odds(rows, odds)
+
+    def _odds(self, rows: Matrix, odds: tuple[Matrix, int] | None) -> Matrix:
+        """Logarithms of the odds of running at all, by what ran and what failed near by."""
+        if odds is None:
+            return np.zeros(len(rows))
+        known, right = odds
+        near = correlation(rows, known, self._features.numbers, self._widths.weights) ** 2
+        return np.asarray(np.log((near[:, :right].sum(axis=1) + 0.3) / (near.sum(axis=1) + 0.4)))
 
     def _odds_rows(self) -> tuple[Matrix, int] | None:
         """The latest points that ran, how many they are, and after them those that failed."""
@@ -169,6 +209,13 @@ class Bayes:
         ran = list(islice(reversed(self._times), FAILURES))
         failed = list(islice(reversed(self._failed), FAILURES))
         return self._seen(ran + failed), len(ran)
+
+
+def _promise(best: float, mean: Matrix, deviation: Matrix) -> Matrix:
+    """The logarithm of the expected improvement on the best."""
+    z = (best - mean) / deviation
+    density = np.exp(-z * z / 2) / (2 * np.pi) ** 0.5
+    return np.asarray(np.log(np.maximum(deviation * (z * _normal(z) + density), 1e-30)))
 
 
 def _normal(x: Matrix) -> Matrix:

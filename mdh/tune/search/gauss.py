@@ -104,15 +104,27 @@ class Posterior:
 
     def __init__(self, rows: Matrix, y: Matrix, numbers: int, widths: Widths) -> None:
         self._rows, self._numbers, self._widths = rows, numbers, widths
-        k = np.exp(widths.signal) * correlation(rows, rows, numbers, widths.weights)
-        k += (np.exp(widths.noise) + 1e-6) * np.eye(len(y))
+        self._signal, self._noise = np.exp(widths.signal), np.exp(widths.noise) + 1e-6
+        k = self._signal * correlation(rows, rows, numbers, widths.weights)
+        k += self._noise * np.eye(len(y))
         self._inverse = np.linalg.inv(np.linalg.cholesky(k))
         self._alpha = self._inverse.T @ (self._inverse @ y)
 
     def at(self, rows: Matrix) -> tuple[Matrix, Matrix]:
         """Mean and deviation, without noise."""
-        signal = np.exp(self._widths.signal)
-        k = signal * correlation(rows, self._rows, self._numbers, self._widths.weights)
+        k = self._signal * correlation(rows, self._rows, self._numbers, self._widths.weights)
         mean = k @ self._alpha
-        spread = signal - ((k @ self._inverse.T) ** 2).sum(axis=1)
+        spread = self._signal - ((k @ self._inverse.T) ** 2).sum(axis=1)
         return mean, np.sqrt(np.maximum(spread, 1e-10))
+
+    def jointly(self, rows: Matrix) -> tuple[Matrix, Matrix]:
+        """Mean and covariances, without noise."""
+        k = self._signal * correlation(rows, self._rows, self._numbers, self._widths.weights)
+        own = self._signal * correlation(rows, rows, self._numbers, self._widths.weights)
+        half = k @ self._inverse.T
+        return k @ self._alpha, own - half @ half.T
+
+    def believing(self, covariances: Matrix, row: int) -> Matrix:
+        """What the covariances become once one of the rows has come out as expected."""
+        column = covariances[:, row]
+        return np.asarray(covariances - np.outer(column, column) / (column[row] + self._noise))

@@ -125,11 +125,10 @@ class Paths:
         start = next(iter(self.layers[0]))
         queue: list[tuple[float, int, int, State, Path]] = [(0.0, 0, next(order), start, ())]
         seen: set[tuple[int, State]] = set()
+        apart: list[dict[Choice, float]] = [{} for _ in self.chain.entries]
         while queue:
             cost, level, _, state, path = heappop(queue)
             level = -level
-            if cost > most:
-                return None
             if (level, state) in seen:
                 continue
             seen.add((level, state))
@@ -138,12 +137,15 @@ class Paths:
                 if fits(signature):
                     return cost, signature, path
                 continue
-            entry = self.chain.entries[level]
+            entry, words = self.chain.entries[level], apart[level]
             for tile, choice, after in self.onward[level][state]:
                 if (level + 1, after) not in seen:
-                    far = _tile_distance(wish, entry.tile, tile, state.tile)
-                    far += _word_distance(wish, entry.core, choice)
-                    heappush(queue, (cost + far, -level - 1, next(order), after, (*path, (tile, choice))))
+                    far = words.get(choice)
+                    if far is None:
+                        far = words[choice] = _word_distance(wish, entry.core, choice)
+                    far += cost + _tile_distance(wish, entry.tile, tile, state.tile)
+                    if far <= most:
+                        heappush(queue, (far, -level - 1, next(order), after, (*path, (tile, choice))))
         return None
 
     def _wished(self, wish: Mapping[int, Value]) -> tuple[Signature, Path] | None:
