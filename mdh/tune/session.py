@@ -1,7 +1,9 @@
 """One tuning from its order to its result: space, record, suggestions, the loop, the outputs."""
 
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -48,6 +50,8 @@ METHOD = (
     "every candidate judged on {inputs} sets of arrays, then timed warm; finalists timed in turns and judged"
     " on more, the winner timed alone in a fresh process"
 )
+_GIVES_WAY = 0.0005
+"""Seconds after which a thread that computes lets another one that asks."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +236,7 @@ async def run_session(
     if run.best is not None:
         run.found(run.best)
     # the model's matrices are small: threads of the array library would only spin beside the compilers
-    with threadpool_limits(1):
+    with threadpool_limits(1), _prompt():
         ended = await tune(run)
     if session.experience is not None:
         session.experience.keep(proposals.learned)
@@ -240,6 +244,17 @@ async def run_session(
         # its head tells of the whole search
         run.found(run.best)
     return _tuned(session, run, earlier, ended, _winner(session, run))
+
+
+@contextmanager
+def _prompt() -> Iterator[None]:
+    """The thread that thinks gives way at once: a device must not wait while its next candidate is there."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_GIVES_WAY)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:

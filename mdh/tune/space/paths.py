@@ -36,17 +36,17 @@ class Paths:
         return tuple(({e.tile for e in step}, {e.choice for e in step}) for step in edges)
 
     @cached_property
-    def onward(self) -> list[dict[State, list[tuple[int, Choice, State]]]]:
-        """The edges from each state."""
+    def onward(self) -> list[dict[State, list[tuple[Choice, list[tuple[int, State]]]]]]:
+        """The tiles and states to which each state leads, by choice."""
         if self.like is not None:
             return self.like.onward
-        out: list[dict[State, list[tuple[int, Choice, State]]]] = []
+        out: list[dict[State, list[tuple[Choice, list[tuple[int, State]]]]]] = []
         for before, layer in zip(self.layers, self.layers[1:], strict=False):
-            edges: dict[State, list[tuple[int, Choice, State]]] = {state: [] for state in before}
+            edges: dict[State, dict[Choice, list[tuple[int, State]]]] = {state: {} for state in before}
             for after, arriving in layer.items():
                 for edge in arriving:
-                    edges[edge.before].append((edge.tile, edge.choice, after))
-            out.append(edges)
+                    edges[edge.before].setdefault(edge.choice, []).append((edge.tile, after))
+            out.append({state: list(ways.items()) for state, ways in edges.items()})
         return out
 
     @cached_property
@@ -125,7 +125,7 @@ class Paths:
         start = next(iter(self.layers[0]))
         queue: list[tuple[float, int, int, State, Path]] = [(0.0, 0, next(order), start, ())]
         seen: set[tuple[int, State]] = set()
-        apart: list[dict[Choice, float]] = [{} for _ in self.chain.entries]
+        tiles: list[dict[tuple[int, int] | int, float]] = [{} for _ in self.chain.entries]
         while queue:
             cost, level, _, state, path = heappop(queue)
             level = -level
@@ -137,15 +137,20 @@ class Paths:
                 if fits(signature):
                     return cost, signature, path
                 continue
-            entry, words = self.chain.entries[level], apart[level]
-            for tile, choice, after in self.onward[level][state]:
-                if (level + 1, after) not in seen:
-                    far = words.get(choice)
+            entry, known, parent = self.chain.entries[level], tiles[level], state.tile
+            relative = entry.tile is not None and wish.get(entry.tile, "^") == "^"
+            for choice, ways in self.onward[level][state]:
+                word = cost + _word_distance(wish, entry.core, choice)
+                if word > most:
+                    continue
+                for tile, after in ways:
+                    key = (tile, parent) if relative else tile
+                    far = known.get(key)
                     if far is None:
-                        far = words[choice] = _word_distance(wish, entry.core, choice)
-                    far += cost + _tile_distance(wish, entry.tile, tile, state.tile)
-                    if far <= most:
-                        heappush(queue, (far, -level - 1, next(order), after, (*path, (tile, choice))))
+                        far = known[key] = _tile_distance(wish, entry.tile, tile, parent)
+                    if word + far <= most and (level + 1, after) not in seen:
+                        steps = (*path, (tile, choice))
+                        heappush(queue, (word + far, -level - 1, next(order), after, steps))
         return None
 
     def _wished(self, wish: Mapping[int, Value]) -> tuple[Signature, Path] | None:
@@ -153,15 +158,20 @@ class Paths:
         state = next(iter(self.layers[0]))
         path: list[tuple[int, Choice]] = []
         for entry, onward in zip(self.chain.entries, self.onward, strict=True):
-            for tile, choice, after in onward[state]:
-                if not _tile_distance(wish, entry.tile, tile, state.tile) and not _word_distance(
-                    wish, entry.core, choice
-                ):
-                    path.append((tile, choice))
-                    state = after
-                    break
-            else:
+            found = next(
+                (
+                    (tile, choice, after)
+                    for choice, ways in onward[state]
+                    if not _word_distance(wish, entry.core, choice)
+                    for tile, after in ways
+                    if not _tile_distance(wish, entry.tile, tile, state.tile)
+                ),
+                None,
+            )
+            if found is None:
                 return None
+            path.append(found[:2])
+            state = found[2]
         return self.chain.end(state), tuple(path)
 
     def walks(self) -> Iterator[Path]:
