@@ -7,7 +7,8 @@ steps from the best of those. To find a legal point near a wished one takes long
 most promising ones are kept from suggestion to suggestion. The more times are known the less a further one
 changes: then a thought chooses several points, each as if those before it had come out as expected (a
 "kriging believer": Ginsbourger, Le Riche, Carraro, 2010), and serves until they are used up or a better time
-than all others is heard of.
+than all others is heard of. Every other point is a small step from one of the best: near an optimum the
+model smooths over what decides (of equal tiles one has bank conflicts), and a step tells.
 """
 
 from collections.abc import Container, Iterable
@@ -21,7 +22,7 @@ import numpy as np
 from mdh.tune.search.features import Features, Matrix
 from mdh.tune.search.gauss import Posterior, correlation, differences, fitted, start
 from mdh.tune.search.space import Space
-from mdh.tune.search.steps import mutate
+from mdh.tune.search.steps import free_neighbour, mutate
 from mdh.tune.search.uniform import free_draw
 from mdh.tune.space.model import Point
 
@@ -38,6 +39,8 @@ CLIMBS, STEPS = 2, 4
 """Rounds of steps from the best candidate so far, and steps of each."""
 AHEAD, MOST_AHEAD = 64, 16
 """Times a point that one thought chooses, beyond the first; no more than so many."""
+EVERY, ELITE = 2, 4
+"""Of so many points one is a step from one of so many best ones."""
 KEPT = 160
 """Times that the model has: the best and the latest; inverting matrices costs the cube of it."""
 FAILURES = 200
@@ -61,6 +64,7 @@ class Bayes:
         self._bred: set[Point] = set()
         self._chosen: list[Point] = []
         self._best = inf
+        self._asked = 0
         self._known_rows: dict[Point, list[float]] = {}
         self._widths = start(self._columns)
         self._fitted_at = 0
@@ -69,12 +73,10 @@ class Bayes:
         if len(self._times) < START or not self._columns:
             point = free_draw(self._space, self._rng, taken)
         else:
-            point = next((p for p in self._chosen if p not in taken), None)
+            self._asked += 1
+            point = self._step(taken) if self._asked % EVERY == 0 else None
             if point is None:
-                self._chosen = self._think(taken)
-                point = self._chosen[0] if self._chosen else None
-            if point is not None:
-                del self._chosen[: self._chosen.index(point) + 1]
+                point = self._most_promising(taken)
         if point is not None:
             self._flying[point] = None
         return point
@@ -88,6 +90,20 @@ class Bayes:
         if time < self._best:
             self._best, self._chosen = time, []
         self._times[point] = time
+
+    def _step(self, taken: Container[Point]) -> Point | None:
+        best = nsmallest(ELITE, self._times, key=lambda p: self._times[p])
+        place = min(self._rng.randrange(len(best)) for _ in range(2))
+        return free_neighbour(self._space, best[place], self._rng, taken)
+
+    def _most_promising(self, taken: Container[Point]) -> Point | None:
+        point = next((p for p in self._chosen if p not in taken), None)
+        if point is None:
+            self._chosen = self._think(taken)
+            point = self._chosen[0] if self._chosen else None
+        if point is not None:
+            del self._chosen[: self._chosen.index(point) + 1]
+        return point
 
     def _think(self, taken: Container[Point]) -> list[Point]:
         """The points to ask for next, in their order."""
