@@ -156,7 +156,9 @@ def main() -> None:
     lines = [f"# What the tuner costs, and how true its clock is ({given.device})", ""]
 
     def add(*more: str) -> None:
+        # the page is there, as far as it goes, should the rest take too long
         lines.extend(more)
+        (given.out / f"tuner_times_{kind}.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
         sys.stderr.write("\n".join(more) + "\n")
 
     add(
@@ -183,7 +185,6 @@ def main() -> None:
     )
     for case in AGAINST_ITSELF[kind]:
         add(against_itself(case, given.device, given.repeat))
-    (given.out / f"tuner_times_{kind}.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":
