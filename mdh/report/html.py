@@ -69,7 +69,7 @@ def _facts(tuned: Tuned) -> str:
     facts.append((f"{right}", f"right of {len(tuned.measured)} candidates"))
     facts.append((duration_text(tuned.elapsed), f"of tuning, {tuned.sampler}"))
     if tuned.sizes is not None and tuned.variables:
-        facts.append((f"{tuned.sizes.legal:.3g}", "points of the space"))
+        facts.append((f"{tuned.sizes.structural:.3g}", "points of the space"))
     cells = "".join(f"<div class=fact><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in facts)
     return f"<div class=facts>{cells}</div>"
 

@@ -1,5 +1,6 @@
 """What a run of the tuner found, as plain data for `--json`; docs/formats.md has the fields."""
 
+from dataclasses import asdict
 from typing import Any
 
 from mdh.diagnostics import render_json
@@ -26,7 +27,7 @@ def tuned_json(tuned: Tuned) -> dict[str, Any]:
         "given": trial_json(tuned.given),
         "speedup": tuned.speedup,
         "speedup_over_given": tuned.speedup_over_given,
-        "space": None if tuned.sizes is None else {"raw": tuned.sizes.raw, "legal": tuned.sizes.legal},
+        "space": None if tuned.sizes is None else asdict(tuned.sizes),
         "model": {"learned": tuned.learned},
         "trials": {
             "measured": len([t for t in tuned.trials if t.phase == "quick"]),

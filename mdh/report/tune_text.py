@@ -41,9 +41,12 @@ def _head(tuned: Tuned) -> str:
     lines.append(f"  searched  {ended}; {_ENDINGS[tuned.ended]}")
     lines.append(f"  trials    {counts_text(tuned)}")
     if tuned.sizes is not None and tuned.variables:
-        raw, legal = tuned.sizes.raw, tuned.sizes.legal
+        raw, structural, legal = tuned.sizes.raw, tuned.sizes.structural, tuned.sizes.legal
         holes = _count(len(tuned.variables), "hole")
-        lines.append(f"  space     {holes}, {_many(raw)} choices, {_many(legal)} by structure")
+        lines.append(f"  space     {holes}, {_many(raw)} choices, {_many(structural)} by structure")
+        if legal is not None and legal[1] < structural:
+            low, high = map(_many, map(round, legal))
+            lines[-1] += f", {low} legal" if low == high else f", {low} to {high} legal"
     if tuned.learned:
         times = _count(tuned.learned, "time")
         lines.append(f"  model     began with constants fitted to {times} of earlier runs here")
@@ -62,17 +65,19 @@ def best_text(tuned: Tuned) -> str:
         return "none: no candidate was right" if tuned.measured else "none: nothing was measured"
     out = seconds_text(tuned.best.outcome.seconds)
     if tuned.speedup is not None and tuned.baseline is not None:
-        out += f", {tuned.speedup:.2f} × the device's default schedule{_aside(tuned.baseline)}"
+        out += f", {tuned.speedup:.2f} × the device's default schedule{_aside(tuned, tuned.baseline)}"
     elif tuned.baseline is None:
         out += "; the device's default schedule was not measured"
     if tuned.speedup_over_given is not None and tuned.given is not None:
-        out += f", {tuned.speedup_over_given:.2f} × the schedule's first point{_aside(tuned.given)}"
+        out += f", {tuned.speedup_over_given:.2f} × the schedule's first point{_aside(tuned, tuned.given)}"
     return out
 
 
-def _aside(trial: Trial) -> str:
-    seconds = trial.outcome.seconds
-    return "" if seconds is None else f" ({seconds_text(seconds)})"
+def _aside(tuned: Tuned, trial: Trial) -> str:
+    """The time of what the best is compared with, where it was taken as the best's time was."""
+    seconds, best = trial.outcome.seconds, tuned.best
+    alike = tuned.in_finals(trial) or (best is not None and best.phase == "quick")
+    return f" ({seconds_text(seconds)})" if seconds is not None and alike else ", both timed quickly"
 
 
 def counts_text(tuned: Tuned) -> str:

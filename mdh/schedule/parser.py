@@ -137,6 +137,9 @@ def _unexpected_item(cursor: Cursor, wanted: str) -> Failed:
         return cursor.unexpected(wanted, nearest(word.text, KEYWORDS))
     if cursor.at("("):
         return cursor.unexpected(wanted, "a step begins with `(de-)comp` or `(de/re)-comp`")
+    if word.kind == "hole":
+        hint = "a `?` stands for one entry of a step; a step that leaves everything open, for a product of"
+        return cursor.unexpected(wanted, f"{hint} matrices: (de-)comp( ?, ?, ? ) ( ?, ? ; ? ) ( ?, ?, ? )")
     return cursor.unexpected(wanted)
 
 

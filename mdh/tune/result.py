@@ -39,10 +39,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The space in numbers: the product of its domains, and the structurally legal points of them."""
+    """The space in numbers: the product of its domains, the structurally legal points of them, and between
+    which numbers the legal points lie (95 %, of some draws; None: nobody asked)."""
 
     raw: int
-    legal: int
+    structural: int
+    legal: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,10 @@ class Tuned:
     @property
     def speedup_over_given(self) -> float | None:
         return self._over(self.given)
+
+    def in_finals(self, other: Trial) -> bool:
+        """Whether it was timed in turns with the best, as the best's time was."""
+        return self._seconds(other.candidate.key, "final") is not None
 
     def _over(self, other: Trial | None) -> float | None:
         """How many times as long `other` takes: by paired times where the finals have both, else by quick

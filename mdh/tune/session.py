@@ -39,6 +39,7 @@ from mdh.tune.result import Sizes, Tuned
 from mdh.tune.run import Log, Run, Watch, tune
 from mdh.tune.search.make import DEFAULT, make_searcher, study_name
 from mdh.tune.shortlist import Shortlist
+from mdh.tune.space.account import account
 from mdh.tune.space.identity import identity
 from mdh.tune.space.make import make_space
 from mdh.tune.space.model import Point
@@ -50,6 +51,8 @@ METHOD = (
     "every candidate judged on {inputs} sets of arrays, then timed warm; finalists timed in turns and judged"
     " on more, the winner timed alone in a fresh process"
 )
+_ACCOUNT = 0.5
+"""Seconds of asking the checker how many points of the space are legal."""
 _GIVES_WAY = 0.0005
 """Seconds after which a thread that computes lets another one that asks."""
 
@@ -362,6 +365,10 @@ def _skipped(proposals: Proposals) -> tuple[tuple[str, int], ...]:
     return (*proposals.skipped.most_common(), *aside)
 
 
+def _legal(space: Space) -> tuple[float, float]:
+    return account(space, seconds=_ACCOUNT).interval
+
+
 def _tuned(
     session: Session, run: Run, earlier: tuple[Trial, ...], ended: Ended,
     winner: tuple[Plan, KernelText] | None,
@@ -377,7 +384,7 @@ def _tuned(
         sampler=session.searcher.name,
         seed=order.seed,
         variables=space.variables,
-        sizes=Sizes(space.raw, space.count),
+        sizes=Sizes(space.raw, space.count, _legal(space) if ended is not Ended.INTERRUPTED else None),
         trials=tuple(run.trials),
         earlier=earlier,
         best=run.best,

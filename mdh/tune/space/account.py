@@ -2,8 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from random import Random
+from time import monotonic
 
 from mdh.diagnostics import Failed
 from mdh.tune.space.identity import identity
@@ -41,16 +42,18 @@ class Account:
         return self.structural * self.low, self.structural * self.high
 
 
-def account(space: Space, draws: int = 400, seed: int = 0) -> Account:
-    """Asks the checker about `draws` points; about all of them once where there are no more."""
+def account(space: Space, draws: int = 400, seed: int = 0, seconds: float = inf) -> Account:
+    """Asks the checker about `draws` points, or as many as it answers for in so many seconds; about all of
+    them once where there are no more."""
+    end = monotonic() + seconds
     everything = space.count <= draws
     rng = Random(seed)
     points = map(space.unrank, range(space.count)) if everything else (space.draw(rng) for _ in range(draws))
     reasons: Counter[str] = Counter()
     first: dict[str, str] = {}
     programs: set[str] = set()
-    legal = 0
-    for point in points:
+    legal = n = 0
+    for n, point in enumerate(points, 1):  # noqa: B007
         plan = space.plan(point)
         if isinstance(plan, Failed):
             wrong = plan.diagnostics[0]
@@ -59,8 +62,9 @@ def account(space: Space, draws: int = 400, seed: int = 0) -> Account:
         else:
             legal += 1
             programs.add(identity(plan))
-    n = min(space.count, draws)
-    low, high = (legal / n, legal / n) if everything else _wilson(legal, n)
+        if monotonic() > end:
+            break
+    low, high = (legal / n, legal / n) if n == space.count else _wilson(legal, n)
     told = tuple((code, count, first[code]) for code, count in reasons.most_common())
     return Account(space.raw, space.count, n, legal, len(programs), low, high, told)
 
