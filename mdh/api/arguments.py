@@ -32,34 +32,97 @@ class Bound:
     notes: list[str] = field(default_factory=list)
 
 
-def bind_arguments(program: Program, device: Device, args: Sequence[Any]) -> Bound:
-    """Raises Failed with every A1xx: kind, type, shape, place, writability, overlap, memory, values."""
-    out, found = Bound(), list[Diagnostic]()
-    views: dict[str, View] = {}
-    for name, given in zip(program.params, args, strict=True):
-        if name in program.scalar_of:
-            value = scalar_of(program.scalar_of[name], given)
-            if isinstance(value, Diagnostic):
-                found.append(value)
-            else:
-                out.scalars[name] = value
-            continue
-        buffer = program.buffer_of[name]
-        view = _view(buffer, given)
-        if isinstance(view, Diagnostic):
-            found.append(view)
-            continue
-        views[name] = view
-        found.extend(_misfits(program, buffer, view, device))
-    found.extend(_overlaps(program, views))
-    if found:
-        raise Failed(*found)
-    for name, view in views.items():
-        out.arrays[name] = _memory(program.buffer_of[name], view, out)
-        if view.stream is not None:
-            out.streams.add(view.stream)
-    _check_indices(program, out.arrays)
-    return out
+class Binder:
+    """What a program takes on a device, worked out once for all calls. written: the parameters that kernels
+    write."""
+
+    def __init__(self, program: Program, device: Device) -> None:
+        self.program, self.written = program, frozenset(n for s in program.stages for n in s.written)
+        self._buffers = {
+            name: program.buffer_of[name] for name in program.params if name in program.buffer_of
+        }
+        self._scalars = {
+            name: program.scalar_of[name] for name in program.params if name in program.scalar_of
+        }
+        self._dtypes = {name: numpy_dtype(b.dtype) for name, b in self._buffers.items()}
+        self._limits = index_limits(program)
+        self._spec = device.spec
+        self._places = ("host",) if device.memory == "host" else ("host", device.spec)
+
+    def bind(self, args: Sequence[Any]) -> Bound:
+        """Raises Failed with every A1xx: kind, type, shape, place, writability, overlap, memory, values."""
+        out, found = Bound(), list[Diagnostic]()
+        views: dict[str, View] = {}
+        for name, given in zip(self.program.params, args, strict=True):
+            if name in self._scalars:
+                value = scalar_of(self._scalars[name], given)
+                if isinstance(value, Diagnostic):
+                    found.append(value)
+                else:
+                    out.scalars[name] = value
+                continue
+            view = _view(self._buffers[name], given)
+            if isinstance(view, Diagnostic):
+                found.append(view)
+                continue
+            views[name] = view
+            found.extend(self._misfits(self._buffers[name], view))
+        found.extend(self._overlaps(views))
+        if found:
+            raise Failed(*found)
+        for name, view in views.items():
+            out.arrays[name] = _memory(self._buffers[name], view, out)
+            if view.stream is not None:
+                out.streams.add(view.stream)
+        if self._limits:
+            self._check_indices(out.arrays)
+        return out
+
+    def _misfits(self, b: Buffer, view: View) -> Iterator[Diagnostic]:
+        """A103 to A106 and A108 of one array."""
+        wanted, spec = self._dtypes[b.name], self._spec
+        if view.dtype != wanted:
+            hint = f"convert it: array.astype('{wanted}')"
+            yield _at(b, "A103", f"`{b.name}` holds {wanted}, the array {view.dtype}", help=hint)
+        if view.shape != b.shape and not (b.flat and view.shape == (math.prod(b.shape),)):
+            headline = f"`{b.name}` has shape {_shape(b.shape)}, the array {_shape(view.shape)}"
+            yield _at(b, "A104", headline, help="bind other sizes, or give another array")
+        if view.place not in self._places:
+            hint = f"copy it there first; {spec} takes arrays in {' and '.join(self._places)} memory"
+            yield _at(b, "A105", f"`{b.name}` lies on {view.place}, the kernel runs on {spec}", help=hint)
+        if b.name not in self.written:
+            return
+        if view.readonly:
+            headline = f"`{self.program.name}` writes `{b.name}`, and the array is read-only"
+            yield _at(b, "A106", headline, help="give an array that may be written")
+        if not _usable(view):
+            hint = "give a contiguous array (row major, no gaps) and copy the result where it belongs"
+            yield _at(b, "A108", f"the output `{b.name}` {_fault(view)}", help=hint)
+
+    def _overlaps(self, views: dict[str, View]) -> Iterator[Diagnostic]:
+        """A107: an array that the kernel writes shares memory with another argument."""
+        spans = [(name, v.place, *v.span) for name, v in views.items()]
+        for (a, here, low, high), (b, there, first, last) in combinations(spans, 2):
+            shared = here == there and low < last and first < high
+            if shared and (a in self.written or b in self.written):
+                output = a if a in self.written else b
+                headline = f"`{a}` and `{b}` share memory, and `{self.program.name}` writes `{output}`"
+                places = (self._buffers[a].span, self._buffers[b].span)
+                labels = tuple(Label(span) for span in places if span is not None)
+                yield Diagnostic("A107", headline, labels, help="give the output memory of its own")
+
+    def _check_indices(self, arrays: dict[str, Any]) -> None:
+        """A130 for index arrays in host memory; those of a device are not read back for this."""
+        for name, below in self._limits.items():
+            array = arrays.get(name)
+            if not isinstance(array, np.ndarray) or array.size == 0 or name in self.written:
+                continue
+            low, high = int(array.min()), int(array.max())
+            if low < 0 or high >= below:
+                said = low if low < 0 else high
+                headline = f"`{name}` holds the index {said}; indices are from 0 to {below - 1}"
+                hint = "give index arrays whose values lie inside the array that they index"
+                raise Failed(_at(self._buffers[name], "A130", headline, help=hint))
 
 
 def arity(names: Sequence[str], function: str, args: Sequence[Any]) -> Failed:
@@ -97,51 +160,16 @@ def _double(value: Real) -> float:
 
 
 def _view(buffer: Buffer, given: Any) -> View | Diagnostic:
-    hint = f"give an array of {numpy_dtype(buffer.dtype)}: numpy, cupy, torch"
     try:
         view = view_of(given)
+        wrong = "" if view is not None else f"`{buffer.name}` takes an array, not {_kind(given)}"
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         reason = (str(error).splitlines() or ["no reason given"])[0]
-        return _at(buffer, "A102", f"the memory of `{buffer.name}` cannot be used: {reason}", help=hint)
+        view, wrong = None, f"the memory of `{buffer.name}` cannot be used: {reason}"
     if view is None:
-        return _at(buffer, "A102", f"`{buffer.name}` takes an array, not {_kind(given)}", help=hint)
+        hint = f"give an array of {numpy_dtype(buffer.dtype)}: numpy, cupy, torch"
+        return _at(buffer, "A102", wrong, help=hint)
     return view
-
-
-def _misfits(program: Program, b: Buffer, view: View, device: Device) -> Iterator[Diagnostic]:
-    """A103 to A106 and A108 of one array."""
-    wanted = numpy_dtype(b.dtype)
-    if view.dtype != wanted:
-        hint = f"convert it: array.astype('{wanted}')"
-        yield _at(b, "A103", f"`{b.name}` holds {wanted}, the array {view.dtype}", help=hint)
-    if view.shape != b.shape and not (b.flat and view.shape == (math.prod(b.shape),)):
-        headline = f"`{b.name}` has shape {_shape(b.shape)}, the array {_shape(view.shape)}"
-        yield _at(b, "A104", headline, help="bind other sizes, or give another array")
-    places = ("host",) if device.memory == "host" else ("host", device.spec)
-    if view.place not in places:
-        hint = f"copy it there first; {device.spec} takes arrays in {' and '.join(places)} memory"
-        yield _at(b, "A105", f"`{b.name}` lies on {view.place}, the kernel runs on {device.spec}", help=hint)
-    if b.name not in _written(program):
-        return
-    if view.readonly:
-        headline = f"`{program.name}` writes `{b.name}`, and the array is read-only"
-        yield _at(b, "A106", headline, help="give an array that may be written")
-    if not _usable(view):
-        hint = "give a contiguous array (row major, no gaps) and copy the result where it belongs"
-        yield _at(b, "A108", f"the output `{b.name}` {_fault(view)}", help=hint)
-
-
-def _overlaps(program: Program, views: dict[str, View]) -> Iterator[Diagnostic]:
-    """A107: an array that the kernel writes shares memory with another argument."""
-    written = _written(program)
-    for (a, x), (b, y) in combinations(views.items(), 2):
-        shared = x.place == y.place and x.span[0] < y.span[1] and y.span[0] < x.span[1]
-        if shared and (a in written or b in written):
-            output = a if a in written else b
-            headline = f"`{a}` and `{b}` share memory, and `{program.name}` writes `{output}`"
-            first, second = program.buffer_of[a], program.buffer_of[b]
-            labels = tuple(Label(p.span) for p in (first, second) if p.span is not None)
-            yield Diagnostic("A107", headline, labels, help="give the output memory of its own")
 
 
 def _memory(b: Buffer, view: View, out: Bound) -> Any:
@@ -152,21 +180,6 @@ def _memory(b: Buffer, view: View, out: Bound) -> Any:
     return host_array(view) if view.place == "host" else view
 
 
-def _check_indices(program: Program, arrays: dict[str, Any]) -> None:
-    """A130 for index arrays in host memory; those of a device are not read back for this."""
-    for name, below in index_limits(program).items():
-        array = arrays.get(name)
-        if not isinstance(array, np.ndarray) or array.size == 0 or name in _written(program):
-            continue
-        low, high = int(array.min()), int(array.max())
-        if low < 0 or high >= below:
-            headline = (
-                f"`{name}` holds the index {low if low < 0 else high}; indices are from 0 to {below - 1}"
-            )
-            hint = "give index arrays whose values lie inside the array that they index"
-            raise Failed(_at(program.buffer_of[name], "A130", headline, help=hint))
-
-
 def _usable(view: View) -> bool:
     align = view.dtype.itemsize if view.place == "host" else ALIGNMENT
     return view.contiguous and view.pointer % max(align, 1) == 0
@@ -174,10 +187,6 @@ def _usable(view: View) -> bool:
 
 def _fault(view: View) -> str:
     return "does not start at an aligned address" if view.contiguous else "is not contiguous"
-
-
-def _written(program: Program) -> frozenset[str]:
-    return frozenset(name for stage in program.stages for name in stage.written)
 
 
 def _at(p: Buffer | Scalar, code: str, headline: str, *, help: str = "") -> Diagnostic:

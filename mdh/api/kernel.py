@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
-from mdh.api.arguments import arity, bind_arguments, scalar_of
+from mdh.api.arguments import Binder, arity, scalar_of
 from mdh.device.api import Built, Device
 from mdh.diagnostics import Diagnostic, Failed, render_text
 from mdh.frontend.parameters import Heading
@@ -48,6 +48,7 @@ class Variant:
     program: Program
     plan: Plan
     built: Built
+    binder: Binder
 
     @property
     def schedule(self) -> str:
@@ -92,7 +93,7 @@ class Kernel:
                 raise arity(self.parameters, self.name, args)
             given = dict(zip(self.parameters, args, strict=True))
             variant = self._variant(_sizes_of({name: given[name] for name in self.sizes}))
-            bound = bind_arguments(variant.program, self.device, args)
+            bound = variant.binder.bind(args)
             for text in bound.notes:
                 sys.stderr.write(f"mdh: {text}\n")
             call = variant.built.call(bound.arrays, bound.scalars)
@@ -101,7 +102,7 @@ class Kernel:
                 on_stream(sorted(bound.streams))
             else:
                 call.launch()
-        written = {name for stage in variant.program.stages for name in stage.written}
+        written = variant.binder.written
         outputs = tuple(a for name, a in zip(self.parameters, args, strict=True) if name in written)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -133,7 +134,7 @@ class Kernel:
             program, order.schedule, device.machine, device.target, deterministic=order.deterministic
         )
         text = run.emit(run.lower(checked.plan), program)
-        return Variant(program, checked.plan, run.build(device, text))
+        return Variant(program, checked.plan, run.build(device, text), Binder(program, device))
 
 
 def _sizes_of(given: Mapping[str, Any]) -> tuple[int, ...]:

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
+from math import prod
 from threading import Lock
 from time import perf_counter
 from typing import Any
@@ -43,7 +45,7 @@ def list_family() -> tuple[Listed, ...]:
 
 
 class OpenCLDevice:
-    """One device with a context and an in-order queue of its own."""
+    """One device; `main` is where its calls run, but for those that need no thread beside the caller's."""
 
     target = "opencl"
     memory = "host"
@@ -51,9 +53,8 @@ class OpenCLDevice:
     def __init__(self, spec: str, found: Found, machine: Machine | None = None) -> None:
         self.spec, self.title, self.found = spec, found.title, found
         self.machine = machine or machine_of(found)
-        self.context = cl.Context([found.device])
-        profiling = cl.command_queue_properties.PROFILING_ENABLE
-        self.queue = cl.CommandQueue(self.context, properties=profiling)
+        self.main = _Seat(found.device)
+        self._caller: _Seat | None = None
         self.shares_memory = not found.gpu and bool(found.device.host_unified_memory)
         # PoCL's CPU devices work in the caller's memory itself, so that handing it back by mapping, which
         # the standard asks for, would double the cost of a short call and move nothing
@@ -75,27 +76,37 @@ class OpenCLDevice:
     def ready(self) -> None:
         same_process("OpenCL")
 
+    def seat(self, text: KernelText) -> "_Seat":
+        """Where these kernels run. Launches of one work-group gain nothing from threads, and to wake them
+        costs more than a small kernel."""
+        several = any(prod(e.launch.grid) > 1 for e in text.kernels)
+        if several or self.found.caller is None or not self.in_place:
+            return self.main
+        if self._caller is None:
+            self._caller = _Seat(self.found.caller)
+        return self._caller
+
     def build(self, text: KernelText) -> "OpenCLBuilt":
         self.ready()
-        start = perf_counter()
+        start, seat = perf_counter(), self.seat(text)
         try:
             with quiet_stderr():
-                program = cl.Program(self.context, text.source).build(options=list(text.options))
+                program = cl.Program(seat.context, text.source).build(options=list(text.options))
         except cl.Error as error:
             raise build_failed(text, self.title, error) from error
-        return OpenCLBuilt(self, text, program, perf_counter() - start)
+        return OpenCLBuilt(self, seat, text, program, perf_counter() - start)
 
     def load(self, text: KernelText, image: bytes) -> "OpenCLBuilt":
         """A binary that this device's runtime made of `text`. Raises Failed D105 where it is refused."""
         self.ready()
-        start = perf_counter()
+        start, seat = perf_counter(), self.seat(text)
         try:
             with quiet_stderr():
-                made = cl.Program(self.context, [self.found.device], [image])
+                made = cl.Program(seat.context, [seat.device], [image])
                 program = made.build(options=list(text.options))
         except cl.Error as error:
             raise load_failed(self.title, text.name, error) from error
-        return OpenCLBuilt(self, text, program, perf_counter() - start)
+        return OpenCLBuilt(self, seat, text, program, perf_counter() - start)
 
     def binary(self, built: "OpenCLBuilt") -> bytes:
         try:
@@ -119,22 +130,44 @@ class OpenCLDevice:
                 self._ballast = np.zeros(size // 8)
             self._ballast += 1.0
             return size
-        with cl.Buffer(self.context, cl.mem_flags.READ_WRITE, size) as ballast:
-            cl.enqueue_fill_buffer(self.queue, ballast, np.uint8(0), 0, size).wait()
+        with cl.Buffer(self.main.context, cl.mem_flags.READ_WRITE, size) as ballast:
+            cl.enqueue_fill_buffer(self.main.queue, ballast, np.uint8(0), 0, size).wait()
         return size
+
+
+class _Seat:
+    """A device of the runtime with a context and in-order queues: `timed` takes the times of what it runs,
+    which makes each launch dearer."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+        self.context = cl.Context([device])
+        self.queue = cl.CommandQueue(self.context)
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
+        self.timed = cl.CommandQueue(self.context, properties=profiling)
 
 
 class OpenCLBuilt:
     """A built program and its kernel objects, which are made once: pyopencl writes Python code for each.
 
-    `lock`: arguments are set and taken in two steps, which belong together.
+    `lock`: arguments are set and taken in two steps, which belong together. `bound`: the number of the call
+    whose arguments the kernels have.
     """
 
-    def __init__(self, device: OpenCLDevice, text: KernelText, program: Any, seconds: float) -> None:
-        self.device, self.text, self.program, self.seconds = device, text, program, seconds
+    def __init__(
+        self, device: OpenCLDevice, seat: _Seat, text: KernelText, program: Any, seconds: float
+    ) -> None:
+        self.device, self.seat = device, seat
+        self.text, self.program, self.seconds = text, program, seconds
         self.written = written_buffers(text)
         self.kernels = tuple(self._kernel(program, e) for e in text.kernels)
         self.lock = Lock()
+        self.bound = 0
+        self._calls = count(1)
+
+    def number(self) -> int:
+        """Of a call; none has had it before."""
+        return next(self._calls)
 
     def call(self, arrays: Mapping[str, Array | Region], scalars: Mapping[str, Any]) -> "OpenCLCall":
         self.device.ready()
@@ -155,7 +188,8 @@ class OpenCLCall:
     def __init__(
         self, built: OpenCLBuilt, arrays: Mapping[str, Array | Region], scalars: Mapping[str, Any]
     ) -> None:
-        self.device, self.lock, self.written = built.device, built.lock, built.written
+        self.device, self.seat, self.built = built.device, built.seat, built
+        self.written, self.number = built.written, built.number()
         self.arrays = {n: a for n, a in arrays.items() if not isinstance(a, Region)}
         self.regions = {n: a for n, a in arrays.items() if isinstance(a, Region)}
         self.buffers = {n: self._buffer(n, a) for n, a in self.arrays.items()}
@@ -176,13 +210,13 @@ class OpenCLCall:
         access = flags.READ_WRITE if name in self.written else flags.READ_ONLY
         how = flags.USE_HOST_PTR if self.device.shares_memory else flags.COPY_HOST_PTR
         try:
-            return cl.Buffer(self.device.context, access | how, hostbuf=array)
+            return cl.Buffer(self.seat.context, access | how, hostbuf=array)
         except cl.Error as error:
             raise no_memory(self.device.title, f"array `{name}`", array.nbytes, error) from error
 
     def _allocate(self, what: str, size: int) -> Any:
         try:
-            return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, max(size, 1))
+            return cl.Buffer(self.seat.context, cl.mem_flags.READ_WRITE, max(size, 1))
         except cl.Error as error:
             raise no_memory(self.device.title, what, size, error) from error
 
@@ -199,27 +233,33 @@ class OpenCLCall:
 
     def poison(self) -> None:
         for buffer, size in self.left:
-            cl.enqueue_fill_buffer(self.device.queue, buffer, np.uint8(POISON), 0, size)
+            cl.enqueue_fill_buffer(self.seat.queue, buffer, np.uint8(POISON), 0, size)
+        self.seat.queue.finish()
 
     def launch(self) -> None:
-        self._run()
+        self._run(self.seat.queue)
         if self.device.in_place:
             return
         for name in self.written:
             if name in self.arrays:
                 self._fetch(name)
 
-    def _run(self) -> list[Any]:
+    def _run(self, queue: Any) -> list[Any]:
         self.device.ready()
-        queue, events = self.device.queue, []
+        events = []
         for buffer, size in self.zeroed:
             cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, size)
         at = ""
         try:
-            for one in self.launches:
-                at = one.name
-                with self.lock:
-                    one.kernel.set_args(*one.values)
+            with self.built.lock:
+                if self.built.bound != self.number:
+                    self.built.bound = 0
+                    for one in self.launches:
+                        at = one.name
+                        one.kernel.set_args(*one.values)
+                    self.built.bound = self.number
+                for one in self.launches:
+                    at = one.name
                     events.append(cl.enqueue_nd_range_kernel(queue, one.kernel, one.grid, one.block))
             queue.finish()
         except cl.Error as error:
@@ -230,18 +270,18 @@ class OpenCLCall:
         """Make the host's array hold what the kernels wrote."""
         array = self.arrays[name]
         if not self.device.shares_memory:
-            cl.enqueue_copy(self.device.queue, array, self.buffers[name])
+            cl.enqueue_copy(self.seat.queue, array, self.buffers[name])
             return
         # the standard hands memory back to the host by mapping it; on a CPU that moves nothing
         flags = cl.map_flags.READ
         view, _ = cl.enqueue_map_buffer(
-            self.device.queue, self.buffers[name], flags, 0, array.shape, array.dtype
+            self.seat.queue, self.buffers[name], flags, 0, array.shape, array.dtype
         )
-        view.base.release(self.device.queue)
+        view.base.release(self.seat.queue)
 
     def sample(self) -> Sample:
         start = perf_counter()
-        events = self._run()
+        events = self._run(self.seat.timed)
         wall = perf_counter() - start
         seconds = sum((e.profile.end - e.profile.start) for e in events) * 1e-9
         return Sample(seconds, wall)

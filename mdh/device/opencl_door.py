@@ -4,18 +4,24 @@ import ctypes
 import os
 import warnings
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from mdh.diagnostics import Failed, fail
 
 _LIBRARY = "libnvidia-opencl.so.1"
+PAIR = "pthread basic"
+"""The wheel's PoCL as two devices on the same cores: one whose threads share the groups of a launch, and one
+that runs a launch in the calling thread and so has nobody to wake."""
 
 
 def _prepare_environment() -> None:
     # pyopencl's caches are pickles, which may run whatever somebody wrote into them, and the key of its
     # binaries leaves out the runtime's version; whatever the user's environment says, mdh reads neither
     os.environ["PYOPENCL_NO_CACHE"] = "1"
+    if find_spec("pocl_binary_distribution") is not None:
+        os.environ.setdefault("POCL_DEVICES", PAIR)
     registered = Path("/etc/OpenCL/vendors")
     if "OCL_ICD_VENDORS" in os.environ or (registered.is_dir() and any(registered.iterdir())):
         return

@@ -22,14 +22,14 @@ class Twin:
     part of that memory, begins where the device lets a sub-buffer begin."""
 
     def __init__(self, device: Any, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
-        self.queue, self.memory = device.queue, memory
+        self.queue, self.memory = device.main.queue, memory
         offset = array.ctypes.data - memory.ctypes.data
         # in bits, as the standard has it
         align = max(1, int(device.found.device.mem_base_addr_align) // 8)
         self.shift = -offset % align
         size = self.shift + memory.nbytes
         try:
-            self.held = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size)
+            self.held = cl.Buffer(device.main.context, cl.mem_flags.READ_WRITE, size)
             part = self.held.get_sub_region(self.shift + offset, max(array.nbytes, 1))
         except cl.Error as error:
             raise no_memory(device.title, "arrays and their guard bands", size, error) from error

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from mdh.device.opencl_door import cl, missing
+from mdh.device.opencl_door import PAIR, cl, missing
 from mdh.device.process import same_process
 from mdh.diagnostics import fail
 
@@ -16,12 +16,14 @@ OCLGRIND = "Oclgrind"
 
 @dataclass(frozen=True)
 class Found:
-    """One device of one platform; `device` is pyopencl's."""
+    """One device of one platform; `device` is pyopencl's. caller: the device that runs launches on the same
+    cores in the calling thread, where the runtime has one."""
 
     device: Any
     platform: str
     version: str
     gpu: bool
+    caller: Any = None
 
     @property
     def title(self) -> str:
@@ -73,7 +75,16 @@ def _all_devices() -> list[Found]:
         except cl.Error:
             # a platform without a device says so by an error
             continue
+        caller = _caller(platform, devices)
         for device in devices:
-            gpu = bool(device.type & cl.device_type.GPU)
-            out.append(Found(device, platform.name.strip(), platform.version, gpu))
+            if device != caller:
+                gpu = bool(device.type & cl.device_type.GPU)
+                out.append(Found(device, platform.name.strip(), platform.version, gpu, caller))
     return out
+
+
+def _caller(platform: Any, devices: list[Any]) -> Any:
+    """PoCL's `basic` beside its `pthread`, where mdh has asked for the pair."""
+    if _WHEEL not in platform.version or os.environ.get("POCL_DEVICES") != PAIR or len(devices) < 2:
+        return None
+    return next((d for d in devices if str(d.name).startswith("basic")), None)

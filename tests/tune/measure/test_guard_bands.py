@@ -14,7 +14,7 @@ from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tune.measure.inputs import write_expected
-from mdh.tune.measure.judging import Judge
+from mdh.tune.measure.judging import Judge, Trusted
 from mdh.tune.measure.memory import Held
 from tests.corpus import INPUTS
 from tests.planted_faults import PLANTED
@@ -73,17 +73,33 @@ def test_stores_outside_of_the_outputs_are_seen(case: Case, name: str) -> None:
         case.judge.trust(built, 1)
 
 
-def test_a_store_that_comes_late_is_seen(case: Case) -> None:
+def _late(case: Case) -> Trusted:
     """Right at the first run, outside of the array from the second on."""
     (fault,) = (p for p in PLANTED if p.name == "a store behind the array")
     first = "get_group_id(0) == 0 && get_group_id(1) == 0 && get_group_id(2) == 0"
     late = replace(fault, replacement=rf"\1 if ({first} && C[0] == C[0]) C[53 * 59 + 2] = 1.0f;")
     broken = late.apply(case.text.source)
     assert broken is not None
-    trusted = case.judge.trust(case.device.build(replace(case.text, source=broken)), 1)
+    return case.judge.trust(case.device.build(replace(case.text, source=broken)), 1)
+
+
+def test_a_store_that_comes_late_is_seen(case: Case) -> None:
+    trusted = _late(case)
     trusted.call.sample()
     with pytest.raises(Failed, match="N103"):
         case.judge.still_right(trusted)
+
+
+def test_runs_in_turns_share_their_arrays_and_a_bad_one_shows(case: Case) -> None:
+    right = [case.judge.trust(case.device.build(case.text), 1) for _ in range(2)]
+    for call in case.judge.at_one_place(right):
+        call.sample()
+    assert case.judge.unharmed(right[0])
+    for call in case.judge.at_one_place([right[0], _late(case)]):
+        call.sample()
+    assert not case.judge.unharmed(right[0])
+    # each by itself again: the right one is right
+    case.judge.still_right(right[1])
 
 
 def test_regions_begin_where_the_device_lets_them_and_stay_between_bands(case: Case) -> None:
