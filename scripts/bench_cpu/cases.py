@@ -72,7 +72,7 @@ def cases(rows: int) -> tuple[Case, ...]:
     return (
         _product("matmul 1x1000x2048", "matmul_init", _mnk(1, 1000, 2048), "matmul.cpu.row"),
         _product("matmul 16x1000x2048", "matmul_init", _mnk(16, 1000, 2048), "matmul.cpu.rows"),
-        _product("matmul 10x500x64", "matmul_init", _mnk(10, 500, 64), "matmul.cpu.plain"),
+        _product("matmul 10x500x64", "matmul_init", _mnk(10, 500, 64), "matmul.cpu.small"),
         _product("matmul 1024", "matmul_init", _mnk(1024, 1024, 1024), "matmul.cpu"),
         _product("matmul 2048", "matmul_init", _mnk(2048, 2048, 2048), "matmul.cpu.large", large=True),
         _product("matmul fp64 1024", "matmul_double", _mnk(1024, 1024, 1024), "matmul_double.cpu"),
