@@ -54,6 +54,7 @@ class OpenCLDevice:
         self.spec, self.title, self.found = spec, found.title, found
         self.machine = machine or machine_of(found)
         self.main = _Seat(found.device)
+        self._cores = int(found.device.max_compute_units)
         self._caller: _Seat | None = None
         self.shares_memory = not found.gpu and bool(found.device.host_unified_memory)
         # PoCL's CPU devices work in the caller's memory itself, so that handing it back by mapping, which
@@ -77,9 +78,9 @@ class OpenCLDevice:
         same_process("OpenCL")
 
     def seat(self, text: KernelText) -> "_Seat":
-        """Where these kernels run. Launches of one work-group gain nothing from threads, and to wake them
-        costs more than a small kernel."""
-        several = any(prod(e.launch.grid) > 1 for e in text.kernels)
+        """Where these kernels run. Launches of one work-group, and all on one core, gain nothing from
+        threads, and to wake them costs more than a small kernel."""
+        several = self._cores > 1 and any(prod(e.launch.grid) > 1 for e in text.kernels)
         if several or self.found.caller is None or not self.in_place:
             return self.main
         if self._caller is None:

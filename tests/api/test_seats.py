@@ -75,3 +75,15 @@ def test_what_the_user_asks_of_pocl_is_what_there_is() -> None:
     )  # fmt: skip
     assert "basic" in out.stdout
     assert "pthread" not in out.stdout
+
+
+def test_on_one_core_all_launches_run_in_the_calling_thread() -> None:
+    script = (
+        "import mdh; k = mdh.compile('inputs_c/transpose.c', device='opencl:0', defines={'M': 64, 'N': 64});"
+        "(v,) = k.variants.values(); print(v.built.seat.device.name)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "POCL_MAX_PTHREAD_COUNT": "1"}, cwd=ROOT,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert out.stdout.startswith("basic")
