@@ -38,7 +38,7 @@ DOORS = {
     "cupy": ("mdh.device.cuda",),
     "optuna": ("mdh.tune.search.",),
     "sqlalchemy": ("mdh.tune.search.",),
-    "threadpoolctl": ("mdh.tune.session.",),
+    "threadpoolctl": ("mdh.tune.thinking.",),
     "distributed": ("mdh.tune.cluster.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),

@@ -1,15 +1,11 @@
 """One tuning from its order to its result: space, record, suggestions, the loop, the outputs."""
 
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Protocol
-
-from threadpoolctl import threadpool_limits
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
@@ -45,6 +41,7 @@ from mdh.tune.space.make import make_space
 from mdh.tune.space.model import Point
 from mdh.tune.space.space import Space
 from mdh.tune.suggestions import first_point, from_records, point_of
+from mdh.tune.thinking import beside_workers
 from mdh.tune.values import QUICK, Candidate, Job, Trial
 
 METHOD = (
@@ -53,8 +50,6 @@ METHOD = (
 )
 _ACCOUNT = 0.5
 """Seconds of asking the checker how many points of the space are legal."""
-_GIVES_WAY = 0.0005
-"""Seconds after which a thread that computes lets another one that asks."""
 
 
 @dataclass(frozen=True)
@@ -238,8 +233,7 @@ async def run_session(
     _suggest(session, run, earlier)
     if run.best is not None:
         run.found(run.best)
-    # the model's matrices are small: threads of the array library would only spin beside the compilers
-    with threadpool_limits(1), _prompt():
+    with beside_workers():
         ended = await tune(run)
     if session.experience is not None:
         session.experience.keep(proposals.learned)
@@ -247,17 +241,6 @@ async def run_session(
         # its head tells of the whole search
         run.found(run.best)
     return _tuned(session, run, earlier, ended, _winner(session, run))
-
-
-@contextmanager
-def _prompt() -> Iterator[None]:
-    """The thread that thinks gives way at once: a device must not wait while its next candidate is there."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(_GIVES_WAY)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(usual)
 
 
 def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
