@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -87,3 +88,20 @@ def test_on_one_core_all_launches_run_in_the_calling_thread() -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert out.stdout.startswith("basic")
+
+
+def test_threads_share_a_kernel_that_runs_in_their_own(tmp_path: Path) -> None:
+    kernel = _kernel(ONE_GROUP, tmp_path)
+    b = np.ones((64, 50), np.float32)
+
+    def right(scale: int) -> bool:
+        a, c = np.full((10, 64), scale, np.float32), np.zeros((10, 50), np.float32)
+        seen = []
+        for _ in range(100):
+            c[:] = np.nan
+            kernel(a, b, c)
+            seen.append(bool((c == 64 * scale).all()))
+        return all(seen)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(right, range(1, 13)))
