@@ -1,7 +1,7 @@
 """Devices by OpenCL. CPUs work on the caller's memory in place; GPUs get copies."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from math import prod
@@ -13,6 +13,7 @@ import numpy as np
 
 from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.opencl_calling import Enqueue, RefusedError, Sizes, launch, launch_within, loader
 from mdh.device.opencl_door import cl
 from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, no_memory
 from mdh.device.opencl_machine import machine_of
@@ -53,7 +54,7 @@ class OpenCLDevice:
     def __init__(self, spec: str, found: Found, machine: Machine | None = None) -> None:
         self.spec, self.title, self.found = spec, found.title, found
         self.machine = machine or machine_of(found)
-        self.main = _Seat(found.device)
+        self.main = _Seat(found.device, launch)
         self._cores = int(found.device.max_compute_units)
         self._caller: _Seat | None = None
         self.shares_memory = not found.gpu and bool(found.device.host_unified_memory)
@@ -72,7 +73,9 @@ class OpenCLDevice:
         # pyopencl adds options of the environment to those it is given
         added = os.environ.get("PYOPENCL_BUILD_OPTIONS", "")
         names = (device.name, device.version, device.driver_version, device.platform.version)
-        return (*map(str, names), str(cl.VERSION_TEXT), added)
+        # what decides on the seat, whose machine code is kept
+        seats = f"{self._cores} cores{' and the caller' if self.found.caller is not None else ''}"
+        return (*map(str, names), str(cl.VERSION_TEXT), added, seats)
 
     def ready(self) -> None:
         same_process("OpenCL")
@@ -81,10 +84,10 @@ class OpenCLDevice:
         """Where these kernels run. Launches of one work-group, and all on one core, gain nothing from
         threads, and to wake them costs more than a small kernel."""
         several = self._cores > 1 and any(prod(e.launch.grid) > 1 for e in text.kernels)
-        if several or self.found.caller is None or not self.in_place:
+        if several or self.found.caller is None or not self.in_place or loader() is None:
             return self.main
         if self._caller is None:
-            self._caller = _Seat(self.found.caller)
+            self._caller = _Seat(self.found.caller, launch_within)
         return self._caller
 
     def build(self, text: KernelText) -> "OpenCLBuilt":
@@ -138,10 +141,10 @@ class OpenCLDevice:
 
 class _Seat:
     """A device of the runtime with a context and in-order queues: `timed` takes the times of what it runs,
-    which makes each launch dearer."""
+    which makes each launch dearer. prepared: a launch of a kernel by so many work-items in blocks."""
 
-    def __init__(self, device: Any) -> None:
-        self.device = device
+    def __init__(self, device: Any, prepared: Callable[[Any, Sizes, Sizes], Enqueue]) -> None:
+        self.device, self.prepared = device, prepared
         self.context = cl.Context([device])
         self.queue = cl.CommandQueue(self.context)
         profiling = cl.command_queue_properties.PROFILING_ENABLE
@@ -230,7 +233,7 @@ class OpenCLCall:
         )
         block = entry.launch.block
         grid = tuple(g * b for g, b in zip(entry.launch.grid, block, strict=True))
-        return _Launch(entry.name, kernel, values, grid, block)
+        return _Launch(entry.name, kernel, values, self.seat.prepared(kernel, grid, block))
 
     def poison(self) -> None:
         for buffer, size in self.left:
@@ -238,14 +241,14 @@ class OpenCLCall:
         self.seat.queue.finish()
 
     def launch(self) -> None:
-        self._run(self.seat.queue)
+        self._run(self.seat.queue, timed=False)
         if self.device.in_place:
             return
         for name in self.written:
             if name in self.arrays:
                 self._fetch(name)
 
-    def _run(self, queue: Any) -> list[Any]:
+    def _run(self, queue: Any, *, timed: bool) -> list[Any]:
         self.device.ready()
         events = []
         for buffer, size in self.zeroed:
@@ -261,9 +264,9 @@ class OpenCLCall:
                     self.built.bound = self.number
                 for one in self.launches:
                     at = one.name
-                    events.append(cl.enqueue_nd_range_kernel(queue, one.kernel, one.grid, one.block))
+                    events.append(one.enqueue(queue, timed))
             queue.finish()
-        except cl.Error as error:
+        except (cl.Error, RefusedError) as error:
             raise launch_failed(self.device.title, at, error) from error
         return events
 
@@ -282,7 +285,7 @@ class OpenCLCall:
 
     def sample(self) -> Sample:
         start = perf_counter()
-        events = self._run(self.seat.timed)
+        events = self._run(self.seat.timed, timed=True)
         wall = perf_counter() - start
         seconds = sum((e.profile.end - e.profile.start) for e in events) * 1e-9
         return Sample(seconds, wall)
@@ -290,10 +293,9 @@ class OpenCLCall:
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """One kernel of a call with its arguments and sizes in work-items."""
+    """One kernel of a call with its arguments."""
 
     name: str
     kernel: Any
     values: tuple[Any, ...]
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
+    enqueue: Enqueue

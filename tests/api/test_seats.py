@@ -5,6 +5,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from time import perf_counter
 
 import numpy as np
 
@@ -105,3 +107,27 @@ def test_threads_share_a_kernel_that_runs_in_their_own(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         assert all(pool.map(right, range(1, 13)))
+
+
+def test_other_threads_go_on_while_a_launch_runs_in_the_calling_one(tmp_path: Path) -> None:
+    path = tmp_path / "long.mdh"
+    path.write_text("1: (de-)comp( 1, 1, 1 ) ( ^, ^ ; ^ ) ( FOR.1, FOR.2, FOR.3 )\n", encoding="utf-8")
+    sizes = {"M": 400, "N": 400, "K": 400}
+    kernel = mdh.compile(ROOT / "inputs_c" / "matmul_init.c", path, device="opencl:0", defines=sizes)
+    a = np.ones((400, 400), np.float32)
+    c = np.empty_like(a)
+    ticks, over = [], Event()
+
+    def tick() -> None:
+        while not over.wait(0.001):
+            ticks.append(perf_counter())
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(tick)
+        begun = perf_counter()
+        kernel(a, a, c)
+        ended = perf_counter()
+        over.set()
+    assert (c == 400).all()
+    seen = sum(begun < t < ended for t in ticks)
+    assert seen >= 2 or ended - begun < 0.01
