@@ -142,8 +142,8 @@ PLANTED = (
         {"N": 3001},
         (
             "exclusive for inclusive",
-            r"(S\[[^\]]*\]) = prefix(\w*)",
-            r"\1 = held\2",
+            r"(float prefix\w* = carry\w*) \+ part(\w*);",
+            r"\1 + mine\2;",
             0,
             ("= prefix;\n    ", "= held;\n    "),
         ),
