@@ -26,7 +26,9 @@ def table_names(title: str) -> tuple[str, ...]:
 
 def pairs_of_table(name: str, machine: Machine, target: str) -> list[tuple[Prediction, float]]:
     """Of the points that have a time. Raises ValueError where the file is no table."""
-    path = ROOT / "scripts" / "spaces" / f"{name}.mdh"
+    # one space is measured on several machines
+    space_name = _head(FOLDER / f"{name}.jsonl")["name"]
+    path = ROOT / "scripts" / "spaces" / f"{space_name}.mdh"
     text = path.read_text(encoding="utf-8")
     job = job_of(path, text, "")
     program = read_program(Source(job.path, job.source), defines=dict(job.defines))

@@ -55,7 +55,7 @@ def read_table(path: Path) -> Table:
                      v.get("step", 0))
         )  # fmt: skip
     costs = {tuple(r["point"]): r["cost"] for r in rows if "cost" in r}
-    return Table(head["name"], ListedSpace(variables, times), times, costs)
+    return Table(path.stem, ListedSpace(variables, times), times, costs)
 
 
 def write_table(path: Path, table: Table) -> None:
