@@ -31,7 +31,9 @@ class RefusedError(Exception):
 def loader() -> Any:
     """clEnqueueNDRangeKernel of a loader that this process has; None where there is none to be found."""
     try:
-        loaded = [line.split()[-1] for line in _MAPS.read_text(encoding="utf-8").splitlines()]
+        lines = _MAPS.read_text(encoding="utf-8").splitlines()
+        # five columns, then the file, whose name may hold spaces
+        loaded = (line.split(maxsplit=5)[-1] for line in lines)
         path = next((p for p in loaded if Path(p).name.startswith("libOpenCL")), None)
         function = None if path is None else ctypes.CDLL(path).clEnqueueNDRangeKernel
     except (OSError, AttributeError):

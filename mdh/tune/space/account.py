@@ -48,12 +48,14 @@ def account(space: Space, draws: int = 400, seed: int = 0, seconds: float = inf)
     end = monotonic() + seconds
     everything = space.count <= draws
     rng = Random(seed)
-    points = map(space.unrank, range(space.count)) if everything else (space.draw(rng) for _ in range(draws))
+    # in no order, so that those that there was time for stand for all
+    ranks = rng.sample(range(space.count), space.count) if everything else ()
+    points = map(space.unrank, ranks) if everything else (space.draw(rng) for _ in range(draws))
     reasons: Counter[str] = Counter()
     first: dict[str, str] = {}
     programs: set[str] = set()
-    legal = n = 0
-    for n, point in enumerate(points, 1):  # noqa: B007
+    legal = 0
+    for point in points:
         plan = space.plan(point)
         if isinstance(plan, Failed):
             wrong = plan.diagnostics[0]
@@ -64,6 +66,7 @@ def account(space: Space, draws: int = 400, seed: int = 0, seconds: float = inf)
             programs.add(identity(plan))
         if monotonic() > end:
             break
+    n = legal + sum(reasons.values())
     low, high = (legal / n, legal / n) if n == space.count else _wilson(legal, n)
     told = tuple((code, count, first[code]) for code, count in reasons.most_common())
     return Account(space.raw, space.count, n, legal, len(programs), low, high, told)
