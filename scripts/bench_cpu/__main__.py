@@ -96,11 +96,13 @@ def _rows() -> int:
 
 
 def _limit_threads(threads: int) -> None:
-    """For processes that start from here on. Intel's threads sleep after a millisecond without work, as the
-    others do by themselves, lest they take part in the next contestant's turn."""
+    """For processes that start from here on. Threads without work sleep after a millisecond (Intel's, by
+    themselves 200) or 2^22 cycles (OpenBLAS', by themselves 2^26), lest they spin through the next
+    contestant's turn."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"):
         os.environ[name] = str(threads)
     os.environ["KMP_BLOCKTIME"] = "1"
+    os.environ["OPENBLAS_THREAD_TIMEOUT"] = "22"
 
 
 if __name__ == "__main__":

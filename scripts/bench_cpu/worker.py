@@ -22,6 +22,8 @@ Runner = Callable[[], tuple[float, float]]
 """One call: its seconds as the caller sees them, and those of the kernels alone."""
 _CLOCKED, _SHORT = 4, 1e-3
 """Of calls that take fewer seconds than _SHORT one in so many has its kernels timed."""
+_LONG = 0.3
+"""Seconds of a call that is a turn by itself: what the caches held before it hardly matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +126,13 @@ class Contestant:
         return None if made is None else timed(made, self.clock)
 
     def turn(self, seconds: float, cold: bool) -> Turn:
-        """Calls for so long after one that does not count, or one call on evicted caches."""
+        """Calls for so long (at least three) after one that does not count, or one call on evicted caches."""
         assert self.runner is not None
         if cold:
             self.ballast += 1.0
             return Turn(*self.runner())
         first = self.runner()
-        if first[0] > seconds:
+        if first[0] > _LONG:
             return Turn(*first)
         samples = list[tuple[float, float]]()
         end = time.perf_counter() + seconds
