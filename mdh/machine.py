@@ -17,7 +17,7 @@ from mdh.source import Source, Span
 class Machine:
     """One device model (machines/*.toml, schema `mdh.machine/1`). Bytes, Hz, FLOP/s, bytes/s.
 
-    kind `gpu` or `cpu`; targets: subset of ("cuda", "opencl"). On a CPU, a BLK is a work-group on a core,
+    kind `gpu` or `cpu`; targets: of ("cuda", "opencl", "c"). On a CPU, a BLK is a work-group on a core,
     `shared_per_block` is the cache share that SM buffers may fill, `warp` is 1.
     """
 
@@ -65,7 +65,7 @@ SCHEMA = "mdh.machine/1"
 """Files of a later mdh that has more fields say `mdh.machine/1.1`, `1.2`…: only there are fields unknown."""
 _FOLDER = Path(__file__).parent / "machines"
 _KINDS = ("gpu", "cpu")
-_TARGETS = ("cuda", "opencl")
+_TARGETS = ("cuda", "opencl", "c")
 _ENGINES = ("plain", "async", "tma")
 _TRIPLES = ("block_limits", "grid_limits")
 
@@ -238,7 +238,8 @@ def _contradictions(source: Source, m: Machine) -> Iterator[Diagnostic]:
     checks = (
         (m.kind in _KINDS, "kind", f"is `{m.kind}`: `gpu` or `cpu`"),
         ("plain" in m.copy_engines, "copy_engines", "leaves out `plain`, which every machine has"),
-        (m.kind != "cpu" or m.targets == ("opencl",), "targets", 'of a CPU are ["opencl"]'),
+        (m.kind != "cpu" or "cuda" not in m.targets, "targets", "of a CPU are opencl and c"),
+        (m.kind == "cpu" or "c" not in m.targets, "targets", "of a GPU are cuda and opencl"),
         (m.shared_per_block <= m.shared_per_unit, "shared_per_block",
          f"{m.shared_per_block} exceeds shared_per_unit {m.shared_per_unit}"),
         (m.threads_per_block <= m.threads_per_unit or m.kind == "cpu", "threads_per_block",

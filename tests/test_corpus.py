@@ -23,6 +23,7 @@ from tests.corpus import INPUTS, WORKLOADS, Shipped, Sizes, Use, Workload, read_
 from tests.native import compiler, knows, run_native
 from tests.pairs import difference, execute, planned
 
+CPUS = ("opencl:0", "c")
 SMALL = [(w, sizes) for w in WORKLOADS.values() for sizes in w.small]
 SMALL_IDS = [f"{w.name}-{'x'.join(str(v) for _, v in sizes)}" for w, sizes in SMALL]
 USES = [(s, use) for s in schedules() for use in s.uses]
@@ -48,8 +49,10 @@ def below_of(name: str, sizes: Sizes) -> dict[str, int]:
 
 
 @cache
-def cpu() -> Device:
-    return open_device("opencl:0")
+def cpu(spec: str) -> Device:
+    if spec == "c" and compiler() is None:
+        pytest.skip("no C compiler here")
+    return open_device(spec)
 
 
 def test_every_file_is_listed() -> None:
@@ -88,9 +91,10 @@ def test_reference_agrees_with_the_c_compiler(work: Workload, sizes: Sizes, tmp_
         assert difference(name, array, want[name]) is None
 
 
+@pytest.mark.parametrize("spec", CPUS)
 @pytest.mark.parametrize(("work", "sizes"), SMALL, ids=SMALL_IDS)
-def test_default_schedule_is_right(work: Workload, sizes: Sizes) -> None:
-    program, device = program_of(work.name, sizes), cpu()
+def test_default_schedule_is_right(work: Workload, sizes: Sizes, spec: str) -> None:
+    program, device = program_of(work.name, sizes), cpu(spec)
     plan = planned(program, None, device.machine, device.target)
     for kind in ("exact", "random"):
         arrays = random_arrays(program, 2, kind, below_of(work.name, sizes))
@@ -126,12 +130,13 @@ def test_listed_combinations_are_legal(shipped: Shipped, use: Use) -> None:
         planned(program, schedule_of(shipped, use), machine, machine.targets[0])
 
 
+@pytest.mark.parametrize("spec", CPUS)
 @pytest.mark.parametrize(("shipped", "use"), SMALL_USES, ids=use_ids(SMALL_USES))
-def test_shipped_schedules_are_right(shipped: Shipped, use: Use) -> None:
-    """CPU schedules on the CPU device; those for GPUs run under Oclgrind in test_oclgrind.py."""
+def test_shipped_schedules_are_right(shipped: Shipped, use: Use, spec: str) -> None:
+    """CPU schedules on the CPU devices; those for GPUs run under Oclgrind in test_oclgrind.py."""
     if not shipped.cpu:
         pytest.skip("for GPUs")
-    program, device = program_of(use.program, use.sizes), cpu()
+    program, device = program_of(use.program, use.sizes), cpu(spec)
     plan = planned(program, schedule_of(shipped, use), load_machine("generic-cpu"), device.target)
     arrays = random_arrays(program, 3, "random", below_of(use.program, use.sizes))
     outcome = execute(plan, device, arrays, WORKLOADS[use.program].scalars)

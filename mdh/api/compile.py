@@ -72,7 +72,7 @@ def check(
     """
     with explained():
         _check_options(function, hook)
-        of_type("target", target, (str, NoneType), "`cuda` or `opencl`")
+        of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
         given = read_given(file, schedule, defines, holes, hook)
         chosen = _machine(machine, given.schedule)
         run = Pipeline(hook)

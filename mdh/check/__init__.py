@@ -3,7 +3,7 @@
     plan = mdh.check("matmul.c", "matmul.mdh", "a100", defines={"M": 64, "N": 64, "K": 64})
 
 file, schedule: paths or Sources; without a schedule the default one is derived. machine: a name, a path or a
-Machine, by default what the schedule's header names. target: `cuda` or `opencl`, the machine's first by
+Machine, by default what the schedule's header names. target: `cuda`, `opencl` or `c`, the machine's first by
 default. defines, holes: values of sizes and macros, and of the schedule's named holes. function, strict_fp,
 deterministic, hook: as for `mdh.compile`. Raises Failed with every diagnostic found, TypeError for an
 option of a wrong Python type.

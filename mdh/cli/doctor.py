@@ -7,11 +7,10 @@ import typer
 from mdh.cli.console import ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
 from mdh.cli.options import JsonOpt
-from mdh.device.api import probe
+from mdh.device.api import FAMILIES, probe
 from mdh.report.health import Finding, findings
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
-FAMILIES = ("cuda", "opencl", "oclgrind")
 _MARKS = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}
 
 

@@ -21,7 +21,7 @@ from mdh.schedule.model import Schedule
 from mdh.target.text import KernelText
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT
 
-TARGETS = ("cuda", "opencl")
+TARGETS = ("cuda", "opencl", "c")
 
 
 def load_program(request: Request, trace: Trace) -> Program:

@@ -9,13 +9,13 @@ ScheduleOpt = Annotated[
     str | None,
     typer.Option("--schedule", "-s", metavar="S.mdh", help="The schedule; absent: the default schedule."),
 ]
-TargetOpt = Annotated[str | None, typer.Option("--target", metavar="NAME", help="cuda or opencl.")]
+TargetOpt = Annotated[str | None, typer.Option("--target", metavar="NAME", help="cuda, opencl or c.")]
 MachineOpt = Annotated[
     str | None, typer.Option("--machine", "-m", metavar="NAME", help="A machine's name or a .toml file.")
 ]
 DeviceOpt = Annotated[
     str | None,
-    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N or oclgrind; absent: first GPU."),
+    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N, c or oclgrind; absent: first GPU."),
 ]
 DefineOpt = Annotated[
     list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="Bind a size or define a macro.")

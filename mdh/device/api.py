@@ -89,7 +89,10 @@ class Loads(Protocol):
 @runtime_checkable
 class Keeps(Loads, Protocol):
     """A device whose runtime compiles and hands out what it made. identity: besides the text, all that the
-    machine code depends on."""
+    machine code depends on; ships: what it made is at hand as soon as it is built, and all that another
+    process needs."""
+
+    ships: bool
 
     @property
     def identity(self) -> tuple[str, ...]: ...
@@ -111,18 +114,19 @@ class Listed:
     platform: str
 
 
-_SPEC = re.compile(r"(opencl|cuda)(?::(\d{1,4}))?\Z|oclgrind\Z")
+FAMILIES = ("cuda", "opencl", "c", "oclgrind")
+_SPEC = re.compile(r"(opencl|cuda|c)(?::(\d{1,4}))?\Z|oclgrind\Z")
 
 
 def open_device(spec: str) -> Device:
-    """The device of `opencl`, `opencl:N`, `cuda`, `cuda:N` or `oclgrind`.
+    """The device of `opencl`, `opencl:N`, `cuda`, `cuda:N`, `c` or `oclgrind`.
 
-    Raises Failed: D101 no such device, D102 OpenCL cannot be used here, D106 CUDA cannot, D107 neither can
-    after a fork, D108 Oclgrind is not installed, D110 not a device's name.
+    Raises Failed: D101 no such device, D102 OpenCL cannot be used here, D106 CUDA cannot, D107 none can after
+    a fork, D108 Oclgrind is not installed, D110 not a device's name, D113 there is no C compiler.
     """
     found = _SPEC.match(spec)
     if found is None:
-        raise fail("D110", f"`{spec}` names no device", help="write opencl:N, cuda:N or oclgrind")
+        raise fail("D110", f"`{spec}` names no device", help="write opencl:N, cuda:N, c or oclgrind")
     if spec == "oclgrind":
         opened: Device = import_module("mdh.device.oclgrind").open_oclgrind()
         return opened
@@ -140,14 +144,14 @@ def default_device() -> str:
 def list_devices() -> tuple[Listed, ...]:
     """Every device of this machine, CUDA's first; Oclgrind where it is installed. Never fails."""
     out: list[Listed] = []
-    for name in ("cuda", "opencl", "oclgrind"):
+    for name in FAMILIES:
         listed, _ = probe(name)
         out.extend(listed)
     return tuple(out)
 
 
 def probe(family: str) -> tuple[tuple[Listed, ...], Diagnostic | None]:
-    """The devices of `cuda`, `opencl` or `oclgrind`, and why there are none."""
+    """The devices of one of FAMILIES, and why there are none."""
     try:
         listed: tuple[Listed, ...] = import_module(f"mdh.device.{family}").list_family()
         return listed, None

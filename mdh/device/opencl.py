@@ -50,6 +50,7 @@ class OpenCLDevice:
 
     target = "opencl"
     memory = "host"
+    ships = False
 
     def __init__(self, spec: str, found: Found, machine: Machine | None = None) -> None:
         self.spec, self.title, self.found = spec, found.title, found

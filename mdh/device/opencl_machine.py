@@ -2,13 +2,11 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
+from mdh.device.cpu import cpu_machine
 from mdh.device.opencl_platforms import Found
 from mdh.machine import Machine, load_machine, machine_names
-
-_CPU = Path("/sys/devices/system/cpu/cpu0")
 
 
 def machine_of(found: Found) -> Machine:
@@ -18,26 +16,14 @@ def machine_of(found: Found) -> Machine:
 
 
 def _cpu(found: Found) -> Machine:
-    device, generic = found.device, load_machine("generic-cpu")
-    clock = device.max_clock_frequency * 1e6 or generic.clock
-    vector = _vector_bytes(device)
-    caches = _caches() or generic.caches
-    per_core = caches[1] if len(caches) > 1 else generic.shared_per_block
-    # two fused multiply-adds a cycle, as x86 cores have had since Haswell
-    peak = device.max_compute_units * clock * vector / 4 * 4
-    return replace(
-        generic,
-        name="this-cpu",
-        title=f"{found.title} ({found.version})",
+    device = found.device
+    return cpu_machine(
+        f"{found.title} ({found.version})",
+        vector_bytes=_vector_bytes(device),
+        targets=("opencl",),
         units=int(device.max_compute_units),
-        vector_bytes=vector,
+        clock=device.max_clock_frequency * 1e6,
         memory=int(device.global_mem_size),
-        shared_per_block=per_core // 2,
-        shared_per_unit=per_core // 2,
-        caches=caches,
-        clock=clock,
-        peak_f32=peak,
-        peak_f64=peak / 2,
     )
 
 
@@ -52,20 +38,6 @@ def _vector_bytes(device: Any) -> int:
     return (
         min(reported, 32) if "HSTR:" in device.version and not any(m in model for m in _AVX512) else reported
     )
-
-
-def _caches() -> tuple[int, ...]:
-    """Bytes of the data caches of one core, the innermost first."""
-    sizes: dict[int, int] = {}
-    for folder in sorted(_CPU.glob("cache/index*")):
-        try:
-            level, kind = int((folder / "level").read_text()), (folder / "type").read_text().strip()
-            size = re.fullmatch(r"(\d+)([KM]?)\s*", (folder / "size").read_text())
-        except (OSError, ValueError):
-            continue
-        if kind != "Instruction" and size is not None:
-            sizes[level] = int(size[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20}[size[2]]
-    return tuple(sizes[level] for level in sorted(sizes))
 
 
 def _gpu(found: Found) -> Machine:

@@ -1,7 +1,7 @@
-"""OpenCL programs by way of the cache: what a runtime has compiled before is loaded, not compiled again.
+"""OpenCL and C programs by way of the cache: what was compiled before is loaded, not compiled again.
 
-What is kept is the runtime's own binary: PoCL's is the front end's code, which it still finishes for the size
-of a work-group at the first launch; NVIDIA's is PTX text.
+What is kept of OpenCL is the runtime's own binary: PoCL's is the front end's code, which it still finishes
+for the size of a work-group at the first launch; NVIDIA's is PTX text. Of C it is the shared library.
 """
 
 from mdh.device.api import Built, Keeps
@@ -12,7 +12,7 @@ from mdh.target.text import KernelText
 
 def program_key(text: KernelText, device: Keeps) -> str:
     """Hash of all that the binary follows from."""
-    return key_of("opencl", *device.identity, *text.options, text.source)
+    return key_of(text.language, *device.identity, *text.options, text.source)
 
 
 def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:

@@ -252,7 +252,7 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Module:
-    """All kernels of a program, in launch order, for one target (`cuda`, `opencl`) and machine kind.
+    """All kernels of a program, in launch order, for one target (`cuda`, `opencl`, `c`) and machine kind.
 
     params: the C function's parameters in order. `poison`: fine to fill workspaces without `zero` with
     garbage before a call.

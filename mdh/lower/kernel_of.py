@@ -52,7 +52,7 @@ def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tupl
     body = simplify(prune(body), launch_of(nest))
     if nest.cpu:
         body = apart(body, nest.names)
-    body = vectorise(body, bufs, nest.names, wide=nest.cpu and nest.target == "opencl")
+    body = vectorise(body, bufs, nest.names, wide=nest.cpu)
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:
         body = widen(body, bufs, nest.names)

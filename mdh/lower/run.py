@@ -30,16 +30,17 @@ def lower(plan: Plan) -> Module:
 
 def _left_out(plan: Plan) -> tuple[str, ...]:
     """What a schedule for a GPU says to CUDA alone."""
-    if plan.target != "opencl":
+    if plan.target == "cuda":
         return ()
+    language = {"opencl": "OpenCL C", "c": "C"}[plan.target]
     notes = []
     steps = [step for stage in plan.stages for step in stage.steps]
     hints = {s.cache for step in steps for s in step.stagings}
     hints |= {h.cache for step in steps for h in step.holdings}
     if hints - {"default"}:
-        notes.append("@cache is left out: OpenCL C has no cache hints")
+        notes.append(f"@cache is left out: {language} has no cache hints")
     if any(stage.grid.occupancy and not stage.grid.persistent for stage in plan.stages):
-        notes.append("@occupancy is left out: OpenCL C has no launch bounds")
+        notes.append(f"@occupancy is left out: {language} has no launch bounds")
     return tuple(notes)
 
 

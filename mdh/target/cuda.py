@@ -41,6 +41,9 @@ class Cuda:
     def zeros(self, buf: Buf) -> str:
         return "{}"
 
+    def unroll(self, factor: int, trips: int | None) -> str:
+        return f"#pragma unroll {factor}" if factor else "#pragma unroll"
+
     def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
         return e
 

@@ -64,6 +64,10 @@ class Dialect(Protocol):
     def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
         """`value` as an element of `buf`: rounded where the buffer holds 16-bit floats."""
 
+    def unroll(self, factor: int, trips: int | None) -> str:
+        """The line before a loop of so many turns (None: not known here) that is to be unrolled by `factor`,
+        0: as a whole."""
+
     def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
         """An offset in `buf` in the width that the target's compiler handles best."""
 

@@ -1,11 +1,13 @@
 """Kernel modules as text: the last arrow before a device."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from mdh.ir.kernel import Buf, Kernel, Module, Workspace
 from mdh.ir.program import Program
-from mdh.target import cuda_helpers, opencl_helpers
+from mdh.target import c_helpers, cuda_helpers, opencl_helpers
+from mdh.target.c_kernel import c_kernel, c_prologue
 from mdh.target.cuda_kernel import cuda_kernel, cuda_prologue
 from mdh.target.declared import declared
 from mdh.target.host import function_name
@@ -17,22 +19,47 @@ from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratc
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
+@dataclass(frozen=True, slots=True)
+class Printer:
+    """How a language's files are made. prologue: of a text, told whether floats keep to the letter; helper:
+    the definition of a name that a text may use; vectors: they are values."""
+
+    kernel: Callable[[Kernel, str, Mapping[str, str]], tuple[str, tuple[int, int]]]
+    prologue: Callable[[str, bool], str]
+    helper: Callable[[str], str | None]
+    vectors: bool
+
+
+PRINTERS = {
+    "cuda": Printer(cuda_kernel, lambda text, _: cuda_prologue(text), cuda_helpers.helper, vectors=False),
+    "opencl": Printer(
+        opencl_kernel,
+        lambda text, strict: opencl_prologue(text, strict_fp=strict),
+        opencl_helpers.helper,
+        vectors=True,
+    ),
+    "c": Printer(c_kernel, lambda *_: c_prologue(), c_helpers.helper, vectors=True),
+}
+
+
+C_OPTIONS = ("-std=gnu11", "-O3", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fwrapv")
+"""Integers wrap, as in the other languages: sums in another order may pass what C's own stay below."""
+
+
 def emit(module: Module, program: Program) -> KernelText:
     """The module as text of its target, byte-identical for equal modules."""
-    is_cuda = module.target == "cuda"
-    print_kernel = cuda_kernel if is_cuda else opencl_kernel
+    printer = PRINTERS[module.target]
     entries = entry_names(module)
     texts = []
     kernels = []
     for given, entry in zip(module.kernels, entries, strict=True):
-        kernel = without_vectors(given) if is_cuda else given
-        text, shared = print_kernel(kernel, entry, names_of(kernel, module.target, entries))
+        kernel = given if printer.vectors else without_vectors(given)
+        text, shared = printer.kernel(kernel, entry, names_of(kernel, module.target, entries))
         texts.append(text)
         kernels.append(_entry_point(kernel, entry, shared, program))
     body = "\n".join(texts)
-    helpers = _definitions(body, cuda_helpers.helper if is_cuda else opencl_helpers.helper)
-    text = helpers + body
-    prologue = cuda_prologue(text) if is_cuda else opencl_prologue(text, strict_fp=program.strict_fp)
+    helpers = _definitions(body, printer.helper)
+    prologue = printer.prologue(helpers + body, program.strict_fp)
     head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
     source = "\n".join(part for part in (head, prologue, helpers, body) if part)
     return KernelText(
@@ -78,6 +105,8 @@ def _scratch(w: Workspace) -> Scratch:
 def _options(language: str, *, strict_fp: bool) -> tuple[str, ...]:
     if language == "opencl":
         return ("-cl-std=CL1.2",)
+    if language == "c":
+        return (*C_OPTIONS, f"-ffp-contract={'off' if strict_fp else 'fast'}")
     return ("--std=c++17", "-fmad=false") if strict_fp else ("--std=c++17",)
 
 

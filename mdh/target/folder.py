@@ -7,6 +7,7 @@ from mdh.ir.program import Program
 from mdh.target.half_types import HALF_TYPES, half_types
 from mdh.target.header import header
 from mdh.target.host import host_names
+from mdh.target.host_c import c_driver, c_launcher, c_makefile
 from mdh.target.host_cuda import cuda_driver, cuda_launcher, cuda_makefile
 from mdh.target.host_opencl import opencl_driver, opencl_launcher, opencl_makefile
 from mdh.target.manifest import manifest
@@ -36,6 +37,11 @@ def folder(
         files[f"{name}_launch.cu"] = cuda_launcher(text, program, host)
         files["main.c"] = cuda_driver(text, program, host)
         files["Makefile"] = cuda_makefile(text, name, arch)
+    elif text.language == "c":
+        files[f"{name}_kernels.c"] = text.source
+        files[f"{name}_launch.c"] = c_launcher(text, program, host)
+        files["main.c"] = c_driver(text, program, host)
+        files["Makefile"] = c_makefile(text, name)
     else:
         files[f"{name}.cl"] = text.source
         files[f"{name}_launch.c"] = opencl_launcher(text, program, host)

@@ -12,10 +12,17 @@ C_TYPES = {
 """Host types; 16-bit floats travel as their bits."""
 
 
+TOLD = {
+    "cuda": "Arrays are device pointers; kernels join `stream` (a cudaStream_t), the call does not wait.",
+    "opencl": "Arrays are buffers of the queue's context; kernels join `queue`, the call does not wait.",
+    "c": "Arrays must not overlap. One call at a time: workspaces are kept from call to call.",
+}
+
+
 def header(text: KernelText, program: Program, host: HostNames) -> str:
     """The prototype, with what the caller must know of arrays and sizes."""
     guard = f"MDH_{host.function.upper()}_H"
-    include = "#include <stdint.h>\n" if text.language == "cuda" else '#include "opencl.h"\n'
+    include = '#include "opencl.h"\n' if text.language == "opencl" else "#include <stdint.h>\n"
     arrays = [
         f"   {_told(p.name, host)}: {p.dtype} {shape_text(p)}"
         for p in parameters(program)
@@ -26,14 +33,6 @@ def header(text: KernelText, program: Program, host: HostNames) -> str:
         for p in parameters(program)
         if isinstance(p, Scalar) and p.size
     ]
-    where = (
-        "Arrays are device pointers"
-        if text.language == "cuda"
-        else "Arrays are buffers of the queue's context"
-    )
-    order = (
-        "kernels are put on `stream` (a cudaStream_t)" if text.language == "cuda" else "kernels join `queue`"
-    )
     marked = host.function != program.name
     own = [f"   {host.function} stands for the C function {program.name}."] if marked else []
     notes = "\n".join([*own, *arrays, *sizes])
@@ -44,7 +43,7 @@ def header(text: KernelText, program: Program, host: HostNames) -> str:
 extern "C" {{
 #endif
 
-/* {where}; {order}, the call does not wait.
+/* {TOLD[text.language]}
    Returns 0, or the runtime's error code (-1 where a size differs from the one compiled for).
 {notes} */
 {prototype(text, program, host)};
@@ -62,7 +61,10 @@ def _told(name: str, host: HostNames) -> str:
 
 def prototype(text: KernelText, program: Program, host: HostNames) -> str:
     params = [parameter(p, text.language, host) for p in parameters(program)]
-    params = [*params, "void *stream"] if text.language == "cuda" else ["cl_command_queue queue", *params]
+    if text.language == "cuda":
+        params = [*params, "void *stream"]
+    elif text.language == "opencl":
+        params = ["cl_command_queue queue", *params]
     return f"int {host.function}({', '.join(params)})"
 
 

@@ -17,6 +17,7 @@ from mdh.target.words import (
 )
 
 WORDS = {
+    "c": C_WORDS | COMPILER_WORDS | MATH | LIBRARY | frozenset({"group"}),
     "cuda": C_WORDS | COMPILER_WORDS | CXX_WORDS | MATH | CUDA_WORDS,
     "opencl": C_WORDS | COMPILER_WORDS | MATH | OPENCL_WORDS,
     "host": C_WORDS | COMPILER_WORDS | CXX_WORDS | LAUNCHER_WORDS,

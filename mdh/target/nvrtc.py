@@ -117,7 +117,7 @@ def resources(log: str) -> dict[str, Resources]:
 
 def keep_source(text: KernelText) -> Path:
     """Write the text where the user can open it; the name follows from the text."""
-    suffix = "cu" if text.language == "cuda" else "cl"
+    suffix = {"cuda": "cu", "opencl": "cl", "c": "c"}[text.language]
     path = Path(tempfile.gettempdir()) / f"mdh-{text.name}-{text.digest[:12]}.{suffix}"
     path.write_text(text.source)
     return path

@@ -8,10 +8,10 @@ from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Move, Space, Store
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import Piece, Scope
 from mdh.target.offset import as_long
-from mdh.target.opencl_vectors import vector_piece, widened
 from mdh.target.operators import atomic_helper
 from mdh.target.registers import declaration
 from mdh.target.statements import updated
+from mdh.target.vectors import vector_piece, widened
 
 VALUE = {
     "f16": "float", "bf16": "float", "f32": "float", "f64": "double",
@@ -27,12 +27,42 @@ ATOMICS = {"+": "add", "min": "min", "max": "max", "&": "and", "|": "or", "^": "
 class OpenCL:
     language = "opencl"
     long_suffix = "L"
+    both, either, neither = "&&", "||", "!"
 
     def value_type(self, dtype: DType, lanes: int = 1) -> str:
         return VALUE[dtype.name] + _width(lanes)
 
+    def stored_type(self, dtype: DType, lanes: int = 1) -> str:
+        """The type of elements in memory, or of a vector of them."""
+        return stored_type(dtype) + _width(lanes)
+
+    def address(self, space: Space) -> str:
+        """The qualifier of what lies in `space`, with the blank after it."""
+        return ADDRESS[space]
+
+    def repeated(self, dtype: DType, lanes: int, value: str, *, stored: bool = False) -> str:
+        """A vector whose lanes all are the scalar `value`: of values, or of elements as they are stored."""
+        return f"({(self.stored_type if stored else self.value_type)(dtype, lanes)})({value})"
+
+    def converted(self, dtype: DType, lanes: int, value: str) -> str:
+        """A vector `value` with each lane converted to the value type of `dtype`."""
+        return f"convert_{self.value_type(dtype, lanes)}({value})"
+
+    def chosen(self, mask: Piece, then: str, other: str, dtype: DType, lanes: int) -> Piece:
+        test = mask.text if mask.rank > CONDITIONAL else f"({mask.text})"
+        return Piece(f"{test} ? {then} : {other}", CONDITIONAL)
+
+    def numbers(self, dtype: DType, values: str, lanes: int) -> Piece:
+        return Piece(f"({self.value_type(dtype, lanes)})({values})", UNARY)
+
+    def picked(self, vector: str, number: int) -> str:
+        return f"{vector}.s{number:x}"
+
+    def unroll(self, factor: int, trips: int | None) -> str:
+        return f"#pragma unroll {factor}" if factor else "#pragma unroll"
+
     def element_type(self, buf: Buf) -> str:
-        return stored_type(buf.dtype) + _width(buf.lanes)
+        return self.stored_type(buf.dtype, buf.lanes)
 
     def aligned(self, n: int) -> str:
         return f"__attribute__((aligned({n}))) "
@@ -73,7 +103,7 @@ class OpenCL:
         if same_value_type(e.arg.dtype, e.dtype, self):
             return Piece(text(e.arg, scope, self, UNARY), UNARY)
         if lanes > 1:
-            return Piece(f"convert_{self.value_type(e.dtype, lanes)}({text(e.arg, scope, self)})", POSTFIX)
+            return Piece(self.converted(e.dtype, lanes, text(e.arg, scope, self)), POSTFIX)
         return Piece(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
 
     def call(self, e: Call, scope: Scope) -> Piece:
@@ -95,26 +125,37 @@ class OpenCL:
     def load(self, buf: Buf, place: str, lanes: int, *, scope: Scope) -> Piece:
         rank = POSTFIX
         if lanes > buf.lanes:
-            place, rank = access(buf, place, lanes, scope, const=True), UNARY
+            place, rank = self.access(buf, place, lanes, scope, const=True), UNARY
         elif buf.name in scope.spun:
-            place, rank = f"*(volatile __global const {stored_type(buf.dtype)} *)&{place}", UNARY
+            kind = f"volatile {self.address(buf.space)}const {self.stored_type(buf.dtype)}"
+            place, rank = f"*({kind} *)&{place}", UNARY
         if buf.dtype in HALVES:
             suffix = _lanes_suffix(max(lanes, buf.lanes))
             return Piece(f"{buf.dtype.name}_to_f32{suffix}({place})", POSTFIX)
         return Piece(place, rank)
 
+    def access(self, buf: Buf, place: str, lanes: int, scope: Scope, *, const: bool = False) -> str:
+        """Element `place` of an array seen as a vector.
+
+        CPUs (one work-item a group) read vectors at any address, through an under-aligned type; GPUs need
+        the alignment that the lowering has proven.
+        """
+        loose = "_u" if alone(scope) else ""
+        kind = self.stored_type(buf.dtype, lanes) + loose
+        return f"*({self.address(buf.space)}{'const ' if const else ''}{kind} *)&{place}"
+
     def store(self, s: Store, scope: Scope) -> list[str]:
         buf = scope.buffers[s.buffer]
         where = place(buf, s.index, scope, self)
         if s.lanes > buf.lanes:
-            where = access(buf, where, s.lanes, scope)
+            where = self.access(buf, where, s.lanes, scope)
         update = updated(s)
         if update and buf.dtype not in HALVES:
             op, right = update
             return [f"{where} {op}= {text(right, scope, self)};"]
         value = self.stored(buf, s.value, scope)
         if buf.dtype in HALVES and max(s.lanes, buf.lanes) > lanes_of(s.value, scope):
-            value = f"(ushort{max(s.lanes, buf.lanes)})({value})"
+            value = self.repeated(buf.dtype, max(s.lanes, buf.lanes), value, stored=True)
         return [f"{where} = {value};"]
 
     def move(self, s: Move, scope: Scope) -> list[str]:
@@ -123,14 +164,14 @@ class OpenCL:
         to = place(dst, s.dst_index, scope, self)
         value = place(src, s.src_index, scope, self)
         if lanes > dst.lanes:
-            to = access(dst, to, lanes, scope)
+            to = self.access(dst, to, lanes, scope)
         if lanes > src.lanes:
-            value = access(src, value, lanes, scope, const=True)
+            value = self.access(src, value, lanes, scope, const=True)
         if s.pred is not None:
             fill = s.fill if s.fill is not None else Const(0, dst.dtype)
             empty = self.stored(dst, fill, scope)
             if lanes > 1:
-                empty = f"({stored_type(dst.dtype)}{lanes})({empty})"
+                empty = self.repeated(dst.dtype, lanes, empty, stored=True)
             value = f"{text(s.pred, scope, self, CONDITIONAL + 1)} ? {value} : {empty}"
         return [f"{to} = {value};"]
 
@@ -163,17 +204,6 @@ class OpenCL:
 
 def stored_type(dtype: DType) -> str:
     return "ushort" if dtype in HALVES else VALUE[dtype.name]
-
-
-def access(buf: Buf, place: str, lanes: int, scope: Scope, *, const: bool = False) -> str:
-    """Element `place` of an array seen as a vector.
-
-    CPUs (one work-item a group) read vectors at any address, through an under-aligned type; GPUs need
-    the alignment that the lowering has proven.
-    """
-    loose = "_u" if alone(scope) else ""
-    qualifier = "const " if const else ""
-    return f"*({ADDRESS[buf.space]}{qualifier}{stored_type(buf.dtype)}{lanes}{loose} *)&{place}"
 
 
 def alone(scope: Scope) -> bool:

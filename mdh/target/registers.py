@@ -27,7 +27,7 @@ def declaration(s: Alloc, scope: Scope, dialect: Dialect) -> list[str]:
     i = fresh("i", scope.names.values(), dialect.language)
     return [
         f"{head};",
-        "#pragma unroll",
+        dialect.unroll(0, buf.elements),
         f"for (int {i} = 0; {i} < {buf.elements}; ++{i})",
         f"    {name}[{i}] = {dialect.stored(buf, s.init, scope)};",
     ]

@@ -25,12 +25,16 @@ def spun_buffers(kernel: Kernel) -> frozenset[str]:
 
 def assemble(
     kernel: Kernel, head: tuple[str, ...], call: str, params: list[str], first: list[str], dialect: Dialect,
-    scope: Scope,
+    scope: Scope, loop: tuple[str, ...] = (),
 ) -> str:  # fmt: skip
-    """Comment, head lines, `call(params)` wrapped at 110 columns, and the braced body."""
+    """Comment, head lines, `call(params)` wrapped at 110 columns, and the braced body.
+
+    loop: lines of a loop around it all, its head the last of them."""
     comment = [f"// {line}".rstrip() for line in kernel.comment.splitlines()]
-    lines = block(kernel.body, scope, dialect)
-    body = [out for line in indented([*first, *lines]) for out in _broken(line)]
+    lines = [*first, *block(kernel.body, scope.inner() if loop else scope, dialect)]
+    if loop:
+        lines = [*loop[:-1], f"{loop[-1]} {{", *indented(lines), "}"]
+    body = [out for line in indented(lines) for out in _broken(line)]
     return "\n".join([*comment, *head, *_wrapped(call, params), "{", *body, "}", ""])
 
 

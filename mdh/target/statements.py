@@ -96,13 +96,22 @@ def _for(s: For, scope: Scope, dialect: Dialect) -> list[str]:
     step = f"++{var}" if s.step == Const(1, s.step.dtype) else f"{var} += {text(s.step, scope, dialect)}"
     start, stop = text(s.start, scope, dialect), text(s.stop, scope, dialect, 11)
     head = f"for ({counter} {var} = {start}; {var} < {stop}; {step})"
-    return [*unroll(s), *braced(head, block(s.body, inside, dialect))]
+    return [*unroll(s, dialect), *braced(head, block(s.body, inside, dialect))]
 
 
-def unroll(s: For) -> list[str]:
+def unroll(s: For, dialect: Dialect) -> list[str]:
     if s.kind is ForKind.SEQ:
-        return ["#pragma unroll 1"] if s.factor == 1 else []
-    return [f"#pragma unroll {s.factor}" if s.factor else "#pragma unroll"]
+        return [dialect.unroll(1, None)] if s.factor == 1 else []
+    return [dialect.unroll(s.factor, turns(s))]
+
+
+def turns(s: For) -> int | None:
+    """How often the loop's body runs, where its bounds are numbers."""
+    match s.start, s.stop, s.step:
+        case Const(int() as start, _), Const(int() as stop, _), Const(int() as step, _):
+            return len(range(start, stop, step))
+        case _:
+            return None
 
 
 def _if(s: If, scope: Scope, dialect: Dialect) -> list[str]:

@@ -124,7 +124,7 @@ def _machine_of(order: Order, header: Header, say: Say) -> Machine:
         return load_machine(header.machine)
     fitting = (load_machine(name) for name in machine_names())
     chosen = next(
-        m for m in fitting if header.target in m.targets and (m.kind == "cpu") == (header.target == "opencl")
+        m for m in fitting if header.target in m.targets and (m.kind == "cpu") == (header.target != "cuda")
     )
     say(f"the record's machine `{header.machine}` has no file: {chosen.name} stands for it")
     return chosen

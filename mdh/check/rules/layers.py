@@ -8,19 +8,27 @@ from mdh.diagnostics import Diagnostic
 from mdh.schedule.model import CORE_LAYERS
 
 UNKNOWN, NESTING, TWICE = "K105", "K106", "K107"
-CUDA_ONLY = ("CLU",)
+ELSEWHERE = ("NOD", "DEV", "MMA")
+"""Layers that no target has yet: other rules say so."""
+LACKING = {
+    "cuda": ("", ()),
+    "opencl": ("OpenCL", ("CLU",)),
+    "c": ("C", ("CLU",)),
+}
+"""Target to its name and the core layers that it has not."""
 
 
 def check_known_layers(subject: Subject) -> Iterator[Diagnostic]:
     """K105: for each split over layer l: l is a layer of the target language."""
+    language, lacking = LACKING[subject.target]
     for s, step in enumerate(subject.plan.steps):
         for split in step.splits:
-            if split.layer in CUDA_ONLY and subject.target != "cuda":
+            if split.layer in lacking:
                 given = f"{parts(split.parts)} of `{subject.dim(split.dim)}`"
-                headline = f"{split.layer} is not a layer of OpenCL, and it has {given}"
-                known = listed(n for n in CORE_LAYERS if n not in (*CUDA_ONLY, "NOD", "DEV", "MMA"))
+                headline = f"{split.layer} is not a layer of {language}, and it has {given}"
+                known = listed(n for n in CORE_LAYERS if n not in (*lacking, *ELSEWHERE))
                 yield Diagnostic(
-                    UNKNOWN, headline, subject.at_core(s, split.dim), help=f"layers of OpenCL: {known}"
+                    UNKNOWN, headline, subject.at_core(s, split.dim), help=f"layers of {language}: {known}"
                 )
 
 

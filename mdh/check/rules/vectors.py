@@ -7,7 +7,7 @@ from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
 
 CODE = "K164"
-WIDTHS = {"cuda": (2, 4), "opencl": (2, 4, 8, 16)}
+WIDTHS = {"cuda": (2, 4), "opencl": (2, 4, 8, 16), "c": (2, 4, 8, 16)}
 
 
 def check_vectors(subject: Subject) -> Iterator[Diagnostic]:

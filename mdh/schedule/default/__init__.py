@@ -23,7 +23,7 @@ def default_schedule(program: Program, machine: Machine, target: str) -> Schedul
 
 
 def default_section(program: Program, stage: Stage, machine: Machine, target: str) -> Section:
-    """The steps of one stage; `target` is `cuda` or `opencl`."""
+    """The steps of one stage; `target` is `cuda`, `opencl` or `c`."""
     shape = Shape(program, stage)
     if stage.scattered:
         outline = scatter(shape, machine)

@@ -69,9 +69,9 @@ class Builder:
             image = cubin.image
             made["cached"] = "" if self.cache is None else cubin_key(text, self.machine.arch)
             made["resources"] = _resources(cubin, text)
-        elif self.cache is not None and isinstance(self.device, Keeps):
+        elif isinstance(self.device, Keeps) and (self.cache is not None or self.device.ships):
             image = self._program(text, self.device, self.cache, keep)
-            made["cached"] = program_key(text, self.device)
+            made["cached"] = "" if self.cache is None else program_key(text, self.device)
         else:
             self.device.build(text)
         try:
@@ -83,18 +83,18 @@ class Builder:
             raise no_room(error) from error
         return made
 
-    def _program(self, text: KernelText, device: Keeps, cache: Cache, keep: bool) -> bytes:
-        """The binary where the cache has it; empty where the text was built, since then the runtime keeps the
-        result in a folder that all workers of the bench share."""
-        kept = kept_program(text, device, cache)
+    def _program(self, text: KernelText, device: Keeps, cache: Cache | None, keep: bool) -> bytes:
+        """The binary where the cache has it or the device ships it; else empty where the text was built,
+        since then the runtime keeps the result in a folder that all workers of the bench share."""
+        kept = None if cache is None else kept_program(text, device, cache)
         if kept is not None:
             return kept
         built = device.build(text)
-        if keep:
+        if cache is not None and (keep or device.ships):
             # PoCL compiles for any size of a work-group before it hands out a binary, which takes as long as
             # the build did: candidates that win nothing must not pay that
             keep_program(built, device, cache)
-        return b""
+        return device.binary(built) if device.ships else b""
 
     def _text(self, schedule: str) -> KernelText:
         """Raises Failed with what the checker found, B101 for a bug of mdh on the way."""

@@ -71,18 +71,20 @@ def _replaced(source: str, pairs: list[list[str]]) -> str:
 def _planted(text: KernelText, entry: EntryPoint, kind: str) -> str:
     """The fault as the first statements of the kernel's body."""
     target = next(a.name for a in reversed(entry.args) if isinstance(a, BufferArg) and not a.readonly)
-    cuda = text.language == "cuda"
-    space = "" if cuda else "__global "
+    cuda, opencl = text.language == "cuda", text.language == "opencl"
+    space = "__global " if opencl else ""
     statement = {
         "illegal store": f"*(volatile {space}int *)64 = 1;",
         "misaligned": f"*(volatile {space}int *)((({space}char *){target}) + 1) = 1;"
         if cuda
-        else f"*(volatile __global int8 *)(((__global char *){target}) + 1) = 1;",
+        else f"*(volatile __global int8 *)(((__global char *){target}) + 1) = 1;"
+        if opencl
+        else "__builtin_trap();",  # C's compilers take any address
         "trap": "__trap();" if cuda else "__builtin_trap();",
         "endless loop": "while (clock64() != 0) { }"
         if cuda
         else "volatile int mdh_go = 1; while (mdh_go) { }",
-        "shared memory": "__local volatile char mdh_big[1 << 30]; mdh_big[get_global_id(0)] = 1;",
+        "shared memory": f"{'__local ' if opencl else ''}volatile char mdh_big[1 << 30]; mdh_big[7] = 1;",
     }[kind]
     found = re.search(rf"\b{re.escape(entry.name)}\s*\([^)]*\)\s*\{{", text.source)
     assert found is not None

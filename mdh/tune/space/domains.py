@@ -9,7 +9,7 @@ from mdh.tune.space.chain import Choice
 from mdh.tune.space.places import Opening
 from mdh.tune.values import Value
 
-LANES = {"cuda": (2, 4), "opencl": (2, 4, 8, 16)}
+LANES = {"cuda": (2, 4), "opencl": (2, 4, 8, 16), "c": (2, 4, 8, 16)}
 """Widths of VEC: language section 9."""
 LOOP = "FOR"
 """The value of an open core entry that is a loop."""

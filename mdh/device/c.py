@@ -1,0 +1,168 @@
+"""The CPU by C: kernels are compiled by the system's C compiler, loaded, and called in the caller's process.
+
+OpenMP's threads share the groups of a kernel. They wait for the next call awake for a while, so that a call
+costs microseconds where an OpenCL runtime wakes sleeping threads.
+"""
+
+import ctypes
+import tempfile
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from mdh.device.api import POISON, Listed, Sample
+from mdh.device.arguments import scalar_value
+from mdh.device.c_compiler import Compiler, compiled, find_compiler
+from mdh.device.cpu import cpu_machine, cpu_title
+from mdh.device.process import same_process
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.machine import Machine
+from mdh.reference.numbers import Array
+from mdh.target.text import BufferArg, EntryPoint, KernelText
+
+_FLUSH = 4
+"""Multiples of the last cache that are written to evict it."""
+_LINE = 64
+
+
+def open_number(number: int) -> "CDevice":
+    """Raises Failed D101, D113."""
+    if number:
+        raise fail("D101", f"there is no device `c:{number}`", help="the CPU by C is `c`")
+    return CDevice(find_compiler())
+
+
+def list_family() -> tuple[Listed, ...]:
+    found = find_compiler()
+    return (Listed("c", f"{cpu_title()} (C)", "cpu", found.version),)
+
+
+class CDevice:
+    """The processors that this process may use."""
+
+    spec, target, memory, in_place = "c", "c", "host", True
+    ships = True
+
+    def __init__(self, compiler: Compiler) -> None:
+        self.compiler = compiler
+        self.title = f"{cpu_title()} (C)"
+        self.machine: Machine = cpu_machine(self.title, vector_bytes=compiler.vector_bytes, targets=("c",))
+        self._ballast: Array | None = None
+
+    @property
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        return (("compiler", self.compiler.version),)
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        return self.compiler.version, self.compiler.macros, *self.compiler.options
+
+    def ready(self) -> None:
+        same_process("OpenMP")
+
+    def build(self, text: KernelText) -> "CBuilt":
+        self.ready()
+        start = perf_counter()
+        image = compiled(text, self.compiler)
+        return self._loaded(text, image, start)
+
+    def load(self, text: KernelText, image: bytes) -> "CBuilt":
+        self.ready()
+        return self._loaded(text, image, perf_counter())
+
+    def binary(self, built: "CBuilt") -> bytes:
+        return built.image
+
+    def _loaded(self, text: KernelText, image: bytes, start: float) -> "CBuilt":
+        # a library is loaded by its file's name; once it is loaded the file may go
+        try:
+            with tempfile.NamedTemporaryFile(prefix="mdh-", suffix=".so") as file:
+                file.write(image)
+                file.flush()
+                library = ctypes.CDLL(file.name)
+            return CBuilt(self, text, image, library, perf_counter() - start)
+        except (OSError, AttributeError) as error:
+            headline = f"the machine code of `{text.name}` cannot be loaded: {error}"
+            witness = (("verb", "load"), ("status", type(error).__name__))
+            raise Failed(Diagnostic("D105", headline[:300], witness=witness)) from error
+
+    def flush(self) -> int:
+        self.ready()
+        size = _FLUSH * max(self.machine.caches, default=1 << 25)
+        if self._ballast is None:
+            self._ballast = np.zeros(size // 8)
+        self._ballast += 1.0
+        return size
+
+
+class CBuilt:
+    """A loaded library and its functions, one a kernel. They give Python's lock back while they run."""
+
+    def __init__(
+        self, device: CDevice, text: KernelText, image: bytes, library: ctypes.CDLL, seconds: float
+    ) -> None:
+        self.device, self.text, self.image, self.seconds = device, text, image, seconds
+        self.functions = tuple(self._function(library, e) for e in text.kernels)
+
+    def call(self, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> "CCall":
+        self.device.ready()
+        return CCall(self, arrays, scalars)
+
+    @staticmethod
+    def _function(library: ctypes.CDLL, entry: EntryPoint) -> Any:
+        function = library[entry.name]
+        function.restype = None
+        return function
+
+
+class CCall:
+    """Functions with their arguments; workspaces are this call's own."""
+
+    def __init__(self, built: CBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
+        self.device = built.device
+        # the addresses below are of these
+        self.arrays = dict(arrays)
+        self.zeroed: list[Array] = []
+        self.left: list[Array] = []
+        for w in built.text.workspaces:
+            self.arrays[w.name] = space = _aligned(w.name, w.bytes)
+            (self.zeroed if w.zero else self.left).append(space)
+        self.launches = tuple(
+            (function, tuple(self._argument(a, scalars) for a in entry.args))
+            for function, entry in zip(built.functions, built.text.kernels, strict=True)
+        )
+
+    def _argument(self, arg: Any, scalars: Mapping[str, Any]) -> Any:
+        if isinstance(arg, BufferArg):
+            return ctypes.c_void_p(self.arrays[arg.name].ctypes.data)
+        value = scalar_value(scalars[arg.name], arg.dtype)
+        return np.ctypeslib.as_ctypes_type(value.dtype)(value.item())
+
+    def poison(self) -> None:
+        for space in self.left:
+            space.fill(POISON)
+
+    def launch(self) -> None:
+        self.device.ready()
+        for space in self.zeroed:
+            space.fill(0)
+        for function, arguments in self.launches:
+            function(*arguments)
+
+    def sample(self) -> Sample:
+        start = perf_counter()
+        self.launch()
+        return Sample(None, perf_counter() - start)
+
+
+def _aligned(name: str, size: int) -> Array:
+    """Bytes that begin at a line of the caches. Raises Failed D104."""
+    try:
+        memory = np.empty(size + _LINE, np.uint8)
+    except MemoryError as error:
+        headline = f"there is no room for workspace `{name}` ({size:,} bytes)"
+        raise fail("D104", headline, help="use smaller arrays") from error
+    skip = -memory.ctypes.data % _LINE
+    return memory[skip : skip + size]

@@ -1,0 +1,119 @@
+"""C with GNU's vectors (GCC, Clang) as Dialect sees it: OpenCL C's view of vectors, spelled otherwise.
+
+A work-group is one turn of the kernel's loop over groups, so it has one work-item; what its lanes do that
+C's operators cannot say for vectors is in small functions (`c_helpers`), which compilers turn into single
+instructions.
+"""
+
+from mdh.ir.dtype import F32, F64, DType
+from mdh.ir.expr import Call, Const, Expr
+from mdh.ir.kernel import Atomic, Barrier, Buf, Space, Store
+from mdh.target.clike import POSTFIX, lanes_of, place, text
+from mdh.target.dialect import Piece, Scope
+from mdh.target.opencl import HALVES, OpenCL
+from mdh.target.operators import OPERATOR_NAMES
+from mdh.target.statements import updated
+from mdh.target.vectors import widened
+
+VALUE = {
+    "f16": "float", "bf16": "float", "f32": "float", "f64": "double",
+    "i8": "int8_t", "i16": "int16_t", "i32": "int", "i64": "int64_t",
+    "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
+}  # fmt: skip
+PREDICATES = frozenset({"isnan", "isinf", "isfinite", "signbit"})
+"""Macros of C that take both widths."""
+_MOST = 64
+"""Turns by which a loop of an unknown number of them is unrolled."""
+
+
+class C(OpenCL):
+    language = "c"
+    long_suffix = "LL"
+    both, either, neither = "&", "|", "~"
+
+    def value_type(self, dtype: DType, lanes: int = 1) -> str:
+        held = F32 if dtype in HALVES else dtype
+        return VALUE[held.name] if lanes == 1 else f"{held.name}x{lanes}"
+
+    def stored_type(self, dtype: DType, lanes: int = 1) -> str:
+        held = "u16" if dtype in HALVES else dtype.name
+        return VALUE[held] if lanes == 1 else f"{held}x{lanes}"
+
+    def address(self, space: Space) -> str:
+        return ""
+
+    def aligned(self, n: int) -> str:
+        return f"_Alignas({n}) "
+
+    def repeated(self, dtype: DType, lanes: int, value: str, *, stored: bool = False) -> str:
+        return f"all_{(self.stored_type if stored else self.value_type)(dtype, lanes)}({value})"
+
+    def converted(self, dtype: DType, lanes: int, value: str) -> str:
+        return f"__builtin_convertvector({value}, {self.value_type(dtype, lanes)})"
+
+    def chosen(self, mask: Piece, then: str, other: str, dtype: DType, lanes: int) -> Piece:
+        return Piece(f"pick_{self.value_type(dtype, lanes)}({mask.text}, {then}, {other})", POSTFIX)
+
+    def numbers(self, dtype: DType, values: str, lanes: int) -> Piece:
+        return Piece(f"({self.value_type(dtype, lanes)}){{{values}}}", POSTFIX)
+
+    def picked(self, vector: str, number: int) -> str:
+        return f"{vector}[{number}]"
+
+    def unroll(self, factor: int, trips: int | None) -> str:
+        return f"#pragma GCC unroll {factor or trips or _MOST}"
+
+    def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
+        out = super().stored(buf, value, scope)
+        if buf.lanes > 1 and lanes_of(value, scope) == 1:
+            return self.repeated(buf.dtype, buf.lanes, out, stored=True)
+        return out
+
+    def coordinate(self, call: Call, scope: Scope) -> str:
+        """The number of the turn, taken apart: x is innermost."""
+        axis, grid = call.args[0], scope.kernel.launch.grid
+        assert isinstance(axis, Const)
+        at = int(axis.value)
+        if call.fn == "thread_id" or grid[at] == 1:
+            return "0"
+        inner = grid[0] ** (at > 0) * grid[1] ** (at > 1)
+        outer = grid[at + 1 :]
+        out = f"group / {inner}" if inner > 1 else "group"
+        return f"{out} % {grid[at]}" if any(n > 1 for n in outer) else out
+
+    def call(self, e: Call, scope: Scope) -> Piece:
+        lanes = lanes_of(e, scope)
+        args = ", ".join(widened(a, lanes, scope, self) for a in e.args)
+        name = self.function(e.fn, e.dtype if e.fn not in PREDICATES else e.args[0].dtype)
+        return Piece(f"{name if lanes == 1 else f'{name}_x{lanes}'}({args})", POSTFIX)
+
+    def function(self, fn: str, dtype: DType) -> str:
+        """C's name for the type; integers have functions of ours, whose names end in the type."""
+        if fn in PREDICATES:
+            return fn
+        if not dtype.is_float:
+            return f"{fn.removeprefix('i') if fn in ('imin', 'imax') else fn}_{dtype.name}"
+        return fn if dtype == F64 else fn + "f"
+
+    def store(self, s: Store, scope: Scope) -> list[str]:
+        buf, lanes = scope.buffers[s.buffer], s.lanes
+        scalar = lanes > buf.lanes and lanes_of(s.value, scope) == 1 and buf.dtype not in HALVES
+        if not scalar or updated(s):
+            return super().store(s, scope)
+        where = self.access(buf, place(buf, s.index, scope, self), lanes, scope)
+        return [f"{where} = {self.repeated(buf.dtype, lanes, self.stored(buf, s.value, scope))};"]
+
+    def atomic(self, s: Atomic, scope: Scope) -> list[str]:
+        buf = scope.buffers[s.buffer]
+        where = place(buf, s.index, scope, self)
+        name = f"atomic_{OPERATOR_NAMES[s.op]}_{buf.dtype.name}"
+        call = f"{name}(&{where}, {text(s.value, scope, self)})"
+        if s.result is None:
+            return [f"{call};"]
+        return [f"const {self.value_type(buf.dtype)} {scope.name(s.result)} = {call};"]
+
+    def barrier(self, s: Barrier) -> list[str]:
+        return []  # a group has one work-item
+
+    def fence(self) -> str:
+        return "__atomic_thread_fence(__ATOMIC_SEQ_CST);"

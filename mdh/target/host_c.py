@@ -1,0 +1,105 @@
+"""The C launcher, the memory part of its driver, and how they are built."""
+
+from mdh.ir.program import Program, Scalar
+from mdh.target.driver import call_arguments, driver
+from mdh.target.header import C_TYPES, parameters, prototype
+from mdh.target.host import HostNames
+from mdh.target.text import Arg, BufferArg, KernelText
+
+DEVICE = r"""
+static void *device[ARRAYS];
+
+static void must(int error)
+{
+    if (error) {
+        fprintf(stderr, "error %d: out of memory\n", error);
+        exit(1);
+    }
+}
+
+static void open_device(void) {}
+
+static void upload(int a)
+{
+    device[a] = allocate(bytes(a));
+    memcpy(device[a], host[a], bytes(a));
+}
+
+static void download(int a)
+{
+    memcpy(result[a], device[a], bytes(a));
+}
+
+static void finish(void) {}
+"""
+
+TIMED = r"""
+static double timed_launch(void)
+{
+    const double begin = now();
+    must(launch());
+    return now() - begin;
+}
+"""
+
+
+def c_launcher(text: KernelText, program: Program, host: HostNames) -> str:
+    """`NAME_launch.c`: checks sizes, keeps workspaces between calls, calls the kernels in order."""
+    kernels = "".join(
+        f"void {k.name}({', '.join(_declared(a) for a in k.args) or 'void'});\n" for k in text.kernels
+    )
+    spaces = "".join(f"static void *{host[w.name]};\n" for w in text.workspaces)
+    checks = [
+        f"    if ({host[p.name]} != {p.size})\n        return -1;"
+        for p in parameters(program)
+        if isinstance(p, Scalar) and p.size is not None
+    ]
+    setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
+    calls = [f"    {k.name}({', '.join(host[a.name] for a in k.args)});" for k in text.kernels]
+    gap = "\n" if spaces else ""
+    body = "".join(line + "\n" for line in (*checks, *setup, *calls))
+    return f"""#include <stdlib.h>
+#include <string.h>
+
+#include "{host.function}.h"
+
+{kernels}{gap}{spaces}
+{prototype(text, program, host)}
+{{
+{body}    return 0;
+}}
+"""
+
+
+def _declared(arg: Arg) -> str:
+    if isinstance(arg, BufferArg):
+        return f"{'const ' if arg.readonly else ''}{C_TYPES[arg.dtype.name]} *"
+    return "float" if arg.dtype.is_float and arg.dtype.bits < 32 else C_TYPES[arg.dtype.name]
+
+
+def _workspace(name: str, size: int, *, zero: bool) -> list[str]:
+    room = -(-size // 64) * 64
+    out = [f"    if (!{name} && !({name} = aligned_alloc(64, {room})))", "        return 1;"]
+    return [*out, f"    memset({name}, 0, {size});"] if zero else out
+
+
+def c_driver(text: KernelText, program: Program, host: HostNames) -> str:
+    args = ", ".join(call_arguments(program, "device"))
+    launch = f"\nstatic int launch(void)\n{{\n    return {host.function}({args});\n}}\n"
+    return driver(program, host, f'\n#include "{host.function}.h"\n', DEVICE + launch + TIMED)
+
+
+def c_makefile(text: KernelText, name: str) -> str:
+    return f"""CC ?= cc
+ARCH ?= -march=native
+CFLAGS ?= -O2
+KERNELS = {" ".join(text.options)}
+
+{name}: main.c reference.c {name}_launch.c {name}_kernels.c {name}.h
+\t$(CC) $(KERNELS) $(ARCH) -c {name}_kernels.c
+\t$(CC) $(CFLAGS) -fopenmp main.c reference.c {name}_launch.c {name}_kernels.o -o $@ -lm
+
+.PHONY: clean
+clean:
+\trm -f {name} {name}_kernels.o
+"""
