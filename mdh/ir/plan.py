@@ -144,7 +144,7 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; `text` is the concrete schedule."""
+    """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; `text`: the concrete schedule."""
 
     program: Program
     machine: Machine

@@ -1,7 +1,7 @@
 """Types and functions that C texts may need; each is printed only where its name occurs.
 
-Functions on vectors are loops over lanes: compilers make one instruction of them where there is one, in C,
-whose operators `?:`, `&&` and `!` take no vectors.
+Functions on vectors are loops over lanes, since C's operators `?:`, `&&` and `!` take no vectors: compilers
+make one instruction of them where there is one, if the loop is marked, lest it is unrolled first.
 """
 
 import re
@@ -61,6 +61,7 @@ def _pick(vector: str) -> str:
     return f"""static inline {vector} pick_{vector}({mask} mask, {vector} a, {vector} b)
 {{
     {vector} out;
+    #pragma omp simd
     for (int i = 0; i < {lanes}; ++i)
         out[i] = mask[i] ? a[i] : b[i];
     return out;
@@ -76,6 +77,7 @@ def _by_lanes(name: str, function: str, made: str, given: tuple[str, ...], lanes
     return f"""static inline {made}x{lanes} {name}({params})
 {{
     {made}x{lanes} out;
+    #pragma omp simd
     for (int i = 0; i < {lanes}; ++i)
         out[i] = {function}({args});
     return out;

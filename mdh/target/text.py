@@ -57,7 +57,7 @@ class Scratch:
 class KernelText:
     """Source for one device language, its kernels in launch order, and what they need.
 
-    language: `cuda`, `opencl` or `c`. params: the C function's parameters in C's order. options: build options
+    language: `cuda`, `opencl` or `c`. params: the C function's parameters in order. options: build options
     that the text relies on (the architecture is the device's to add).
     """
 
