@@ -4,7 +4,7 @@ from math import prod
 
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, round_up
-from mdh.schedule.default.map import GROUPS_PER_CORE, outer_tiles, vector_lanes
+from mdh.schedule.default.map import GROUPS_PER_CORE, native_lanes, outer_tiles, vector_lanes
 from mdh.schedule.default.operands import Contraction, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held
 from mdh.schedule.default.shape import Shape
@@ -15,11 +15,25 @@ HEIGHTS = (6, 4, 5)
 VECTORS = 2
 PANELS = 4
 """Register tiles side by side in a block."""
+ALONE = 1 << 20
+"""Points that one core is done with before others have been woken: a group of its own."""
 REUSE = 24
 """Rows from which on packing a panel of the second operand pays."""
 
 
+SHORT = 4
+"""Vectors in a row of columns below which a cut last one counts."""
+UNROLLED = 16
+"""Points of the small reduced dims (a convolution's window) that are unrolled."""
+
+
 def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outline:
+    turned = _turned(shape, found, machine)
+    return _along(shape, found, machine) if turned is None else _across(shape, turned, machine)
+
+
+def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
+    """Lanes along the output's contiguous dim."""
     outline = Outline(shape)
     column, row = found.columns[0], found.rows[0]
     lanes = vector_lanes(shape, column, machine)
@@ -38,13 +52,54 @@ def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outli
     return outline
 
 
+def _turned(shape: Shape, found: Contraction, machine: Machine) -> Contraction | None:
+    """Sides exchanged, where the columns are few and do not fill their vectors, while some row does and its
+    operand can be packed with that row fastest."""
+    column = found.columns[0]
+    lanes, extent = native_lanes(shape, machine), shape.extents[column]
+    whole = [d for d in found.rows if shape.extents[d] % lanes == 0]
+    if extent % lanes == 0 or extent >= SHORT * lanes or not whole:
+        return None
+    lane = max(whole, key=lambda d: shape.extents[d])
+    columns = (lane, *(d for d in found.rows if d != lane))
+    turned = Contraction(found.second, found.first, found.columns, columns, found.batch, found.reduced)
+    width = min(shape.extents[lane], VECTORS * lanes)
+    return turned if _packed(shape, turned, width, machine) else None
+
+
+def _across(shape: Shape, found: Contraction, machine: Machine) -> Outline:
+    """Lanes along a dim that lies apart in memory: its operand is packed, results are held so, too."""
+    outline = Outline(shape)
+    column, row = found.columns[0], found.rows[0]
+    lanes = native_lanes(shape, machine)
+    width = min(shape.extents[column], VECTORS * lanes)
+    height = min(HEIGHTS, key=lambda h: (ceil_div(shape.extents[row], h), h))
+    tiles = _blocks(shape, found, width, height, machine)
+    outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
+    panel = {column: width, **dict.fromkeys((*found.batch, *found.columns[1:]), 1)}
+    outline.step(panel, {column: For(1)}, entries=_packed(shape, found, width, machine))
+    results = dict.fromkeys((*found.batch, *found.rows, *found.columns), 1)
+    outline.step({**results, column: width, row: height})
+    longest = max(found.reduced, key=lambda d: (shape.extents[d], -d))
+    window = [d for d in found.reduced if d != longest]
+    outline.step({longest: 1}, entries=held(shape, fastest=column))
+    small = prod(shape.extents[d] for d in window) <= UNROLLED
+    outline.step(dict.fromkeys(window, 1), attrs=(attribute("unroll"),) if small else ())
+    outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
+    outline.step({column: 1}, {column: Unit("VEC", "x")})
+    return outline
+
+
 def _height(extent: int) -> int:
     """Rows of the register tile: such that none is cut by the edge, where there is such a number."""
     return next((h for h in HEIGHTS if extent % h == 0), min(HEIGHTS[1], extent))
 
 
 def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: Machine) -> dict[int, int]:
-    """Tiles of a group: a few panels of columns, then what fills the cores; rows last, they share a panel."""
+    """Tiles of a group: a few panels of columns, then what fills the cores; rows last, they share a panel.
+    Where one core does it all there is one group."""
+    if prod(shape.extents) <= ALONE:
+        return {}
     column, row = found.columns[0], found.rows[0]
     tiles = {column: min(shape.extents[column], PANELS * width)}
     wanted = GROUPS_PER_CORE * machine.units

@@ -83,15 +83,18 @@ def outer_tiles(shape: Shape, dims: list[int], wanted: int) -> dict[int, int]:
 
 
 def vector_lanes(shape: Shape, x: int, machine: Machine) -> int:
-    """Lanes of a native vector along x; 1 where x is shorter or nothing is contiguous along it, and for
-    argmin and argmax whose keys are not as wide as the positions."""
+    """Lanes of a native vector along x, fewer where x is shorter; 1 where nothing is contiguous along it, and
+    for argmin and argmax whose keys are not as wide as the positions."""
     if not all(_positioned(shape, r) for r in shape.stage.results):
         return 1
-    lanes = max(2, machine.vector_bytes // max(4, shape.value_bytes))
+    lanes = min(native_lanes(shape, machine), power_up(shape.extents[x] + 1) // 2)
     accesses = [a for a in (*shape.writes, *shape.reads) if shape.uses(a, x)]
-    if shape.extents[x] < lanes or not any(abs(shape.stride(a, x)) == 1 for a in accesses):
-        return 1
-    return min(lanes, 16)
+    return lanes if any(abs(shape.stride(a, x)) == 1 for a in accesses) else 1
+
+
+def native_lanes(shape: Shape, machine: Machine) -> int:
+    """Values of the stage that a vector register of a CPU holds, as far as vector types go."""
+    return min(16, max(2, machine.vector_bytes // max(4, shape.value_bytes)))
 
 
 def _positioned(shape: Shape, result: Result) -> bool:

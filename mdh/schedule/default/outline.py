@@ -92,9 +92,17 @@ def staged(shape: Shape, buffer: str, region: str, fastest: int | None = None, *
     return Mem(Place(buffer, region, tuple(p + 1 for p in order)), attrs)
 
 
-def held(shape: Shape, region: str = "RM") -> dict[str, Mem]:
-    """All outputs of the stage in a region, in their natural layout."""
-    return {b: staged(shape, b, region) for b in shape.outputs}
+def held(shape: Shape, region: str = "RM", *, fastest: int | None = None) -> dict[str, Mem]:
+    """All outputs of the stage in a region, in their natural layout or with what dim `fastest` moves last."""
+    return {b: staged(shape, b, region, _position(shape, b, fastest)) for b in shape.outputs}
+
+
+def _position(shape: Shape, output: str, dim: int | None) -> int | None:
+    if dim is None:
+        return None
+    name = shape.stage.dims[dim].name
+    index = next(w.index for w in shape.writes if w.buffer == output)
+    return next((p for p, f in enumerate(index) if f is not None and name in f.names), None)
 
 
 def stageable(shape: Shape, buffer: str) -> bool:
