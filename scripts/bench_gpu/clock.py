@@ -11,6 +11,8 @@ from scripts.bench_gpu.gpu import torch
 Call = Callable[[], Any]
 _FIRST, _MOST = 4, 4096
 """Calls of the first graph of a single call, and of a graph at most."""
+_WAIT, _WAIT_EACH = 200_000, 500
+"""Cycles of a graph's launch and of each of its calls, plentifully."""
 _LONG = 5e-3
 """Seconds of a call for which two sets of arrays do: each evicts the other."""
 
@@ -55,15 +57,19 @@ def made(calls: Sequence[Call], graph: bool = True) -> Made:
 
 @dataclass
 class Runner:
-    """A turn: `launch` makes `count` calls."""
+    """A turn: `launch` makes `count` calls. wait: cycles that the GPU spins before it, in which all of it is
+    handed over, so that handing over does not count."""
 
     launch: Call
     count: int
+    wait: int = 0
     first: Any = field(default_factory=lambda: torch.cuda.Event(enable_timing=True))
     last: Any = field(default_factory=lambda: torch.cuda.Event(enable_timing=True))
 
     def seconds(self) -> float:
         """Of one call."""
+        if self.wait:
+            torch.cuda._sleep(self.wait)
         self.first.record()
         self.launch()
         self.last.record()
@@ -104,7 +110,9 @@ def _runner(calls: Sequence[Call], count: int, graph: bool) -> Runner:
         for i in range(count):
             calls[i % len(calls)]()
 
-    return Runner(_captured(launch).replay if graph else launch, count)
+    if not graph:
+        return Runner(launch, count)
+    return Runner(_captured(launch).replay, count, _WAIT + _WAIT_EACH * count)
 
 
 def _captured(launch: Call) -> Any:

@@ -54,7 +54,7 @@ def page(
         "|---|---:|---|---:|---:|---|---:|---:|---:|---:|---|",
         *(_row(r, peaks) for r in results), "",
     ]  # fmt: skip
-    for cold in (False, True):
+    for cold in (False, True) if shown else ():
         lines += [
             f"## Each peer, {'cold' if cold else 'warm'}", "",
             "| case | " + " | ".join(TITLES[p] for p in shown) + " |", "|---|" + "---:|" * len(shown),
