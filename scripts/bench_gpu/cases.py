@@ -82,7 +82,7 @@ def _mnk(m: int, n: int, k: int) -> dict[str, int]:
 
 
 _MATMUL = ("matmul.h200", "matmul.h200.small_tile")
-_ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", "matmul.h200.small_tile")
+_ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", _MATMUL[1])
 
 
 def _product(name: str, program: str, sizes: Mapping[str, int], *schedules: str, like: str = "") -> Case:
@@ -94,7 +94,7 @@ def _products() -> list[Case]:
         return _product(f"matmul {m}x{n}x{k}", "matmul_init", _mnk(m, n, k), *schedules)
 
     def double(n: int) -> Case:
-        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n))
+        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n), *_MATMUL)
 
     def transposed(name: str, m: int, k: int, n: int) -> Case:
         return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **_mnk(m, n, k)})
@@ -109,7 +109,7 @@ def _products() -> list[Case]:
         scalars={"alpha": 1.5, "beta": 0.5},
     )  # fmt: skip
     return [
-        single(1, 1000, 2048, *_ROWS), single(16, 1000, 2048, *_ROWS), single(10, 500, 64, *_ROWS),
+        single(1, 1000, 2048), single(16, 1000, 2048, *_ROWS), single(10, 500, 64, _MATMUL[1]),
         *(single(n, n, n, *_MATMUL) for n in (1024, 3072, 4096, 8192)),
         double(1024), double(4096), scaled, transposed("tmm", 128, 32, 256),
         transposed("tmm", 128, 1024, 1024), transposed("tmm", 128, 4096, 16384),
