@@ -94,7 +94,7 @@ def _products() -> list[Case]:
         return _product(f"matmul {m}x{n}x{k}", "matmul_init", _mnk(m, n, k), *schedules)
 
     def double(n: int) -> Case:
-        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n), *_MATMUL)
+        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n))
 
     def transposed(name: str, m: int, k: int, n: int) -> Case:
         return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **_mnk(m, n, k)})
