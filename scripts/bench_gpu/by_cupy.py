@@ -1,0 +1,89 @@
+"""Each program by cupy: cuBLAS with its own settings, CUB; contractions by cuTENSOR where it is installed."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from scripts.bench_cpu.by_numpy import contraction
+from scripts.bench_gpu.cases import Case
+from scripts.bench_gpu.clock import Call, Kept, Made, made
+from scripts.bench_gpu.gpu import Tensors, cupy
+
+Make = Callable[[Tensors], Call]
+
+
+def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
+    make = _CALLS.get(case.program)
+    if make is None:
+        return None
+    # counting asks the host how many bins there are
+    return made([make(_arrays(t)) for t in sets], case.program != "histogram")
+
+
+def cutensor(case: Case, sets: Sequence[Tensors]) -> Made | None:
+    """Raises ImportError where it is not installed."""
+    if not case.program.startswith("ccsdt"):
+        return None
+    library = import_module("cupyx.cutensor")
+    inputs, result = contraction(case.program).split("->")
+    left, right = inputs.split(",")
+
+    def call(a: Tensors) -> Call:
+        return lambda: library.contraction(1.0, a["lhs"], left, a["rhs"], right, 0.0, a["X"], result)
+
+    return made([call(_arrays(t)) for t in sets])
+
+
+def _arrays(t: Tensors) -> Tensors:
+    """cupy's names for torch's memory."""
+    return {name: cupy.asarray(tensor) for name, tensor in t.items()}
+
+
+def _product(a: Tensors) -> Call:
+    return lambda: cupy.matmul(a["A"], a["B"], out=a["C"])
+
+
+def _batched_t(a: Tensors) -> Call:
+    turned = a["B"].transpose(0, 2, 1)
+    if len(turned) == 1:
+        left, right, out = a["A"][0], turned[0], a["C"][0]
+        return lambda: cupy.matmul(left, right, out=out)
+    return lambda: cupy.matmul(a["A"], turned, out=a["C"])
+
+
+def _put(array: Any) -> Callable[[Any], None]:
+    def put(found: Any) -> None:
+        array[...] = found
+
+    return put
+
+
+def _argmax(a: Tensors) -> Call:
+    def make() -> Any:
+        place = a["A"].argmax(axis=1)
+        return place, cupy.take_along_axis(a["A"], place[:, None], axis=1)[:, 0]
+
+    def put(found: Any) -> None:
+        a["place"][...], a["best"][...] = found
+
+    return Kept(make, put)
+
+
+def _histogram(a: Tensors) -> Call:
+    bins = a["H"].size
+
+    def call() -> None:
+        a["H"] += cupy.bincount(a["B"], minlength=bins).astype(a["H"].dtype)
+
+    return call
+
+
+_CALLS: dict[str, Make] = {
+    "matmul_init": _product, "matmul_double": _product, "batched_matmul_t": _batched_t,
+    "histogram": _histogram, "row_argmax": _argmax,
+    "matvec": lambda a: Kept(lambda: a["A"].dot(a["B"]), _put(a["C"])),
+    "dot": lambda a: Kept(lambda: a["A"].dot(a["B"]), _put(a["C"])),
+    "prefix_sum": lambda a: lambda: cupy.cumsum(a["A"], out=a["S"]),
+    "row_max": lambda a: lambda: a["A"].max(axis=1, out=a["best"]),
+    "transpose": lambda a: lambda: cupy.copyto(a["B"], a["A"].T),
+}  # fmt: skip

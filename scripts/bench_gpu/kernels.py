@@ -1,0 +1,101 @@
+"""mdh's kernels for the cases, as text and machine code: made before anything runs, without a GPU."""
+
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mdh.diagnostics import Failed
+from mdh.machine import Machine
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+from mdh.target.nvrtc import compile_cubin
+from mdh.target.text import KernelText
+from scripts.bench_gpu.cases import Case, schedule_path
+from scripts.bench_gpu.outcome import DEFAULT
+from scripts.bench_gpu.work import program_of
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Of one schedule. resources: the compiler's report, in words."""
+
+    text: KernelText
+    image: bytes
+    resources: str
+
+
+@dataclass
+class Prepared:
+    """A case's kernels by schedule, the derived one's as DEFAULT; refused: the others, and why."""
+
+    case: Case
+    texts: dict[str, KernelText] = field(default_factory=dict)
+    kernels: dict[str, Kernels] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def lowered(case: Case, machine: Machine) -> Prepared:
+    """Texts alone."""
+    arrows = Pipeline()
+    out = Prepared(case)
+    program = program_of(case)
+    for name in (*case.schedules, DEFAULT):
+        path = schedule_path(name)
+        try:
+            given = None
+            if name != DEFAULT:
+                given = arrows.schedule(Source(str(path), path.read_text(encoding="utf-8")))
+            plan = arrows.check(program, given, machine, "cuda").plan
+            out.texts[name] = arrows.emit(arrows.lower(plan), program)
+        except Failed as failed:
+            found = failed.diagnostics[0]
+            out.refused[name] = f"{found.code} {found.headline}"
+        except OSError as error:
+            out.refused[name] = str(error)
+    return out
+
+
+def compiled(prepared: Iterable[Prepared], arch: str, threads: int) -> None:
+    """Adds the machine code, some texts at a time."""
+
+    def build(one: Prepared, name: str, text: KernelText) -> None:
+        try:
+            cubin = compile_cubin(text, arch)
+        except Failed as failed:
+            one.refused[name] = failed.diagnostics[0].headline
+            return
+        words = f"{cubin.registers} registers"
+        if cubin.spill_bytes:
+            words += f", {cubin.spill_bytes} bytes spilled"
+        one.kernels[name] = Kernels(text, cubin.image, "; ".join([words, *cubin.warnings]))
+
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = [pool.submit(build, p, n, t) for p in prepared for n, t in p.texts.items()]
+        for job in jobs:
+            job.result()
+
+
+def keep(prepared: Sequence[Prepared], folder: Path) -> None:
+    """Every text as a file that names case and schedule."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in prepared:
+        for name, text in one.texts.items():
+            words = f"{one.case.name}.{name}".replace(" ", "_").replace("/", "_")
+            (folder / f"{words}.cu").write_text(text.source, encoding="utf-8")
+
+
+def cub_library(library: Path, arch: str) -> None:
+    """Makes CUB's algorithms a library where nvcc is there and takes them."""
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if nvcc is None:
+        return
+    source = Path(__file__).with_name("cub.cu")
+    flags = ["-std=c++17", "-O3", f"-arch={arch.rstrip('a')}", "-shared", "-Xcompiler", "-fPIC"]
+    command = [nvcc, *flags, "-o", str(library), str(source)]
+    try:
+        subprocess.run(command, capture_output=True, check=True, timeout=300)
+    except subprocess.SubprocessError:
+        library.unlink(missing_ok=True)

@@ -1,0 +1,60 @@
+"""scripts/bench gpu: its cases are programs that some schedule fits, and its page says who won."""
+
+import json
+
+import pytest
+
+from mdh.machine import load_machine
+from scripts.bench_gpu import kernels, table
+from scripts.bench_gpu.cases import RANDOM, RELU, cases, random_cases, random_sizes, schedule_path
+from scripts.bench_gpu.outcome import DEFAULT, Outcome, Result, Settings
+from scripts.bench_gpu.work import moved_bytes, program_of, rotated_bytes
+
+CASES = {c.name: c for c in cases()}
+SETTINGS = Settings(rounds=3, budget=1.0, turn=1e-3, tuning=1.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_schedule_fits(name: str) -> None:
+    case = CASES[name]
+    for schedule in case.schedules:
+        assert schedule_path(schedule).exists(), schedule
+    prepared = kernels.lowered(case, load_machine("h200"))
+    assert DEFAULT in prepared.texts
+    assert set(prepared.refused) <= set(case.schedules)
+
+
+def test_random_sizes_stay_the_same() -> None:
+    sizes = random_sizes()
+    assert len(sizes) == RANDOM
+    assert all(32 <= n <= 16384 and n % 32 == 0 for size in sizes for n in size)
+    assert sizes[0] == (896, 32, 1600)
+    assert len(random_cases(RANDOM)) == 2 * RANDOM + RELU
+
+
+def test_bytes_of_arrays() -> None:
+    histogram, gather = CASES["histogram 2^24 1024"], CASES["1LUT 10^7x64"]
+    program = program_of(histogram)
+    assert moved_bytes(histogram, program) == 4 * (1 << 24) + 2 * 4 * 1024
+    assert rotated_bytes(histogram, program) == 4 * (1 << 24) + 4 * 1024
+    assert moved_bytes(gather, program_of(gather)) == 128 * 50 * 260 + 128 * 256
+
+
+def test_page_says_who_won() -> None:
+    case = CASES["dot 2^24"]
+    first = Outcome({"ours": "right", "cupy": "wrong C: off"}, chosen="dot.h200.ticket")
+    first.warm = {"torch": [(2e-5, 3e-5)] * 3, "again": [(2e-5, 2e-5)], DEFAULT: [(2e-5, 4e-5)]}
+    first.cold = {"torch": [(4e-5, 4e-5)] * 3, "plain": [(4e-5, 3e-5)]}
+    second = Outcome({"ours": "right"}, chosen="dot.h200.ticket", warm={"torch": [(2e-5, 4e-5)] * 4})
+    result = Result(case, {}, {"dot.h200.ticket": "32 registers, 8 bytes spilled"}, [first, second])
+    lost = Result(CASES["scan 2^24"], {}, {}, [Outcome({"case": "failed: did not end in 1 s"})])
+    peaks = {False: 6e13, True: 3e13}
+    text = table.page([result, lost], {"torch": "2"}, "scripts/bench gpu", SETTINGS, peaks)
+    row = "| dot 2^24 | 20 | torch | **2.00** | 40 | torch | **1.00** | 75% |  | 50% | dot.h200.ticket |"
+    assert row in text
+    assert "| dot 2^24 | ~2.00 (40 µs) |" in text
+    assert "| scan 2^24 (default) | case: failed: did not end in 1 s |" in text
+    assert "- dot 2^24: cupy: wrong C: off" in text
+    assert "- dot 2^24: dot.h200.ticket: 32 registers, 8 bytes spilled" in text
+    assert not table.wrong([result, lost])
+    assert json.loads(json.dumps(table.raw(result)))["processes"][1]["warm"]["torch"][0] == [2e-5, 4e-5]
