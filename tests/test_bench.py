@@ -89,7 +89,7 @@ def test_page_says_who_won() -> None:
     result.rates.append(Rates(1e9, 5e8, 1e9, 1e9))
     text = table.page([result], {"numpy": "2"}, "scripts/bench cpu", 2, Settings(3, 1, 0.01, 1.0))
     assert "| dot 2^24 | 2000 | 1000 |" in text
-    assert "**1.50** | 3.00 | 1.50 (3000 ms) | – | – | wrong C |" in text
+    assert "**1.50** | 3.00 | 1.50 (3000 ms) | wrong C |" in text
     assert "geometric mean 1.50 over 1 cases; at least 1 in 1 of them" in text
     assert "Left out for wrong results: dot 2^24: gcc wrong C." in text
 

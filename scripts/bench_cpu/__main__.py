@@ -84,25 +84,27 @@ def _wanted(case: Case, patterns: Sequence[str], large: bool) -> bool:
 
 
 def _rows() -> int:
-    """Of the large gathered table: 10^7, or as many as six processes can hold in half of the free memory."""
+    """Of the large gathered table: 10^7, or as many as all processes can hold in half of the free memory."""
     info = Path("/proc/meminfo")
     free = 1 << 33
     if info.exists():
         free = next(
             int(x.split()[1]) << 10 for x in info.read_text().splitlines() if x.startswith("MemAvailable")
         )
-    fit = free // 2 // 6 // ROW
+    fit = free // 2 // (2 + len(table.PEERS)) // ROW
     return min(10_000_000, fit // 1_000_000 * 1_000_000)
 
 
 def _limit_threads(threads: int) -> None:
     """For processes that start from here on. Threads without work sleep after a millisecond (Intel's, by
-    themselves 200) or 2^22 cycles (OpenBLAS', by themselves 2^26), lest they spin through the next
-    contestant's turn."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"):
+    themselves 200), 2^22 cycles (OpenBLAS', by themselves 2^26) or 3000 yields (TVM's, by themselves
+    300000), lest they spin through the next contestant's turn."""
+    libraries = ("OMP", "OPENBLAS", "MKL", "HL", "TVM")
+    for name in (*(f"{library}_NUM_THREADS" for library in libraries), "POCL_MAX_PTHREAD_COUNT"):
         os.environ[name] = str(threads)
     os.environ["KMP_BLOCKTIME"] = "1"
     os.environ["OPENBLAS_THREAD_TIMEOUT"] = "22"
+    os.environ["TVM_THREAD_POOL_SPIN_COUNT"] = "3000"
 
 
 if __name__ == "__main__":
