@@ -11,6 +11,7 @@ from scripts.bench_cpu import by_gcc, by_numpy, table
 from scripts.bench_cpu.cases import cases
 from scripts.bench_cpu.data import program_of, random_arrays, written
 from scripts.bench_cpu.roof import Rates
+from scripts.bench_cpu.sums import sum_of
 from scripts.bench_cpu.turns import Pairs, Result, Settings
 from scripts.bench_cpu.worker import Turn
 from tests.arrays import random_arrays as small_arrays
@@ -44,6 +45,32 @@ def test_directives_are_c(name: str, tmp_path: Path) -> None:
     assert by_gcc.prepare(case, {}, tmp_path) is not None
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_sums_compute_the_program(name: str) -> None:
+    """What Halide and TVM are told, on every point of a small size."""
+    work = WORKLOADS[name]
+    sizes = dict(work.small[-1])
+    program = read_program(work.source, defines=sizes)
+    arrays = small_arrays(program, 3, "exact", {array: sizes[size] for array, size in work.below.items()})
+    described = sum_of(name, arrays)
+    if described is None:
+        return
+    expected = {k: v.astype(np.float64) for k, v in arrays.items()}
+    by_numpy.prepare(name, expected)()
+    found = np.zeros_like(expected[described.out])
+    letters = described.kept + described.summed
+    for place in np.ndindex(*(described.extents[x] for x in letters)):
+        at = dict(zip(letters, place, strict=True))
+        terms = [
+            arrays[f.array][tuple(sum(k * at[x] for k, x in subscript) for subscript in f.subscripts)]
+            for f in described.factors
+        ]
+        found[place[: len(described.kept)]] += np.prod(terms, dtype=np.float64)
+    if described.bias is not None:
+        found = np.maximum(found + arrays[described.bias], 0)
+    assert np.allclose(found, expected[described.out])
+
+
 def test_cases_are_read_and_small_ones_are_drawn() -> None:
     case = CASES["matmul 10x500x64"]
     program = program_of(case)
@@ -56,13 +83,13 @@ def test_page_says_who_won() -> None:
     case = CASES["dot 2^24"]
     ours, peer = Turn(2.0, 1.0), Turn(3.0, 3.0)
     pairs = Pairs((peer,) * 3, (ours,) * 3, True)
-    result = Result(
-        case, {"ours": "right", "numpy": "right", "gcc": "wrong C"}, {"numpy": pairs}, {"numpy": pairs}
-    )
+    verdicts = {"ours": "right", "numpy": "right", "gcc": "wrong C"}
+    result = Result(case, "opencl:0", {"c": pairs}, verdicts, {"numpy": pairs}, {"numpy": pairs})
     result.rates.append(Rates(1e9, 5e8, 1e9, 1e9))
     text = table.page([result], {"numpy": "2"}, "scripts/bench cpu", 2, Settings(3, 1, 0.01, 1.0))
-    assert "| dot 2^24 | 2000 | 1000 |" in text
-    assert "**1.50** | 3.00 | 1.50 (3000 ms) | – | – | wrong C |" in text
+    assert "| dot 2^24 | opencl:0 | 2000 | 1000 |" in text
+    assert "| c 67% |" in text
+    assert "**1.50** | 3.00 | 1.50 (3000 ms) | wrong C |" in text
     assert "geometric mean 1.50 over 1 cases; at least 1 in 1 of them" in text
     assert "Left out for wrong results: dot 2^24: gcc wrong C." in text
 

@@ -19,6 +19,7 @@ from scripts.bench_cpu.cases import ROOT, ROW, Case, cases
 from scripts.bench_cpu.roof import cores
 from scripts.bench_cpu.turns import Contest, Result, Settings
 
+DEVICES = ("opencl:0", "c")
 FULL = Settings(rounds=15, cold=5, seconds=0.02, budget=4.0)
 QUICK = Settings(rounds=5, cold=2, seconds=0.01, budget=1.5)
 
@@ -30,12 +31,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--case", action="append", default=[], metavar="PATTERN", help="only these, as in a shell"
     )
-    parser.add_argument(
-        "--peer", action="append", default=[], choices=[*table.PEERS, "default"], help="only these"
-    )
+    parser.add_argument("--peer", action="append", default=[], choices=table.PEERS, help="only these")
+    parser.add_argument("--no-default", action="store_true", help="leave out the derived schedules")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
     parser.add_argument("--large", action="store_true", help="the sizes that need gigabytes, too")
-    parser.add_argument("--device", default="opencl:0")
+    parser.add_argument(
+        "--device", action="append", default=[], metavar="SPEC", help="of ours: opencl:0 and c, if absent"
+    )
     parser.add_argument("--threads", type=int, default=cores())
     parser.add_argument("--one-core", action="store_true", help="one thread each, timed by processor time")
     parser.add_argument("-o", "--out", type=Path, help="default: in artifacts/ for a full run, else nowhere")
@@ -48,18 +50,18 @@ def main(argv: Sequence[str]) -> int:
     settings = replace(QUICK if given.quick else FULL, alone=given.one_core)
     results: list[Result] = []
     with tempfile.TemporaryDirectory() as folder:
-        names = tuple(given.peer) or ("default", *table.PEERS)
-        contest = Contest(names, given.device, Path(folder), threads, given.one_core)
+        contest = Contest(
+            tuple(given.peer) or table.PEERS, tuple(given.device) or DEVICES, Path(folder), threads,
+            given.one_core, default=not given.no_default,
+        )  # fmt: skip
         try:
             for case in chosen:
                 results.append(contest.run(case, settings))
                 sys.stderr.write(f"{table.line(results[-1])}\n")
         finally:
             contest.stop()
-        versions = {
-            "mdh": contest.ours.version,
-            **{n: p.version for n, p in contest.peers.items() if n != "default"},
-        }
+        mine = {f"mdh on {d}": p.version for d, p in contest.ours.items()}
+        versions = mine | {n: p.version for n, p in contest.peers.items()}
     command = " ".join(["scripts/bench cpu", *_said(argv)])
     text = table.page(results, versions, command, threads, settings)
     sys.stdout.write(text)
@@ -67,7 +69,7 @@ def main(argv: Sequence[str]) -> int:
     out = given.out or (None if given.case or given.peer or given.quick else ROOT / "artifacts" / name)
     if out is not None:
         out.write_text(text, encoding="utf-8")
-    ours = [v for r in results for n, v in r.verdicts.items() if n in ("ours", "default")]
+    ours = [v for r in results for n, v in r.verdicts.items() if n not in table.PEERS]
     return 1 if any(v.startswith("wrong") for v in ours) else 0
 
 
@@ -84,25 +86,27 @@ def _wanted(case: Case, patterns: Sequence[str], large: bool) -> bool:
 
 
 def _rows() -> int:
-    """Of the large gathered table: 10^7, or as many as six processes can hold in half of the free memory."""
+    """Of the large gathered table: 10^7, or as many as all processes can hold in half of the free memory."""
     info = Path("/proc/meminfo")
     free = 1 << 33
     if info.exists():
         free = next(
             int(x.split()[1]) << 10 for x in info.read_text().splitlines() if x.startswith("MemAvailable")
         )
-    fit = free // 2 // 6 // ROW
+    fit = free // 2 // (2 + len(table.PEERS)) // ROW
     return min(10_000_000, fit // 1_000_000 * 1_000_000)
 
 
 def _limit_threads(threads: int) -> None:
     """For processes that start from here on. Threads without work sleep after a millisecond (Intel's, by
-    themselves 200) or 2^22 cycles (OpenBLAS', by themselves 2^26), lest they spin through the next
-    contestant's turn."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"):
+    themselves 200), 2^22 cycles (OpenBLAS', by themselves 2^26) or 3000 yields (TVM's, by themselves
+    300000), lest they spin through the next contestant's turn."""
+    libraries = ("OMP", "OPENBLAS", "MKL", "HL", "TVM")
+    for name in (*(f"{library}_NUM_THREADS" for library in libraries), "POCL_MAX_PTHREAD_COUNT"):
         os.environ[name] = str(threads)
     os.environ["KMP_BLOCKTIME"] = "1"
     os.environ["OPENBLAS_THREAD_TIMEOUT"] = "22"
+    os.environ["TVM_THREAD_POOL_SPIN_COUNT"] = "3000"
 
 
 if __name__ == "__main__":

@@ -9,8 +9,10 @@ from statistics import median
 from scripts.bench_cpu.roof import Rates
 from scripts.bench_cpu.turns import Pairs, Result, Settings
 
-PEERS = ("numpy", "torch", "mkl", "gcc")
-TITLES = {"numpy": "numpy", "torch": "torch", "mkl": "oneMKL", "gcc": "gcc"}
+TITLES = {
+    "numpy": "numpy", "torch": "torch", "mkl": "oneMKL", "gcc": "gcc", "halide": "Halide", "tvm": "TVM",
+}  # fmt: skip
+PEERS = tuple(TITLES)
 INTRODUCTION = """\
 Every case by mdh's shipped schedule against libraries and compilers, written by
 `{command}`. Each contestant has a process of its own with the
@@ -22,9 +24,15 @@ mdh is faster. {clock}
 *whole*: the call as a program sees it, arguments bound before; *kernel*: the device's own clock, the launch
 left out. *roof*: the least time that the machine's best measured arithmetic or memory rate allows, over our
 best turn; data that stays in the caches from call to call can exceed memory's. *default reaches*: the speed
-of the schedule that mdh derives when none is given, in parts of the shipped one's. *(default)* in the first
-column: no schedule ships for the case, and the derived one is ours. gcc: the plain C of `inputs_c` at -O3
--march=native -ffast-math with an OpenMP directive before the first loop."""
+of the schedule that mdh derives when none is given, in parts of the shipped one's. *on*: which of our devices
+serves the case best, with the shipped schedule: OpenCL, or C with OpenMP; *other device*: the other's speed
+in parts of it. *(default)* in the first column: no schedule ships for the case, and the derived one is ours.
+gcc: the plain C of `inputs_c` at -O3 -march=native -ffast-math with an OpenMP directive
+before the first loop.{compilers}"""
+COMPILERS = {
+    "halide": "Halide: the fastest of its autoschedulers' schedules.",
+    "tvm": "TVM: the best of the few dozen candidates that MetaSchedule measured on two cores.",
+}
 WALL = """\
 The machine is shared with other work and its absolute times are noisy: the ratio is what
 counts. Pairs during which others used the processors are dropped; `~` marks a ratio for which too few were
@@ -40,20 +48,24 @@ def page(
     clock = ALONE if settings.alone else WALL
     seconds = round(settings.seconds * 1e3)
     many = "one thread" if threads == 1 else f"{threads} threads"
-    intro = INTRODUCTION.format(command=command, threads=many, seconds=seconds, clock=clock)
+    peers = [p for p in PEERS if any(p in r.verdicts for r in results)]
+    compilers = "".join(f"\n{text}" for p, text in COMPILERS.items() if p in peers)
+    intro = INTRODUCTION.format(
+        command=command, threads=many, seconds=seconds, clock=clock, compilers=compilers
+    )
     lines = [
         "# mdh on the CPU", "", *intro.splitlines(), "", *_machine(threads),
         *(f"- {name}: {version}" for name, version in versions.items()),
         _limits([r for result in results for r in result.rates]), "",
         "## Warm caches", "",
-        "| case | whole ms | kernel ms | roof | bound | best peer | best / ours | by kernel | "
-        + " | ".join(TITLES[p] for p in PEERS) + " | default reaches |",
-        "|---|" + "---:|" * 3 + "---|---|" + "---:|" * (3 + len(PEERS)),
-        *(_row(r) for r in results), "", *_summary(results), "",
+        "| case | on | whole ms | kernel ms | roof | bound | best peer | best / ours | by kernel | "
+        + " | ".join(TITLES[p] for p in peers) + " | default reaches | other device |",
+        "|---|---|" + "---:|" * 3 + "---|---|" + "---:|" * (3 + len(peers)) + "---|",
+        *(_row(r, peers) for r in results), "", *_summary(results), "",
         "## Cold caches", "", "Single calls, the caches overwritten before each by their own process.", "",
-        "| case | ours ms | " + " | ".join(TITLES[p] for p in PEERS) + " |",
-        "|---|" + "---:|" * (1 + len(PEERS)),
-        *(_cold(r) for r in results),
+        "| case | ours ms | " + " | ".join(TITLES[p] for p in peers) + " |",
+        "|---|" + "---:|" * (1 + len(peers)),
+        *(_cold(r, peers) for r in results),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -67,7 +79,7 @@ def line(result: Result) -> str:
     """What is said while the run goes on."""
     found = ", ".join(f"{p} {v:.2f}" for p, v in ratios(result).items())
     other = ", ".join(f"{n} {v}" for n, v in result.verdicts.items() if v != "right")
-    return f"{result.case.name}: {found}{'; ' if other else ''}{other}"
+    return f"{result.case.name} on {result.device}: {found}{'; ' if other else ''}{other}"
 
 
 def _summary(results: Sequence[Result]) -> list[str]:
@@ -88,21 +100,22 @@ def _summary(results: Sequence[Result]) -> list[str]:
     return out
 
 
-def _row(r: Result) -> str:
+def _row(r: Result, peers: Sequence[str]) -> str:
     label = r.case.name + ("" if r.verdicts.get("ours") == "right" else " (default)")
     found = ratios(r)
     if not r.warm:
-        return f"| {label} | " + " | ".join([r.verdicts.get("ours", "")] + [""] * (7 + len(PEERS))) + " |"
+        return f"| {label} | " + " | ".join([r.verdicts.get("ours", "")] + [""] * (9 + len(peers))) + " |"
     best = min(found, key=lambda p: found[p], default="")
     mine = [t for pairs in r.warm.values() for t in pairs.ours]
     least, bound = r.roof()
     cells = [
-        _ms(median(t.whole for t in mine)), _ms(median(t.kernel for t in mine)),
+        r.device, _ms(median(t.whole for t in mine)), _ms(median(t.kernel for t in mine)),
         f"{least / min(t.whole for t in mine):.0%}", bound,
         TITLES.get(best, ""), f"**{found[best]:.2f}**" if best else "",
         f"{r.warm[best].kernel:.2f}" if best else "",
-        *(_peer(r, p) for p in PEERS),
-        f"{1 / r.warm['default'].whole:.0%}" if "default" in r.warm and r.verdicts["ours"] == "right" else "",
+        *(_peer(r, p) for p in peers),
+        f"{1 / r.default.whole:.0%}" if r.default is not None else "",
+        "; ".join(f"{d} {1 / p.whole:.0%}" for d, p in r.others.items()),
     ]  # fmt: skip
     return f"| {label} | " + " | ".join(cells) + " |"
 
@@ -115,11 +128,11 @@ def _peer(r: Result, peer: str) -> str:
     return {"absent": "–"}.get(r.verdicts.get(peer, "absent"), r.verdicts.get(peer, ""))
 
 
-def _cold(r: Result) -> str:
+def _cold(r: Result, peers: Sequence[str]) -> str:
     if not r.cold:
-        return f"| {r.case.name} |" + " |" * (1 + len(PEERS))
+        return f"| {r.case.name} |" + " |" * (1 + len(peers))
     mine = median(t.whole for pairs in r.cold.values() for t in pairs.ours)
-    cells = [f"{_whole(r.cold, p)}" for p in PEERS]
+    cells = [f"{_whole(r.cold, p)}" for p in peers]
     return f"| {r.case.name} | {_ms(mine)} | " + " | ".join(cells) + " |"
 
 

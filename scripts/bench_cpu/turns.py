@@ -55,6 +55,10 @@ class Pairs:
         """Median of peer's whole call over ours."""
         return median(p.whole / o.whole for p, o in zip(self.peer, self.ours, strict=True))
 
+    def turned(self) -> "Pairs":
+        """The same turns with the sides exchanged."""
+        return Pairs(self.ours, self.peer, self.quiet)
+
     @property
     def kernel(self) -> float:
         """Median of peer's call over our kernels alone."""
@@ -63,13 +67,17 @@ class Pairs:
 
 @dataclass
 class Result:
-    """verdicts: contestant to `right`, `absent` or `wrong …`. rates: of the machine."""
+    """verdicts: contestant to `right`, `absent` or `wrong …`. rates: of the machine. device: on which ours is
+    fastest; others: our other devices to their turns, in pairs with those of that one."""
 
     case: Case
+    device: str = ""
+    others: dict[str, Pairs] = field(default_factory=dict)
     verdicts: dict[str, str] = field(default_factory=dict)
     warm: dict[str, Pairs] = field(default_factory=dict)
     cold: dict[str, Pairs] = field(default_factory=dict)
     rates: list[Rates] = field(default_factory=list)
+    default: Pairs | None = None
 
     def roof(self) -> tuple[float, str]:
         """The least time of the case on this machine, by the best rates seen, and what bounds it."""
@@ -77,6 +85,11 @@ class Result:
         program = program_of(self.case)
         double = any(b.dtype.name == "f64" for b in program.buffers)
         return best.seconds(self.case.flops, double, *moved_bytes(self.case, program))
+
+
+def _default(device: str) -> str:
+    """How the default schedule's process on a device is called in verdicts."""
+    return f"default on {device}"
 
 
 class Process:
@@ -107,35 +120,63 @@ class Process:
 
 
 class Contest:
-    """All processes. names: of the peers, the default schedule's among them."""
+    """All processes. names: of the peers; default: ours without a schedule's file takes part, too; devices:
+    on which ours runs, a process each."""
 
-    def __init__(self, names: tuple[str, ...], device: str, folder: Path, threads: int, alone: bool) -> None:
+    def __init__(
+        self, names: tuple[str, ...], devices: tuple[str, ...], folder: Path, threads: int, alone: bool,
+        *, default: bool,
+    ) -> None:  # fmt: skip
+        def made(name: str, device: str) -> Process:
+            return Process(name, serve, name, device, folder, threads, alone)
+
         self.folder = folder
         self.roof = Process("roof", serve_roof, folder, threads)
-        self.ours = Process("ours", serve, "ours", device, folder, threads, alone)
-        self.peers = {n: Process(n, serve, n, device, folder, threads, alone) for n in names}
-        every = (self.roof, self.ours, *self.peers.values())
-        self.meter = Meter([p.process.pid for p in every if p.process.pid is not None])
+        self.ours = {d: made("ours", d) for d in devices}
+        self.defaults = {d: made("default", d) for d in devices} if default else {}
+        self.peers = {n: made(n, devices[0]) for n in names}
+        pids = [p.process.pid for p in self._every()]
+        self.meter = Meter([p for p in pids if p is not None])
 
     def stop(self) -> None:
-        for one in (self.roof, self.ours, *self.peers.values()):
+        for one in self._every():
             one.stop()
+
+    def _every(self) -> tuple[Process, ...]:
+        return (self.roof, *self.ours.values(), *self.defaults.values(), *self.peers.values())
 
     def run(self, case: Case, settings: Settings) -> Result:
         out = Result(case)
         expected = self.expect(case)
-        ready = {n: p for n, p in self.peers.items() if p.state == "ready"}
-        for name, one in {"ours": self.ours, **ready}.items():
-            out.verdicts[name] = one.ask("prepare", case, expected)
-        ready = {n: p for n, p in ready.items() if out.verdicts[n] == "right"}
-        ours = self.ours
-        if out.verdicts["ours"] == "absent" and "default" in ready:
-            ours = ready["default"]
-        if out.verdicts["ours"].startswith("wrong"):
+
+        def right(some: dict[str, Process]) -> dict[str, Process]:
+            ready = {n: p for n, p in some.items() if p.state == "ready"}
+            out.verdicts.update({n: p.ask("prepare", case, expected) for n, p in ready.items()})
+            return {n: p for n, p in ready.items() if out.verdicts[n] == "right"}
+
+        mine = right(self.ours)
+        defaults = right({_default(d): p for d, p in self.defaults.items()})
+        shipped = bool(mine)
+        if not mine:
+            mine = {d: defaults[_default(d)] for d in self.ours if _default(d) in defaults}
+        out.verdicts["ours"] = "right" if shipped else "absent"
+        if not mine or any(out.verdicts.get(d, "").startswith("wrong") for d in self.ours):
+            out.verdicts["ours"] = "wrong"
             return out
-        for name, one in ready.items():
-            out.warm[name] = self._pairs(out, ours, one, settings.rounds, settings, False)
-            out.cold[name] = self._pairs(out, ours, one, settings.cold, settings, True)
+        first, *rest = mine
+        out.device = first
+        for device in rest:
+            pairs = self._pairs(out, mine[out.device], mine[device], settings.rounds, settings, False)
+            faster = pairs.whole < 1
+            out.others[out.device if faster else device] = pairs.turned() if faster else pairs
+            out.device = device if faster else out.device
+        if shipped and _default(out.device) in defaults:
+            out.default = self._pairs(
+                out, mine[out.device], defaults[_default(out.device)], settings.rounds, settings, False
+            )
+        for name, one in right(self.peers).items():
+            out.warm[name] = self._pairs(out, mine[out.device], one, settings.rounds, settings, False)
+            out.cold[name] = self._pairs(out, mine[out.device], one, settings.cold, settings, True)
         return out
 
     def _pairs(

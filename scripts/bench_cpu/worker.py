@@ -22,6 +22,8 @@ Runner = Callable[[], tuple[float, float]]
 """One call: its seconds as the caller sees them, and those of the kernels alone."""
 _CLOCKED, _SHORT = 4, 1e-3
 """Of calls that take fewer seconds than _SHORT one in so many has its kernels timed."""
+EXTRAS = ("torch", "halide", "tvm")
+"""Peers that are Python packages and may be missing."""
 _LONG = 0.3
 """Seconds of a call that is a turn by itself: what the caches held before it hardly matters."""
 
@@ -46,7 +48,7 @@ def timed(call: Callable[[], Any], clock: Callable[[], float]) -> Runner:
 
 
 class Contestant:
-    """`name`: ours, default, numpy, torch, mkl, gcc. `device`: of the first two, as `opencl:0`."""
+    """`name`: ours, default or one of table.PEERS. `device`: of the first two, as `opencl:0`."""
 
     def __init__(self, name: str, device: str, folder: Path, threads: int, alone: bool) -> None:
         self.name, self.folder, self.threads = name, folder, threads
@@ -59,11 +61,10 @@ class Contestant:
         self.library: Any = None
         if name in ("ours", "default"):
             self.device = open_device(device)
-            (_, library), (_, driver) = self.device.versions
-            self.version = f"{driver}, pyopencl {library}"
-        elif name == "torch":
-            # an extra, which its own process alone imports
-            self.library = import_module("scripts.bench_cpu.by_torch")
+            self.version = ", ".join(f"{name} {version}" for name, version in self.device.versions)
+        elif name in EXTRAS:
+            # which its own process alone imports
+            self.library = import_module(f"scripts.bench_cpu.by_{name}")
             self.version = self.library.version()
         elif name == "mkl":
             self.library = by_mkl.load()
@@ -114,7 +115,7 @@ class Contestant:
                 return seconds, min(device or seconds, seconds)
 
             return run
-        if self.name == "torch":
+        if self.name in EXTRAS:
             made = self.library.prepare(case.program, arrays, self.threads)
         elif self.name == "mkl":
             made = by_mkl.prepare(self.library, case.program, arrays, self.threads)
