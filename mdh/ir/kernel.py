@@ -37,7 +37,7 @@ class Buf:
     counts vectors. restrict/readonly: how a DM parameter is declared. `align`: proven bytes.
     swizzle: bytes of the XOR swizzle span of an SM buffer, 0 = none; its rows are whole spans. volatile:
     other blocks write it while the kernel runs, so loads may not come from a cache that does not see them
-    (DM only).
+    (DM only). slack: elements behind the last one, which may be read, too (SM only).
     """
 
     name: str
@@ -50,13 +50,13 @@ class Buf:
     align: int = 0
     swizzle: int = 0
     volatile: bool = False
+    slack: int = 0
 
     @property
     def elements(self) -> int:
         """Elements (vectors where lanes > 1) the allocation holds, padding included."""
-        return (
-            1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)) if self.shape else 1
-        )
+        last = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
+        return 1 + last + self.slack
 
     @property
     def bytes(self) -> int:

@@ -14,6 +14,7 @@ from mdh.lower.cut import Cut, cut_of
 from mdh.lower.finish import finish, stated_width
 from mdh.lower.fold import combine, follow
 from mdh.lower.fragments import stated
+from mdh.lower.idle import filled, may_idle
 from mdh.lower.in_order import in_order
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Region, Scope, conjunction, less
@@ -132,12 +133,18 @@ def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
     inner = scope.at(scope.position + 1)
     if lanes:
         ends = cut_of(nest, level, scope, nest.below(scope.position)) if nest.cpu else None
+        if ends is not None and may_idle(nest, level, scope):
+            idle = emit(nest, filled(inner, nest, level))
+            return [_for(nest, level, 0, level.parts, idle, ForKind.VEC)]
         stop = level.parts if ends is None else ends.begun
         kept = replace(inner, limits={**inner.limits, level.var: stop})
         return [_for(nest, level, 0, stop, emit(nest, kept), ForKind.VEC)]
     following = nest.items[scope.position + 1]
     ends = cut_of(nest, level, scope, nest.below(scope.position)) if nest.cpu else None
     pipelined = isinstance(following, Point) and following.step.stages > 1 and pipelines(nest, following.step)
+    if ends is not None and ends.begun > ends.whole and may_idle(nest, level, scope):
+        kept = filled(replace(inner, limits={**inner.limits, level.var: ends.begun}), nest, level)
+        return [_for(nest, level, 0, ends.begun, emit(nest, kept), _kind(nest, level))]
     if ends is not None and not pipelined and scope.peels + ends.begun - ends.whole <= MOST_CUTS:
         return _cut_loop(nest, level, ends, inner)
     if level.exact or level.cyclic or scope.peels >= MOST_PEELS or level.full_parts == 0:

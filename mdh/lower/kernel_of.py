@@ -10,6 +10,7 @@ from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
 from mdh.lower.cluster import finish_by_cluster
 from mdh.lower.emit import emit_block
+from mdh.lower.idle import with_slack
 from mdh.lower.launch import bind_units, launch_of
 from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.passes.apart import apart
@@ -37,7 +38,8 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
     inner.extend(finish_by_cluster(nest))
     more.extend(counters)
     bound = bind_units(nest, inner)
-    text = [*(Alloc(b) for b in nest.shared.values()), *bound]
+    cleared = with_slack(nest)
+    text = [*(Alloc(b) for b in nest.shared.values()), *cleared, *bound]
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
     done = run_passes(nest, tuple(text), {**bufs, **nest.shared})

@@ -91,6 +91,8 @@ class Nest:
     regions: tuple[Region, ...] = ()
     shared: dict[str, Buf] = field(default_factory=dict)
     """SM buffers of the kernel, declared once; filled while the body is made."""
+    slack: dict[str, int] = field(default_factory=dict)
+    """Elements behind the last one of such a buffer that idle lanes of vectors read."""
     wanted: dict[str, list[Buf]] = field(default_factory=dict)
     """The same by the name that was asked for."""
     leaf: "Leaf | None" = None

@@ -26,14 +26,11 @@ from mdh.ir.expr import (
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Space, Stmt, Store
 from mdh.ir.walk import expressions, reads, statements, with_bodies, writes
 from mdh.lower.names import unused
+from mdh.lower.passes.some_lanes import NotVector, some_lanes
 
 CALLED = 32
 """Bytes. How wider vectors are handed to a function depends on what both sides were compiled for: PoCL's
 library and kernels disagree, with wrong results."""
-
-
-class NotVector(Exception):  # noqa: N818 - an answer, not an error
-    """This loop stays scalar."""
 
 
 def vectorise(
@@ -71,8 +68,8 @@ def _candidates(body: tuple[Stmt, ...], held: dict[str, Buf]) -> dict[str, int]:
         if isinstance(s, For) and s.kind is ForKind.VEC and isinstance(s.stop, Const):
             for name in _touched(s.body):
                 if name in held and _varies(s, name):
-                    n = int(s.stop.value)
-                    found[name] = n if found.get(name, n) == n else 0
+                    # loops over fewer lanes read some of those of a vector, if they do so at all
+                    found[name] = max(int(s.stop.value), found.get(name, 0))
     outside = _outside(body)
     return {n: k for n, k in found.items() if k > 1 and n not in outside}
 
@@ -118,7 +115,7 @@ def _failures(
     for s in statements(body):
         if isinstance(s, For) and s.kind is ForKind.VEC:
             try:
-                _vector_body(s, bufs, lanes, names)
+                _replaced(s, bufs, lanes, names)
             except NotVector:
                 bad |= {n for n in _touched(s.body) if n in lanes}
     return bad
@@ -134,7 +131,7 @@ def _rewrite(
                 out.append(Alloc(_vector_buf(buf, lanes[buf.name]), init))
             case For(kind=ForKind.VEC):
                 try:
-                    out.extend(_vector_body(s, bufs, lanes, names))
+                    out.extend(_replaced(s, bufs, lanes, names))
                 except NotVector:
                     out.append(replace(s, kind=ForKind.UNROLL))
             case _:
@@ -160,6 +157,13 @@ class _Loop:
 
     def refuse(self) -> NotVector:
         return NotVector()
+
+
+def _replaced(loop: For, bufs: dict[str, Buf], vectors: dict[str, int], names: set[str]) -> tuple[Stmt, ...]:
+    """What stands for the loop: statements on vectors, or on some lanes of wider ones."""
+    assert isinstance(loop.stop, Const)
+    wider = any(vectors.get(name, 0) > int(loop.stop.value) for name in _touched(loop.body))
+    return some_lanes(loop, bufs, vectors) if wider else _vector_body(loop, bufs, vectors, names)
 
 
 def _vector_body(

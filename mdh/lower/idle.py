@@ -1,0 +1,95 @@
+"""Vectors that the edge cuts, computed whole: what their idle lanes hold is stored nowhere.
+
+On CPUs only. A guard on each lane makes scalars of the vectors of a whole tile. Instead the lanes past the
+edge compute, too, where all that they read lies in packed buffers or registers, and the results' region is
+written out up to the edge. A packed buffer whose rows end at the edge gets some slack behind its last row,
+which is zero; before that, the next row is read.
+"""
+
+from dataclasses import replace
+
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr, Load, Var, walk
+from mdh.ir.kernel import For, ForKind, Space, Stmt, Store
+from mdh.ir.program import DimKind
+from mdh.lower.levels import Level
+from mdh.lower.nest import Nest, Scope, key_of
+from mdh.lower.order import Point
+
+
+def lanes_of(nest: Nest, level: Level) -> Level | None:
+    """The vector level that is `level` itself or directly inside of it in its dim."""
+    mine = nest.levels.by_dim[level.dim]
+    inner = mine[mine.index(level) :]
+    return inner[-1] if len(inner) <= 2 and inner[-1].layer == "VEC" else None
+
+
+def may_idle(nest: Nest, level: Level, scope: Scope) -> bool:
+    """Lanes of this level may compute past the edge; the buffers that they read past it get their slack."""
+    lanes = lanes_of(nest, level)
+    if not nest.cpu or lanes is None or nest.stage.dims[level.dim].kind is not DimKind.CC:
+        return False
+    if nest.leaf is not None or not all(_held(nest, f, scope) for f in range(len(nest.folds))):
+        return False
+    below = nest.items[scope.position + 1 :]
+    if any(isinstance(it, Point) and it.step.stagings for it in below):
+        return False
+    values = [v for fold in nest.folds for v in fold.values] + [let.value for let in nest.stage.lets]
+    nodes = [n for v in values for n in walk(v)]
+    if any(isinstance(n, Binary) and n.op in "/%" and not n.dtype.is_float for n in nodes):
+        return False  # an idle lane might divide by zero
+    beyond: dict[str, int] = {}
+    if not all(_harmless(nest, n, lanes, scope, beyond) for n in nodes if isinstance(n, Load)):
+        return False
+    for name, count in beyond.items():
+        nest.slack[name] = max(nest.slack.get(name, 0), count)
+    return True
+
+
+def _held(nest: Nest, f: int, scope: Scope) -> bool:
+    """Results of this fold go to registers that were opened outside."""
+    mine = [r for r in nest.regions if r.fold == f]
+    return bool(mine) and mine[-1].space is Space.RM and mine[-1].opens <= scope.position
+
+
+def _harmless(nest: Nest, load: Load, lanes: Level, scope: Scope, beyond: dict[str, int]) -> bool:
+    """Whether a read does no harm past the edge; `beyond` learns by how much it leaves a packed buffer."""
+    index = nest.access(load.index)
+    if index is None:
+        return False
+    where = tuple(nest.over_levels(i) for i in index)
+    mine = {lv.var for lv in nest.levels.by_dim[lanes.dim]}
+    if not any(mine & i.names for i in where):
+        return True
+    instance = scope.live.get(key_of(load.buffer, index))
+    if instance is None or instance.slot is not None or instance.buf.swizzle:
+        return False
+    buf, local = instance.buf, instance.local(where)
+    steps = [i.coefficient(lanes.var) * s for i, s in zip(local, buf.strides, strict=True)]
+    if sorted(steps)[-1:] != [1] or sum(map(abs, steps)) != 1:
+        return False
+    at = steps.index(1)
+    over = local[at].bounds(nest.ranges(scope))[1] - (buf.shape[at] - 1)
+    if over > 0:
+        beyond[buf.name] = max(over, beyond.get(buf.name, 0))
+    return over <= 0 or buf.space is Space.SM
+
+
+def filled(scope: Scope, nest: Nest, level: Level) -> Scope:
+    """The scope in which no guard of the level's dim is left."""
+    return replace(scope, full=scope.full | {lv.var for lv in nest.levels.by_dim[level.dim]})
+
+
+def with_slack(nest: Nest) -> list[Stmt]:
+    """Give the buffers their slack, and the statements that zero it."""
+    out: list[Stmt] = []
+    for name, count in nest.slack.items():
+        buf = nest.shared[name]
+        nest.shared[name] = replace(buf, slack=count)
+        var = nest.fresh(f"s_{name}")
+        behind = Binary("+", Var(var), Const(buf.elements, I32), I32)
+        at = buf.strides.index(1)
+        index: tuple[Expr, ...] = tuple(behind if p == at else Const(0, I32) for p in range(len(buf.shape)))
+        zero = (Store(name, index, Const(0, buf.dtype)),)
+        out.append(For(var, Const(0, I32), Const(count, I32), Const(1, I32), zero, ForKind.SEQ))
+    return out
