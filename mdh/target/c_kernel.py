@@ -1,4 +1,4 @@
-"""A kernel and the head of a file in C: the work-groups are the turns of a loop that OpenMP shares out."""
+"""A kernel and the head of a file in C: a function for a work-group, and a loop that OpenMP shares out."""
 
 from collections.abc import Mapping
 from math import prod
@@ -7,7 +7,8 @@ from mdh.ir.kernel import Buf, Kernel
 from mdh.target.c import C
 from mdh.target.dialect import Scope
 from mdh.target.shared import Slot, shared_layout
-from mdh.target.signature import assemble, scope_of
+from mdh.target.signature import assemble, scope_of, wrapped
+from mdh.target.statements import indented
 
 LINE = 64
 """Bytes that a packed buffer is aligned to: a line of the caches."""
@@ -23,13 +24,27 @@ def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str,
     params += [f"{dialect.value_type(dtype)} {scope.name(name)}" for name, dtype in kernel.scalars]
     first = [_local(s, scope, dialect) for s in slots]
     groups = prod(kernel.launch.grid)
-    loop = (
-        ()
-        if groups == 1
-        else ("#pragma omp parallel for schedule(dynamic)", f"for (int group = 0; group < {groups}; ++group)")
-    )
-    text = assemble(kernel, (), f"void {entry}", params, first, dialect, scope, loop)
+    if groups == 1:
+        text = assemble(kernel, (), f"void {entry}", params, first, dialect, scope)
+    else:
+        # a function of its own, since what OpenMP makes of a loop's body forgets `restrict`
+        head, one = "static inline void", f"{entry}_group"
+        text = assemble(kernel, (), f"{head} {one}", [*params, "int group"], first, dialect, scope)
+        named = [scope.name(n) for n in (*(b.name for b in kernel.buffers), *(n for n, _ in kernel.scalars))]
+        text += "\n" + _shared_out(entry, one, params, named, groups)
     return text, (slots[-1].end if slots else 0, 0)
+
+
+def _shared_out(entry: str, one: str, params: list[str], named: list[str], groups: int) -> str:
+    """The kernel: groups in any order, each by one thread."""
+    lines = [
+        *wrapped(f"void {entry}", params),
+        "{",
+        "    #pragma omp parallel for schedule(dynamic)",
+        f"    for (int group = 0; group < {groups}; ++group)",
+        *indented(indented(wrapped(one, [*named, "group"]))),
+    ]
+    return "\n".join(lines) + ";\n}\n"
 
 
 def c_prologue() -> str:

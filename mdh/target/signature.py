@@ -25,17 +25,13 @@ def spun_buffers(kernel: Kernel) -> frozenset[str]:
 
 def assemble(
     kernel: Kernel, head: tuple[str, ...], call: str, params: list[str], first: list[str], dialect: Dialect,
-    scope: Scope, loop: tuple[str, ...] = (),
+    scope: Scope,
 ) -> str:  # fmt: skip
-    """Comment, head lines, `call(params)` wrapped at 110 columns, and the braced body.
-
-    loop: lines of a loop around it all, its head the last of them."""
+    """Comment, head lines, `call(params)` wrapped at 110 columns, and the braced body."""
     comment = [f"// {line}".rstrip() for line in kernel.comment.splitlines()]
-    lines = [*first, *block(kernel.body, scope.inner() if loop else scope, dialect)]
-    if loop:
-        lines = [*loop[:-1], f"{loop[-1]} {{", *indented(lines), "}"]
-    body = [out for line in indented(lines) for out in _broken(line)]
-    return "\n".join([*comment, *head, *_wrapped(call, params), "{", *body, "}", ""])
+    lines = block(kernel.body, scope, dialect)
+    body = [out for line in indented([*first, *lines]) for out in _broken(line)]
+    return "\n".join([*comment, *head, *wrapped(call, params), "{", *body, "}", ""])
 
 
 def _broken(line: str) -> list[str]:
@@ -60,7 +56,8 @@ def _last_break(line: str, start: int) -> int:
 BREAKS = (" = ", " += ", " + ", ", ", " ? ", " : ", " && ")
 
 
-def _wrapped(call: str, params: list[str]) -> list[str]:
+def wrapped(call: str, params: list[str]) -> list[str]:
+    """`call(params)` in lines of at most 110 columns."""
     line = f"{call}({', '.join(params)})"
     if len(line) <= WIDTH:
         return [line]

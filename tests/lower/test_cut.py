@@ -111,3 +111,62 @@ def test_declarations_get_names_of_their_own() -> None:
     assert first == (Alloc(buf), use)
     assert second[0].buf.name == "r_2"  # type: ignore[union-attr]
     assert second[1].value.buffer == "r_2"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_idle_lanes_read_what_is_there(sizes: tuple[int, int, int]) -> None:
+    """The simulator finds no access out of bounds and nothing uninitialised."""
+    m, n, k = sizes
+    program = read_program(WORKLOADS["matmul"].source, defines={"M": m, "N": n, "K": k})
+    plan = check(program, parse_schedule(Source("s.mdh", ROWS)), load_machine("generic-cpu"), "opencl")
+    rng = np.random.default_rng(2)
+    arrays = {
+        name: rng.integers(-4, 5, shape).astype(np.float32)
+        for name, shape in (("A", (m, k)), ("B", (k, n)), ("C", (m, n)))
+    }
+    want = arrays["C"] + arrays["A"] @ arrays["B"]
+    open_device("oclgrind").build(emit(lower(plan), program)).call(arrays, {}).launch()
+    assert (arrays["C"] == want).all()
+
+
+def test_packed_panels_have_slack_where_lanes_pass_their_end() -> None:
+    text = text_of(ROWS.replace("64", "26").replace("^, B:SM[1,2] ; ^", "^, B:SM[1,2] ; ^"), (23, 26, 31))
+    assert "float B_SM[812]" in text  # 31 rows of 26, and 6 that the fourth vector of the last row reads
+    assert "vec_j" not in text
+
+
+def test_reads_of_memory_keep_their_guards() -> None:
+    """B is not packed: a lane past the edge would leave the array."""
+    assert "vec_j" in text_of(BOTH, (23, 70, 31))
+
+
+DIVIDED = """
+void divided(const int A[9][26], const int B[26], int C[9][26]) {
+  for (int i = 0; i < 9; i++)
+    for (int j = 0; j < 26; j++) {
+      C[i][j] = 0;
+      for (int k = 0; k < 3; k++)
+        C[i][j] += (k + 7) / B[j];
+    }
+}
+"""
+PACKED = """
+1: (de-)comp( ^, ^, ^ )  ( ^, B:SM[1] ; ^ ) ( ^, ^, ^ )
+2: (de-)comp( 3, 16, ^ ) ( ^, ^ ; ^ )         ( FOR.1, FOR.2, ^ )
+3: (de-)comp( ^, ^, 1 )  ( ^, ^ ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+4: (de-)comp( 1, 8, ^ )  ( ^, ^ ; ^ )         ( FOR.1, FOR.2, ^ ) @unroll
+5: (de-)comp( ^, 1, ^ )  ( ^, ^ ; ^ )         ( ^, VEC.x, ^ )
+"""
+
+
+def test_idle_lanes_divide_nothing() -> None:
+    """Whole numbers divided by a zero that lies behind the edge would end the process."""
+    program = read_program(Source("divided.c", DIVIDED.replace("const int A[9][26], ", "")))
+    parsed = parse_schedule(
+        Source("s.mdh", PACKED.replace("( ^, B:SM", "( B:SM").replace("( ^, ^ ;", "( ^ ;"))
+    )
+    device = open_device("opencl:0")
+    plan = check(program, parsed, device.machine, "opencl")
+    arrays = {"B": np.arange(1, 27, dtype=np.int32), "C": np.zeros((9, 26), np.int32)}
+    device.build(emit(lower(plan), program)).call(arrays, {}).launch()
+    assert (arrays["C"] == sum((k + 7) // arrays["B"] for k in range(3))).all()
