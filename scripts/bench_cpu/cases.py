@@ -5,7 +5,11 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
+from mdh.machine import Machine
+
 ROOT = Path(__file__).resolve().parent.parent.parent
+WIDE = 64
+"""Bytes of the vector registers of which there are 32."""
 ROW = 4 * 64
 """Bytes of a row of the gathered table."""
 
@@ -31,9 +35,15 @@ class Case:
     def path(self) -> Path:
         return ROOT / "inputs_c" / f"{self.program}.c"
 
-    @property
-    def schedule_path(self) -> Path | None:
-        return ROOT / "schedules" / f"{self.schedule}.mdh" if self.schedule else None
+    def schedule_on(self, machine: Machine) -> Path | None:
+        """The shipped schedule for a machine: by C on one with wide registers, the one for these if there is
+        one."""
+        if not self.schedule:
+            return None
+        folder = ROOT / "schedules"
+        wide = folder / f"{self.schedule}.avx512.mdh"
+        by_c = machine.targets == ("c",) and machine.vector_bytes >= WIDE
+        return wide if by_c and wide.exists() else folder / f"{self.schedule}.mdh"
 
 
 def _product(name: str, program: str, sizes: Mapping[str, int], schedule: str, **more: bool) -> Case:

@@ -93,11 +93,10 @@ class Contestant:
 
     def _call(self, case: Case, program: Program, arrays: Arrays) -> Runner | None:
         if self.device is not None:
-            if self.name == "ours" and case.schedule_path is None:
+            schedule = case.schedule_on(self.device.machine)
+            if self.name == "ours" and schedule is None:
                 return None
-            bound = ours.prepare(
-                self.device, program, case.schedule_path if self.name == "ours" else None, arrays
-            )
+            bound = ours.prepare(self.device, program, schedule if self.name == "ours" else None, arrays)
             if bound is None:
                 return None
 
