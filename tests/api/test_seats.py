@@ -20,6 +20,7 @@ ONE_GROUP = """
 1: (de-)comp( 5, 8, ^ ) ( ^, ^ ; ^ )         ( FOR.1, FOR.2, ^ )
 2: (de-)comp( ^, ^, 1 ) ( ^, ^ ; C:RM[1,2] ) ( ^, ^, FOR.1 )
 """
+SEVERAL = "1: (de-)comp( 5, 25, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
 
 
 def _kernel(schedule: str | None, tmp_path: Path) -> "mdh.Kernel":
@@ -35,7 +36,7 @@ def test_one_group_runs_in_the_calling_thread_and_several_do_not(tmp_path: Path)
     a = rng.integers(-4, 5, (10, 64)).astype(np.float32)
     b = rng.integers(-4, 5, (64, 50)).astype(np.float32)
     names = []
-    for schedule in (ONE_GROUP, None):
+    for schedule in (ONE_GROUP, SEVERAL):
         kernel = _kernel(schedule, tmp_path)
         c = np.full((10, 50), np.nan, np.float32)
         for _ in range(3):
