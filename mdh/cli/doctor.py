@@ -1,26 +1,32 @@
 """`mdh doctor`: which runtimes work, what is missing and how to install it."""
 
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
 from mdh.cli.console import ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
 from mdh.cli.options import JsonOpt
-from mdh.device.api import FAMILIES, probe
+from mdh.device.api import FAMILIES, list_devices, open_device, probe
+from mdh.diagnostics import Failed
+from mdh.report.ability import ability
 from mdh.report.health import Finding, findings
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
+SpeedOpt = Annotated[
+    bool, typer.Option("--speed", help="Measure the CPU's runtimes: launches and arithmetic; takes seconds.")
+]
 _MARKS = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}
 
 
 @app.command()
-def doctor(ctx: typer.Context, json: JsonOpt = False) -> None:
+def doctor(ctx: typer.Context, json: JsonOpt = False, speed: SpeedOpt = False) -> None:
     """Say which runtimes work, what is missing and how to install it.
 
     Exit code 1 where something that mdh cannot do without is missing or broken.
     """
-    found = (*findings(), *(_family(name) for name in FAMILIES))
+    found = (*findings(), *(_family(name) for name in FAMILIES), *(_speeds() if speed else ()))
     if json:
         show_json(ok("doctor", findings=[asdict(f) for f in found]))
     else:
@@ -36,6 +42,19 @@ def _family(name: str) -> Finding:
     if why is None:
         return Finding(f"devices {name}", "absent", "none")
     return Finding(f"devices {name}", "absent", why.headline, fix=why.help)
+
+
+def _speeds() -> tuple[Finding, ...]:
+    """What each CPU device can do."""
+    return tuple(_speed(d.spec) for d in list_devices() if d.kind == "cpu")
+
+
+def _speed(spec: str) -> Finding:
+    try:
+        return Finding(f"speed {spec}", "ok", str(ability(open_device(spec))))
+    except Failed as failed:
+        why = failed.diagnostics[0]
+        return Finding(f"speed {spec}", "broken", why.headline, fix=why.help or "")
 
 
 def _line(f: Finding) -> str:

@@ -310,7 +310,14 @@ def test_devices_export_reads_back(scale: Path, capsys: pytest.CaptureFixture[st
 
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     names = {f["name"] for f in _json(capsys, "doctor")["findings"]}
-    assert {"python", "numpy", "devices opencl", "devices cuda"} <= names
+    assert {"python", "numpy", "devices opencl", "devices c", "devices cuda"} <= names
+
+
+def test_doctor_measures_the_cpu(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {f["name"]: f for f in _json(capsys, "doctor", "--speed")["findings"]}
+    told = found["speed opencl:0"]
+    assert told["state"] == "ok"
+    assert "GFLOP/s (fp32) a core" in told["detail"]
 
 
 def test_a_schedule_without_steps_is_said_to_be_one(
