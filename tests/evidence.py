@@ -28,20 +28,20 @@ from tests.source_tree import ROOT
 from tests.workers import run_tasks
 
 ARTIFACTS = ROOT / "artifacts"
-DEVICES = ("opencl:0", "oclgrind")
+DEVICES = ("opencl:0", "c", "oclgrind")
 GPU_COLUMNS = ("H200 CUDA", "H200 OpenCL")
 Table = dict[tuple[str, str], dict[str, str]]
 INTRODUCTION = """\
 Every shipped input with its default schedule and with every shipped schedule that lists it. Written by
 `scripts/evidence`; the GPU columns by `scripts/evidence-gpu` on the GPU that they name.
-`opencl:0` and `oclgrind`: results at small sizes against the reference, on small integers and on random
+`opencl:0`, `c` and `oclgrind`: results at small sizes against the reference, on small integers and on random
 values; Oclgrind checks races, bounds and uninitialised reads. `sm_…`: registers a thread of the CUDA
 text at full sizes by NVRTC, without spills or warnings. Empty: the schedule is for other machines."""
 
 
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/evidence", description=__doc__)
-    parser.add_argument("--pairs", type=int, default=2000, help="random pairs, half on each CPU-side device")
+    parser.add_argument("--pairs", type=int, default=2000, help="random pairs, shared by the CPU-side devices")
     parser.add_argument("--mutations", type=int, default=10000, help="damaged texts for each parser")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
@@ -128,9 +128,10 @@ def _fuzz(given: argparse.Namespace) -> list[str]:
     out = ["## Random pairs and damaged texts", ""]
     for number, spec in enumerate(DEVICES):
         seed = given.seed + number * 1_000_000
-        kinds, codes, failures = fuzz_pairs(given.pairs // 2, seed, spec, None, given.jobs, 120)
+        count = given.pairs // len(DEVICES)
+        kinds, codes, failures = fuzz_pairs(count, seed, spec, None, given.jobs, 120)
         sys.stderr.writelines(failures)
-        out.append(f"- {given.pairs // 2} pairs on {spec}, seeds from {seed}: {_counts(kinds)}")
+        out.append(f"- {count} pairs on {spec}, seeds from {seed}: {_counts(kinds)}")
         out.append(f"  refused with {_counts(codes)}")
     for language in ("c", "mdh"):
         codes, failures, longest = fuzz_mutations(language, given.mutations, given.seed, given.jobs, 20)

@@ -55,7 +55,7 @@ def rows() -> Iterator[tuple[str, str]]:
 
 def small_cells(column: str) -> Iterator[Cell]:
     """Every row at its small sizes on a device; schedules for the other kind of machine are left out."""
-    cpu = column.startswith("opencl:0")
+    cpu = column in ("opencl:0", "c")
     for program, name in rows():
         if not name:
             for sizes in WORKLOADS[program].small:
