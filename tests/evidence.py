@@ -41,7 +41,7 @@ text at full sizes by NVRTC, without spills or warnings. Empty: the schedule is 
 
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/evidence", description=__doc__)
-    parser.add_argument("--pairs", type=int, default=2000, help="random pairs, shared by the CPU-side devices")
+    parser.add_argument("--pairs", type=int, default=2000, help="random pairs, shared by the CPU devices")
     parser.add_argument("--mutations", type=int, default=10000, help="damaged texts for each parser")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
