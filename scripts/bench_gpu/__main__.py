@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -60,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
     parser.add_argument("--rounds", type=int, help="pairs of turns in each process")
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--threads", type=int, default=min(8, os.cpu_count() or 1), help="that compile")
+    parser.add_argument("--threads", type=int, default=min(16, os.cpu_count() or 1), help="that compile")
     parser.add_argument(
         "--minutes", type=float, default=1e3, help="after half of them a process begins no other case"
     )
@@ -126,12 +127,14 @@ def _prepared(
     chosen: Sequence[Case], given: argparse.Namespace, machine: Machine, library: Path | None
 ) -> list[kernels.Prepared]:
     start = time.perf_counter()
-    out = [kernels.lowered(case, machine) for case in chosen]
-    kernels.compiled(out, machine.arch, given.threads)
-    if given.keep:
-        kernels.keep(out, given.keep)
-    if library is not None:
-        kernels.cub_library(library, machine.arch)
+    with ThreadPoolExecutor(1) as beside:
+        cub = beside.submit(kernels.cub_library, library, machine.arch) if library else None
+        out = [kernels.lowered(case, machine) for case in chosen]
+        kernels.compiled(out, machine.arch, given.threads)
+        if given.keep:
+            kernels.keep(out, given.keep)
+        if cub:
+            cub.result()
     count, took = sum(len(p.kernels) for p in out), time.perf_counter() - start
     sys.stderr.write(f"compiled the kernels of {count} schedules for {machine.arch} in {took:.0f} s\n")
     return out

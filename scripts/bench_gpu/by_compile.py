@@ -1,5 +1,6 @@
 """Each program by torch.compile, which searches among kernels that it generates and the libraries'."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
     if form is None:
         return None
     function, inputs, outputs = form
+    # candidates that do not fit are its own matter
+    torch._logging.set_logs(inductor=logging.CRITICAL)
     # the graphs are ours, for all contestants alike
     fast = torch.compile(function, mode="max-autotune-no-cudagraphs", dynamic=False)
     return made([_call(fast, t, inputs, outputs) for t in sets])

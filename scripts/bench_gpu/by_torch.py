@@ -23,7 +23,11 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
 
 
 def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
-    """By another way than the obvious one: the other layout for convolutions, convolution for a stencil."""
+    """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
+    contraction whose result stays in whatever layout the product leaves it."""
+    if case.program.startswith("ccsdt"):
+        spec = contraction(case.program)
+        return made([Kept(lambda t=t: torch.einsum(spec, t["lhs"], t["rhs"]), t["X"].copy_) for t in sets])
     make = _OTHERS.get(case.program)
     return None if make is None else made([make(t) for t in sets])
 
