@@ -27,7 +27,7 @@ from scripts.bench_gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
 FULL = Settings(rounds=25, budget=1.0, turn=1e-3, tuning=6.0)
 QUICK = Settings(rounds=7, budget=0.2, turn=5e-4, tuning=1.5)
 COMPILING = 240.0
-"""Seconds more for a case that torch compiles."""
+"""Seconds more for a case of which torch tries many kernels."""
 FOLDER = ROOT / "artifacts" / "h200"
 
 
@@ -56,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         "--case", action="append", default=[], metavar="PATTERN", help="only these, as in a shell"
     )
     parser.add_argument("--peer", action="append", default=[], choices=[*PEERS, DEFAULT], help="only these")
-    parser.add_argument("--compile", action="store_true", help="torch.compile, too, which takes minutes")
+    parser.add_argument(
+        "--compile", action="store_true", help="torch.compile for products and convolutions, too"
+    )
     parser.add_argument("--random", type=int, default=0, metavar="N", help=f"sizes of {RANDOM}, too")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
     parser.add_argument("--rounds", type=int, help="pairs of turns in each process")
@@ -95,12 +97,12 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
     settings = QUICK if given.quick else FULL
     if given.rounds:
         settings = replace(settings, rounds=given.rounds)
-    usual = [DEFAULT, *(p for p in PEERS if p != "compiled" or given.compile)]
-    order = Order(tuple(given.peer or usual), settings, swapped=False)
+    peers = tuple(given.peer or [DEFAULT, *PEERS])
+    order = Order(peers, settings, swapped=False, patient=given.compile)
     library = folder / "cub.so"
     first = contest.Process(given.device, library)
     prepared = _prepared(chosen, given, first.machine, library if "cub" in order.peers else None)
-    limits = contest.Limits(COMPILING if "compiled" in order.peers else 0.0, given.minutes * 30)
+    limits = contest.Limits(COMPILING if given.compile else 0.0, given.minutes * 30)
     versions = {"machine": first.machine.title, **first.versions}
     command = " ".join(["scripts/bench gpu", *_said(argv)])
     full = not (given.case or given.peer or given.quick)

@@ -13,7 +13,26 @@ Form = tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]
 """A function of arrays, their names, and those of its results."""
 
 
-def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
+_OWN = frozenset(
+    (
+        "dot",
+        "filter5x5",
+        "gather_sum",
+        "jacobi3d",
+        "matvec",
+        "prefix_sum",
+        "row_argmax",
+        "row_max",
+        "transpose",
+    )
+)
+"""Programs that it writes kernels for, which takes seconds. For the others it tries many, and libraries."""
+
+
+def prepare(case: Case, sets: Sequence[Tensors], patient: bool) -> Made | None:
+    """patient: whatever the program."""
+    if not patient and case.program not in _OWN:
+        return None
     form = _form(case, sets[0])
     if form is None:
         return None

@@ -26,12 +26,14 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """swapped: the peer has the first turn of a pair. chosen: the schedule to use, None: the fastest."""
+    """swapped: the peer has the first turn of a pair. chosen: the schedule to use, None: the fastest.
+    patient: torch may compile products and convolutions."""
 
     peers: tuple[str, ...]
     settings: Settings
     swapped: bool
     chosen: str | None = None
+    patient: bool = False
 
 
 @dataclass

@@ -27,13 +27,16 @@ captured, and launching them counts.
 *warm*: the same arrays in every call; *cold*: calls go round sets of arrays that together exceed the L2 cache
 two and a half times. *of copy*: our speed in parts of that of a plain copy of as many bytes (where the case
 mostly reads: of a plain read), timed likewise, cold. *of peak*: the case's operations in parts of the
-measured rate of multiply-adds, no tensor cores. *default reaches*: the speed of the schedule that mdh derives
-when none is given, in parts of ours. Ours is the fastest of the schedules that ship for the case and the
-derived one, marked *(default)*. *torch, other form*: convolutions channel by channel, stencils as
-convolutions, products apart from what follows them, contractions without the copy into the order that the
-program asks for. Programs that add to what their
-output holds are compared with library calls that only write it. Single precision means just that: no TF32, no
-emulation."""
+measured rate of multiply-adds, no tensor cores. Ours is the fastest of the schedules that ship for the case
+and of the one that mdh derives when none is given, marked *(default)*; *default reaches*: the derived one's
+speed in parts of ours.
+
+cuDNN's algorithms are the fastest of several exhaustive searches, cuBLASLt's of all that its heuristic names
+and of many drawn at random. *torch, other form*: convolutions channel by channel, stencils as convolutions,
+products apart from what follows them, contractions without the copy into the order that the program asks for.
+torch.compile (max-autotune) takes part where it writes kernels of its own, with `--compile` everywhere.
+Programs that add to what their output holds are compared with library calls that only write it. Single
+precision means just that: no TF32, no emulation."""
 
 
 def page(

@@ -147,7 +147,7 @@ class Contest:
             "cublaslt": lambda: worker.lt.prepare(case, sets, self.settings.tuning) if worker.lt else None,
             "cub": lambda: worker.cub.prepare(case, sets),
             "cutensor": lambda: by_cupy.cutensor(case, sets),
-            "compiled": lambda: by_compile.prepare(case, sets),
+            "compiled": lambda: by_compile.prepare(case, sets, self.order.patient),
         }
         chosen = {n: every[n] for n in self.order.peers if n in every}
         if self.out.chosen and DEFAULT in self.kernels and DEFAULT in self.order.peers:
