@@ -1,5 +1,6 @@
 """Each program by torch: cuBLAS, cuDNN, CUB and its own kernels; on doubles the judge of all contestants."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,8 +15,9 @@ Convolution = tuple[Any, Any, Callable[[Any], Any], dict[str, int]]
 """Image, filters, what puts the result into the arrays, options."""
 Form = Callable[[Tensors], Convolution]
 _CHUNK = 1024
-_SEARCHES = 4
-"""Of cuDNN's algorithms, each of which times every one once and so does not always find the best."""
+_SEARCHES, _PLANS, _PATIENCE = 4, (10, 20), 4.0
+"""Searches among cuDNN's algorithms, which time each one once and so do not always find the best; algorithms of
+the first ones and of the others; seconds after which no other one begins."""
 
 
 def version() -> str:
@@ -94,8 +96,17 @@ def _dot(t: Tensors) -> Call:
 
 def _searched(form: Form, sets: Sequence[Tensors]) -> Made:
     """The fastest of what several searches of cuDNN's find."""
-    found = [made([_convolution(form, t, search) for t in sets]) for search in range(_SEARCHES)]
-    return min(found, key=lambda m: quick(m.calls[:1]) + quick(m.calls))
+    end = time.perf_counter() + _PATIENCE
+    best: tuple[float, Made] | None = None
+    for search in range(_SEARCHES):
+        if best is not None and time.perf_counter() > end:
+            break
+        found = made([_convolution(form, t, search) for t in sets])
+        took = quick(found.calls[:1]) + quick(found.calls)
+        if best is None or took < best[0]:
+            best = took, found
+    assert best is not None
+    return best[1]
 
 
 def _convolution(form: Form, t: Tensors, search: int = 0) -> Call:
@@ -104,8 +115,10 @@ def _convolution(form: Form, t: Tensors, search: int = 0) -> Call:
     moved = torch.empty(filters.numel() + 4, dtype=filters.dtype, device=PLACE)[4 * (search % 2) :]
     filters = moved[: filters.numel()].as_strided(filters.shape, filters.stride()).copy_(filters)
 
+    late = search >= _SEARCHES // 2
+
     def call() -> Any:
-        torch.backends.cudnn.deterministic = search >= _SEARCHES // 2
+        torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark_limit = late, _PLANS[late]
         return functional.conv2d(image, filters, **options)
 
     return Kept(call, put)

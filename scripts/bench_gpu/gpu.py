@@ -31,7 +31,7 @@ def one_stream() -> tuple[Any, Any]:
     torch.set_grad_enabled(False)
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.benchmark, torch.backends.cudnn.benchmark_limit = True, 0
+    torch.backends.cudnn.benchmark = True
     stream = torch.cuda.Stream()
     torch.cuda.set_stream(stream)
     if hasattr(cupy.cuda.Stream, "from_external"):
