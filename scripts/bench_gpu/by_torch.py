@@ -16,7 +16,7 @@ Convolution = tuple[Any, Any, Callable[[Any], Any], dict[str, int]]
 Form = Callable[[Tensors], Convolution]
 _CHUNK = 1024
 _SEARCHES, _PLANS, _PATIENCE = 4, (10, 20), 4.0
-"""Searches among cuDNN's algorithms, which time each one once and so do not always find the best; algorithms of
+"""Searches among cuDNN's algorithms, which time each one once and so may miss the best; algorithms of
 the first ones and of the others; seconds after which no other one begins."""
 
 
