@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -26,7 +27,7 @@ from scripts.bench_gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
 FULL = Settings(rounds=25, budget=1.0, turn=1e-3, tuning=6.0)
 QUICK = Settings(rounds=7, budget=0.2, turn=5e-4, tuning=1.5)
 COMPILING = 240.0
-"""Seconds more for a case that torch compiles."""
+"""Seconds more for a case of which torch tries many kernels."""
 FOLDER = ROOT / "artifacts" / "h200"
 
 
@@ -55,12 +56,14 @@ def _parser() -> argparse.ArgumentParser:
         "--case", action="append", default=[], metavar="PATTERN", help="only these, as in a shell"
     )
     parser.add_argument("--peer", action="append", default=[], choices=[*PEERS, DEFAULT], help="only these")
-    parser.add_argument("--compile", action="store_true", help="torch.compile, too, which takes minutes")
+    parser.add_argument(
+        "--compile", action="store_true", help="torch.compile for products and convolutions, too"
+    )
     parser.add_argument("--random", type=int, default=0, metavar="N", help=f"sizes of {RANDOM}, too")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
     parser.add_argument("--rounds", type=int, help="pairs of turns in each process")
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--threads", type=int, default=min(8, os.cpu_count() or 1), help="that compile")
+    parser.add_argument("--threads", type=int, default=min(16, os.cpu_count() or 1), help="that compile")
     parser.add_argument(
         "--minutes", type=float, default=1e3, help="after half of them a process begins no other case"
     )
@@ -94,12 +97,12 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
     settings = QUICK if given.quick else FULL
     if given.rounds:
         settings = replace(settings, rounds=given.rounds)
-    usual = [DEFAULT, *(p for p in PEERS if p != "compiled" or given.compile)]
-    order = Order(tuple(given.peer or usual), settings, swapped=False)
+    peers = tuple(given.peer or [DEFAULT, *PEERS])
+    order = Order(peers, settings, swapped=False, patient=given.compile)
     library = folder / "cub.so"
     first = contest.Process(given.device, library)
     prepared = _prepared(chosen, given, first.machine, library if "cub" in order.peers else None)
-    limits = contest.Limits(COMPILING if "compiled" in order.peers else 0.0, given.minutes * 30)
+    limits = contest.Limits(COMPILING if given.compile else 0.0, given.minutes * 30)
     versions = {"machine": first.machine.title, **first.versions}
     command = " ".join(["scripts/bench gpu", *_said(argv)])
     full = not (given.case or given.peer or given.quick)
@@ -126,12 +129,14 @@ def _prepared(
     chosen: Sequence[Case], given: argparse.Namespace, machine: Machine, library: Path | None
 ) -> list[kernels.Prepared]:
     start = time.perf_counter()
-    out = [kernels.lowered(case, machine) for case in chosen]
-    kernels.compiled(out, machine.arch, given.threads)
-    if given.keep:
-        kernels.keep(out, given.keep)
-    if library is not None:
-        kernels.cub_library(library, machine.arch)
+    with ThreadPoolExecutor(1) as beside:
+        cub = beside.submit(kernels.cub_library, library, machine.arch) if library else None
+        out = [kernels.lowered(case, machine) for case in chosen]
+        kernels.compiled(out, machine.arch, given.threads)
+        if given.keep:
+            kernels.keep(out, given.keep)
+        if cub:
+            cub.result()
     count, took = sum(len(p.kernels) for p in out), time.perf_counter() - start
     sys.stderr.write(f"compiled the kernels of {count} schedules for {machine.arch} in {took:.0f} s\n")
     return out

@@ -1,4 +1,5 @@
-"""Each program by cupy: cuBLAS with its own settings, CUB; contractions by cuTENSOR where it is installed."""
+"""Each program by cupy's kernels and CUB, contractions by cuTENSOR where it is installed. No products: graphs
+do not capture cupy's calls of cuBLAS, and torch's are those of the same library."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -39,18 +40,6 @@ def _arrays(t: Tensors) -> Tensors:
     return {name: cupy.asarray(tensor) for name, tensor in t.items()}
 
 
-def _product(a: Tensors) -> Call:
-    return lambda: cupy.matmul(a["A"], a["B"], out=a["C"])
-
-
-def _batched_t(a: Tensors) -> Call:
-    turned = a["B"].transpose(0, 2, 1)
-    if len(turned) == 1:
-        left, right, out = a["A"][0], turned[0], a["C"][0]
-        return lambda: cupy.matmul(left, right, out=out)
-    return lambda: cupy.matmul(a["A"], turned, out=a["C"])
-
-
 def _put(array: Any) -> Callable[[Any], None]:
     def put(found: Any) -> None:
         array[...] = found
@@ -79,9 +68,7 @@ def _histogram(a: Tensors) -> Call:
 
 
 _CALLS: dict[str, Make] = {
-    "matmul_init": _product, "matmul_double": _product, "batched_matmul_t": _batched_t,
     "histogram": _histogram, "row_argmax": _argmax,
-    "matvec": lambda a: Kept(lambda: a["A"].dot(a["B"]), _put(a["C"])),
     "dot": lambda a: Kept(lambda: a["A"].dot(a["B"]), _put(a["C"])),
     "prefix_sum": lambda a: lambda: cupy.cumsum(a["A"], out=a["S"]),
     "row_max": lambda a: lambda: a["A"].max(axis=1, out=a["best"]),

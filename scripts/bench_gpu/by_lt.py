@@ -13,7 +13,7 @@ from scripts.bench_gpu.cases import Case
 from scripts.bench_gpu.clock import Call, Made, quick
 from scripts.bench_gpu.gpu import PLACE, Tensors, torch
 
-_ASKED, _DRAWN, _LOOKED, _FINAL = 64, 48, 3000, 4
+_ASKED, _DRAWN, _LOOKED, _FINAL = 64, 160, 6000, 4
 """Algorithms asked of the heuristic, drawn, looked at to draw them, and timed again."""
 _SPACE = 64 << 20
 

@@ -1,16 +1,23 @@
 """Each program by torch: cuBLAS, cuDNN, CUB and its own kernels; on doubles the judge of all contestants."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scripts.bench_cpu.by_numpy import contraction
 from scripts.bench_gpu.cases import Case
-from scripts.bench_gpu.clock import Call, Kept, Made, made
+from scripts.bench_gpu.clock import Call, Kept, Made, made, quick
 from scripts.bench_gpu.gpu import PLACE, Tensors, functional, torch
 
 Scalars = Mapping[str, float]
 Make = Callable[[Tensors], Call]
+Convolution = tuple[Any, Any, Callable[[Any], Any], dict[str, int]]
+"""Image, filters, what puts the result into the arrays, options."""
+Form = Callable[[Tensors], Convolution]
 _CHUNK = 1024
+_SEARCHES, _PLANS, _PATIENCE = 4, (10, 20), 4.0
+"""Searches among cuDNN's algorithms, which time each one once and so may miss the best; algorithms of
+the first ones and of the others; seconds after which no other one begins."""
 
 
 def version() -> str:
@@ -19,11 +26,19 @@ def version() -> str:
 
 def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
     make = _make(case)
+    if case.program in _FORMS:
+        return _searched(_FORMS[case.program][0], sets)
     return None if make is None else made([make(t) for t in sets], case.program != "histogram")
 
 
 def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
-    """By another way than the obvious one: the other layout for convolutions, convolution for a stencil."""
+    """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
+    contraction whose result stays in whatever layout the product leaves it."""
+    if case.program.startswith("ccsdt"):
+        spec = contraction(case.program)
+        return made([Kept(lambda t=t: torch.einsum(spec, t["lhs"], t["rhs"]), t["X"].copy_) for t in sets])
+    if case.program in _FORMS:
+        return _searched(_FORMS[case.program][1], sets)
     make = _OTHERS.get(case.program)
     return None if make is None else made([make(t) for t in sets])
 
@@ -44,6 +59,9 @@ def _make(case: Case) -> Make | None:
     if case.program == "matmul_scaled":
         factors = {n: case.scalars[n] for n in ("alpha", "beta")}
         return lambda t: lambda: t["C"].addmm_(t["A"], t["B"], **factors)
+    if case.program in _FORMS:
+        form = _FORMS[case.program][0]
+        return lambda t: _convolution(form, t)
     return _CALLS.get(case.program)
 
 
@@ -76,48 +94,66 @@ def _dot(t: Tensors) -> Call:
     return Kept(lambda: torch.dot(t["A"], t["B"]), t["C"].fill_)
 
 
-def _stride(t: Tensors) -> int:
-    return int((t["I"].shape[1] - t["F"].shape[1] + 1) // t["O"].shape[1])
+def _searched(form: Form, sets: Sequence[Tensors]) -> Made:
+    """The fastest of what several searches of cuDNN's find."""
+    end = time.perf_counter() + _PATIENCE
+    best: tuple[float, Made] | None = None
+    for search in range(_SEARCHES):
+        if best is not None and time.perf_counter() > end:
+            break
+        found = made([_convolution(form, t, search) for t in sets])
+        took = quick(found.calls[:1]) + quick(found.calls)
+        if best is None or took < best[0]:
+            best = took, found
+    assert best is not None
+    return best[1]
 
 
-def _conv(t: Tensors) -> Call:
+def _convolution(form: Form, t: Tensors, search: int = 0) -> Call:
+    """cuDNN is asked again where the filters are aligned otherwise, or only some algorithms are allowed."""
+    image, filters, put, options = form(t)
+    moved = torch.empty(filters.numel() + 4, dtype=filters.dtype, device=PLACE)[4 * (search % 2) :]
+    filters = moved[: filters.numel()].as_strided(filters.shape, filters.stride()).copy_(filters)
+
+    late = search >= _SEARCHES // 2
+
+    def call() -> Any:
+        torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark_limit = late, _PLANS[late]
+        return functional.conv2d(image, filters, **options)
+
+    return Kept(call, put)
+
+
+def _conv(t: Tensors) -> Convolution:
     """Channels last as in C, the filters laid out once before."""
-    stride = _stride(t)
-    image = t["I"].permute(0, 3, 1, 2)
-    filters = t["F"].permute(0, 3, 1, 2).contiguous(memory_format=torch.channels_last)
-    out = t["O"].permute(0, 3, 1, 2)
-    return Kept(lambda: functional.conv2d(image, filters, stride=stride), out.copy_)
+    image, filters, put, options = _conv_parts(t)
+    return image, filters.contiguous(memory_format=torch.channels_last), put, options
 
 
-def _conv_planes(t: Tensors) -> Call:
+def _conv_planes(t: Tensors) -> Convolution:
     """Channel by channel, image and filters laid out so once before."""
-    stride = _stride(t)
-    image, filters = (t[n].permute(0, 3, 1, 2).contiguous() for n in ("I", "F"))
-    out = t["O"].permute(0, 3, 1, 2)
-    return Kept(lambda: functional.conv2d(image, filters, stride=stride), out.copy_)
+    image, filters, put, options = _conv_parts(t)
+    return image.contiguous(), filters.contiguous(), put, options
 
 
-def _grouped_parts(t: Tensors) -> tuple[Any, Any, int]:
+def _conv_parts(t: Tensors) -> Convolution:
+    image, filters, out = (t[n].permute(0, 3, 1, 2) for n in "IFO")
+    stride = int((t["I"].shape[1] - t["F"].shape[1] + 1) // t["O"].shape[1])
+    return image, filters, out.copy_, {"stride": stride}
+
+
+def _grouped(t: Tensors) -> Convolution:
     n, g, c, h, w = t["I"].shape
     f = t["O"].shape[2]
-    return t["I"].view(n, g * c, h, w), t["weight"].view(g * f, c, *t["weight"].shape[3:]), g
+    image = t["I"].view(n, g * c, h, w)
+    filters = t["weight"].view(g * f, c, *t["weight"].shape[3:])
+    return image, filters, lambda r: t["O"].copy_(r.reshape(t["O"].shape)), {"groups": g}
 
 
-def _grouped(t: Tensors) -> Call:
-    image, filters, groups = _grouped_parts(t)
-    return Kept(
-        lambda: functional.conv2d(image, filters, groups=groups),
-        lambda r: t["O"].copy_(r.reshape(t["O"].shape)),
-    )
-
-
-def _grouped_last(t: Tensors) -> Call:
-    image, filters, groups = _grouped_parts(t)
+def _grouped_last(t: Tensors) -> Convolution:
+    image, filters, put, options = _grouped(t)
     image, filters = (x.contiguous(memory_format=torch.channels_last) for x in (image, filters))
-    return Kept(
-        lambda: functional.conv2d(image, filters, groups=groups),
-        lambda r: t["O"].copy_(r.reshape(t["O"].shape)),
-    )
+    return image, filters, put, options
 
 
 def _filter(t: Tensors) -> Call:
@@ -198,15 +234,18 @@ def _linkage(t: Tensors) -> Call:
 
 _CALLS: dict[str, Make] = {
     "matmul_init": _product, "matmul_double": _product, "batched_matmul_t": _batched_t, "dot": _dot,
-    "matmul_bias_relu": _dense, "conv2d": _conv, "conv2d_56": _conv, "grouped_conv": _grouped,
-    "filter5x5": _filter, "jacobi3d": _jacobi, "histogram": _histogram, "gather_sum": _gather,
-    "prl": _linkage, "row_argmax": _argmax,
+    "matmul_bias_relu": _dense, "filter5x5": _filter, "jacobi3d": _jacobi, "histogram": _histogram,
+    "gather_sum": _gather, "prl": _linkage, "row_argmax": _argmax,
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "prefix_sum": lambda t: lambda: torch.cumsum(t["A"], 0, out=t["S"]),
     "row_max": lambda t: lambda: torch.amax(t["A"], dim=1, out=t["best"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
 }  # fmt: skip
+_FORMS: dict[str, tuple[Form, Form]] = {
+    "conv2d": (_conv, _conv_planes), "conv2d_56": (_conv, _conv_planes),
+    "grouped_conv": (_grouped, _grouped_last),
+}  # fmt: skip
+"""Convolutions in the layout of the program's arrays, and in the other one."""
 _OTHERS: dict[str, Make] = {
-    "matmul_bias_relu": _dense_apart, "conv2d": _conv_planes, "conv2d_56": _conv_planes,
-    "grouped_conv": _grouped_last, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
+    "matmul_bias_relu": _dense_apart, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
 }  # fmt: skip

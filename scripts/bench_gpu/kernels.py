@@ -60,22 +60,22 @@ def lowered(case: Case, machine: Machine) -> Prepared:
 
 def compiled(prepared: Iterable[Prepared], arch: str, threads: int) -> None:
     """Adds the machine code, some texts at a time."""
-
-    def build(one: Prepared, name: str, text: KernelText) -> None:
+    wanted = [(p, n, t) for p in prepared for n, t in p.texts.items()]
+    with ThreadPoolExecutor(threads) as pool:
+        # NVRTC reports no registers of a text that it has compiled before
+        jobs = {
+            t.source: pool.submit(compile_cubin, t, arch) for t in {t.source: t for *_, t in wanted}.values()
+        }
+    for one, name, text in wanted:
         try:
-            cubin = compile_cubin(text, arch)
+            cubin = jobs[text.source].result()
         except Failed as failed:
             one.refused[name] = failed.diagnostics[0].headline
-            return
+            continue
         words = f"{cubin.registers} registers"
         if cubin.spill_bytes:
             words += f", {cubin.spill_bytes} bytes spilled"
         one.kernels[name] = Kernels(text, cubin.image, "; ".join([words, *cubin.warnings]))
-
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = [pool.submit(build, p, n, t) for p in prepared for n, t in p.texts.items()]
-        for job in jobs:
-            job.result()
 
 
 def keep(prepared: Sequence[Prepared], folder: Path) -> None:

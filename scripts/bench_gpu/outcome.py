@@ -26,26 +26,33 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """swapped: the peer has the first turn of a pair. chosen: the schedule to use, None: the fastest."""
+    """swapped: the peer has the first turn of a pair. chosen: the schedule to use, None: the fastest.
+    patient: torch may compile products and convolutions."""
 
     peers: tuple[str, ...]
     settings: Settings
     swapped: bool
     chosen: str | None = None
+    patient: bool = False
 
 
 @dataclass
 class Outcome:
-    """verdicts: contestant to `right`, `absent` or what went wrong. chosen: the shipped schedule that is
-    ours, empty: the derived one. sets: of arrays that cold calls go round. clock: of the GPU while it ran."""
+    """verdicts: contestant to `right`, `absent` or what went wrong. missing: peers that are not installed.
+    chosen: the shipped schedule that is ours, empty: the derived one. candidates: seconds of a warm and of a
+    cold call of each schedule that could be ours, roughly. sets: of arrays that cold calls go round. clock:
+    of the GPU while it ran. took: seconds of the arrays and of each contestant, all told."""
 
     verdicts: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
     chosen: str = ""
+    candidates: dict[str, tuple[float, float]] = field(default_factory=dict)
     warm: dict[str, Pairs] = field(default_factory=dict)
     cold: dict[str, Pairs] = field(default_factory=dict)
     sets: int = 0
     clock: str = ""
+    took: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -60,6 +67,10 @@ class Result:
     @property
     def schedule(self) -> str:
         return next((o.chosen for o in self.outcomes if o.chosen), "")
+
+    @property
+    def candidates(self) -> dict[str, tuple[float, float]]:
+        return next((o.candidates for o in self.outcomes if o.candidates), {})
 
     def pairs(self, peer: str, cold: bool) -> Pairs:
         return [p for o in self.outcomes for p in (o.cold if cold else o.warm).get(peer, [])]

@@ -5,6 +5,7 @@ __device__ void multiply_add(T *sink, int rounds) {
   T x[16], a = T(0.999999), b = T(threadIdx.x) * T(1e-7);
 #pragma unroll
   for (int i = 0; i < 16; i++) x[i] = T(i + 1);
+#pragma unroll 16
   for (int k = 0; k < rounds; k++)
 #pragma unroll
     for (int i = 0; i < 16; i++) x[i] = x[i] * a + b;

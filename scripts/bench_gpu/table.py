@@ -27,11 +27,16 @@ captured, and launching them counts.
 *warm*: the same arrays in every call; *cold*: calls go round sets of arrays that together exceed the L2 cache
 two and a half times. *of copy*: our speed in parts of that of a plain copy of as many bytes (where the case
 mostly reads: of a plain read), timed likewise, cold. *of peak*: the case's operations in parts of the
-measured rate of multiply-adds, no tensor cores. *default reaches*: the speed of the schedule that mdh derives
-when none is given, in parts of the shipped one's. Where several schedules ship for a case, ours is the
-fastest of them; *(default)*: none ships or fits, and the derived one is ours. Programs that add to what their
-output holds are compared with library calls that only write it. Single precision means just that: no TF32, no
-emulation."""
+measured rate of multiply-adds, no tensor cores. Ours is the fastest of the schedules that ship for the case
+and of the one that mdh derives when none is given, marked *(default)*; *default reaches*: the derived one's
+speed in parts of ours.
+
+cuDNN's algorithms are the fastest of several searches, cuBLASLt's of all that its heuristic names and of many
+drawn at random. *torch, other form*: convolutions channel by channel, stencils as convolutions,
+products apart from what follows them, contractions without the copy into the order that the program asks for.
+torch.compile (max-autotune) takes part where it writes kernels of its own, with `--compile` everywhere.
+Programs that add to what their output holds are compared with library calls that only write it. Single
+precision means just that: no TF32, no emulation."""
 
 
 def page(
@@ -47,7 +52,7 @@ def page(
     shown = [p for p in PEERS if any(r.pairs(p, False) for r in results)]
     lines = [
         "# mdh on the GPU", "", *intro.splitlines(), "", *(f"- {n}: {v}" for n, v in versions.items()),
-        _limits(peaks), *_noise(results), *_clocks(results), "", *_summary(results), "",
+        _limits(peaks), *_noise(results), *_clocks(results), *_missing(results), "", *_summary(results), "",
         "## Ours and the best peer", "",
         "| case | warm µs | best peer | best / ours | cold µs | best peer | best / ours | of copy | of peak "
         "| default reaches | schedule |",
@@ -79,7 +84,7 @@ def raw(r: Result) -> dict[str, Any]:
         "processes": [
             {
                 "verdicts": o.verdicts, "notes": o.notes, "chosen": o.chosen, "sets": o.sets,
-                "clock": o.clock, "warm": o.warm, "cold": o.cold,
+                "clock": o.clock, "candidates": o.candidates, "took": o.took, "warm": o.warm, "cold": o.cold,
             }
             for o in r.outcomes
         ],
@@ -95,7 +100,7 @@ def _row(r: Result, peaks: Mapping[bool, float]) -> str:
         best = r.best(cold)
         cells += [_us(r.ours(cold)), TITLES[best[0]] if best else "", f"**{best[1]:.2f}**" if best else ""]
     cells += [_share(r.ratio(PLAIN, True)), _of_peak(r, peaks)]
-    reached = r.ratio(DEFAULT, False)
+    reached = r.ratio(DEFAULT, False) if r.schedule else 1.0
     cells += [f"{1 / reached:.0%}" if reached else "", r.schedule]
     return "| " + " | ".join(cells) + " |"
 
@@ -146,6 +151,11 @@ def _clocks(results: Sequence[Result]) -> list[str]:
     return [f"- SM clock, power, temperature: {found[0]} at first, {found[-1]} at last"]
 
 
+def _missing(results: Sequence[Result]) -> list[str]:
+    names = {n for r in results for o in r.outcomes for n in o.missing}
+    return [f"- not installed: {', '.join(TITLES[p] for p in PEERS if p in names)}"] if names else []
+
+
 def _summary(results: Sequence[Result]) -> list[str]:
     out = list[str]()
     for title, some in _groups(results).items():
@@ -182,8 +192,14 @@ def _left(results: Sequence[Result]) -> list[str]:
         for n, words in r.resources.items()
         if n == (r.schedule or DEFAULT) and ("spilled" in words or "warning" in words)
     ]
+    slower = [
+        f"- {r.case.name}: {', '.join(f'{n} {_us(warm)}, {_us(cold)}' for n, (warm, cold) in known)}"
+        for r in results
+        if (known := sorted(r.candidates.items(), key=lambda c: sum(c[1])))[1:]
+    ]
     out = list[str]()
     for title, some in (
+        ("Schedules that could be ours, µs warm and cold, roughly", slower),
         ("Wrong or failed", failed), ("Schedules that do not fit", refused),
         ("Kernels of ours that spill or that the compiler warns of", spilled),
     ):  # fmt: skip

@@ -71,6 +71,7 @@ class Contest:
     ) -> None:
         self.worker, self.case, self.kernels, self.order, self.out = worker, case, kernels, order, out
         self.settings = order.settings
+        self._since = time.perf_counter()
         self.program = program_of(case)
         cache = max(worker.device.machine.caches)
         out.sets = arrays.set_count(case, self.program, cache)
@@ -78,9 +79,11 @@ class Contest:
         # scaled programs read what their outputs hold, so each contestant begins from the same
         self.start = {n: self.sets[0][n].clone() for n in written(self.program) if n in self.sets[0]}
         self.expected = arrays.expected(case, self.program, self.sets[0])
+        self._took("arrays")
 
     def run(self) -> None:
         mine = self._ours()
+        self._took("choice")
         if mine is None:
             return
         self.out.notes[OURS] = mine.note
@@ -88,32 +91,48 @@ class Contest:
         first = {cold: runner(_calls(mine, cold), turn) for cold in (False, True)}
         _heat(first[False])
         self._pair(AGAIN, mine, first)
+        self._took(OURS)
         for name, make in self._peers().items():
             made = self._judged(name, make)
             if made is not None:
                 if made.note:
                     self.out.notes[name] = made.note
                 self._pair(name, made, first)
+            self._took(name)
         if self.case.like:
             moved = moved_bytes(self.case, self.program)
             plain = self.worker.roof.plain(self.case.like, moved, self.out.sets)
             self._guarded(PLAIN, lambda: self._pairs(PLAIN, plain, first[True], True))
+            self._took(PLAIN)
+
+    def _took(self, name: str) -> None:
+        now = time.perf_counter()
+        self.out.took[name], self._since = round(now - self._since, 3), now
 
     def _ours(self) -> Made | None:
-        """The fastest right one of the shipped schedules, else the derived one."""
-        names = [n for n in self.kernels if n != DEFAULT]
+        """The fastest right one of the shipped schedules and the derived one."""
+        names = list(self.kernels)
         if self.order.chosen is not None:
-            names = [n for n in names if n == self.order.chosen]
-        found = list[tuple[float, str, Made]]()
-        for name in names:
-            made = self._judged(name, lambda name=name: self._bound(name))  # type: ignore[misc]
-            if made is not None:
-                self._guarded(name, lambda m=made, n=name: found.append((quick(m.calls), n, m)))  # type: ignore[misc]
-        if found:
-            _, self.out.chosen, made = min(found, key=lambda f: f[0])
-            self.out.verdicts[OURS] = RIGHT
-            return made
-        return self._judged(OURS, lambda: self._bound(DEFAULT)) if DEFAULT in self.kernels else None
+            names = [n for n in names if n == (self.order.chosen or DEFAULT)]
+        right = {
+            name: made
+            for name in names
+            if (made := self._judged(name, lambda name=name: self._bound(name))) is not None  # type: ignore[misc]
+        }
+        times = self.out.candidates
+        for name, made in right.items():
+            if not times:
+                _heat(runner(made.calls[:1], self.settings.turn))
+            self._guarded(
+                name,
+                lambda m=made, n=name: times.update({n: (quick(m.calls[:1]), quick(m.calls))}),  # type: ignore[misc]
+            )
+        if not times:
+            return None
+        name = min(times, key=lambda n: sum(times[n]))
+        self.out.chosen = "" if name == DEFAULT else name
+        self.out.verdicts[OURS] = RIGHT
+        return right[name]
 
     def _bound(self, name: str) -> Made:
         worker = self.worker
@@ -128,7 +147,7 @@ class Contest:
             "cublaslt": lambda: worker.lt.prepare(case, sets, self.settings.tuning) if worker.lt else None,
             "cub": lambda: worker.cub.prepare(case, sets),
             "cutensor": lambda: by_cupy.cutensor(case, sets),
-            "compiled": lambda: by_compile.prepare(case, sets),
+            "compiled": lambda: by_compile.prepare(case, sets, self.order.patient),
         }
         chosen = {n: every[n] for n in self.order.peers if n in every}
         if self.out.chosen and DEFAULT in self.kernels and DEFAULT in self.order.peers:
@@ -153,8 +172,9 @@ class Contest:
                 self.out.verdicts[name] = arrays.judged(self.case, first, self.expected)
                 if self.out.verdicts[name] != RIGHT:
                     return None
-        except ImportError as error:
-            self.out.verdicts[name] = f"{ABSENT} ({error})".replace("\n", " ")[:200]
+        except ImportError:
+            self.out.verdicts[name] = ABSENT
+            self.out.missing |= {name}
             return None
         except Exception as error:
             self.out.verdicts[name] = _said(error)
