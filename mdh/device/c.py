@@ -62,7 +62,9 @@ class CDevice:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        return self.compiler.version, self.compiler.macros, *self.compiler.options
+        # all that it is told, CC's options among it
+        compiler = self.compiler
+        return compiler.version, compiler.macros, *compiler.command, *compiler.options
 
     def ready(self) -> None:
         same_process("OpenMP")
@@ -94,7 +96,8 @@ class CDevice:
         except (OSError, AttributeError) as error:
             headline = f"the machine code of `{text.name}` cannot be loaded: {error}"
             witness = (("verb", "load"), ("status", type(error).__name__))
-            raise Failed(Diagnostic("D105", headline[:300], witness=witness)) from error
+            hint = "files in TMPDIR (or /tmp) must be allowed to be executed" if "map" in str(error) else ""
+            raise Failed(Diagnostic("D105", headline[:300], help=hint, witness=witness)) from error
 
     def flush(self) -> int:
         self.ready()

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from mdh.diagnostics import Diagnostic, Failed, fail
-from mdh.target.nvrtc import keep_source
+from mdh.target.kept import keep_source
 from mdh.target.text import KernelText
 
 NAMES = ("cc", "gcc", "clang")
@@ -22,8 +22,8 @@ _PEELED = ("--param=max-completely-peeled-insns=1000", "--param=max-completely-p
 """GCC's bounds on loops that it unrolls as a whole, raised to where Clang's are: short reductions whose sums
 stay in registers gain a third."""
 _SECONDS = 300.0
+_OTHER = "on Debian or Ubuntu: apt-get install gcc; or name one in the variable CC"
 _VECTORS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__AVX__", 32))
-_PROBE = "#ifdef _OPENMP\nint mdh_openmp;\n#endif\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,36 +58,49 @@ def find_compiler() -> Compiler:
 
 @cache
 def _examined(wanted: str, path: str) -> Compiler:
-    command = tuple(shlex.split(wanted)) or next(((n,) for n in NAMES if shutil.which(n, path=path)), ())
-    if not command or shutil.which(command[0], path=path) is None:
-        said = f"`{wanted}` (of the variable CC) is not there" if wanted else f"none of {', '.join(NAMES)}"
-        raise fail(
-            "D113", f"there is no C compiler for the device `c`: {said}",
-            help="on Debian or Ubuntu: apt-get install gcc; or name one in the variable CC",
-        )  # fmt: skip
-    version = _said((*command, "--version"))
+    command = _command(wanted, path)
+    said = shlex.join(command)
+    version, why = _said((*command, "--version"))
     if version is None:
-        raise fail("D113", f"the C compiler `{shlex.join(command)}` does not start")
+        raise fail("D113", f"the C compiler `{said}` does not start{why}")
     for native in (*((n,) for n in _NATIVE), ()):
-        macros = _said((*command, *native, "-fopenmp", "-dM", "-E", "-x", "c", os.devnull))
-        if macros is not None:
-            if "_OPENMP" not in macros:
-                break
+        macros, _ = _said((*command, *native, "-fopenmp", "-dM", "-E", "-x", "c", os.devnull))
+        if macros is not None and "_OPENMP" in macros:
             return Compiler(command, version.splitlines()[0].strip(), native, macros)
+    plain, why = _said((*command, "-dM", "-E", "-x", "c", os.devnull))
+    if plain is None or "__STDC__" not in plain:
+        raise fail("D113", f"`{said}` is no C compiler, or does not take its options{why}", help=_OTHER)
     raise fail(
-        "D113", f"the C compiler `{shlex.join(command)}` has no OpenMP",
+        "D113", f"the C compiler `{said}` has no OpenMP",
         help="kernels in C share their work by it: install it for this compiler, or name another one in CC",
     )  # fmt: skip
 
 
-def _said(command: Sequence[str]) -> str | None:
+def _command(wanted: str, path: str) -> tuple[str, ...]:
+    """The words of `$CC`, or the first of NAMES that is there; the compiler by its whole path."""
+    try:
+        words = shlex.split(wanted) or [n for n in NAMES if shutil.which(n, path=path)][:1]
+    except ValueError as error:
+        raise fail("D113", f"the variable CC is no command: `{wanted}` ({error})", help=_OTHER) from error
+    found = shutil.which(words[0], path=path) if words else None
+    if found is None:
+        said = f"`{wanted}` (of the variable CC) is not there" if wanted else f"none of {', '.join(NAMES)}"
+        raise fail("D113", f"there is no C compiler for the device `c`: {said}", help=_OTHER)
+    return os.path.abspath(found), *words[1:]
+
+
+def _said(command: Sequence[str]) -> tuple[str | None, str]:
+    """What a command prints, None where it fails, and then why, as the end of a sentence."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=60, check=False
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 and done.stdout.strip() else None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, f": {getattr(error, 'strerror', None) or error}"
+    if done.returncode == 0 and done.stdout.strip():
+        return done.stdout, ""
+    lines = done.stderr.strip().splitlines()
+    return None, f": {lines[0].strip()[:200]}" if lines else ""
 
 
 def compiled(text: KernelText, compiler: Compiler) -> bytes:
@@ -104,7 +117,6 @@ def compiled(text: KernelText, compiler: Compiler) -> bytes:
                 errors="replace",
                 timeout=_SECONDS,
                 check=False,
-                cwd=name,
             )
         except subprocess.TimeoutExpired as error:
             headline = f"the C compiler did not finish `{text.name}` in {_SECONDS:.0f} s"
@@ -113,18 +125,27 @@ def compiled(text: KernelText, compiler: Compiler) -> bytes:
             headline = f"the C compiler does not start: {error.strerror or error}"
             raise fail("D113", headline, help="name another one in the variable CC") from error
         if done.returncode or not library.exists():
-            raise _refused(text, compiler, done.stderr)
+            raise _refused(text, compiler, done.stderr, source)
         return library.read_bytes()
 
 
-def _refused(text: KernelText, compiler: Compiler, log: str) -> Failed:
-    first = next((line.strip() for line in log.splitlines() if re.search(r"\berror\b", line)), "no message")
+def _refused(text: KernelText, compiler: Compiler, log: str, source: Path) -> Failed:
+    said = shlex.join(compiler.command)
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    first = next((line for line in lines if re.search(r"\berror\b", line)), None)
+    if first is None:
+        # no line of the text is to blame
+        why = lines[0][:300] if lines else "it says nothing"
+        raise fail("D113", f"the C compiler `{said}` fails: {why}", help="it needs room in TMPDIR, or /tmp")
+    if "omp" in first and ("cannot find" in log or "not found" in log):
+        headline = f"the C compiler `{said}` finds no OpenMP library"
+        return fail("D113", headline, help="install libgomp (GCC) or libomp (Clang), or name another in CC")
     path = keep_source(text)
     log_path = path.with_suffix(".log")
-    log_path.write_text(log, encoding="utf-8")
-    if "omp" in first and ("cannot find" in log or "not found" in log):
-        headline = f"the C compiler `{shlex.join(compiler.command)}` finds no OpenMP library"
-        return fail("D113", headline, help="install libgomp (GCC) or libomp (Clang), or name another in CC")
+    log_path.write_text(log.replace(str(source), str(path)), encoding="utf-8")
     headline = f"the C compiler refuses the kernel text of `{text.name}`"
-    notes = (first[:300], f"the text is kept in {path}, the compiler's messages in {log_path}")
+    notes = (
+        first.replace(str(source), str(path))[:300],
+        f"the text is kept in {path}, the compiler's messages in {log_path}",
+    )
     return Failed(Diagnostic("D103", headline, notes=notes))

@@ -24,7 +24,7 @@ from mdh.device.arguments import scalar_value, written_buffers
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import load_machine
 from mdh.reference.numbers import Array
-from mdh.target.nvrtc import keep_source
+from mdh.target.kept import keep_source
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 TITLE = "Oclgrind Simulator"

@@ -4,7 +4,7 @@ import re
 
 from mdh.device.opencl_door import cl
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.target.nvrtc import keep_source
+from mdh.target.kept import keep_source
 from mdh.target.text import KernelText
 
 _NO_MEMORY = (

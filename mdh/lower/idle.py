@@ -17,7 +17,7 @@ from mdh.lower.nest import Nest, Scope, key_of
 from mdh.lower.order import Point
 
 
-def lanes_of(nest: Nest, level: Level) -> Level | None:
+def vector_level(nest: Nest, level: Level) -> Level | None:
     """The vector level that is `level` itself or directly inside of it in its dim."""
     mine = nest.levels.by_dim[level.dim]
     inner = mine[mine.index(level) :]
@@ -26,7 +26,7 @@ def lanes_of(nest: Nest, level: Level) -> Level | None:
 
 def may_idle(nest: Nest, level: Level, scope: Scope) -> bool:
     """Lanes of this level may compute past the edge; the buffers that they read past it get their slack."""
-    lanes = lanes_of(nest, level)
+    lanes = vector_level(nest, level)
     if not nest.cpu or lanes is None or nest.stage.dims[level.dim].kind is not DimKind.CC:
         return False
     if nest.leaf is not None or not all(_held(nest, f, scope) for f in range(len(nest.folds))):

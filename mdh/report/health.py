@@ -9,6 +9,9 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Literal
 
+from mdh.device.c_compiler import find_compiler
+from mdh.diagnostics import Failed
+
 State = Literal["ok", "absent", "broken"]
 
 
@@ -99,15 +102,13 @@ def _driver() -> Finding:
 
 
 def _c_compiler() -> Finding:
-    found = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
-    if found is None:
-        return Finding(
-            "C compiler",
-            "absent",
-            "builds OpenCL host drivers",
-            fix="on Debian or Ubuntu: apt-get install gcc",
-        )
-    return Finding("C compiler", "ok", found)
+    purpose = "device c, and programs of `mdh compile -o`"
+    try:
+        found = find_compiler()
+    except Failed as failed:
+        why = failed.diagnostics[0]
+        return Finding("C compiler", "absent", f"{purpose}: {why.headline}", fix=why.help or "")
+    return Finding("C compiler", "ok", f"{found.command[0]}, {found.version}, {purpose}")
 
 
 def _tool(name: str, purpose: str) -> Finding:

@@ -20,8 +20,6 @@ VALUE = {
     "i8": "int8_t", "i16": "int16_t", "i32": "int", "i64": "int64_t",
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
 }  # fmt: skip
-PREDICATES = frozenset({"isnan", "isinf", "isfinite", "signbit"})
-"""Macros of C that take both widths."""
 _MOST = 64
 """Turns by which a loop of an unknown number of them is unrolled."""
 
@@ -54,6 +52,11 @@ class C(OpenCL):
     def chosen(self, mask: Piece, then: str, other: str, dtype: DType, lanes: int) -> Piece:
         return Piece(f"pick_{self.value_type(dtype, lanes)}({mask.text}, {then}, {other})", POSTFIX)
 
+    def alike(self, then: str, other: str, dtype: DType, lanes: int) -> str:
+        """What is read at any address has a type of its own, and both sides must be of one type."""
+        kind = self.value_type(dtype, lanes)
+        return f"({kind})({then}) : ({kind})({other})"
+
     def numbers(self, dtype: DType, values: str, lanes: int) -> Piece:
         return Piece(f"({self.value_type(dtype, lanes)}){{{values}}}", POSTFIX)
 
@@ -84,13 +87,11 @@ class C(OpenCL):
     def call(self, e: Call, scope: Scope) -> Piece:
         lanes = lanes_of(e, scope)
         args = ", ".join(widened(a, lanes, scope, self) for a in e.args)
-        name = self.function(e.fn, e.dtype if e.fn not in PREDICATES else e.args[0].dtype)
+        name = self.function(e.fn, e.dtype)
         return Piece(f"{name if lanes == 1 else f'{name}_x{lanes}'}({args})", POSTFIX)
 
     def function(self, fn: str, dtype: DType) -> str:
         """C's name for the type; integers have functions of ours, whose names end in the type."""
-        if fn in PREDICATES:
-            return fn
         if not dtype.is_float:
             return f"{fn.removeprefix('i') if fn in ('imin', 'imax') else fn}_{dtype.name}"
         return fn if dtype == F64 else fn + "f"

@@ -7,7 +7,7 @@ make one instruction of them where there is one, if the loop is marked, lest it 
 import re
 
 from mdh.ir.dtype import BY_NAME, F32, F64, DType
-from mdh.target.c import PREDICATES, VALUE
+from mdh.target.c import VALUE
 from mdh.target.operators import OPERATORS, combined, swizzle
 
 _VECTOR = r"(?:f32|f64|[iu](?:8|16|32|64))x\d+"
@@ -85,19 +85,18 @@ def _by_lanes(name: str, function: str, made: str, given: tuple[str, ...], lanes
 """
 
 
-_TWO = frozenset({"pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign"})
+_ARGUMENTS = dict.fromkeys(("pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign"), 2) | {"fma": 3}
+"""Of the functions that take more than one."""
 
 
-def _function(name: str, function: str, integer: str | None, lanes: int) -> str | None:
+def _function(name: str, function: str, integer: str | None, lanes: int) -> str:
     if integer is not None:
-        return _by_lanes(
-            name, function, integer, (integer,) * (1 if function.startswith("abs") else 2), lanes
-        )
+        count = 1 if function.startswith("abs") else 2
+        return _by_lanes(name, function, integer, (integer,) * count, lanes)
     single = function.endswith("f") and function != "erf"
-    kind = F32 if single or function in PREDICATES else F64
-    count = 2 if function.removesuffix("f") in _TWO or function in _TWO else 1
-    made = "i32" if function in PREDICATES else kind.name
-    return _by_lanes(name, function, made, (kind.name,) * count, lanes)
+    kind = (F32 if single else F64).name
+    count = _ARGUMENTS.get(function.removesuffix("f") if single else function, 1)
+    return _by_lanes(name, function, kind, (kind,) * count, lanes)
 
 
 def _integer(name: str, function: str, kind: str) -> str:

@@ -1,5 +1,6 @@
 """A kernel and the head of a file in C: a function for a work-group, and a loop that OpenMP shares out."""
 
+import re
 from collections.abc import Mapping
 from math import prod
 
@@ -9,6 +10,7 @@ from mdh.target.dialect import Scope
 from mdh.target.shared import Slot, shared_layout
 from mdh.target.signature import assemble, scope_of, wrapped
 from mdh.target.statements import indented
+from mdh.target.words import MATH
 
 LINE = 64
 """Bytes that a packed buffer is aligned to: a line of the caches."""
@@ -29,26 +31,30 @@ def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str,
     else:
         # a function of its own, since what OpenMP makes of a loop's body forgets `restrict`
         head, one = "static inline void", f"{entry}_group"
-        text = assemble(kernel, (), f"{head} {one}", [*params, "int group"], first, dialect, scope)
+        counter = "int" if groups < 1 << 31 else "int64_t"
+        text = assemble(kernel, (), f"{head} {one}", [*params, f"{counter} group"], first, dialect, scope)
         named = [scope.name(n) for n in (*(b.name for b in kernel.buffers), *(n for n, _ in kernel.scalars))]
-        text += "\n" + _shared_out(entry, one, params, named, groups)
+        text += "\n" + _shared_out(entry, one, params, named, groups, counter)
     return text, (slots[-1].end if slots else 0, 0)
 
 
-def _shared_out(entry: str, one: str, params: list[str], named: list[str], groups: int) -> str:
+def _shared_out(entry: str, one: str, params: list[str], named: list[str], groups: int, counter: str) -> str:
     """The kernel: groups in any order, each by one thread."""
     lines = [
         *wrapped(f"void {entry}", params),
         "{",
         "    #pragma omp parallel for schedule(dynamic)",
-        f"    for (int group = 0; group < {groups}; ++group)",
+        f"    for ({counter} group = 0; group < {groups}; ++group)",
         *indented(indented(wrapped(one, [*named, "group"]))),
     ]
     return "\n".join(lines) + ";\n}\n"
 
 
-def c_prologue() -> str:
-    return "#include <math.h>\n#include <stdint.h>\n"
+def c_prologue(text: str) -> str:
+    """The headers that `text` needs."""
+    words = set(re.findall(r"\w+", text))
+    floats = {name + end for name in MATH for end in ("", "f")} | {"INFINITY", "NAN"}
+    return ("#include <math.h>\n" if words & floats else "") + "#include <stdint.h>\n"
 
 
 def _parameter(buf: Buf, scope: Scope) -> str:

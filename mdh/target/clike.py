@@ -18,6 +18,7 @@ RANK = {
 
 ASSIGNMENT, CONDITIONAL, UNARY, POSTFIX = 2, 3, 14, 16
 
+_COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _BITS = frozenset({"&", "|", "^", "<<", ">>"})
 
 
@@ -68,7 +69,10 @@ def _binary(e: Binary, scope: Scope, dialect: Dialect) -> Piece:
 
 
 def _confusing(outer: str, inner: str) -> bool:
-    """Pairs whose order few readers know and compilers warn about: && in ||, sums in bit operators."""
+    """Pairs whose order few readers know and compilers warn about: && in ||, sums in bit operators, and
+    comparisons of comparisons."""
+    if outer in _COMPARED and inner in _COMPARED:
+        return True
     if {outer, inner} & _BITS:
         return outer != inner or outer in ("<<", ">>")
     return outer == "||" and inner == "&&"

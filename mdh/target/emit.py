@@ -16,6 +16,7 @@ from mdh.target.names import rename
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
 
+_COMMENT = re.compile(r"//.*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -38,11 +39,19 @@ PRINTERS = {
         opencl_helpers.helper,
         vectors=True,
     ),
-    "c": Printer(c_kernel, lambda *_: c_prologue(), c_helpers.helper, vectors=True),
+    "c": Printer(c_kernel, lambda text, _: c_prologue(text), c_helpers.helper, vectors=True),
 }
 
 
-C_OPTIONS = ("-std=gnu11", "-O3", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fwrapv")
+C_OPTIONS = (
+    "-std=gnu11",
+    "-O3",
+    "-fopenmp",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fwrapv",
+    "-Wno-psabi",
+)
 """Integers wrap, as in the other languages: sums in another order may pass what C's own stay below."""
 
 
@@ -58,8 +67,9 @@ def emit(module: Module, program: Program) -> KernelText:
         texts.append(text)
         kernels.append(_entry_point(kernel, entry, shared, program))
     body = "\n".join(texts)
-    helpers = _definitions(body, printer.helper)
-    prologue = printer.prologue(helpers + body, program.strict_fp)
+    said = _COMMENT.sub("", body)
+    helpers = _definitions(said, printer.helper)
+    prologue = printer.prologue(helpers + said, program.strict_fp)
     head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
     source = "\n".join(part for part in (head, prologue, helpers, body) if part)
     return KernelText(

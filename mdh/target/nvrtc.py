@@ -2,7 +2,6 @@
 
 import ctypes
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.target.kept import keep_source
 from mdh.target.text import KernelText
 
 
@@ -113,14 +113,6 @@ def resources(log: str) -> dict[str, Resources]:
                 shared=_number(r"(\d+) bytes smem", part),
             )
     return out
-
-
-def keep_source(text: KernelText) -> Path:
-    """Write the text where the user can open it; the name follows from the text."""
-    suffix = {"cuda": "cu", "opencl": "cl", "c": "c"}[text.language]
-    path = Path(tempfile.gettempdir()) / f"mdh-{text.name}-{text.digest[:12]}.{suffix}"
-    path.write_text(text.source)
-    return path
 
 
 def _refused(text: KernelText, arch: str, log: str) -> Failed:

@@ -52,6 +52,9 @@ class OpenCL:
         test = mask.text if mask.rank > CONDITIONAL else f"({mask.text})"
         return Piece(f"{test} ? {then} : {other}", CONDITIONAL)
 
+    def alike(self, then: str, other: str, dtype: DType, lanes: int) -> str:
+        return f"{then} : {other}"
+
     def numbers(self, dtype: DType, values: str, lanes: int) -> Piece:
         return Piece(f"({self.value_type(dtype, lanes)})({values})", UNARY)
 

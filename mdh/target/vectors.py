@@ -7,9 +7,9 @@ wide as its values; both sides of a selection and all arguments of a function mu
 from typing import Protocol
 
 from mdh.ir.dtype import F32, I8, I16, I32, I64, DType
-from mdh.ir.expr import COMPARISONS, Binary, Call, Const, Expr, Load, Select, Unary
+from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Load, Select, Unary
 from mdh.ir.kernel import Space
-from mdh.target.clike import CONDITIONAL, POSTFIX, RANK, UNARY, lanes_of, place, text
+from mdh.target.clike import CONDITIONAL, POSTFIX, RANK, UNARY, lanes_of, place, render, text
 from mdh.target.dialect import Dialect, Piece, Scope
 
 MASKS = {8: I8, 16: I16, 32: I32, 64: I64}
@@ -30,6 +30,9 @@ class Vectors(Dialect, Protocol):
 
     def chosen(self, mask: Piece, then: str, other: str, dtype: DType, lanes: int) -> Piece:
         """Lane by lane `then` where the mask is set, else `other`."""
+
+    def alike(self, then: str, other: str, dtype: DType, lanes: int) -> str:
+        """Both sides of a choice that a scalar makes, `then : other`."""
 
     def numbers(self, dtype: DType, values: str, lanes: int) -> Piece:
         """The vector of these numbers, in a list."""
@@ -53,7 +56,11 @@ def vector_piece(e: Expr, scope: Scope, dialect: Vectors) -> Piece | None:
             if lanes_of(cond, scope) > 1:
                 mask = _mask(cond, lanes, value_bits(dtype), scope, dialect)
                 return dialect.chosen(mask, first, second, dtype, lanes)
-            return Piece(f"{text(cond, scope, dialect, CONDITIONAL + 1)} ? {first} : {second}", CONDITIONAL)
+            test = cond if not cond.dtype.is_float else Binary("!=", cond, Const(0, cond.dtype), I32)
+            sides = dialect.alike(first, second, dtype, lanes)
+            return Piece(f"{text(test, scope, dialect, CONDITIONAL + 1)} ? {sides}", CONDITIONAL)
+        case Binary("<<" | ">>" as op, left, right, t) if left.dtype != right.dtype:
+            return render(Binary(op, left, Cast(right, left.dtype), t), scope, dialect)
         case Binary(op, _, _, _) if op in COMPARISONS:
             return _truth(e, lanes, scope, dialect)
         case Unary("!", _, _):

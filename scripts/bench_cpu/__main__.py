@@ -54,6 +54,11 @@ def main(argv: Sequence[str]) -> int:
             tuple(given.peer) or table.PEERS, tuple(given.device) or DEVICES, Path(folder), threads,
             given.one_core, default=not given.no_default,
         )  # fmt: skip
+        for device, why in contest.absent.items():
+            sys.stderr.write(f"{device} takes no part: {why}\n")
+        if not contest.ours:
+            contest.stop()
+            return 1
         try:
             for case in chosen:
                 results.append(contest.run(case, settings))

@@ -1,4 +1,4 @@
-"""Each program by mdh on an OpenCL device, arguments bound once, as a C program would launch it."""
+"""Each program by mdh on one of our devices, arguments bound once, as a C program would launch it."""
 
 from pathlib import Path
 

@@ -121,7 +121,7 @@ class Process:
 
 class Contest:
     """All processes. names: of the peers; default: ours without a schedule's file takes part, too; devices:
-    on which ours runs, a process each."""
+    on which ours runs, a process each; `absent`: those that cannot be opened, and why."""
 
     def __init__(
         self, names: tuple[str, ...], devices: tuple[str, ...], folder: Path, threads: int, alone: bool,
@@ -132,8 +132,10 @@ class Contest:
 
         self.folder = folder
         self.roof = Process("roof", serve_roof, folder, threads)
-        self.ours = {d: made("ours", d) for d in devices}
-        self.defaults = {d: made("default", d) for d in devices} if default else {}
+        asked = {d: made("ours", d) for d in devices}
+        self.absent = {d: p.version for d, p in asked.items() if p.state != "ready"}
+        self.ours = {d: p for d, p in asked.items() if d not in self.absent}
+        self.defaults = {d: made("default", d) for d in self.ours} if default else {}
         self.peers = {n: made(n, devices[0]) for n in names}
         pids = [p.process.pid for p in self._every()]
         self.meter = Meter([p for p in pids if p is not None])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mdh.device.api import open_device
+from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from scripts.bench_cpu import by_gcc, by_mkl, by_numpy, ours
 from scripts.bench_cpu.cases import Case
@@ -164,6 +165,10 @@ def serve(connection: Connection, name: str, device: str, folder: Path, threads:
         contestant = Contestant(name, device, folder, threads, alone)
     except ImportError as error:
         connection.send(("absent", str(error)))
+        return
+    except Failed as failed:
+        why = failed.diagnostics[0]
+        connection.send(("absent", f"{why.code}: {why.headline}"))
         return
     connection.send(("ready", contestant.version))
     while (order := connection.recv()) is not None:

@@ -12,6 +12,9 @@ from mdh.device.c import CDevice
 from mdh.diagnostics import Failed
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U8, DType
 from mdh.ir.kernel import Launch, Module
+from mdh.machine import load_machine
+from mdh.pipeline import Pipeline
+from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.folder import folder
 from mdh.target.text import KernelText
@@ -144,3 +147,114 @@ def test_folder_runs_and_agrees(tmp_path: Path) -> None:
         [str(tmp_path / "scaled"), "--repeat", "2"], capture_output=True, text=True, check=False
     )
     assert done.stdout.startswith("scaled: ok (worst error 0), 2 runs, median "), done.stderr
+
+
+def built(device: CDevice, code: str, schedule: str, arrays: Arrays, **scalars: float) -> Arrays:
+    """The C function by a schedule on arrays."""
+    run = Pipeline()
+    program = run.read(Source("f.c", code))
+    plan = run.check(program, run.schedule(Source("f.mdh", schedule)), device.machine, "c").plan
+    typed = {s.name: NUMPY[s.dtype.name](scalars[s.name]) for s in program.scalars}
+    return ran(device, run.emit(run.lower(plan), program), arrays, typed)
+
+
+VECTORS = "1: (de-)comp( 8 ) ( {} ; ^ ) ( FOR.1 )\n2: (de-)comp( 1 ) ( {} ; ^ ) ( VEC.x )\n"
+X = np.arange(64, dtype=np.float32)
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+@pytest.mark.parametrize("other", ["2.0f", "b[i] * 2.0f", "-b[i]"])
+def test_scalars_choose_between_vectors(device: CDevice, other: str, kind: str) -> None:
+    code = (
+        f"void f(const float b[64], float c[64], {kind} s)"
+        f"{{ for (int i = 0; i < 64; i++) c[i] = s ? b[i] : {other}; }}"
+    )
+    arrays = {"b": X, "c": np.zeros_like(X)}
+    schedule = VECTORS.format("^", "^")
+    for s, want in ((1, X), (0, {"2.0f": 2 + 0 * X, "b[i] * 2.0f": 2 * X, "-b[i]": -X}[other])):
+        assert (built(device, code, schedule, arrays, s=s)["c"] == want).all()
+
+
+def test_functions_of_three_arguments(device: CDevice) -> None:
+    code = (
+        "#include <math.h>\nvoid f(const float b[64], float c[64])"
+        "{ for (int i = 0; i < 64; i++) c[i] = fmaf(b[i], b[i], 3.0f); }"
+    )
+    out = built(device, code, VECTORS.format("^", "^"), {"b": X, "c": np.zeros_like(X)})
+    assert (out["c"] == X * X + 3).all()
+
+
+def test_shifts_by_counts_of_another_width(device: CDevice) -> None:
+    code = (
+        "#include <stdint.h>\nvoid f(const uint64_t a[64], const int s[64], uint64_t c[64])"
+        "{ for (int i = 0; i < 64; i++) c[i] = a[i] >> s[i]; }"
+    )
+    a, s = np.arange(64, dtype=np.uint64) << np.uint64(40), np.arange(64, dtype=np.int32)
+    out = built(device, code, VECTORS.format("^, ^", "^, ^"), {"a": a, "s": s, "c": np.zeros_like(a)})
+    assert (out["c"] == a >> s.astype(np.uint64)).all()
+
+
+TWO = """void two(const float A[64], float S[64], float S_group[64]) {
+  for (int i = 0; i < 64; i++) S[i] = A[i] + 1.0f;
+  for (int i = 0; i < 64; i++) S_group[i] = S[63 - i] * 2.0f;
+}
+"""
+STAGES = "stage {} {{ 1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x ) }}\n"
+
+
+def test_names_of_group_functions_are_kept_free(device: CDevice) -> None:
+    arrays = {"A": X, "S": np.zeros_like(X), "S_group": np.zeros_like(X)}
+    out = built(device, TWO, STAGES.format("S") + STAGES.format("S_group"), arrays)
+    assert (out["S_group"] == 2 * (X + 1)[::-1]).all()
+    code = (
+        "void k(const float A[64], float k_kernel_group[64])"
+        "{ for (int i = 0; i < 64; i++) k_kernel_group[i] = A[i]; }"
+    )
+    out = built(device, code, "1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x )\n", {"A": X, "k_kernel_group": 0 * X})
+    assert (out["k_kernel_group"] == X).all()
+
+
+def test_names_in_comments_define_nothing() -> None:
+    code = "void f(const float a_x8[64], float c[64]) { for (int i = 0; i < 64; i++) c[i] = a_x8[i]; }"
+    run = Pipeline()
+    program, machine = run.read(Source("f.c", code)), load_machine("generic-cpu")
+    schedule = "1: (de-)comp( 8 ) ( a_x8:SM[1] ; ^ ) ( BLK.x )\n"
+    plan = run.check(program, run.schedule(Source("f.mdh", schedule)), machine, "c").plan
+    text = run.emit(run.lower(plan), program).source
+    assert "static inline" not in text.replace("static inline void f_kernel_group", "")
+
+
+def test_more_groups_than_an_int_counts() -> None:
+    code = (
+        "void f(const float A[70000][70000], float B[70000][70000])"
+        "{ for (int i = 0; i < 70000; i++) for (int j = 0; j < 70000; j++) B[i][j] = A[i][j]; }"
+    )
+    run = Pipeline()
+    program, machine = run.read(Source("f.c", code)), load_machine("generic-cpu")
+    schedule = "1: (de-)comp( 1, 1 ) ( ^ ; ^ ) ( BLK.y, BLK.x )\n"
+    plan = run.check(program, run.schedule(Source("f.mdh", schedule)), machine, "c").plan
+    assert "for (int64_t group = 0; group < 4900000000; ++group)" in run.emit(run.lower(plan), program).source
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("gcc '", "is no command"),
+        ("/bin/true", "is no C compiler"),
+        ("cc -nosuchoption", "does not take its options"),
+        ("/nonexistent/cc", "is not there"),
+    ],
+)
+def test_a_wrong_compiler_is_told(wanted: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", wanted)
+    with pytest.raises(Failed) as refused:
+        open_device("c")
+    assert refused.value.diagnostics[0].code == "D113"
+    assert said in refused.value.diagnostics[0].headline
+
+
+def test_options_in_cc_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch, device: CDevice) -> None:
+    monkeypatch.setenv("CC", "cc -fno-inline")
+    other = open_device("c")
+    assert isinstance(other, CDevice)
+    assert other.identity != device.identity
