@@ -60,9 +60,9 @@ def random_cases(count: int) -> tuple[Case, ...]:
         label, sizes = f"{number:02} {m}x{n}x{k}", _mnk(m, n, k)
         work = partial(Case, sizes=sizes, flops=2.0 * m * n * k, limit=60.0)
         out.append(work(f"random fp32 {label}", "matmul_init", schedules=_MATMUL))
-        out.append(work(f"random fp64 {label}", "matmul_double", schedules=_DOUBLE))
+        out.append(work(f"random fp64 {label}", "matmul_double"))
         if number < RELU:
-            out.append(work(f"random relu {label}", "matmul_bias_relu", schedules=_LAYER))
+            out.append(work(f"random relu {label}", "matmul_bias_relu", schedules=("matmul_bias_relu.h200",)))
     return tuple(out)
 
 
@@ -81,11 +81,8 @@ def _mnk(m: int, n: int, k: int) -> dict[str, int]:
     return {"M": m, "N": n, "K": k}
 
 
-_MATMUL = tuple(f"matmul.h200{kind}" for kind in ("", ".mid", ".large", ".small_tile"))
-_ROWS = tuple(f"matmul.h200.{kind}" for kind in ("rows", "cluster", "split_k", "small_tile"))
-_LAYER = tuple(f"matmul_bias_relu.h200{kind}" for kind in ("", ".mid", ".split"))
-_TURNED = tuple(f"batched_matmul_t.h200.{kind}" for kind in ("split", "c3", "large"))
-_DOUBLE = ("matmul_double.h200",)
+_MATMUL = ("matmul.h200", "matmul.h200.small_tile")
+_ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", _MATMUL[1])
 
 
 def _product(name: str, program: str, sizes: Mapping[str, int], *schedules: str, like: str = "") -> Case:
@@ -97,23 +94,22 @@ def _products() -> list[Case]:
         return _product(f"matmul {m}x{n}x{k}", "matmul_init", _mnk(m, n, k), *schedules)
 
     def double(n: int) -> Case:
-        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n), *_DOUBLE)
+        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n))
 
     def transposed(name: str, m: int, k: int, n: int) -> Case:
-        return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **_mnk(m, n, k)}, *_TURNED)
+        return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **_mnk(m, n, k)})
 
     def layer(m: int, n: int, k: int) -> Case:
         name = f"matmul bias relu {m}x{n}x{k}"
-        return _product(name, "matmul_bias_relu", _mnk(m, n, k), *_LAYER)
+        return _product(name, "matmul_bias_relu", _mnk(m, n, k), "matmul_bias_relu.h200")
 
     cube = _mnk(3072, 3072, 3072)
     scaled = Case(
-        "gemm alpha beta 3072", "matmul_scaled", cube, 2.0 * 3072**3, _MATMUL, adds=True,
+        "gemm alpha beta 3072", "matmul_scaled", cube, 2.0 * 3072**3, ("matmul.h200",), adds=True,
         scalars={"alpha": 1.5, "beta": 0.5},
     )  # fmt: skip
     return [
-        single(1, 1000, 2048, "matmul.h200.row"), single(16, 1000, 2048, *_ROWS),
-        single(10, 500, 64, "matmul.h200.small_tile"),
+        single(1, 1000, 2048), single(16, 1000, 2048, *_ROWS), single(10, 500, 64, _MATMUL[1]),
         *(single(n, n, n, *_MATMUL) for n in (1024, 3072, 4096, 8192)),
         double(1024), double(4096), scaled, transposed("tmm", 128, 32, 256),
         transposed("tmm", 128, 1024, 1024), transposed("tmm", 128, 4096, 16384),
@@ -130,14 +126,7 @@ def _batches() -> list[Case]:
         ("gather_sum.h200",), "read", {"I": rows}, shared=frozenset({"E"}), touched=moved,
     )  # fmt: skip
     return [
-        _product(
-            "tbmm 500,72,26,26",
-            "batched_matmul_t",
-            sizes,
-            "batched_matmul_t.h200",
-            "batched_matmul_t.h200.tall",
-            like="read",
-        ),
+        _product("tbmm 500,72,26,26", "batched_matmul_t", sizes, "batched_matmul_t.h200", like="read"),
         gather,
     ]
 
@@ -186,8 +175,7 @@ def _moving() -> list[Case]:
     square = {"M": 8192, "N": 8192}
     return [
         Case(
-            "jacobi3d 512", "jacobi3d", {"N": 512}, 7.0 * 512**3,
-            tuple(f"jacobi3d.h200{kind}" for kind in ("", ".window", ".registers")),
+            "jacobi3d 512", "jacobi3d", {"N": 512}, 7.0 * 512**3, ("jacobi3d.h200", "jacobi3d.h200.window"),
             "copy",
         ),
         Case(
@@ -200,7 +188,7 @@ def _moving() -> list[Case]:
         ),
         Case(
             "matvec 8192", "matvec", {"M": 8192, "K": 8192}, 2.0 * 8192**2,
-            ("matvec.h200", "matvec.h200.staged", "matvec.h200.block"), "read",
+            ("matvec.h200", "matvec.h200.staged"), "read",
         ),
         Case(
             "scan 2^24", "prefix_sum", {"N": many}, 0.0, ("prefix_sum.h200", "prefix_sum.h200.kernel"),
@@ -214,10 +202,7 @@ def _moving() -> list[Case]:
             "prl 2^17", "prl", {"I": 1 << 17, "J": 1 << 17}, 0.0, ("prl.h200",),
             below={**records, **{f"new_{k}": v for k, v in records.items()}},
         ),
-        Case(
-            "row argmax 8192", "row_argmax", square, 0.0, ("row_argmax.h200", "row_argmax.h200.block"),
-            "read",
-        ),
+        Case("row argmax 8192", "row_argmax", square, 0.0, ("row_argmax.h200",), "read"),
         Case("row maximum 8192", "row_max", square, 0.0, ("row_max.h200",), "read"),
         Case("transpose 8192", "transpose", square, 0.0, ("transpose.h200",), "copy"),
     ]  # fmt: skip
