@@ -24,7 +24,7 @@ from scripts.bench_gpu import contest, kernels, table
 from scripts.bench_gpu.cases import RANDOM, ROOT, Case, cases, random_cases
 from scripts.bench_gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
 
-FULL = Settings(rounds=25, budget=1.0, turn=1e-3, tuning=6.0)
+FULL = Settings(rounds=25, budget=0.5, turn=1e-3, tuning=4.0)
 QUICK = Settings(rounds=7, budget=0.2, turn=5e-4, tuning=1.5)
 COMPILING = 240.0
 """Seconds more for a case of which torch tries many kernels."""
