@@ -7,7 +7,6 @@ scripts/bench gpu --dry                    the cases and whether their schedules
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -116,7 +115,7 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
         said[:] = [table.page(results, versions, command, settings, first.peaks)]
         known[:] = results
         _write(page, said[0])
-        _write(raw, json.dumps([table.raw(r) for r in results], indent=1) + "\n")
+        _write(raw, table.figures(results))
 
     try:
         contest.run(prepared, lambda: contest.Process(given.device, library), first, order, limits, tell)
