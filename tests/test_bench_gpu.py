@@ -53,8 +53,9 @@ def test_page_says_who_won() -> None:
     row = "| dot 2^24 | 20 | torch | **2.00** | 40 | torch | **1.00** | 75% |  | 50% | dot.h200.ticket |"
     assert row in text
     assert "| dot 2^24 | ~2.00 (40 µs) |" in text
+    assert "| dot 2^24¹ |" in table.page([Result(case, {}, {}, [first])], {}, "", SETTINGS, peaks)
     assert "| scan 2^24 (default) | case: failed: did not end in 1 s |" in text
     assert "- dot 2^24: cupy: wrong C: off" in text
     assert "- dot 2^24: dot.h200.ticket: 32 registers, 8 bytes spilled" in text
     assert not table.wrong([result, lost])
-    assert json.loads(json.dumps(table.raw(result)))["processes"][1]["warm"]["torch"][0] == [2e-5, 4e-5]
+    assert json.loads(table.figures([result]))[0]["processes"][1]["warm"]["torch"][0] == [2e-5, 4e-5]

@@ -7,7 +7,6 @@ scripts/bench gpu --dry                    the cases and whether their schedules
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -24,7 +23,7 @@ from scripts.bench_gpu import contest, kernels, table
 from scripts.bench_gpu.cases import RANDOM, ROOT, Case, cases, random_cases
 from scripts.bench_gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
 
-FULL = Settings(rounds=25, budget=1.0, turn=1e-3, tuning=6.0)
+FULL = Settings(rounds=25, budget=0.5, turn=1e-3, tuning=4.0)
 QUICK = Settings(rounds=7, budget=0.2, turn=5e-4, tuning=1.5)
 COMPILING = 240.0
 """Seconds more for a case of which torch tries many kernels."""
@@ -116,7 +115,7 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
         said[:] = [table.page(results, versions, command, settings, first.peaks)]
         known[:] = results
         _write(page, said[0])
-        _write(raw, json.dumps([table.raw(r) for r in results], indent=1) + "\n")
+        _write(raw, table.figures(results))
 
     try:
         contest.run(prepared, lambda: contest.Process(given.device, library), first, order, limits, tell)

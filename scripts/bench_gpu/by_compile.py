@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from scripts.bench_cpu.by_numpy import contraction
@@ -39,6 +40,9 @@ def prepare(case: Case, sets: Sequence[Tensors], patient: bool) -> Made | None:
     function, inputs, outputs = form
     # candidates that do not fit are its own matter
     torch._logging.set_logs(inductor=logging.CRITICAL)
+    if not patient:
+        # starting helpers takes longer than the few kernels do
+        import_module("torch._inductor.config").compile_threads = 1
     # the graphs are ours, for all contestants alike
     fast = torch.compile(function, mode="max-autotune-no-cudagraphs", dynamic=False)
     return made([_call(fast, t, inputs, outputs) for t in sets])

@@ -13,8 +13,8 @@ _FIRST, _MOST = 4, 4096
 """Calls of the first graph of a single call, and of a graph at most."""
 _WAIT, _WAIT_EACH = 200_000, 500
 """Cycles of a graph's launch and of each of its calls, plentifully."""
-_LONG = 5e-3
-"""Seconds of a call for which two sets of arrays do: each evicts the other."""
+_LONG, _AGES = 5e-3, 0.1
+"""Seconds of a call for which two sets of arrays do, each evicting the other; of one that needs no graph."""
 
 
 def nothing() -> None:
@@ -84,6 +84,8 @@ def runner(calls: Sequence[Call], turn: float, graph: bool = True) -> Runner:
     alone = Runner(calls[0], 1).seconds()
     if alone > _LONG:
         calls = calls[:2]
+    if alone > _AGES:
+        return _runner(calls, len(calls), False)
     for call in calls[1:]:
         call()
     torch.cuda.synchronize()

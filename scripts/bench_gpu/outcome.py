@@ -72,6 +72,11 @@ class Result:
     def candidates(self) -> dict[str, tuple[float, float]]:
         return next((o.candidates for o in self.outcomes if o.candidates), {})
 
+    @property
+    def once(self) -> bool:
+        """One process alone has timed it."""
+        return sum(bool(o.warm) for o in self.outcomes) == 1
+
     def pairs(self, peer: str, cold: bool) -> Pairs:
         return [p for o in self.outcomes for p in (o.cold if cold else o.warm).get(peer, [])]
 

@@ -1,11 +1,12 @@
 """The results as a page."""
 
+import json
 from collections.abc import Mapping, Sequence
 from math import exp, log
 from statistics import median
 from typing import Any
 
-from scripts.bench_gpu.outcome import AGAIN, DEFAULT, OURS, PEERS, PLAIN, RIGHT, Result
+from scripts.bench_gpu.outcome import AGAIN, DEFAULT, OURS, PEERS, PLAIN, RIGHT, Pairs, Result
 from scripts.bench_gpu.work import is_double, program_of
 
 TITLES = {
@@ -21,8 +22,8 @@ arrays in one process; results were compared with torch's on doubles before anyt
 captured in a CUDA graph of as many calls as take {turn:.1g} ms or more, and a turn is one replay between two
 events. Ours and a peer take turns; a ratio is the median over {rounds} pairs of turns (fewer of long ones) in
 each of two processes, of which the second swaps the order. Ratios are the peer's time over ours: above 1 mdh
-is faster. `~`: the two processes' ratios are more than {apart:.0%} apart. `°`: the peer's calls cannot be
-captured, and launching them counts.
+is faster. `~`: the two processes' ratios are more than {apart:.0%} apart. `¹`: only one of them came to the
+case. `°`: the peer's calls cannot be captured, and launching them counts.
 
 *warm*: the same arrays in every call; *cold*: calls go round sets of arrays that together exceed the L2 cache
 two and a half times. *of copy*: our speed in parts of that of a plain copy of as many bytes (where the case
@@ -76,23 +77,32 @@ def line(r: Result) -> str:
     return f"{r.case.name}: {_us(r.ours(False))} µs; {', '.join(found)}{'; ' if failed else ''}{failed}"
 
 
+def figures(results: Sequence[Result]) -> str:
+    """Everything that was measured, as JSON with a line for each case."""
+    return "[\n" + ",\n".join(json.dumps(raw(r)) for r in results) + "\n]\n"
+
+
 def raw(r: Result) -> dict[str, Any]:
-    """Everything that was measured."""
     return {
         "case": r.case.name, "program": r.case.program, "sizes": dict(r.case.sizes), "flops": r.case.flops,
         "schedule": r.schedule, "refused": r.refused, "resources": r.resources,
         "processes": [
             {
                 "verdicts": o.verdicts, "notes": o.notes, "chosen": o.chosen, "sets": o.sets,
-                "clock": o.clock, "candidates": o.candidates, "took": o.took, "warm": o.warm, "cold": o.cold,
+                "clock": o.clock, "candidates": o.candidates, "took": o.took, "warm": _short(o.warm),
+                "cold": _short(o.cold),
             }
             for o in r.outcomes
         ],
     }  # fmt: skip
 
 
+def _short(found: Mapping[str, Pairs]) -> dict[str, Pairs]:
+    return {n: [(float(f"{a:.5g}"), float(f"{b:.5g}")) for a, b in pairs] for n, pairs in found.items()}
+
+
 def _row(r: Result, peaks: Mapping[bool, float]) -> str:
-    label = r.case.name + ("" if r.schedule else " (default)")
+    label = r.case.name + ("" if r.schedule else " (default)") + ("¹" if r.once else "")
     if r.ours(False) is None:
         return f"| {label} | " + "; ".join(r.failures() or ["not measured"]) + " |" * 10
     cells = [label]
