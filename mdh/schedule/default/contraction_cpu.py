@@ -12,6 +12,9 @@ from mdh.schedule.model import For, Mem, Unit
 
 HEIGHTS = (6, 4, 5)
 """Rows of the register tile, the best first: with two vectors a row, 8 to 12 vector registers accumulate."""
+TALL = (8, 7, 6, 5, 4)
+"""The same where there are 32 registers, as there are of WIDE bytes."""
+WIDE = 64
 VECTORS = 2
 PANELS = 4
 """Register tiles side by side in a block."""
@@ -38,7 +41,7 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     column, row = found.columns[0], found.rows[0]
     lanes = vector_lanes(shape, column, machine)
     width = VECTORS * lanes if shape.extents[column] >= VECTORS * lanes else lanes
-    height = _height(shape.extents[row])
+    height = _height(shape.extents[row], machine)
     tiles = _blocks(shape, found, width, height, machine)
     outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
     results = dict.fromkeys((*found.batch, *found.rows, *found.columns), 1)
@@ -90,9 +93,10 @@ def _across(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     return outline
 
 
-def _height(extent: int) -> int:
+def _height(extent: int, machine: Machine) -> int:
     """Rows of the register tile: such that none is cut by the edge, where there is such a number."""
-    return next((h for h in HEIGHTS if extent % h == 0), min(HEIGHTS[1], extent))
+    heights = TALL if machine.vector_bytes >= WIDE else HEIGHTS
+    return next((h for h in heights if extent % h == 0), min(HEIGHTS[1], extent))
 
 
 def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: Machine) -> dict[int, int]:
