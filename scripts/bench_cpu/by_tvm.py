@@ -216,6 +216,7 @@ class _Bench:
                 self.built[name] = tvm.compile(given.mod, given.target)["main"]
                 out.append(ms.builder.BuilderResult(name, None))
             except Exception as error:
+                # a candidate that TVM cannot build is one that lost
                 out.append(ms.builder.BuilderResult(None, str(error)))
         return out
 

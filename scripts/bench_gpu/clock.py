@@ -125,6 +125,7 @@ def _captured(launch: Call) -> Any:
     try:
         launch()
     except BaseException:
+        # an open capture would spoil every launch after it
         with contextlib.suppress(RuntimeError):
             graph.capture_end()
         raise

@@ -4,6 +4,7 @@ import gc
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ class Worker:
         try:
             Contest(self, case, kernels, order, out).run()
         except Exception as error:
+            # libraries fail in ways of their own, and the other cases must not pay for it
             out.verdicts.setdefault("case", _said(error))
         gc.collect()
         if self.healthy():
@@ -117,22 +119,23 @@ class Contest:
         right = {
             name: made
             for name in names
-            if (made := self._judged(name, lambda name=name: self._bound(name))) is not None  # type: ignore[misc]
+            if (made := self._judged(name, partial(self._bound, name))) is not None
         }
         times = self.out.candidates
         for name, made in right.items():
             if not times:
                 _heat(runner(made.calls[:1], self.settings.turn))
-            self._guarded(
-                name,
-                lambda m=made, n=name: times.update({n: (quick(m.calls[:1]), quick(m.calls))}),  # type: ignore[misc]
-            )
+            self._guarded(name, partial(self._tried, name, made))
         if not times:
             return None
         name = min(times, key=lambda n: sum(times[n]))
         self.out.chosen = "" if name == DEFAULT else name
         self.out.verdicts[OURS] = RIGHT
         return right[name]
+
+    def _tried(self, name: str, made: Made) -> None:
+        """Short times of a schedule, on one set of arrays and round all of them."""
+        self.out.candidates[name] = quick(made.calls[:1]), quick(made.calls)
 
     def _bound(self, name: str) -> Made:
         worker = self.worker
@@ -184,7 +187,7 @@ class Contest:
 
     def _pair(self, name: str, made: Made, first: dict[bool, Runner]) -> None:
         for cold in (False, True):
-            self._guarded(name, lambda cold=cold: self._pairs(name, made, first[cold], cold))  # type: ignore[misc]
+            self._guarded(name, partial(self._pairs, name, made, first[cold], cold))
 
     def _pairs(self, name: str, made: Made, mine: Runner, cold: bool) -> None:
         """Turn by turn, ours first unless swapped."""
