@@ -1,17 +1,17 @@
 """What others take of the CPUs while a pair of turns runs."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Meter:
-    """Processor time of the whole machine less that of `pids` and this process."""
+    """Processor time of the whole machine less that of `pids`, asked for each time, and this process."""
 
-    def __init__(self, pids: Sequence[int]) -> None:
-        self._pids = (os.getpid(), *pids)
+    def __init__(self, pids: Callable[[], Sequence[int]]) -> None:
+        self._pids = pids
         self._last = self._others()
 
     def seconds(self) -> float:
@@ -26,7 +26,7 @@ class Meter:
             return 0
         user, nice, system, _, _, irq, soft, steal = map(int, stat.read_text().split(maxsplit=9)[1:9])
         mine = 0
-        for pid in self._pids:
+        for pid in (os.getpid(), *self._pids()):
             try:
                 fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             except OSError:

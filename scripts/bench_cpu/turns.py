@@ -21,6 +21,8 @@ PAUSE = 0.004
 OTHERS, TICK = 0.1, 0.011
 """A pair of turns is quiet if others used that share of its time, and one tick of the system's clock."""
 LEAST = 3
+LIMIT = 300
+"""Seconds after which a contestant's answer is no longer waited for."""
 SLOW = 1.0
 """Seconds of a peer's call for which one pair must do."""
 RATES = 12
@@ -92,13 +94,24 @@ def _default(device: str) -> str:
     return f"default on {device}"
 
 
+class LostError(Exception):
+    """A contestant's process gave no answer."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name}: {why}")
+        self.name, self.why = name, why
+
+
 class Process:
     """A contestant's process. `state`: ready or absent; `version`: of its library, or why it is absent."""
 
     def __init__(self, name: str, target: Any, *args: Any) -> None:
-        self.name = name
+        self.name, self._target, self._args = name, target, args
+        self._start()
+
+    def _start(self) -> None:
         self.connection, other = _CONTEXT.Pipe()
-        self.process = _CONTEXT.Process(target=target, args=(other, *args), daemon=True)
+        self.process = _CONTEXT.Process(target=self._target, args=(other, *self._args), daemon=True)
         self.process.start()
         other.close()
         try:
@@ -107,16 +120,30 @@ class Process:
             self.state, self.version = "absent", "its process ended"
 
     def ask(self, *order: Any) -> Any:
+        """The answer. LostError: there is none in time; then a fresh process awaits the next order."""
         try:
             self.connection.send(order)
-            return self.connection.recv()
-        except (EOFError, BrokenPipeError) as error:
-            raise ChildProcessError(f"{self.name} died of {order}") from error
+            if self.connection.poll(LIMIT):
+                return self.connection.recv()
+            why = f"no answer in {LIMIT} s"
+        except (EOFError, OSError):
+            why = "died"
+        self.process.kill()
+        self.process.join()
+        self._start()
+        raise LostError(self.name, why)
 
     def stop(self) -> None:
         if self.process.is_alive():
             self.connection.send(None)
         self.process.join(10)
+
+
+def _judge(one: Process, case: Case, expected: Path) -> str:
+    try:
+        return str(one.ask("prepare", case, expected))
+    except LostError as lost:
+        return lost.why
 
 
 class Contest:
@@ -137,8 +164,7 @@ class Contest:
         self.ours = {d: p for d, p in asked.items() if d not in self.absent}
         self.defaults = {d: made("default", d) for d in self.ours} if default else {}
         self.peers = {n: made(n, devices[0]) for n in names}
-        pids = [p.process.pid for p in self._every()]
-        self.meter = Meter([p for p in pids if p is not None])
+        self.meter = Meter(lambda: [p.process.pid for p in self._every() if p.process.pid is not None])
 
     def stop(self) -> None:
         for one in self._every():
@@ -148,12 +174,21 @@ class Contest:
         return (self.roof, *self.ours.values(), *self.defaults.values(), *self.peers.values())
 
     def run(self, case: Case, settings: Settings) -> Result:
+        """All turns of a case. A peer that dies or does not end loses the case and starts anew; where ours
+        does, nothing is said of the others."""
         out = Result(case)
+        try:
+            self._run(out, case, settings)
+        except LostError as lost:
+            return Result(case, verdicts={"ours": str(lost)})
+        return out
+
+    def _run(self, out: Result, case: Case, settings: Settings) -> None:
         expected = self.expect(case)
 
         def right(some: dict[str, Process]) -> dict[str, Process]:
             ready = {n: p for n, p in some.items() if p.state == "ready"}
-            out.verdicts.update({n: p.ask("prepare", case, expected) for n, p in ready.items()})
+            out.verdicts.update({n: _judge(p, case, expected) for n, p in ready.items()})
             return {n: p for n, p in ready.items() if out.verdicts[n] == "right"}
 
         mine = right(self.ours)
@@ -164,7 +199,7 @@ class Contest:
         out.verdicts["ours"] = "right" if shipped else "absent"
         if not mine or any(out.verdicts.get(d, "").startswith("wrong") for d in self.ours):
             out.verdicts["ours"] = "wrong"
-            return out
+            return
         first, *rest = mine
         out.device = first
         for device in rest:
@@ -177,9 +212,15 @@ class Contest:
                 out, mine[out.device], defaults[_default(out.device)], settings.rounds, settings, False
             )
         for name, one in right(self.peers).items():
-            out.warm[name] = self._pairs(out, mine[out.device], one, settings.rounds, settings, False)
-            out.cold[name] = self._pairs(out, mine[out.device], one, settings.cold, settings, True)
-        return out
+            try:
+                warm = self._pairs(out, mine[out.device], one, settings.rounds, settings, False)
+                cold = self._pairs(out, mine[out.device], one, settings.cold, settings, True)
+            except LostError as lost:
+                if lost.name != name:
+                    raise
+                out.verdicts[name] = lost.why
+                continue
+            out.warm[name], out.cold[name] = warm, cold
 
     def _pairs(
         self, out: Result, ours: Process, peer: Process, rounds: int, s: Settings, cold: bool
