@@ -35,10 +35,11 @@ def _left_out(plan: Plan) -> tuple[str, ...]:
     language = {"opencl": "OpenCL C", "c": "C"}[plan.target]
     notes = []
     steps = [step for stage in plan.stages for step in stage.steps]
-    hints = {s.cache for step in steps for s in step.stagings}
-    hints |= {h.cache for step in steps for h in step.holdings}
-    if hints - {"default"}:
-        notes.append(f"@cache is left out: {language} has no cache hints")
+    loads = {s.cache for step in steps for s in step.stagings}
+    stores = {h.cache for step in steps for h in step.holdings} if plan.target == "opencl" else set()
+    if (loads | stores) - {"default"}:
+        what = "has no cache hints" if plan.target == "opencl" else "has none for loads"
+        notes.append(f"@cache is left out: {language} {what}")
     if any(stage.grid.occupancy and not stage.grid.persistent for stage in plan.stages):
         notes.append(f"@occupancy is left out: {language} has no launch bounds")
     return tuple(notes)

@@ -101,8 +101,13 @@ class C(OpenCL):
         scalar = lanes > buf.lanes and lanes_of(s.value, scope) == 1 and buf.dtype not in HALVES
         if not scalar or updated(s):
             return super().store(s, scope)
-        where = self.access(buf, place(buf, s.index, scope, self), lanes, scope)
-        return [f"{where} = {self.repeated(buf.dtype, lanes, self.stored(buf, s.value, scope))};"]
+        value = self.repeated(buf.dtype, lanes, self.stored(buf, s.value, scope))
+        return [self.put(buf, place(buf, s.index, scope, self), value, lanes, s.cache, scope)]
+
+    def put(self, buf: Buf, where: str, value: str, lanes: int, cache: str, scope: Scope) -> str:
+        if cache != "stream" or buf.space is not Space.DM or lanes == 1 or buf.lanes > 1:
+            return super().put(buf, where, value, lanes, cache, scope)
+        return f"stream_{self.stored_type(buf.dtype, lanes)}(&{where}, {value});"
 
     def atomic(self, s: Atomic, scope: Scope) -> list[str]:
         buf = scope.buffers[s.buffer]

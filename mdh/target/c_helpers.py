@@ -20,6 +20,10 @@ def helper(name: str) -> str | None:
         return _type(name)
     if found := re.fullmatch(rf"(all|pick)_({_VECTOR})", name):
         return _all(found[2]) if found[1] == "all" else _pick(found[2])
+    if found := re.fullmatch(f"stream_({_VECTOR})", name):
+        return _stream(found[1])
+    if name == STREAMED:
+        return _STREAMED
     if found := re.fullmatch(r"(f16|bf16)_(to|from)_f32", name):
         return _CONVERSIONS[found[1], found[2]]
     if found := re.fullmatch(r"((f16|bf16)_(to|from)_f32)x(\d+)", name):
@@ -65,6 +69,46 @@ def _pick(vector: str) -> str:
     for (int i = 0; i < {lanes}; ++i)
         out[i] = mask[i] ? a[i] : b[i];
     return out;
+}}
+"""
+
+
+STREAMED = "stream_fence"
+_STREAMED = f"""static inline void {STREAMED}(void)
+{{
+#ifdef __SSE__
+    __builtin_ia32_sfence();  // stores past the caches are ordered by this alone
+#endif
+}}
+"""
+_CHUNK = 16
+"""Bytes that a machine with vectors stores past the caches at once; it puts lines together from such parts,
+and allocators align arrays to so many."""
+
+
+def _stream(vector: str) -> str:
+    """Past the caches, where the machine can and the place is aligned."""
+    dtype, lanes = _parts(vector)
+    size = dtype.bytes * lanes
+    past = ""
+    if size % _CHUNK == 0:
+        past = f"""#if defined __SSE__
+    if ((uintptr_t)place % {_CHUNK} == 0) {{
+        const f32x4 *const parts = (const f32x4 *)&value;
+        #pragma GCC unroll {size // _CHUNK}
+        for (int i = 0; i < {size // _CHUNK}; ++i)
+#if defined __clang__
+            __builtin_nontemporal_store(parts[i], (f32x4 *)place + i);
+#else
+            __builtin_ia32_movntps((float *)place + 4 * i, parts[i]);
+#endif
+        return;
+    }}
+#endif
+"""
+    return f"""static inline void stream_{vector}({VALUE[dtype.name]} *place, {vector} value)
+{{
+{past}    *({vector}_u *)place = value;
 }}
 """
 

@@ -6,12 +6,14 @@ from math import prod
 
 from mdh.ir.kernel import Buf, Kernel
 from mdh.target.c import C
+from mdh.target.c_helpers import STREAMED
 from mdh.target.dialect import Scope
 from mdh.target.shared import Slot, shared_layout
 from mdh.target.signature import assemble, scope_of, wrapped
 from mdh.target.statements import indented
 from mdh.target.words import MATH
 
+END = "}\n"
 LINE = 64
 """Bytes that a packed buffer is aligned to: a line of the caches."""
 
@@ -27,15 +29,23 @@ def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str,
     first = [_local(s, scope, dialect) for s in slots]
     groups = prod(kernel.launch.grid)
     if groups == 1:
-        text = assemble(kernel, (), f"void {entry}", params, first, dialect, scope)
+        text = _ordered(assemble(kernel, (), f"void {entry}", params, first, dialect, scope))
     else:
         # a function of its own, since what OpenMP makes of a loop's body forgets `restrict`
         head, one = "static inline void", f"{entry}_group"
         counter = "int" if groups < 1 << 31 else "int64_t"
         text = assemble(kernel, (), f"{head} {one}", [*params, f"{counter} group"], first, dialect, scope)
+        text = _ordered(text)
         named = [scope.name(n) for n in (*(b.name for b in kernel.buffers), *(n for n, _ in kernel.scalars))]
         text += "\n" + _shared_out(entry, one, params, named, groups, counter)
     return text, (slots[-1].end if slots else 0, 0)
+
+
+def _ordered(text: str) -> str:
+    """Stores past the caches have happened when the group ends."""
+    if not re.search(r"\bstream_\w+\(&", text):
+        return text
+    return f"{text.removesuffix(END)}    {STREAMED}();\n{END}"
 
 
 def _shared_out(entry: str, one: str, params: list[str], named: list[str], groups: int, counter: str) -> str:

@@ -150,24 +150,27 @@ class OpenCL:
     def store(self, s: Store, scope: Scope) -> list[str]:
         buf = scope.buffers[s.buffer]
         where = place(buf, s.index, scope, self)
-        if s.lanes > buf.lanes:
-            where = self.access(buf, where, s.lanes, scope)
         update = updated(s)
         if update and buf.dtype not in HALVES:
             op, right = update
+            if s.lanes > buf.lanes:
+                where = self.access(buf, where, s.lanes, scope)
             return [f"{where} {op}= {text(right, scope, self)};"]
         value = self.stored(buf, s.value, scope)
         if buf.dtype in HALVES and max(s.lanes, buf.lanes) > lanes_of(s.value, scope):
             value = self.repeated(buf.dtype, max(s.lanes, buf.lanes), value, stored=True)
-        return [f"{where} = {value};"]
+        return [self.put(buf, where, value, s.lanes, s.cache, scope)]
+
+    def put(self, buf: Buf, where: str, value: str, lanes: int, cache: str, scope: Scope) -> str:
+        """The statement that stores `value`, of `lanes` elements, at element `where`. `@cache` says nothing
+        to OpenCL C."""
+        return f"{self.access(buf, where, lanes, scope) if lanes > buf.lanes else where} = {value};"
 
     def move(self, s: Move, scope: Scope) -> list[str]:
         dst, src = scope.buffers[s.dst], scope.buffers[s.src]
         lanes = max(s.lanes, dst.lanes, src.lanes)
         to = place(dst, s.dst_index, scope, self)
         value = place(src, s.src_index, scope, self)
-        if lanes > dst.lanes:
-            to = self.access(dst, to, lanes, scope)
         if lanes > src.lanes:
             value = self.access(src, value, lanes, scope, const=True)
         if s.pred is not None:
@@ -176,7 +179,7 @@ class OpenCL:
             if lanes > 1:
                 empty = self.repeated(dst.dtype, lanes, empty, stored=True)
             value = f"{text(s.pred, scope, self, CONDITIONAL + 1)} ? {value} : {empty}"
-        return [f"{to} = {value};"]
+        return [self.put(dst, to, value, lanes, s.cache, scope)]
 
     def atomic(self, s: Atomic, scope: Scope) -> list[str]:
         buf = scope.buffers[s.buffer]

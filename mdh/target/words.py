@@ -93,6 +93,7 @@ program text log lacking main_of_reference clean opencl manifest Makefile dim3
 PATTERNS = {
     "c": re.compile(
         r"__.*|_[A-Z].*|omp_\w+|u?int\w+_t$|(f|i|u)\d+x\d+(_u)?$|(all|pick)_[fiu]\d+x\d+$|\w+_x\d+$"
+        r"|stream_(fence|[fiu]\d+x\d+)$"
         r"|atomic_\w+|swizzle_\w+|(min|max|abs)_[iu]\d+$|(f16|bf16)_(to|from)_f32\w*|\w+_group$"
     ),
     "cuda": re.compile(

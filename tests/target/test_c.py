@@ -162,6 +162,31 @@ VECTORS = "1: (de-)comp( 8 ) ( {} ; ^ ) ( FOR.1 )\n2: (de-)comp( 1 ) ( {} ; ^ ) 
 X = np.arange(64, dtype=np.float32)
 
 
+@pytest.mark.parametrize("kind", ["float", "double", "int16_t", "uint8_t"])
+@pytest.mark.parametrize("offset", [0, 1, 4])
+def test_stores_past_the_caches(device: CDevice, kind: str, offset: int) -> None:
+    """Of aligned and other arrays, by more groups than one; nothing around them is touched."""
+    code = (
+        f"#include <stdint.h>\nvoid f(const {kind} b[2000], {kind} c[2000])"
+        "{ for (int i = 0; i < 2000; i++) c[i] = b[i]; }"
+    )
+    run = Pipeline()
+    program = run.read(Source("f.c", code))
+    schedule = run.schedule(Source("f.mdh", f"1: (de-)comp( 500 ) ( ^ ; ^ ) ( BLK.x )\n{STREAM}"))
+    text = run.emit(run.lower(run.check(program, schedule, device.machine, "c").plan), program)
+    assert f"stream_{program.buffers[0].dtype.name}x16(&c" in text.source and "left out" not in text.source
+    given = (np.arange(2000) % 120).astype({"float": "f4", "double": "f8"}.get(kind, kind.removesuffix("_t")))
+    room = np.zeros(4096, given.dtype)
+    start = -room.ctypes.data % 64 // given.itemsize + offset
+    out = room[start : start + 2000]
+    device.build(text).call({"b": given, "c": out}, {}).launch()
+    assert (out == given).all()
+    assert not room[:start].any() and not room[start + 2000 :].any()
+
+
+STREAM = "2: (de-)comp( 16 ) ( ^ ; ^ ) ( FOR.1 )\n3: (de-)comp( 1 ) ( ^ ; ^@cache(stream) ) ( VEC.x )\n"
+
+
 @pytest.mark.parametrize("kind", ["int", "float"])
 @pytest.mark.parametrize("other", ["2.0f", "b[i] * 2.0f", "-b[i]"])
 def test_scalars_choose_between_vectors(device: CDevice, other: str, kind: str) -> None:
