@@ -1,16 +1,14 @@
 """The door of pyopencl: `cl` is the library, loaded with the environment that it reads when imported."""
 
-import ctypes
 import os
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
+from mdh.device.opencl_vendors import vendors
 from mdh.diagnostics import Failed, fail
 
-_LIBRARY = "libnvidia-opencl.so.1"
 PAIR = "pthread basic"
 """The wheel's PoCL as two devices on the same cores: one whose threads share the groups of a launch, and one
 that runs a launch in the calling thread and so has nobody to wake."""
@@ -22,15 +20,9 @@ def _prepare_environment() -> None:
     os.environ["PYOPENCL_NO_CACHE"] = "1"
     if find_spec("pocl_binary_distribution") is not None:
         os.environ.setdefault("POCL_DEVICES", PAIR)
-    registered = Path("/etc/OpenCL/vendors")
-    if "OCL_ICD_VENDORS" in os.environ or (registered.is_dir() and any(registered.iterdir())):
-        return
-    # in containers NVIDIA's driver often comes without its registration
-    try:
-        ctypes.CDLL(_LIBRARY)
-    except OSError:
-        return
-    os.environ["OCL_ICD_VENDORS"] = _LIBRARY
+    found = vendors()
+    if found is not None:
+        os.environ["OCL_ICD_VENDORS"] = found
 
 
 def _load() -> Any:

@@ -262,10 +262,14 @@ def _aligned(nest: Nest, copy: Copy, n: int, scope: Scope) -> bool:
     dst, src = copy.dst, copy.src
     assert dst.axes is not None
     k = len(dst.axes) - 1
-    if dst.axes[k].extent % n or in_bounds(nest, copy, (Const(0, I32),) * (k + 1), scope) is not None:
+    if dst.axes[k].extent % n:
         return False
+    inside = in_bounds(nest, copy, (Const(0, I32),) * (k + 1), scope) is None
     if nest.cpu:
-        return True
+        return inside
+    # with aligned starts, an edge at a multiple has each vector on one side
+    if not inside and (src.axes[k].extent if src.axes else nest.buffers[copy.staging.buffer].shape[k]) % n:
+        return False
     if copy.offset and copy.offset[k] % n:
         return False
     low = dst.axes[k].low

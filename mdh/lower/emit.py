@@ -14,7 +14,7 @@ from mdh.lower.cut import Cut, cut_of
 from mdh.lower.finish import finish, stated_width
 from mdh.lower.fold import combine, follow
 from mdh.lower.fragments import stated
-from mdh.lower.idle import filled, may_idle
+from mdh.lower.idle import filled, may_idle, needed
 from mdh.lower.in_order import in_order
 from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Region, Scope, conjunction, less
@@ -232,7 +232,7 @@ def _leaf(nest: Nest, scope: Scope) -> list[Stmt]:
 def at_point(nest: Nest, scope: Scope, body: list[Stmt]) -> list[Stmt]:
     """`body` below the stage's locals, guarded where the point may not exist."""
     lets = [Let(let.name, nest.translate(let.value, scope), let.dtype) for let in nest.stage.lets]
-    cond = nest.condition(nest.guards(scope), scope)
+    cond = nest.condition(needed(nest, nest.guards(scope), scope), scope)
     return [*lets, *body] if cond is None else [If(cond, (*lets, *body))]
 
 

@@ -1,18 +1,21 @@
-"""Vectors that the edge cuts, computed whole: what their idle lanes hold is stored nowhere.
+"""Points past the edge, computed where that does no harm: what they hold is stored nowhere.
 
-On CPUs only. A guard on each lane makes scalars of the vectors of a whole tile. Instead the lanes past the
-edge compute, too, where all that they read lies in packed buffers or registers, and the results' region is
-written out up to the edge. A packed buffer whose rows end at the edge gets some slack behind its last row,
-which is zero; before that, the next row is read.
+On CPUs, lanes of vectors: a guard on each lane makes scalars of the vectors of a whole tile. Instead the
+lanes past the edge compute, too, where all that they read lies in packed buffers or registers, and the
+results' region is written out up to the edge. A packed buffer whose rows end at the edge gets some slack
+behind its last row, which is zero; before that, the next row is read.
+
+On GPUs, points of a thread's tile: a guard on each multiplication costs more than the multiplication. Copies
+are as large as whole tiles and hold zeros past the edge, so that products past it add nothing.
 """
 
 from dataclasses import replace
 
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var, walk
+from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var, walk
 from mdh.ir.kernel import For, ForKind, Space, Stmt, Store
 from mdh.ir.program import DimKind
-from mdh.lower.levels import Level
+from mdh.lower.levels import Guard, Level
 from mdh.lower.nest import Nest, Scope, key_of
 from mdh.lower.order import Point
 
@@ -34,16 +37,92 @@ def may_idle(nest: Nest, level: Level, scope: Scope) -> bool:
     below = nest.items[scope.position + 1 :]
     if any(isinstance(it, Point) and it.step.stagings for it in below):
         return False
-    values = [v for fold in nest.folds for v in fold.values] + [let.value for let in nest.stage.lets]
-    nodes = [n for v in values for n in walk(v)]
-    if any(isinstance(n, Binary) and n.op in "/%" and not n.dtype.is_float for n in nodes):
-        return False  # an idle lane might divide by zero
+    nodes = _nodes(nest)
+    if _divides(nodes):
+        return False
     beyond: dict[str, int] = {}
     if not all(_harmless(nest, n, lanes, scope, beyond) for n in nodes if isinstance(n, Load)):
         return False
     for name, count in beyond.items():
         nest.slack[name] = max(nest.slack.get(name, 0), count)
     return True
+
+
+def needed(nest: Nest, guards: list[Guard], scope: Scope) -> list[Guard]:
+    """Of the guards of a point on a GPU those without which it would do harm."""
+    nodes = _nodes(nest)
+    idle = (
+        not nest.cpu
+        and nest.leaf is None
+        and all(fold.op is not None and _held(nest, f, scope) for f, fold in enumerate(nest.folds))
+        and not _divides(nodes)
+        and all(_covered(nest, n, guards, scope) for n in nodes if isinstance(n, Load))
+    )
+    if not idle:
+        return guards
+    return [
+        g for g in guards if nest.stage.dims[g.dim].kind is not DimKind.CC and not _adds_nothing(nest, g)
+    ]
+
+
+def _nodes(nest: Nest) -> list[Expr]:
+    values = [v for fold in nest.folds for v in fold.values] + [let.value for let in nest.stage.lets]
+    return [n for v in values for n in walk(v)]
+
+
+def _divides(nodes: list[Expr]) -> bool:
+    """A point past the edge might divide by zero."""
+    return any(isinstance(n, Binary) and n.op in "/%" and not n.dtype.is_float for n in nodes)
+
+
+def _covered(nest: Nest, load: Load, guards: list[Guard], scope: Scope) -> bool:
+    """Past the edge a read meets what a copy holds, or does not go past it."""
+    index = nest.access(load.index)
+    if index is None:
+        return False
+    where = tuple(nest.over_levels(i) for i in index)
+    guarded = {lv.var for g in guards for lv in nest.levels.by_dim[g.dim]}
+    if not any(guarded & i.names for i in where):
+        return True
+    instance = scope.live.get(key_of(load.buffer, index))
+    if instance is None or instance.axes is None:
+        return False
+    # the extents of boxes end at the edge of the tile that they are cut from
+    ranges = nest.ranges(scope)
+    local = zip(instance.axes, instance.local(where), strict=True)
+    return all(0 <= i.bounds(ranges)[0] and i.bounds(ranges)[1] < axis.extent for axis, i in local)
+
+
+def _adds_nothing(nest: Nest, guard: Guard) -> bool:
+    """Points that the guard keeps out are sums of products of zeros: it is the end of the dim that it guards,
+    and there each factor ends, too."""
+    if guard.bound != nest.levels.extents[guard.dim] or guard.offset != nest.levels.index[guard.dim]:
+        return False
+    sums = all(f.op is not None and f.op.name == "+" and not f.ordered for f in nest.folds)
+    return sums and all(_product(nest, v, guard.dim) for fold in nest.folds for v in fold.values)
+
+
+def _product(nest: Nest, e: Expr, dim: int) -> bool:
+    """Whether `e` is zero where the dim is past its end: factors read past the end of their buffers."""
+    match e:
+        case Load():
+            return _ends(nest, e, dim)
+        case Cast(arg) | Unary("-", arg):
+            return _product(nest, arg, dim)
+        case Binary("*", a, b):
+            return _product(nest, a, dim) and _product(nest, b, dim)
+    return False
+
+
+def _ends(nest: Nest, load: Load, dim: int) -> bool:
+    """Some index of the read leaves the buffer where the dim leaves its extent."""
+    index = nest.access(load.index) or ()
+    shape = nest.buffers[load.buffer].shape
+    for i, size in zip(index, shape, strict=True):
+        rising = i.const >= 0 and all(c > 0 for _, c in i.terms)
+        if rising and i.coefficient(str(dim)) * nest.levels.extents[dim] + i.const >= size > i.const:
+            return i.coefficient(str(dim)) > 0
+    return False
 
 
 def _held(nest: Nest, f: int, scope: Scope) -> bool:

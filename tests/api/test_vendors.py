@@ -1,0 +1,65 @@
+"""OpenCL drivers that no system registers are found."""
+
+from pathlib import Path
+
+import pytest
+
+from mdh.device import opencl_vendors
+from mdh.device.opencl_vendors import vendors
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine of folders: `data` for wheels, `system` for registered drivers, `cache`; no GPU."""
+    for name in ("data/lib", "system", "cache"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(opencl_vendors, "SYSTEM", tmp_path / "system")
+    monkeypatch.setattr(opencl_vendors, "_libraries", lambda: tmp_path / "data/lib")
+    monkeypatch.setattr(opencl_vendors, "_loads", lambda _: False)
+    return tmp_path
+
+
+def named(found: str | None) -> list[str]:
+    return [] if found is None else [p.read_text().strip() for p in sorted(Path(found).iterdir())]
+
+
+def intel(machine: Path, *libraries: str) -> None:
+    for library in libraries:
+        (machine / "data/lib" / library).touch()
+
+
+def test_nothing_to_add(machine: Path) -> None:
+    (machine / "system/some.icd").write_text("libsome.so\n")
+    assert vendors() is None
+
+
+def test_intels_wheel_joins_the_system(machine: Path) -> None:
+    intel(machine, "libintelocl.so", "libimf.so")
+    (machine / "system/some.icd").write_text("libsome.so\n")
+    assert named(vendors()) == ["libsome.so", str(machine / "data/lib/libintelocl.so")]
+    assert named(vendors()) == named(vendors())
+
+
+def test_intels_wheel_needs_its_libraries(machine: Path) -> None:
+    intel(machine, "libintelocl.so")
+    assert vendors() is None
+
+
+def test_a_driver_without_registration(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opencl_vendors, "_loads", lambda _: True)
+    assert named(vendors()) == ["libnvidia-opencl.so.1"]
+
+
+def test_what_the_user_set_stays(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    intel(machine, "libintelocl.so", "libimf.so")
+    monkeypatch.setenv("OCL_ICD_VENDORS", "mine")
+    assert vendors() is None
+
+
+def test_no_folder_can_be_written(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    intel(machine, "libintelocl.so", "libimf.so")
+    (machine / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(machine / "file"))
+    assert vendors() is None
