@@ -1,0 +1,128 @@
+"""Tiles that the edge cuts, on GPUs: points past the edge compute on zeros, and copies stay wide."""
+
+import numpy as np
+import pytest
+
+from mdh.check.run import check
+from mdh.device.api import open_device
+from mdh.frontend.c import read_program
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
+from tests.corpus import WORKLOADS
+
+TILES = """
+1: (de-)comp( 16, 32, {split} ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, BLK.z )
+2: (de-)comp( ^, ^, {slab} ) ( A:SM[2,1]@pad(4), B:SM[1,2] ; C:RM[1,2] ) ( ^, ^, FOR.1 ) @stages(2)
+3: (de-)comp( 4, 4, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
+4: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, FOR.1 ) @unroll
+"""
+SIZES = ((20, 36, 24), (19, 37, 23), (16, 33, 8), (40, 64, 42))
+
+
+def text_of(program: Program, schedule: str, machine: str = "h200", target: str = "cuda") -> str:
+    plan = check(program, parse_schedule(Source("s.mdh", schedule)), load_machine(machine), target)
+    return emit(lower(plan), program).source
+
+
+def run(program: Program, schedule: str, arrays: dict[str, np.ndarray]) -> None:
+    plan = check(program, parse_schedule(Source("s.mdh", schedule)), load_machine("oclgrind"), "opencl")
+    open_device("oclgrind").build(emit(lower(plan), program)).call(arrays, {}).launch()
+
+
+def product(sizes: tuple[int, int, int]) -> Program:
+    return read_program(WORKLOADS["matmul"].source, defines=dict(zip("MNK", sizes, strict=True)))
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("split, slab", [("^", 8), (16, 8), (12, 8)])
+def test_products(sizes: tuple[int, int, int], split: object, slab: int) -> None:
+    """The simulator finds no race, no access out of bounds and nothing uninitialised; slabs that pass the end
+    of a block's part of the sum stay out of the next one's."""
+    if split != "^" and int(str(split)) >= sizes[2]:
+        split = "^"
+    schedule = TILES.format(split=split, slab=slab)
+    if split == "^":
+        schedule = schedule.replace("BLK.z", "^")
+    m, n, k = sizes
+    rng = np.random.default_rng(4)
+    arrays = {
+        name: rng.integers(-4, 5, shape).astype(np.float32)
+        for name, shape in (("A", (m, k)), ("B", (k, n)), ("C", (m, n)))
+    }
+    want = arrays["C"] + arrays["A"] @ arrays["B"]
+    run(product(sizes), schedule, arrays)
+    assert (arrays["C"] == want).all()
+
+
+def test_infinities_stay_where_they_are() -> None:
+    """Zeros past the edge meet zeros only: a product with an infinity would be no number."""
+    m, n, k = 18, 34, 10
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(1, 5, shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    a[-1, -1] = b[-1, -1] = np.inf
+    arrays = {"A": a, "B": b, "C": np.zeros((m, n), np.float32)}
+    want = a @ b
+    run(product((m, n, k)), TILES.format(split="^", slab=8).replace("BLK.z", "^"), arrays)
+    assert (arrays["C"] == want).all()
+
+
+@pytest.mark.parametrize("sizes, wide", [((20, 36, 24), True), ((20, 37, 24), False)])
+def test_no_guard_is_left_in_the_product(sizes: tuple[int, int, int], wide: bool) -> None:
+    text = text_of(product(sizes), TILES.format(split="^", slab=8).replace("BLK.z", "^"))
+    edge = text.split("tiles cut by the edge")[1]
+    inner = edge[: edge.index("C_RM[")].rpartition("for (int k_4")[2]
+    assert "if (" not in inner
+    assert (f"*(const float4 *)&B[" in edge) == wide
+
+
+LARGEST = """
+void largest(const float A[21][19], const float B[19][37], float C[21][37]) {
+  for (int i = 0; i < 21; i++)
+    for (int j = 0; j < 37; j++) {
+      float most = A[i][0] * B[0][j];
+      for (int k = 1; k < 19; k++)
+        most = most < A[i][k] * B[k][j] ? A[i][k] * B[k][j] : most;
+      C[i][j] = most;
+    }
+}
+"""
+
+
+def test_zeros_are_not_the_largest() -> None:
+    """What adds nothing to a sum may be more than all of a maximum."""
+    rng = np.random.default_rng(6)
+    a, b = rng.uniform(-2, -1, (21, 19)).astype(np.float32), rng.uniform(1, 2, (19, 37)).astype(np.float32)
+    program = read_program(Source("largest.c", LARGEST))
+    arrays = {"A": a, "B": b, "C": np.zeros((21, 37), np.float32)}
+    run(program, TILES.format(split="^", slab=8).replace("BLK.z", "^"), arrays)
+    assert np.array_equal(arrays["C"], (a[:, :, None] * b).max(axis=1))
+
+
+SHIFTED = """
+void shifted(const float A[24], const float F[5], float C[20]) {
+  for (int i = 0; i < 20; i++) {
+    C[i] = 0.0f;
+    for (int r = 0; r < 5; r++)
+      C[i] += A[i + r] * F[r];
+  }
+}
+"""
+WINDOWS = """
+1: (de-)comp( 8, ^ ) ( ^, ^ ; ^ )         ( BLK.x, ^ )
+2: (de-)comp( ^, 2 ) ( A:SM[1], F:SM[1] ; C:RM[1] ) ( ^, FOR.1 )
+3: (de-)comp( 2, ^ ) ( ^, ^ ; ^ )         ( THR.x, ^ )
+4: (de-)comp( ^, 1 ) ( ^, ^ ; ^ )         ( ^, FOR.1 )
+"""
+
+
+def test_a_factor_that_does_not_end_keeps_its_guard() -> None:
+    """Past the last weight there are elements of A, and one of them may be infinite."""
+    a, f = np.arange(24, dtype=np.float32), np.arange(1, 6, dtype=np.float32)
+    a[23] = np.inf
+    arrays = {"A": a, "F": f, "C": np.zeros(20, np.float32)}
+    run(read_program(Source("shifted.c", SHIFTED)), WINDOWS, arrays)
+    assert np.array_equal(arrays["C"], np.correlate(a, f, "valid"), equal_nan=True)
