@@ -60,9 +60,7 @@ def needed(nest: Nest, guards: list[Guard], scope: Scope) -> list[Guard]:
     )
     if not idle:
         return guards
-    return [
-        g for g in guards if nest.stage.dims[g.dim].kind is not DimKind.CC and not _adds_nothing(nest, g)
-    ]
+    return [g for g in guards if nest.stage.dims[g.dim].kind is not DimKind.CC and not _adds_nothing(nest, g)]
 
 
 def _nodes(nest: Nest) -> list[Expr]:
@@ -90,7 +88,7 @@ def _covered(nest: Nest, load: Load, guards: list[Guard], scope: Scope) -> bool:
     # the extents of boxes end at the edge of the tile that they are cut from
     ranges = nest.ranges(scope)
     local = zip(instance.axes, instance.local(where), strict=True)
-    return all(0 <= i.bounds(ranges)[0] and i.bounds(ranges)[1] < axis.extent for axis, i in local)
+    return all(i.bounds(ranges)[0] >= 0 and i.bounds(ranges)[1] < axis.extent for axis, i in local)
 
 
 def _adds_nothing(nest: Nest, guard: Guard) -> bool:

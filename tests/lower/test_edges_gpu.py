@@ -76,7 +76,7 @@ def test_no_guard_is_left_in_the_product(sizes: tuple[int, int, int], wide: bool
     edge = text.split("tiles cut by the edge")[1]
     inner = edge[: edge.index("C_RM[")].rpartition("for (int k_4")[2]
     assert "if (" not in inner
-    assert (f"*(const float4 *)&B[" in edge) == wide
+    assert ("*(const float4 *)&B[" in edge) == wide
 
 
 LARGEST = """

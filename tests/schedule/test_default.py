@@ -67,11 +67,23 @@ MATMUL = """void mm(float C[N][N], const float A[N][N], const float B[N][N]) {
 def test_large_matrix_product_on_a_gpu() -> None:
     lines = _text(MATMUL, "h200", "cuda", N=4096).splitlines()
     assert [" ".join(line.split()) for line in lines[4:-1]] == [
-        "1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(8))",
-        "2: (de-)comp( ^, ^, 8 ) ( A:SM[2,1]@pad(4), B:SM[1,2] ; C:RM[1,2] ) ( ^, ^, ^ )",
-        "3: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )",
-        "4: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @unroll",
+        "1: (de-)comp( 64, 64, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(8))",
+        "2: (de-)comp( ^, ^, 16 ) ( A:SM[2,1]@pad(4), B:SM[1,2]@copy(async else plain) ; C:RM[1,2] ) "
+        "( ^, ^, ^ ) @stages(2)",
+        "3: (de-)comp( 32, ^, ^ ) ( ^, ^ ; ^ ) ( WRP.y, ^, ^ )",
+        "4: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y@cyclic(4), THR.x@cyclic(4), ^ )",
+        "5: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @unroll",
     ]
+
+
+TALL = """void tall(float C[M][N], const float A[M][K], const float B[K][N]) {
+  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++)
+    C[i][j] += A[i][k] * B[k][j]; }"""
+
+
+def test_blocks_share_the_sum_where_results_are_few() -> None:
+    assert "( BLK.y, ^, BLK.x )" in _text(TALL, "h200", "cuda", M=128, N=32, K=8192)
+    assert "( BLK.x, ^, ^ )" in _text(TALL, "h200", "cuda", M=128, N=32, K=64)
 
 
 def test_matrix_product_on_a_cpu() -> None:

@@ -50,11 +50,13 @@ class Outline:
         *,
         entries: Mapping[str, Mem] | None = None,
         attrs: Sequence[Attr] = (),
+        cyclic: Mapping[int, int] | None = None,
     ) -> None:
         """Adds a step; tiles are cut to what is left, entries and units without effect are left out.
 
         tiles: by dim position, absent dims keep their tile. units: who takes the parts, absent: loops.
-        entries: by buffer. A step that would say nothing is not written.
+        entries: by buffer. cyclic: elements that units of a dim take in turn. A step that would say nothing
+        is not written.
         """
         units, entries = units or {}, entries or {}
         new = [max(1, min(tiles.get(d, t), t)) for d, t in enumerate(self.tiles)]
@@ -64,7 +66,8 @@ class Outline:
         for d, (before, after) in enumerate(zip(self.tiles, new, strict=True)):
             cells.append(Tile(after if after != before else Caret()))
             unit = units.get(d)
-            cores.append(Core(unit if unit is not None and after != before else Caret()))
+            turns = (attribute("cyclic", cyclic[d]),) if cyclic and d in cyclic else ()
+            cores.append(Core(unit, turns) if unit is not None and after != before else Core(Caret()))
         caret = Mem(Caret())
         looping = _loops(self.tiles, new, units)
         self.steps.append(
