@@ -8,6 +8,7 @@ import typer
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.explain_difference import explain_difference
 from mdh.cli.explain_space import explain_space
 from mdh.cli.job import load_program, make_kernel, plan_for_machine
 from mdh.cli.options import (
@@ -35,12 +36,17 @@ SubjectArg = Annotated[
     str,
     typer.Argument(metavar="FILE.c|CODE", help="A loop nest, or a code: K104.", show_default=False),
 ]
+OtherArg = Annotated[
+    str | None,
+    typer.Argument(metavar="[S.mdh]", help="After another schedule: how they differ.", show_default=False),
+]
 
 
 @app.command()
 def explain(
     ctx: typer.Context,
     subject: SubjectArg,
+    other: OtherArg = None,
     schedule: ScheduleOpt = None,
     machine: MachineOpt = None,
     target: TargetOpt = None,
@@ -54,11 +60,15 @@ def explain(
     dump: DumpOpt = None,
     time: TimeOpt = False,
 ) -> None:
-    """Show stages, loops with layers, footprints, bytes, registers, occupancy; or a code's page.
+    """Show stages, loops with layers, footprints, bytes, registers, occupancy; or a code's page; or how two
+    schedules differ.
 
     Without a machine (and without a schedule that names one) only what a step has to list is shown.
     """
     line: CommandLine = ctx.obj
+    if other is not None or subject.endswith(".mdh"):
+        explain_difference(line, subject, other, json)
+        return
     if looks_like_code(subject):
         _explain_code(line, subject, json)
         return

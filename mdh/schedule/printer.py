@@ -169,6 +169,19 @@ def _core(core: Core) -> str:
     return text + _attrs(core.attrs)
 
 
+def print_entry(entry: Tile | Mem | Core) -> str:
+    """One entry of a step's groups without its attributes: `64`, `A:SM[2,1]`, `BLK.x`, `^`."""
+    match entry:
+        case Tile():
+            return _tile(Tile(entry.value))
+        case Mem():
+            return _mem(Mem(entry.value))
+        case Core():
+            return _core(Core(entry.value))
+        case _:
+            assert_never(entry)
+
+
 def print_hole(hole: Hole) -> str:
     """`?`, `?name`, `?{…}` or `?name{…}`."""
     values = "" if hole.values is None else "{" + ",".join(str(v) for v in hole.values) + "}"

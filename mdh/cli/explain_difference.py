@@ -1,0 +1,32 @@
+"""`mdh explain A.mdh B.mdh`: how two schedules differ, step by step."""
+
+from dataclasses import asdict
+
+from mdh.cli.command_line import CommandLine
+from mdh.cli.console import ok, show, show_json
+from mdh.cli.files import read_source
+from mdh.report.difference_text import differences_text
+from mdh.schedule.difference import differences
+from mdh.schedule.parser import parse_schedule
+from mdh.textfile import SCHEDULE_LIMIT
+
+
+def explain_difference(line: CommandLine, before: str, after: str | None, json: bool) -> None:
+    """Raises Failed F101 to F105 for the files, S1xx for their texts, F107 for one schedule alone and for
+    options that have nothing to do here."""
+    if after is None:
+        hint = "write `mdh explain A.mdh B.mdh`, or `mdh explain FILE.c --schedule A.mdh`"
+        raise line.fail(
+            "F107", f"`{before}` alone: what it amounts to depends on a program", before, help=hint
+        )
+    option = next((w for w in line.words if w.startswith("-") and w != "--json"), None)
+    if option is not None:
+        headline = f"`{option.partition('=')[0]}` has nothing to do between two schedules"
+        raise line.fail("F107", headline, option, help="leave it out")
+    old, new = (parse_schedule(read_source(line, path, limit=SCHEDULE_LIMIT)) for path in (before, after))
+    found = differences(old, new)
+    if json:
+        sections = [{**asdict(s), "same": s.same} for s in found]
+        show_json(ok("explain", before=before, after=after, sections=sections))
+    else:
+        show(differences_text(found, before, after))

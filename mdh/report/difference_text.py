@@ -1,0 +1,105 @@
+"""The differences of two schedules in plain words, for a terminal of 80 columns."""
+
+from textwrap import wrap
+
+from mdh.schedule.difference import Change, SectionChange, StepChange
+
+WIDTH = 79
+_LAYERS = {
+    "NOD": "nodes", "DEV": "devices", "CLU": "clusters", "BLK": "blocks", "WGP": "warp groups",
+    "WRP": "warps", "THR": "threads", "VEC": "vector lanes", "MMA": "tensor cores", "FOR": "a loop",
+}  # fmt: skip
+_REGIONS = {"DM": "in device memory", "SM": "staged", "RM": "in registers"}
+
+
+def differences_text(found: tuple[SectionChange, ...], before: str, after: str, indent: str = "") -> str:
+    """`before` and `after` are what the two schedules are called. One change a line; ends in a newline."""
+    lines = [f"{indent}{before} → {after}"]
+    if all(s.same for s in found):
+        lines.append(f"{indent}  the same: no step, condition or attribute differs")
+    for section in found:
+        if section.same:
+            continue
+        if section.stage:
+            lines.append(f"{indent}  stage {section.stage}")
+        if section.alien:
+            old, new = section.dims
+            lines.append(f"{indent}  schedules of different programs: steps of {old} and of {new} dimensions")
+        lines.extend(f"{indent}  {row}" for row in section_rows(section, WIDTH - len(indent) - 2))
+        if section.equal:
+            steps = "1 step is" if section.equal == 1 else f"{section.equal} steps are"
+            lines.append(f"{indent}  {steps} the same")
+    return "\n".join(lines) + "\n"
+
+
+def section_rows(section: SectionChange, width: int) -> list[str]:
+    """The steps' numbers on the left, what changed on the right."""
+    rows = [(step_word(s), step_words(s)) for s in section.steps]
+    rows += [("condition", [f"where {c} removed"]) for c in section.gone]
+    rows += [("condition", [f"where {c} added"]) for c in section.come]
+    left = max((len(name) for name, _ in rows), default=0)
+    out: list[str] = []
+    for name, changes in rows:
+        head = name
+        for change in changes:
+            body = wrap(change, max(20, width - left - 2), break_long_words=False, break_on_hyphens=False)
+            for n, row in enumerate(body):
+                # what runs over is set in, so that the next change is seen to begin
+                out.append(f"{head:<{left}}  {'  ' * (n > 0)}{row}")
+                head = ""
+    return out
+
+
+def step_word(step: StepChange) -> str:
+    """`step 2`, `step 2 → 3`, `step 4 added`."""
+    if step.before is None:
+        return f"step {step.after} added"
+    if step.after is None:
+        return f"step {step.before} removed"
+    return f"step {step.before}" if step.before == step.after else f"step {step.before} → {step.after}"
+
+
+def step_words(step: StepChange) -> list[str]:
+    """One text a change; of a step that was added or removed, the step."""
+    return [change_words(c) for c in step.changes] or [step.text]
+
+
+def change_words(change: Change) -> str:
+    before, after, subject = change.before, change.after, change.subject
+    match change.what:
+        case "place":
+            return f"place in the code: {before or 'by the text'} → {after or 'by the text'}"
+        case "tile":
+            return f"{subject}: {_tile(before)} → {_tile(after)}"
+        case "layer":
+            return f"{subject}: {before} → {after}{_aside(_layer(before), _layer(after))}"
+        case "region":
+            return f"{subject}: {before} → {after}{_moved(before, after)}"
+        case _:
+            of = f" of {subject}" if subject else ""
+            if not before:
+                return f"{after}{of} added"
+            if not after:
+                return f"{before}{of} removed"
+            return f"{before} → {after}{of}"
+
+
+def _tile(text: str) -> str:
+    return "not split" if text == "^" else f"tiles of {text}"
+
+
+def _layer(text: str) -> str:
+    return _LAYERS.get(text.partition(".")[0], "" if text.startswith("?") else "as above")
+
+
+def _aside(before: str, after: str) -> str:
+    return f"  ({before} → {after})" if before and after and before != after else ""
+
+
+def _moved(before: str, after: str) -> str:
+    old, new = (_REGIONS.get(text.partition("[")[0], "") for text in (before, after))
+    if old and new:
+        return "  (another layout)" if old == new else ""
+    if before == "^" and new:
+        return f"  (now {new})"
+    return f"  (no longer {old})" if after == "^" and old else ""

@@ -1,0 +1,261 @@
+"""How two schedules differ, step by step: which steps stand for one another, and what changed in them.
+
+Steps are aligned as sequences are: the pairing, in order, whose steps have the most in common. A step that
+has too little in common with every other one was added or removed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from mdh.schedule.canonical import canonical
+from mdh.schedule.condition_printer import print_condition
+from mdh.schedule.model import Attr, Caret, Core, For, Mem, Place, Schedule, Section, Step, Tile, Unit
+from mdh.schedule.printer import print_arg, print_entry, print_step
+
+What = Literal["tile", "region", "layer", "attribute", "place"]
+ALIKE = 0.4
+"""Least share of what two steps say that must be common to both for one to stand for the other."""
+_NO_NAMES: Mapping[str, "Names"] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a stage calls its dimensions, and the entries of the second group: inputs, then outputs."""
+
+    dims: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry that differs. what: `tile`, `region` (where a buffer's part lies, and its layout), `layer`
+    (who works on the parts), `attribute`, `place` (the number before the colon). subject: the dimension or
+    buffer it is about, empty for the step as a whole. before, after: as the schedules spell it, empty where
+    one has nothing there."""
+
+    what: What
+    subject: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepChange:
+    """before, after: the 1-based textual numbers of the two steps, None where there is none: the step was
+    added or removed. text: the step that was added or removed, on one line."""
+
+    before: int | None
+    after: int | None
+    changes: tuple[Change, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionChange:
+    """stage: its name, empty for a program's only one. steps: those that differ. gone, come: conditions that
+    only the first and only the second schedule has. equal: steps that are the same in both. dims: how many
+    dimensions the steps of each have, 0 where it has none."""
+
+    stage: str
+    steps: tuple[StepChange, ...]
+    gone: tuple[str, ...] = ()
+    come: tuple[str, ...] = ()
+    equal: int = 0
+    dims: tuple[int, int] = (0, 0)
+
+    @property
+    def alien(self) -> bool:
+        """The two belong to different programs."""
+        return self.dims[0] != self.dims[1] and 0 not in self.dims
+
+    @property
+    def same(self) -> bool:
+        return not (self.steps or self.gone or self.come)
+
+
+def differences(
+    before: Schedule, after: Schedule, names: Mapping[str, Names] = _NO_NAMES
+) -> tuple[SectionChange, ...]:
+    """The sections of both, in the first one's order, those that are the same included. Attributes that say
+    nothing, comments and header lines do not count. names: of the stages, by the section's name (empty for
+    the only one); without them dimensions have numbers, and buffers the names that the schedules use."""
+    left, right = canonical(before).sections, canonical(after).sections
+    if len(left) == len(right) == 1:
+        # a program's only stage may be named or not
+        return (_section(left[0], right[0], names),)
+    old, new = ({s.name or "": s for s in sections} for sections in (left, right))
+    blank = Section("", (), ())
+    order = [*old, *(name for name in new if name not in old)]
+    return tuple(_section(old.get(name, blank), new.get(name, blank), names) for name in order)
+
+
+def _section(before: Section, after: Section, names: Mapping[str, Names]) -> SectionChange:
+    stage = before.name or after.name or ""
+    first, second = _placed(before.steps), _placed(after.steps)
+    words = names.get(stage) or _spoken((*first, *second))
+    steps: list[StepChange] = []
+    equal = 0
+    for i, j in aligned(first, second):
+        if i is None or j is None:
+            step = first[i] if i is not None else second[j or 0]
+            steps.append(StepChange(_number(i), _number(j), (), print_step(step)))
+        elif changes := tuple(_changes(first[i], second[j], words)):
+            steps.append(StepChange(_number(i), _number(j), changes))
+        else:
+            equal += 1
+    old, new = ([print_condition(w.condition) for w in s.wheres] for s in (before, after))
+    gone, come = (tuple(c for c in a if c not in b) for a, b in ((old, new), (new, old)))
+    old_dims, new_dims = (max((len(s.tiles) for s in part), default=0) for part in (first, second))
+    return SectionChange(stage, tuple(steps), gone, come, equal, (old_dims, new_dims))
+
+
+def _placed(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Labels that only number the steps in text order say nothing: they are left out."""
+    labels = [s.label for s in steps]
+    told = any(n is None for n in labels) or labels != sorted(n for n in labels if n is not None)
+    return tuple(steps) if told else tuple(replace(s, label=None) for s in steps)
+
+
+def _number(index: int | None) -> int | None:
+    return None if index is None else index + 1
+
+
+def aligned(before: Sequence[Step], after: Sequence[Step]) -> list[tuple[int | None, int | None]]:
+    """Pairs of 0-based indices in order; None on one side: the step has no counterpart."""
+    rows, columns = len(before), len(after)
+    alike = [[likeness(a, b) for b in after] for a in before]
+    # best[i][j]: of the steps from i and from j on
+    best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    for i in reversed(range(rows)):
+        for j in reversed(range(columns)):
+            paired = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= ALIKE else 0.0
+            best[i][j] = max(paired, best[i + 1][j], best[i][j + 1])
+    out: list[tuple[int | None, int | None]] = []
+    i = j = 0
+    while i < rows and j < columns:
+        if alike[i][j] >= ALIKE and best[i][j] == alike[i][j] + best[i + 1][j + 1]:
+            out.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            out.append((i, None))
+            i += 1
+        else:
+            out.append((None, j))
+            j += 1
+    return [*out, *((n, None) for n in range(i, rows)), *((None, n) for n in range(j, columns))]
+
+
+def likeness(a: Step, b: Step) -> float:
+    """The share of what both steps say that is common to them, from 0 to 1; 0 for steps of stages with other
+    numbers of dimensions or buffers."""
+    if (len(a.tiles), len(a.inputs), len(a.outputs)) != (len(b.tiles), len(b.inputs), len(b.outputs)):
+        return 0.0
+    common = sum(_core_likeness(x, y) for x, y in zip(a.cores, b.cores, strict=True))
+    common += sum(_tile_likeness(x, y) for x, y in zip(a.tiles, b.tiles, strict=True))
+    held = zip((*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True)
+    common += sum(_mem_likeness(x, y) for x, y in held)
+    common += sum(x.name == y.name for x in a.attrs for y in b.attrs)
+    return 2.0 * common / (_said(a) + _said(b))
+
+
+def _said(step: Step) -> float:
+    """The most that another step can have in common with this one."""
+    moved = sum(not isinstance(m.value, Caret) for m in (*step.inputs, *step.outputs))
+    split = sum(not isinstance(t.value, Caret) for t in step.tiles)
+    worked = sum(not isinstance(c.value, Caret) for c in step.cores)
+    return max(1.0, 2.0 * (moved + split + worked) + len(step.attrs))
+
+
+def _tile_likeness(a: Tile, b: Tile) -> float:
+    if isinstance(a.value, Caret) or isinstance(b.value, Caret):
+        return 0.0
+    return 2.0 if a.value == b.value else 1.5
+
+
+def _mem_likeness(a: Mem, b: Mem) -> float:
+    if isinstance(a.value, Caret) or isinstance(b.value, Caret):
+        return 0.0
+    if a.value == b.value:
+        return 2.0
+    both = isinstance(a.value, Place) and isinstance(b.value, Place)
+    return 1.5 if not both or getattr(a.value, "region", 0) == getattr(b.value, "region", 1) else 0.5
+
+
+def _core_likeness(a: Core, b: Core) -> float:
+    match a.value, b.value:
+        case (Caret(), _) | (_, Caret()):
+            return 0.0
+        case x, y if x == y:
+            return 2.0
+        case Unit(layer=x), Unit(layer=y):
+            return 1.5 if x == y else 0.5
+        case For(), For():
+            return 1.5
+        case (For(), Unit()) | (Unit(), For()):
+            return 0.5
+        case _:
+            return 1.0
+
+
+def _changes(a: Step, b: Step, names: Names) -> list[Change]:
+    out: list[Change] = []
+    if a.label != b.label:
+        before, after = ("" if s.label is None else str(s.label) for s in (a, b))
+        out.append(Change("place", "", before, after))
+    for name, x, y in zip(names.dims, a.tiles, b.tiles, strict=True):
+        out.extend(_entry("tile", name, x, y))
+    buffers = (*names.inputs, *names.outputs)
+    for name, m, n in zip(buffers, (*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True):
+        out.extend(_entry("region", name, m, n))
+    for name, c, d in zip(names.dims, a.cores, b.cores, strict=True):
+        out.extend(_entry("layer", name, c, d))
+    out.extend(_attributes("", a.attrs, b.attrs))
+    return out
+
+
+def _entry(what: What, name: str, a: Tile | Mem | Core, b: Tile | Mem | Core) -> list[Change]:
+    before, after = (_short(name, print_entry(e)) for e in (a, b))
+    own = [] if before == after else [Change(what, name, before, after)]
+    return [*own, *_attributes(name, a.attrs, b.attrs)]
+
+
+def _short(name: str, text: str) -> str:
+    """A buffer's name is the change's subject: it need not stand in the entry too."""
+    return text.removeprefix(f"{name}:")
+
+
+def _attributes(subject: str, a: Sequence[Attr], b: Sequence[Attr]) -> list[Change]:
+    old, new = ({attr.name: _attr(attr) for attr in attrs} for attrs in (a, b))
+    order = [*old, *(name for name in new if name not in old)]
+    pairs = [(old.get(name, ""), new.get(name, "")) for name in order]
+    return [Change("attribute", subject, x, y) for x, y in pairs if x != y]
+
+
+def _attr(attr: Attr) -> str:
+    args = ", ".join(print_arg(a) for a in attr.args)
+    return f"@{attr.name}({args})" if args else f"@{attr.name}"
+
+
+def _spoken(steps: Sequence[Step]) -> Names:
+    """Names from the schedules alone: numbers for dimensions, a buffer's own where a step mentions it."""
+    widest = max(steps, key=lambda s: (len(s.tiles), len(s.inputs), len(s.outputs)), default=None)
+    if widest is None:
+        return Names((), (), ())
+    alike = [
+        s for s in steps if len(s.inputs) == len(widest.inputs) and len(s.outputs) == len(widest.outputs)
+    ]
+    ins = _buffers([s.inputs for s in alike], "input")
+    outs = _buffers([s.outputs for s in alike], "output")
+    return Names(tuple(f"dim {n + 1}" for n in range(len(widest.tiles))), ins, outs)
+
+
+def _buffers(rows: Sequence[tuple[Mem, ...]], kind: str) -> tuple[str, ...]:
+    width = len(rows[0])
+    spoken: dict[int, str] = {}
+    for row in rows:
+        for n, mem in enumerate(row):
+            if isinstance(mem.value, Place):
+                spoken.setdefault(n, mem.value.buffer)
+    return tuple(spoken.get(n, f"{kind} {n + 1}" if width > 1 else f"the {kind}") for n in range(width))
