@@ -17,7 +17,7 @@ TERMINATED = 143
 
 USAGE_CODES = frozenset(
     {"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114", "F190", "F192", "F193",
-     "F196", "D110"}
+     "F196", "F210", "D110"}
 )  # fmt: skip
 """Mistakes in the words of the command line, as against mistakes in the files it names."""
 NAMED = frozenset({"C105", "C123", "F150", "F180", "K100", "S120", "S121"})

@@ -28,6 +28,7 @@ VERBS = {
     "check": "Prove a schedule legal for a program and a machine; needs no device.",
     "run": "Build and run on a device, verify the result, time it.",
     "tune": "Search the holes of a schedule on a device for the fastest values.",
+    "compare": "Compare schedules on devices: times, what limits them, how portable they are.",
     "explain": "Show loops, layers, footprints and bytes; or the page of a diagnostic code.",
     "fmt": "Format schedules in the canonical form.",
     "devices": "List the devices and machine files; export one for the device at hand.",

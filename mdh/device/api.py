@@ -124,15 +124,21 @@ def open_device(spec: str) -> Device:
     Raises Failed: D101 no such device, D102 OpenCL cannot be used here, D106 CUDA cannot, D107 none can after
     a fork, D108 Oclgrind is not installed, D110 not a device's name, D113 there is no C compiler.
     """
+    demand_spec(spec)
     found = _SPEC.match(spec)
-    if found is None:
-        raise fail("D110", f"`{spec}` names no device", help="write opencl:N, cuda:N, c or oclgrind")
+    assert found is not None
     if spec == "oclgrind":
         opened: Device = import_module("mdh.device.oclgrind").open_oclgrind()
         return opened
     module = import_module(f"mdh.device.{found[1]}")
     device: Device = module.open_number(int(found[2] or 0))
     return device
+
+
+def demand_spec(spec: str) -> None:
+    """Raises Failed D110 for what is no device's name, whether there is such a device or not."""
+    if _SPEC.match(spec) is None:
+        raise fail("D110", f"`{spec}` names no device", help="write opencl:N, cuda:N, c or oclgrind")
 
 
 def default_device() -> str:

@@ -95,13 +95,14 @@ def _section(before: Section, after: Section, names: Mapping[str, Names]) -> Sec
     stage = before.name or after.name or ""
     first, second = _placed(before.steps), _placed(after.steps)
     words = names.get(stage) or _spoken((*first, *second))
+    loops, others = _loops(first), _loops(second)
     steps: list[StepChange] = []
     equal = 0
     for i, j in aligned(first, second):
         if i is None or j is None:
             step = first[i] if i is not None else second[j or 0]
             steps.append(StepChange(_number(i), _number(j), (), print_step(step)))
-        elif changes := tuple(_changes(first[i], second[j], words)):
+        elif changes := tuple(_changes(first[i], second[j], words, alike=loops[i] == others[j])):
             steps.append(StepChange(_number(i), _number(j), changes))
         else:
             equal += 1
@@ -116,6 +117,28 @@ def _placed(steps: Sequence[Step]) -> tuple[Step, ...]:
     labels = [s.label for s in steps]
     told = any(n is None for n in labels) or labels != sorted(n for n in labels if n is not None)
     return tuple(steps) if told else tuple(replace(s, label=None) for s in steps)
+
+
+def _loops(steps: Sequence[Step]) -> list[tuple[int, ...]]:
+    """Of each step the dimensions that it splits into loops, from outside: `FOR.n` first, inherited ones too,
+    then those without a number."""
+    numbers: dict[int, int] = {}
+    out = []
+    for step in steps:
+        order: list[tuple[float, int]] = []
+        for dim, (tile, core) in enumerate(zip(step.tiles, step.cores, strict=False)):
+            match core.value:
+                case For(number):
+                    numbers[dim] = number
+                case Caret():
+                    pass
+                case _:
+                    numbers.pop(dim, None)
+                    continue
+            if not isinstance(tile.value, Caret):
+                order.append((numbers.get(dim, float("inf")), dim))
+        out.append(tuple(dim for _, dim in sorted(order)))
+    return out
 
 
 def _number(index: int | None) -> int | None:
@@ -199,7 +222,9 @@ def _core_likeness(a: Core, b: Core) -> float:
             return 1.0
 
 
-def _changes(a: Step, b: Step, names: Names) -> list[Change]:
+def _changes(a: Step, b: Step, names: Names, *, alike: bool) -> list[Change]:
+    """alike: the loops of the two steps are those of the same dimensions in the same order, however they are
+    spelled."""
     out: list[Change] = []
     if a.label != b.label:
         before, after = ("" if s.label is None else str(s.label) for s in (a, b))
@@ -210,7 +235,8 @@ def _changes(a: Step, b: Step, names: Names) -> list[Change]:
     for name, m, n in zip(buffers, (*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True):
         out.extend(_entry("region", name, m, n))
     for name, c, d in zip(names.dims, a.cores, b.cores, strict=True):
-        out.extend(_entry("layer", name, c, d))
+        loops = all(isinstance(x.value, For | Caret) for x in (c, d))
+        out.extend(_attributes(name, c.attrs, d.attrs) if alike and loops else _entry("layer", name, c, d))
     out.extend(_attributes("", a.attrs, b.attrs))
     return out
 

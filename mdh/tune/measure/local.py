@@ -150,6 +150,11 @@ class LocalBench:
             s for posts in (self._measurers, self._builders) for p in posts.all for s in p.recoveries
         )
 
+    async def expected(self, sets: int) -> Path:
+        """The folder with the right results of so many sets of arrays, for `read_set`. Raises Failed D135."""
+        await self._expect(sets)
+        return self._folder / "expected"
+
     def _post(self, role: str, number: int, spec: str) -> Post:
         name = f"{role}-{number}"
         words = ["--role", role, "--folder", str(self._folder), "--device", spec, "--number", name]

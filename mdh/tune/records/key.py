@@ -51,13 +51,9 @@ def key_of(parts: Parts) -> str:
 def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
     """Short parts as they are, long ones as name and digest. `arrays` repeats what `program` holds, so that
     messages about other sizes and types can name them."""
-    arrays = "; ".join(f"{b.name} {b.dtype} {'x'.join(map(str, b.shape))}" for b in program.buffers)
     machine = setting.machine
     return (
-        ("program", f"{program.name} {_digest(program_meaning(program))[:32]}"),
-        ("arrays", arrays),
-        ("strict_fp", _word(program.strict_fp)),
-        ("deterministic", _word(setting.deterministic)),
+        *program_parts(program, deterministic=setting.deterministic),
         ("schedule", _digest(schedule_meaning(schedule))[:32]),
         ("constants", ", ".join(f"{n}={v}" for n, v in _constants(program, schedule))),
         ("machine", f"{machine.name} {_digest(_limits(machine))[:32]}"),
@@ -65,6 +61,17 @@ def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
         ("target", setting.target),
         ("check", setting.check),
         *((f"version of {name}", text) for name, text in sorted(setting.versions)),
+    )
+
+
+def program_parts(program: Program, *, deterministic: bool) -> Parts:
+    """Those parts of a key that say what is computed, whatever the schedule and the machine."""
+    arrays = "; ".join(f"{b.name} {b.dtype} {'x'.join(map(str, b.shape))}" for b in program.buffers)
+    return (
+        ("program", f"{program.name} {_digest(program_meaning(program))[:32]}"),
+        ("arrays", arrays),
+        ("strict_fp", _word(program.strict_fp)),
+        ("deterministic", _word(deterministic)),
     )
 
 

@@ -1,0 +1,131 @@
+"""`mdh compare`: schedules against one another on several devices and machines."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mdh.cli.command_line import CommandLine
+from mdh.cli.compare_words import Words, task_of
+from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.exit_codes import NOTHING_VALID, WRONG_RESULT
+from mdh.cli.files import keep_inputs, write_text
+from mdh.cli.options import DefineOpt, DeterministicOpt, FileArg, FunctionOpt, JsonOpt, StrictOpt
+from mdh.cli.request import Request
+from mdh.cli.tune_live import live
+from mdh.compare.model import Comparison, Kind
+from mdh.compare.run import compare as compared
+from mdh.compare.task import Task
+from mdh.report.compare_json import comparison_json
+from mdh.report.compare_page import comparison_page
+from mdh.report.compare_text import comparison_text
+from mdh.tune.interrupt import CODES, Interrupt, on_signals
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+SchedulesOpt = Annotated[
+    list[str] | None,
+    typer.Option("--schedule", "-s", metavar="S.mdh", help="A schedule, or `default`; give several."),
+]
+DevicesOpt = Annotated[
+    list[str] | None,
+    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N, c; give several; absent: first GPU."),
+]
+MachinesOpt = Annotated[
+    list[str] | None,
+    typer.Option("--machine", "-m", metavar="NAME", help="One that is elsewhere: records, else estimates."),
+]  # fmt: skip
+RecordsOpt = Annotated[
+    list[str] | None,
+    typer.Option("--records", metavar="PLACE", help="Folders and records of tunings; absent: this folder."),
+]
+BaselineOpt = Annotated[
+    list[str] | None,
+    typer.Option("--baseline", metavar="NAME", help="numpy, torch, mkl or cublas, for products."),
+]
+BudgetOpt = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="TIME", help="Tune holes without a record, that long all together."),
+]
+RepeatOpt = Annotated[int, typer.Option("--repeat", metavar="N", min=3, help="Timed runs of each, at most.")]
+SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the arrays and of tuning.")]
+CodeOpt = Annotated[bool, typer.Option("--code", help="Show how the emitted code differs, too.")]
+HtmlOpt = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page about it.")]
+
+
+@app.command()
+def compare(
+    ctx: typer.Context,
+    file: FileArg,
+    schedule: SchedulesOpt = None,
+    device: DevicesOpt = None,
+    machine: MachinesOpt = None,
+    define: DefineOpt = None,
+    records: RecordsOpt = None,
+    baseline: BaselineOpt = None,
+    budget: BudgetOpt = None,
+    repeat: RepeatOpt = 60,
+    seed: SeedOpt = 0,
+    code: CodeOpt = False,
+    html: HtmlOpt = None,
+    function: FunctionOpt = None,
+    strict_fp: StrictOpt = False,
+    deterministic: DeterministicOpt = False,
+    json: JsonOpt = False,
+) -> None:
+    """Compare schedules on devices: verified, timed in turns, with what limits each and how portable it is.
+
+    What does not fit or fails on a device is a row with its reason. Schedules with holes take the values of
+    the best tuning on record, else --budget tunes them, else their first point is taken.
+    """
+    line: CommandLine = ctx.obj
+    request = Request(
+        line, file, defines=tuple(define or ()), function=function, strict_fp=strict_fp,
+        deterministic=deterministic,
+    )  # fmt: skip
+    words = Words(
+        tuple(schedule or ("default",)), tuple(device or ()), tuple(machine or ()),
+        None if records is None else tuple(records), tuple(baseline or ()), budget, repeat, seed,
+    )  # fmt: skip
+    task = task_of(request, words)
+    if html is not None:
+        keep_inputs(line, html, [file, *words.schedules, *words.machines], {Path(html): None})
+    interrupt = Interrupt()
+    found = asyncio.run(_run(task, interrupt))
+    if json:
+        show_json(_as_json(found, code))
+    else:
+        show(comparison_text(found, code=code))
+    if html is not None:
+        write_text(line, html, comparison_page(found))
+        log(f"wrote {html}")
+    if interrupt.signal is not None:
+        raise typer.Exit(CODES[interrupt.signal])
+    raise typer.Exit(_exit(found))
+
+
+async def _run(task: Task, interrupt: Interrupt) -> Comparison:
+    with on_signals(interrupt, _said):
+        return await compared(task, interrupt, log, live)
+
+
+def _said(number: signal.Signals) -> None:
+    word = "interrupted" if number is signal.SIGINT else "terminated"
+    log(f"{word}: ending with what was measured; once more ends at once")
+
+
+def _exit(found: Comparison) -> int:
+    """A wrong result is graver than a schedule that does not fit; nothing with a time is no comparison."""
+    if any(r.kind is Kind.FAILED and r.why is not None and r.why.code.startswith("N") for r in found.rows):
+        return WRONG_RESULT
+    return 0 if any(r.time is not None for r in found.rows) else NOTHING_VALID
+
+
+def _as_json(found: Comparison, code: bool) -> dict[str, object]:
+    whole = ok("compare", **comparison_json(found, code=code))
+    exit_code = _exit(found)
+    if exit_code:
+        whole.update(ok=False, exit=exit_code, diagnostics=[])
+    return whole

@@ -1,0 +1,157 @@
+"""The words of `mdh compare` to its task; wrong ones get a caret."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+
+from mdh.cli.command_line import CommandLine, at_word
+from mdh.cli.console import log
+from mdh.cli.files import read_source
+from mdh.cli.job import load_program
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.cli.values import parse_defines
+from mdh.compare.closing import is_open
+from mdh.compare.library import NAMES
+from mdh.compare.model import Entry
+from mdh.compare.recorded import Shelf, shelf_of
+from mdh.compare.task import Contender, Task
+from mdh.device.api import default_device, demand_spec
+from mdh.diagnostics import Failed
+from mdh.ir.program import Program
+from mdh.machine import Machine, load_machine
+from mdh.textfile import SCHEDULE_LIMIT
+from mdh.tune.duration import parse_duration
+from mdh.tune.values import Job
+
+DEFAULT = "default"
+"""What --schedule calls mdh's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The options as typed. records: None where the option is absent."""
+
+    schedules: tuple[str, ...]
+    devices: tuple[str, ...]
+    machines: tuple[str, ...]
+    records: tuple[str, ...] | None
+    baselines: tuple[str, ...]
+    budget: str | None
+    repeat: int
+    seed: int
+
+
+def task_of(request: Request, words: Words) -> Task:
+    """Raises Failed for wrong words (F210, D110, F150, F190) and for what the files are refused with."""
+    line = request.line
+    budget = words.budget
+    seconds = None if budget is None else at_word(line, budget, lambda: parse_duration(budget))
+    for option, given in (("--schedule", words.schedules), ("--baseline", words.baselines)):
+        _once(line, option, given, given)
+    devices, machines = _devices(line, words), _machines(line, words)
+    _known(line, words.baselines)
+    contenders = _contenders(line, words)
+    program = load_program(request, Trace())
+    shelf = _shelf(request, words, program)
+    _remark(contenders, shelf, words, program)
+    assert program.source is not None
+    defines = tuple(parse_defines(line, request.defines).items())
+    job = Job(
+        program.source.name, program.source.text, defines, request.function, request.strict_fp,
+        request.deterministic, "", words.seed,
+    )  # fmt: skip
+    place = next((p for p in words.records or () if Path(p).is_dir()), None)
+    return Task(
+        job, program, contenders, devices, machines, words.baselines, shelf, seconds, place, words.repeat,
+        command=line.source.text,
+    )  # fmt: skip
+
+
+def _once(line: CommandLine, option: str, given: Sequence[str], meant: Sequence[str]) -> None:
+    """Raises Failed F210 where two words mean the same; meant: what each of `given` stands for."""
+    for n, one in enumerate(meant):
+        if one in meant[:n]:
+            headline = f"{option} names `{given[n]}` twice"
+            raise line.fail("F210", headline, given[n], help="name each once", last=True)
+
+
+def _devices(line: CommandLine, words: Words) -> tuple[str, ...]:
+    """Raises Failed D110, F210. Without devices and machines: the first GPU, else opencl:0."""
+    for spec in words.devices:
+        at_word(line, spec, partial(demand_spec, spec))
+    numbered = [s if ":" in s or s == "oclgrind" else f"{s}:0" for s in words.devices]
+    _once(line, "--device", words.devices, numbered)
+    if words.devices or words.machines:
+        return words.devices
+    chosen = default_device()
+    log(f"no --device given: {chosen}")
+    return (chosen,)
+
+
+def _machines(line: CommandLine, words: Words) -> tuple[Machine, ...]:
+    found = [at_word(line, name, partial(load_machine, name)) for name in words.machines]
+    _once(line, "--machine", words.machines, [m.name for m in found])
+    return tuple(found)
+
+
+def _known(line: CommandLine, names: Sequence[str]) -> None:
+    """Raises Failed F210 for what is no library."""
+    for name in names:
+        if name not in NAMES:
+            near = get_close_matches(name, NAMES, 1, 0.5)
+            said = f"did you mean `{near[0]}`? " if near else ""
+            hint = f"{said}baselines: {', '.join(NAMES)}"
+            raise line.fail("F210", f"no baseline is called `{name}`", name, help=hint)
+
+
+def _contenders(line: CommandLine, words: Words) -> tuple[Contender, ...]:
+    """Called after their files; after their paths where two would be called the same. Raises Failed F101 to
+    F105, S1xx."""
+    taken = [Path(p).stem for p in words.schedules if p != DEFAULT] + [DEFAULT, *words.baselines]
+    run = Trace().pipeline
+    out = []
+    for path in words.schedules:
+        if path == DEFAULT:
+            out.append(Contender(Entry(DEFAULT), None))
+            continue
+        stem = Path(path).stem
+        name = stem if taken.count(stem) == 1 else path
+        schedule = run.schedule(read_source(line, path, limit=SCHEDULE_LIMIT))
+        out.append(Contender(Entry(name, path), schedule))
+    return tuple(out)
+
+
+def _shelf(request: Request, words: Words, program: Program) -> Shelf:
+    """Of the folders and files that are named, else of this folder. Raises Failed F101, F197, F170 …"""
+    line, deterministic = request.line, request.deterministic
+    if words.records is None:
+        try:
+            return shelf_of((".",), program, deterministic=deterministic)
+        except (OSError, Failed):
+            # nobody asked for it
+            return Shelf()
+    found = [
+        at_word(line, place, partial(shelf_of, (place,), program, deterministic=deterministic))
+        for place in words.records
+    ]
+    return Shelf(
+        tuple(s for one in found for s in one.sections),
+        sum(one.others for one in found),
+        tuple(r for one in found for r in one.remarks),
+    )
+
+
+def _remark(contenders: Sequence[Contender], shelf: Shelf, words: Words, program: Program) -> None:
+    """What the user might not expect, before anything runs."""
+    for remark in shelf.remarks if words.records is not None else ():
+        log(remark)
+    if words.records is not None and not shelf.sections:
+        others = f", of {shelf.others} there" if shelf.others else ""
+        log(f"no record in {', '.join(words.records)} is of `{program.name}` with these sizes{others}")
+    open_ = [c.entry.name for c in contenders if is_open(c.schedule)]
+    if open_ and not shelf.sections and words.budget is None:
+        holes = "has holes and no tuning" if len(open_) == 1 else "have holes and no tuning"
+        log(f"{', '.join(open_)} {holes} on record: a first point is taken; --budget 1m tunes")

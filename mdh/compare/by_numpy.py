@@ -1,0 +1,22 @@
+"""numpy: products by the BLAS that it was built with."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mdh.compare.contraction import Contraction
+from mdh.compare.library import Bound
+from mdh.compare.product import product
+from mdh.reference.numbers import Array
+
+
+def version() -> str:
+    config: Any = np.show_config(mode="dicts")
+    blas = config.get("Build Dependencies", {}).get("blas", {})
+    return f"numpy {np.__version__}, {blas.get('name', 'BLAS')} {blas.get('version', '')}".rstrip()
+
+
+def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
+    call, note = product(np, what, arrays)
+    return Bound(call, lambda: None, note=note)

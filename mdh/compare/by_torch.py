@@ -1,0 +1,83 @@
+"""torch: products by the library that its build hands them to (oneDNN or MKL on CPUs, cuBLAS on GPUs)."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from math import prod
+from typing import Any
+
+from mdh.compare.contraction import Contraction, View
+from mdh.compare.library import Bound
+from mdh.compare.product import COPIED
+from mdh.reference.numbers import Array
+
+torch: Any = import_module("torch")
+"""As a value: its types take a checker longer than all of mdh."""
+
+
+def version() -> str:
+    return f"torch {torch.__version__}"
+
+
+def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
+    torch.set_grad_enabled(False)
+    tensors = {name: torch.from_numpy(array).to(place) for name, array in arrays.items()}
+    left, moved = _matrix(what, tensors, what.left, ("batch", "rows", "summed"))
+    right, also = _matrix(what, tensors, what.right, ("batch", "summed", "columns"))
+    target = _strided(what.out, tensors).permute(what.order(what.out, "batch", "rows", "columns"))
+    run = _run(what, left, right, target)
+
+    def call() -> None:
+        run()
+        if place != "cpu":
+            torch.cuda.synchronize(place)
+
+    def seconds() -> float:
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        run()
+        end.record()
+        end.synchronize()
+        return float(start.elapsed_time(end)) * 1e-3
+
+    def fetch() -> None:
+        if place != "cpu":
+            arrays[what.out.buffer][...] = tensors[what.out.buffer].cpu().numpy()
+
+    note = COPIED if moved or also else ""
+    return Bound(call, fetch, None if place == "cpu" else seconds, note)
+
+
+def _run(
+    what: Contraction, left: Callable[[], Any], right: Callable[[], Any], target: Any
+) -> Callable[[], None]:
+    shape = what.shape("batch", "rows", "columns")
+    flat = target.reshape(shape)
+    in_place = flat.data_ptr() == target.data_ptr() and prod(shape) > 0
+
+    def run() -> None:
+        if in_place and what.updated:
+            torch.baddbmm(flat, left(), right(), out=flat)
+        elif in_place:
+            torch.bmm(left(), right(), out=flat)
+        elif what.updated:
+            target.add_(torch.bmm(left(), right()).reshape(target.shape))
+        else:
+            target.copy_(torch.bmm(left(), right()).reshape(target.shape))
+
+    return run
+
+
+def _matrix(
+    what: Contraction, tensors: Mapping[str, Any], view: View, names: tuple[str, str, str]
+) -> tuple[Callable[[], Any], bool]:
+    """What gives the view as a batch of matrices, and whether it copies for that."""
+    whole = _strided(view, tensors).permute(what.order(view, *names))
+    shape = what.shape(*names)
+    once = whole.reshape(shape)
+    if once.data_ptr() == whole.data_ptr():
+        return lambda: once, False
+    return lambda: whole.reshape(shape), True
+
+
+def _strided(view: View, tensors: Mapping[str, Any]) -> Any:
+    return tensors[view.buffer].reshape(-1).as_strided(view.shape, view.strides, view.offset)

@@ -1,0 +1,88 @@
+"""A schedule for one platform without holes: which values they have, and where those are from."""
+
+from dataclasses import dataclass, replace
+from random import Random
+
+from mdh.compare.recorded import Found, Shelf
+from mdh.diagnostics import Failed
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.machine import machine_names
+from mdh.pipeline import Pipeline
+from mdh.schedule.default import default_schedule
+from mdh.schedule.holes import holes
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
+from mdh.source import Source
+from mdh.tune.records.key import Setting, candidate_key
+from mdh.tune.space.make import make_space
+from mdh.tune.suggestions import first_point
+from mdh.tune.values import Candidate, Value
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A plan, how its holes got their values (empty: it has none), and the record that has its time."""
+
+    plan: Plan
+    how: str = ""
+    values: tuple[tuple[str, Value], ...] = ()
+    found: Found | None = None
+
+
+def is_open(schedule: Schedule | None) -> bool:
+    """Whether it has holes; None: mdh's default, which has none."""
+    return schedule is not None and any(True for _ in holes(schedule))
+
+
+def closed(
+    program: Program, schedule: Schedule | None, setting: Setting, shelf: Shelf, *, here: bool
+) -> Closed | None:
+    """The schedule as it stands, or with the values of the best tuning on record; None where it has holes
+    and no tuning closes them. here: the setting is a device of this machine. Raises Failed as the checker
+    does."""
+    if not is_open(schedule):
+        plan = checked(program, schedule, setting)
+        return Closed(plan, found=None if here else shelf.timed(plan.text, setting))
+    assert schedule is not None
+    found = shelf.tuned(schedule, program, setting, here=here)
+    if found is None:
+        return None
+    plan = checked(program, parse_schedule(Source(found.path, found.trial.candidate.schedule)), setting)
+    return Closed(
+        plan, f"tuned, trial {found.trial.number} of {found.path}", found.trial.candidate.values, found
+    )
+
+
+def first(program: Program, schedule: Schedule, setting: Setting) -> Closed:
+    """The schedule's own first point: the middle of every set of values. Raises Failed: what its space is
+    refused with, and what refuses every point of it."""
+    machine, target = setting.machine, setting.target
+    space = make_space(
+        program, schedule, machine, target, deterministic=setting.deterministic,
+        default=default_schedule(program, machine, target),
+    )  # fmt: skip
+    point = first_point(space, Random(0))
+    point = space.nearest([v.values[0] for v in space.variables]) if point is None else point
+    plan = space.plan(point)
+    if isinstance(plan, Failed):
+        raise plan
+    values = tuple(zip((v.name for v in space.variables), point, strict=True))
+    return Closed(plan, "not tuned: its first point", values)
+
+
+def checked(program: Program, schedule: Schedule | None, setting: Setting) -> Plan:
+    """Raises Failed as the checker does."""
+    deterministic = setting.deterministic
+    return (
+        Pipeline().check(program, schedule, setting.machine, setting.target, deterministic=deterministic).plan
+    )
+
+
+def candidate_of(plan: Plan, setting: Setting, values: tuple[tuple[str, Value], ...]) -> Candidate:
+    """For the bench. Its text names the machine only where mdh knows one of that name."""
+    schedule = parse_schedule(Source("<compared>", plan.text))
+    if plan.machine.name not in machine_names():
+        schedule = replace(schedule, target=None)
+    return Candidate(candidate_key(plan.program, schedule, setting), print_schedule(schedule), values)

@@ -1,0 +1,151 @@
+"""Programs that are a sum of products of two arrays, as libraries know them: each factor and the result as
+one strided view with an axis a loop, so that windows of a convolution are views too."""
+
+from dataclasses import dataclass
+from math import prod
+
+from mdh.ir.affine import from_expr
+from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, substitute
+from mdh.ir.program import Buffer, DimKind, Program, Stage, component
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Elements of an array by loops. strides: elements for one more of each loop; offset: of the first."""
+
+    buffer: str
+    loops: tuple[str, ...]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The loops of a product of matrices: out[batch, rows, columns] = sum over `summed` of
+    left[batch, rows, summed] * right[batch, summed, columns]."""
+
+    batch: tuple[str, ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    summed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """left and right are in such an order that the result's last loop is a column's. updated: the sum is
+    added to what the result holds; double: the arrays are of f64, else of f32. sizes: loop -> extent."""
+
+    left: View
+    right: View
+    out: View
+    groups: Groups
+    sizes: tuple[tuple[str, int], ...]
+    updated: bool
+    double: bool
+
+    def shape(self, *names: str) -> tuple[int, ...]:
+        """The extents of the groups of these names, each the product of its loops: of `batch`, `rows`, …"""
+        size = dict(self.sizes)
+        return tuple(prod(size[loop] for loop in getattr(self.groups, name)) for name in names)
+
+    def order(self, view: View, *names: str) -> tuple[int, ...]:
+        """The axes of the view in the order of the groups of these names."""
+        loops = [loop for name in names for loop in getattr(self.groups, name)]
+        return tuple(view.loops.index(loop) for loop in loops)
+
+
+def contraction_of(program: Program) -> Contraction | str:
+    """The program as a contraction, or in words what makes it none."""
+    if len(program.stages) != 1:
+        return f"it has {len(program.stages)} stages"
+    stage = program.stages[0]
+    found = _product(program, stage)
+    if isinstance(found, str):
+        return found
+    factors, updated = found
+    sizes = {d.name: d.extent for d in stage.dims}
+    output = stage.results[0].outputs[0]
+    out = _view(program, stage, output.buffer, output.index)
+    views = [_view(program, stage, load.buffer, load.index) for load in factors]
+    if out is None or None in views:
+        return "its subscripts are no sums of loops"
+    left, right = (v for v in views if v is not None)
+    if out.loops and out.loops[-1] in left.loops and out.loops[-1] not in right.loops:
+        left, right = right, left
+    groups = _groups(left, right, out)
+    if isinstance(groups, str):
+        return groups
+    double = program.buffer_of[out.buffer].dtype.bits == 64
+    return Contraction(left, right, out, groups, tuple(sizes.items()), updated, double)
+
+
+def _product(program: Program, stage: Stage) -> tuple[tuple[Load, Load], bool] | str:
+    """The two factors, and whether their sum is added to what is there."""
+    if stage.lets or len(stage.results) != 1 or len(stage.results[0].outputs) != 1 or stage.scattered:
+        return "it is more than one sum"
+    result = stage.results[0]
+    if result.op is None or result.op.name != "+" or any(d.kind is DimKind.PS for d in stage.dims):
+        return "it is no sum"
+    value, output, start = _bare(result.values[0]), result.outputs[0], result.starts[0]
+    factors = (_bare(value.left), _bare(value.right)) if isinstance(value, Binary) and value.op == "*" else ()
+    loads = [f for f in factors if isinstance(f, Load)]
+    if len(loads) != 2:
+        return "it is no sum of products of two arrays"
+    if _bare(output.value) != Var(component(0), result.types[0]):
+        return "its sums are not stored as they are"
+    if program.strict_fp:
+        return "--strict-fp fixes the order of its sums"
+    buffers = [program.buffer_of[name] for name in (loads[0].buffer, loads[1].buffer, output.buffer)]
+    if {b.dtype for b in buffers} not in ({_float(buffers[0], 32)}, {_float(buffers[0], 64)}):
+        return "its arrays are not all float, or all double"
+    updated = isinstance(start, Load) and (start.buffer, start.index) == (output.buffer, output.index)
+    if start is not None and not updated and not (isinstance(start, Const) and not start.value):
+        return "its sums start from a value of their own"
+    return (loads[0], loads[1]), updated
+
+
+def _float(buffer: Buffer, bits: int) -> object:
+    """The buffer's type where it is a float of that many bits, else None."""
+    return buffer.dtype if buffer.dtype.is_float and buffer.dtype.bits == bits else None
+
+
+def _bare(e: Expr) -> Expr:
+    while isinstance(e, Cast):
+        e = e.arg
+    return e
+
+
+def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) -> View | None:
+    """None where a subscript is no affine function of the loops."""
+    known: dict[str, Expr] = {s.name: Const(s.size, s.dtype) for s in program.scalars if s.size is not None}
+    shape = program.buffer_of[name].shape
+    sizes = {d.name: d.extent for d in stage.dims}
+    strides: dict[str, int] = {}
+    offset = 0
+    for axis, e in enumerate(index):
+        f = from_expr(substitute(e, known))
+        if f is None or not f.names <= sizes.keys():
+            return None
+        step = prod(shape[axis + 1 :])
+        offset += f.const * step
+        for loop, factor in f.terms:
+            strides[loop] = strides.get(loop, 0) + factor * step
+    # as they lie in memory, so that neighbours stay neighbours
+    loops = tuple(sorted(strides, key=lambda n: -abs(strides[n])))
+    return View(name, loops, tuple(sizes[n] for n in loops), tuple(strides[n] for n in loops), offset)
+
+
+def _groups(left: View, right: View, out: View) -> Groups | str:
+    both = set(left.loops) & set(right.loops)
+    alone = (set(left.loops) ^ set(right.loops)) - set(out.loops)
+    alone |= set(out.loops) - {*left.loops, *right.loops}
+    if alone:
+        return f"its loop `{min(alone)}` runs over one array alone"
+    kept = set(out.loops)
+    return Groups(
+        batch=tuple(n for n in out.loops if n in both),
+        rows=tuple(n for n in left.loops if n in kept - both),
+        columns=tuple(n for n in right.loops if n in kept - both),
+        summed=tuple(n for n in left.loops if n in both - kept),
+    )

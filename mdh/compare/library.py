@@ -1,0 +1,56 @@
+"""Libraries that a program is compared with where it is a product that they know: baselines.
+
+Each has a module of its own, which alone imports the library, and only where it is asked for.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from mdh.compare.contraction import Contraction
+from mdh.reference.numbers import Array
+
+NAMES = ("numpy", "torch", "mkl", "cublas")
+_ON = {"numpy": ("cpu",), "torch": ("cpu", "cuda"), "mkl": ("cpu",), "cublas": ("cuda",)}
+
+
+class UnfitError(Exception):
+    """The library does not take part, with the reason in words."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A library's computation on arrays. call: computes, and returns when that is done; seconds: of one call,
+    by the library's own clock (None: it is timed from outside); fetch: puts the results into the host's
+    arrays. note: what a reader must know of how it computes."""
+
+    call: Callable[[], object]
+    fetch: Callable[[], object]
+    seconds: Callable[[], float] | None = None
+    note: str = ""
+
+
+class Library(Protocol):
+    """A module mdh.compare.by_NAME."""
+
+    def version(self) -> str:
+        """`numpy 2.1.0, openblas 0.3`."""
+
+    def bind(self, what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
+        """place: `cpu`, or a GPU's spec such as `cuda:0`. Raises UnfitError."""
+
+
+def open_library(name: str, kind: str, spec: str) -> Library:
+    """kind: the device's, `cpu` or `gpu`; spec: its name. Raises UnfitError."""
+    place = "cpu" if kind == "cpu" else spec.partition(":")[0]
+    if place not in _ON[name]:
+        where = "an NVIDIA GPU by CUDA" if _ON[name] == ("cuda",) else "the CPU"
+        raise UnfitError(f"{name} computes on {where}, and {spec} is another device")
+    try:
+        found: Any = import_module(f"mdh.compare.by_{name}")
+        found.version()
+    except (ImportError, OSError) as error:
+        raise UnfitError(f"{name} is not installed: {error}") from None
+    library: Library = found
+    return library

@@ -1,0 +1,58 @@
+"""A contraction as one product of matrices, by a library of numpy's interface.
+
+Views become matrices without a copy where their loops lie in memory as the product wants them; what has to
+be copied (the windows of a convolution) is copied in each call.
+"""
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+from mdh.compare.contraction import Contraction, View
+
+Arrays = Mapping[str, Any]
+COPIED = "its operands are copied in each call, then multiplied"
+
+
+def product(xp: Any, what: Contraction, arrays: Arrays) -> tuple[Callable[[], object], str]:
+    """The call, and a note where it copies. xp: numpy, or a module like it; arrays: of its own kind."""
+    batch = prod(what.shape("batch"))
+    left, moved = matrix(xp, what, arrays, what.left, ("batch", "rows", "summed"))
+    right, also = matrix(xp, what, arrays, what.right, ("batch", "summed", "columns"))
+    target = _strided(xp, what.out, arrays).transpose(what.order(what.out, "batch", "rows", "columns"))
+    shape = what.shape("batch", "rows", "columns")
+    flat = target.reshape(shape)
+    in_place = xp.may_share_memory(flat, target) and not what.updated
+
+    def call() -> None:
+        one, two = left(), right()
+        if batch == 1:
+            one, two = one[0], two[0]
+        if in_place:
+            xp.matmul(one, two, out=flat[0] if batch == 1 else flat)
+            return
+        found = xp.matmul(one, two).reshape(target.shape)
+        if what.updated:
+            xp.add(target, found, out=target)
+        else:
+            target[...] = found
+
+    return call, COPIED if moved or also else ""
+
+
+def matrix(
+    xp: Any, what: Contraction, arrays: Arrays, view: View, names: tuple[str, str, str]
+) -> tuple[Callable[[], Any], bool]:
+    """What gives the view as a batch of matrices, and whether it copies for that."""
+    whole = _strided(xp, view, arrays).transpose(what.order(view, *names))
+    shape = what.shape(*names)
+    once = whole.reshape(shape)
+    if xp.may_share_memory(once, whole):
+        return lambda: once, False
+    return lambda: whole.reshape(shape), True
+
+
+def _strided(xp: Any, view: View, arrays: Arrays) -> Any:
+    flat = arrays[view.buffer].reshape(-1)[view.offset :]
+    steps = tuple(s * flat.itemsize for s in view.strides)
+    return xp.lib.stride_tricks.as_strided(flat, view.shape, steps)

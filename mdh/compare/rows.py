@@ -1,0 +1,51 @@
+"""Rows from what is known of an entry on a platform: its plan, its runs, a record, the model."""
+
+from dataclasses import replace
+
+from mdh.compare.closing import Closed
+from mdh.compare.figures import spread
+from mdh.compare.limits import limit_of, occupancy_of
+from mdh.compare.model import Kind, Row, Spread
+from mdh.compare.timing import Runs
+from mdh.pipeline import Pipeline
+from mdh.tune.prior import Constants, predict
+from mdh.tune.records.moment import moment_text
+
+ENDED = "not measured: the comparison was ended before"
+
+
+def planned(platform: str, entry: str, found: Closed, constants: Constants | None) -> Row:
+    """All that the plan says; no time yet. Raises Failed where the plan cannot be lowered."""
+    pipeline = Pipeline()
+    module = pipeline.lower(found.plan)
+    text = pipeline.emit(module, found.plan.program)
+    guess = predict(found.plan, constants)
+    return Row(
+        platform, entry, Kind.ABSENT, limit=limit_of(guess), model=guess.seconds,
+        occupancy=occupancy_of(found.plan, module), how=found.how, values=found.values, note=ENDED,
+        schedule=found.plan.text, source=text.source,
+    )  # fmt: skip
+
+
+def measured(row: Row, runs: Runs | None) -> Row:
+    """The row with what its runs came to, None: it had none."""
+    if runs is None or row.why is not None:
+        return row
+    if runs.why is not None:
+        return replace(row, kind=Kind.FAILED, why=runs.why, note="")
+    if runs.absent or not runs.seconds:
+        return replace(row, note=runs.absent or ENDED)
+    return replace(row, kind=Kind.MEASURED, time=spread(runs.seconds, runs.clock), note=runs.note)
+
+
+def recorded(row: Row, found: Closed) -> Row:
+    """The row with the time that a record has, measured on another machine; else the model's estimate."""
+    trial = found.found
+    if trial is None or not trial.trial.outcome.warm:
+        assert row.model is not None
+        guess = Spread(row.model, row.model, row.model, 0.0, 0, "model")
+        return replace(row, kind=Kind.ESTIMATED, time=guess, note="")
+    outcome = trial.trial.outcome
+    when = moment_text(trial.trial.started).partition("T")[0]
+    note = f"measured on {outcome.title or trial.title}{', ' + when if when else ''}: {trial.path}"
+    return replace(row, kind=Kind.RECORDED, time=spread(outcome.warm, outcome.clock), note=note)

@@ -1,0 +1,93 @@
+"""A comparison from its task to its result: platform by platform, every failure a row of its own."""
+
+from dataclasses import replace
+
+from mdh.compare.closing import closed, first, is_open
+from mdh.compare.figures import compared, portability, roof_of
+from mdh.compare.model import Comparison, Difference, Kind, Platform, Row
+from mdh.compare.on_device import Found, Purse, Watched, Work, on_device
+from mdh.compare.rows import planned, recorded
+from mdh.compare.task import Contender, Task
+from mdh.compare.timing import Say
+from mdh.diagnostics import Failed
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.schedule.difference import Names, differences
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.records.key import Setting
+
+
+async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) -> Comparison:
+    """Never raises for what a schedule or a device does: that is a row. What the user ends has the rows that
+    are complete, and the others without a time."""
+    to_tune = sum(is_open(c.schedule) for c in task.contenders) * len(task.devices)
+    work = Work(task, interrupt, say, watched, Purse(task.budget, to_tune))
+    done = [await on_device(work, spec) for spec in task.devices]
+    done += [_estimated(task, machine) for machine in task.machines]
+    platforms, rows = tuple(p for p, _ in done), tuple(row for _, found in done for row in found)
+    return Comparison(
+        task.program.name, task.job.defines, task.entries, platforms, rows,
+        portability(task.entries, platforms, rows), _differences(task, rows), task.shelf.remarks,
+        interrupt.asked,
+    )  # fmt: skip
+
+
+def _estimated(task: Task, machine: Machine) -> Found:
+    """A machine that is not here: times on record, else the model's."""
+    target = machine.targets[0]
+    platform = Platform(machine.name, machine.title, machine.name, target, machine.kind, here=False)
+    setting = Setting(machine, target, machine.title, task.job.deterministic)
+    rows = [_guess(task, contender, setting) for contender in task.contenders]
+    away = f"{machine.name} is not here, and the model knows schedules alone"
+    rows += [Row(machine.name, name, Kind.ABSENT, note=away) for name in task.libraries]
+    return platform, compared(rows, {})
+
+
+def _guess(task: Task, contender: Contender, setting: Setting) -> Row:
+    name, machine = contender.entry.name, setting.machine.name
+    program, schedule = task.program, contender.schedule
+    try:
+        found = closed(program, schedule, setting, task.shelf, here=False)
+        if found is None:
+            assert schedule is not None
+            found = first(program, schedule, setting)
+        row = recorded(planned(machine, name, found, None), found)
+    except Failed as failed:
+        return Row(machine, name, Kind.FAILED, why=failed.diagnostics[0])
+    return replace(row, roof=roof_of(found.plan))
+
+
+def _differences(task: Task, rows: tuple[Row, ...]) -> tuple[Difference, ...]:
+    """Of every schedule from the first one, as they are written; mdh's default as it is on the first platform
+    that it has a plan for."""
+    texts = {c.entry.name: _text(c, rows) for c in task.contenders}
+    names = names_of(task.program)
+    first_, *others = texts
+    before = texts[first_]
+    if before is None:
+        return ()
+    return tuple(
+        Difference(first_, name, differences(before, after, names))
+        for name in others
+        if (after := texts[name]) is not None
+    )
+
+
+def _text(contender: Contender, rows: tuple[Row, ...]) -> Schedule | None:
+    if contender.schedule is not None:
+        return contender.schedule
+    mine = (r.schedule for r in rows if r.entry == contender.entry.name and r.schedule)
+    text = next(mine, None)
+    return None if text is None else parse_schedule(Source("<default>", text))
+
+
+def names_of(program: Program) -> dict[str, Names]:
+    """The dimensions and entries of every stage, under its name and, of a program's only one, under none."""
+    out = {
+        s.name: Names(tuple(d.name for d in s.dims), program.inputs(s), program.outputs(s))
+        for s in program.stages
+    }
+    return {**out, "": out[program.stages[0].name]} if len(out) == 1 else out

@@ -1,0 +1,44 @@
+"""What is compared where."""
+
+from dataclasses import dataclass, field
+
+from mdh.compare.model import Entry
+from mdh.compare.recorded import Shelf
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.schedule.model import Schedule
+from mdh.tune.values import Job
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A schedule under its name; None: mdh's default for each platform."""
+
+    entry: Entry
+    schedule: Schedule | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """job: the program for the workers, its device left open. devices: of this machine; machines: known by
+    their files alone; libraries: names of mdh.compare.library; shelf: earlier tunings. budget: seconds of
+    tuning all together, None: nothing is tuned; place: the folder of what is tuned, None: nothing of it is
+    kept. samples, seconds: timed runs of each entry at most, and about how long."""
+
+    job: Job
+    program: Program
+    contenders: tuple[Contender, ...]
+    devices: tuple[str, ...] = ()
+    machines: tuple[Machine, ...] = ()
+    libraries: tuple[str, ...] = ()
+    shelf: Shelf = field(default_factory=Shelf)
+    budget: float | None = None
+    place: str | None = None
+    samples: int = 60
+    seconds: float = 1.5
+    command: str = ""
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The schedules, then the libraries."""
+        return (*(c.entry for c in self.contenders), *(Entry(n, library=True) for n in self.libraries))

@@ -1,0 +1,199 @@
+"""Schedules and libraries on one device, in rounds: in each the schedules run in turns on the same arrays, in
+a process of their own that may crash or hang, then each library has its turn in this one."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any, TypeVar
+
+from mdh.compare.contraction import contraction_of
+from mdh.compare.library import Bound, UnfitError, open_library
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.ir.program import Program
+from mdh.report.arguments import Guarded, guarded
+from mdh.report.verdict import judge
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.measure.inputs import read_set
+from mdh.tune.measure.local import LocalBench
+from mdh.tune.values import Candidate, Effort, Limits, Outcome
+
+T = TypeVar("T")
+ROUNDS = 3
+_INPUTS = 4
+"""Sets of arrays that results are judged on before anything is timed; two of them again in later rounds."""
+_JUDGED = 2
+"""Sets of arrays that libraries are judged on."""
+_LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
+_PAUSE = 0.05
+"""Seconds in which another library's threads fall asleep."""
+Say = Callable[[str], None]
+
+
+@dataclass
+class Runs:
+    """What one entry's runs came to. seconds: of each timed run, in turns with the others'; why: what it was
+    refused with; absent: in words, why a library does not take part; note: how it computes."""
+
+    seconds: list[float] = field(default_factory=list)
+    clock: str = ""
+    why: Diagnostic | None = None
+    absent: str = ""
+    note: str = ""
+
+    @property
+    def over(self) -> bool:
+        return self.why is not None or self.absent != ""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """candidates, libraries: by the entries' names. samples: runs of each, at most; seconds: of timing each,
+    about."""
+
+    program: Program
+    bench: LocalBench
+    spec: str
+    seed: int
+    candidates: Mapping[str, Candidate]
+    libraries: tuple[str, ...]
+    samples: int
+    seconds: float
+
+
+async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, Runs]:
+    """By entry. What the user ends is left out where it has not run. Raises Failed where the device can run
+    nothing any more."""
+    runs = {name: Runs() for name in contest.candidates}
+    libraries: dict[str, _Turn] = {}
+    for number in range(ROUNDS):
+        pending = [name for name in contest.candidates if runs[name].why is None]
+        say(f"{contest.spec}: round {number + 1} of {ROUNDS}, {_counted(pending, contest)}")
+        if pending:
+            effort = _effort(contest, number)
+            duel = contest.bench.duel(tuple(contest.candidates[n] for n in pending), effort, _LIMITS)
+            outcomes = await unless_asked(interrupt, duel)
+            if outcomes is None:
+                break
+            for name, outcome in zip(pending, outcomes, strict=True):
+                _keep(runs[name], outcome)
+        if number == 0 and contest.libraries:
+            expected = await unless_asked(interrupt, contest.bench.expected(_JUDGED))
+            if expected is not None:
+                libraries = await asyncio.to_thread(_opened, contest, expected, runs)
+        for turn in libraries.values():
+            if not interrupt.asked:
+                await asyncio.to_thread(turn.take, contest, runs)
+        if interrupt.asked:
+            break
+    return {name: r for name, r in runs.items() if r.seconds or r.over}
+
+
+def _counted(pending: list[str], contest: Contest) -> str:
+    schedules = f"{len(pending)} schedule{'' if len(pending) == 1 else 's'}"
+    return ", ".join([schedules, *contest.libraries])
+
+
+def _effort(contest: Contest, number: int) -> Effort:
+    samples = -(-contest.samples // ROUNDS)
+    return Effort(samples, contest.seconds / ROUNDS, inputs=_INPUTS if number == 0 else 2)
+
+
+def _keep(runs: Runs, outcome: Outcome) -> None:
+    if outcome.failure is not None:
+        runs.why = Diagnostic(outcome.code or "B101", outcome.message or str(outcome.failure))
+        runs.seconds.clear()
+        return
+    runs.seconds.extend(outcome.warm)
+    runs.clock = outcome.clock
+
+
+async def unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, T]) -> T | None:
+    """What `work` gives; None where the user ended it before."""
+    task = asyncio.ensure_future(work)
+    asked = asyncio.ensure_future(interrupt.event.wait())
+    try:
+        await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
+    if task.done():
+        return task.result()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return None
+
+
+def _opened(contest: Contest, expected: Path, runs: dict[str, Runs]) -> dict[str, "_Turn"]:
+    """The libraries that know the program and were right; the others get their reason."""
+    out: dict[str, _Turn] = {}
+    for name in contest.libraries:
+        runs[name] = Runs()
+        try:
+            out[name] = _open(contest, name, expected)
+            runs[name].clock = "wall" if out[name].bound.seconds is None else "device"
+            runs[name].note = out[name].bound.note
+        except UnfitError as unfit:
+            runs[name].absent = str(unfit)
+        except Failed as failed:
+            runs[name].why = failed.diagnostics[0]
+        except Exception as error:  # a library's own: it must not end the comparison
+            runs[name].absent = f"{name} failed: {error}"
+    return out
+
+
+@dataclass
+class _Turn:
+    """A library bound to arrays that stay where they are."""
+
+    name: str
+    bound: Bound
+    held: Mapping[str, Guarded]
+
+    def take(self, contest: Contest, runs: dict[str, Runs]) -> None:
+        """A share of the samples, after one call that does not count."""
+        mine = runs[self.name]
+        if mine.over:
+            return
+        sleep(_PAUSE)
+        try:
+            self.bound.call()
+            end = perf_counter() + contest.seconds / ROUNDS
+            for taken in range(-(-contest.samples // ROUNDS)):
+                if taken and perf_counter() > end:
+                    break
+                mine.seconds.append(self._sample())
+        except Exception as error:  # as above
+            mine.absent = f"{self.name} failed: {error}"
+        sleep(_PAUSE)
+
+    def _sample(self) -> float:
+        if self.bound.seconds is not None:
+            return self.bound.seconds()
+        start = perf_counter()
+        self.bound.call()
+        return perf_counter() - start
+
+
+def _open(contest: Contest, name: str, expected: Path) -> _Turn:
+    """Judged as schedules are, on fewer sets of arrays. Raises UnfitError, Failed N1xx."""
+    what = contraction_of(contest.program)
+    if isinstance(what, str):
+        raise UnfitError(f"{name} knows products alone, and `{contest.program.name}` is none: {what}")
+    kind = contest.bench.machine.kind
+    library = open_library(name, kind, contest.spec)
+    place = "cpu" if kind == "cpu" else contest.spec
+    turn = None
+    for number in range(_JUDGED):
+        inputs = read_set(contest.program, contest.seed, number, expected)
+        held = {n: guarded(a) for n, a in inputs.before.items()}
+        bound = library.bind(what, {n: g.array for n, g in held.items()}, place)
+        bound.call()
+        bound.fetch()
+        found = judge(contest.program, inputs.before, held, inputs.want)
+        if found:
+            raise Failed(*found)
+        version = library.version()
+        turn = _Turn(name, replace(bound, note="; ".join(w for w in (version, bound.note) if w)), held)
+    assert turn is not None
+    return turn

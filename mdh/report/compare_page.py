@@ -1,0 +1,153 @@
+"""The page of a comparison: one file without scripts that needs nothing else to be shown."""
+
+from html import escape
+
+from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
+from mdh.report.compare_text import error_text, how_text, limit_text, percent, reason
+from mdh.report.difference_text import step_word, step_words
+from mdh.report.html_style import STYLE
+from mdh.report.text import seconds_text
+from mdh.schedule.difference import SectionChange
+
+_STYLE = """
+.scroll { overflow-x:auto }
+.scroll table { min-width:600px }
+td.bar { width:38%; min-width:150px }
+.track { position:relative; height:15px; margin-top:4px; background:var(--line); border-radius:3px }
+.track i { position:absolute; left:0; top:0; bottom:0; background:var(--mark); opacity:.75;
+           border-radius:3px }
+.track b { position:absolute; top:4px; bottom:4px; background:var(--ink); min-width:2px }
+.estimated .track i { background:repeating-linear-gradient(45deg,var(--mark) 0 4px,transparent 4px 8px) }
+.library .track i { background:var(--soft) }
+.bad { color:var(--warm) }
+td.step { white-space:nowrap; color:var(--soft) }
+"""
+_METHOD = (
+    "Every schedule was verified on several sets of arrays before it was timed, and again after. On one "
+    "device all run in turns on the same arrays. Bars are medians, the dark marks their 95 % intervals; "
+    "striped bars are estimates of the model, grey ones are libraries. Of roof: the share of the speed that "
+    "the machine's peak arithmetic and bandwidth allow. Limited by: the largest term of the analytic model."
+)
+_PORTABLE = (
+    "Pennycook's figure: the harmonic mean of the efficiencies on each platform, 0 where the schedule does "
+    "not run on one of them. Against the fastest of this comparison, libraries included; and against the roof."
+)
+
+
+def comparison_page(found: Comparison) -> str:
+    """The whole page as text."""
+    sizes = ", ".join(f"{name} {value}" for name, value in found.sizes)
+    names = ", ".join(p.name for p in found.platforms)
+    lead = escape("; ".join(w for w in (sizes, names) if w))
+    body = [
+        f"<h1>{escape(found.program)}</h1><p class=lead>{lead}</p>",
+        "<p class=bad>The comparison was interrupted.</p>" if found.interrupted else "",
+        *(_platform(p, found.of_platform(p.name)) for p in found.platforms),
+        f"<p class=note>{escape(_METHOD)}</p>",
+        _portability(found),
+        _differences(found),
+        _texts(found),
+    ]
+    title = escape(f"{found.program}: schedules compared")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{STYLE}{_STYLE}</style></head>\n"
+        f"<body><main>\n{''.join(part + chr(10) for part in body if part)}</main></body></html>\n"
+    )
+
+
+def _platform(platform: Platform, rows: tuple[Row, ...]) -> str:
+    head = f"<h2>{escape(platform.name)}</h2>"
+    facts = [platform.title] if platform.title else []
+    if not platform.here:
+        facts.append("not here: times on record, else estimates")
+    roof = next((r.roof for r in rows if r.roof is not None), None)
+    if roof is not None:
+        facts.append(f"roof {seconds_text(roof.seconds)} by {roof.bound}")
+    lead = f"<p class=lead>{escape('; '.join(facts))}</p>" if facts else ""
+    if platform.trouble is not None:
+        return f"{head}{lead}<p class=bad>{escape(reason(platform.trouble))}</p>"
+    longest = max((r.time.high for r in rows if r.time is not None), default=1.0)
+    columns = (
+        "<tr><th><th>time<th class=n>median<th class=n>±<th class=n>of roof<th class=n>× best<th>limited by"
+    )
+    table = f"<table>{columns}{''.join(_row(r, longest) for r in rows)}</table>"
+    return f"{head}{lead}<div class=scroll>{table}</div>"
+
+
+def _row(row: Row, longest: float) -> str:
+    name = escape(row.entry)
+    if row.time is None:
+        why = escape(reason(row.why) if row.why is not None else row.note)
+        kind = " class=bad" if row.kind is Kind.FAILED else " class=note"
+        return f"<tr><td>{name}<td colspan=6{kind}>{why}"
+    library = " library" if not row.schedule else ""
+    guess = "≈ " if row.tie else "~ " if row.kind is Kind.ESTIMATED else ""
+    share = "-" if row.share is None else f"{row.share:.0%}"
+    ratio = "-" if row.ratio is None else f"{guess}{row.ratio:.2f}"
+    low, width = (100 * t / longest for t in (row.time.low, row.time.high - row.time.low))
+    mark = f'<b style="left:{low:.2f}%;width:{width:.2f}%"></b>' if row.time.samples else ""
+    bar = f'<div class=track><i style="width:{100 * row.time.seconds / longest:.2f}%"></i>{mark}</div>'
+    remarks = "; ".join(w for w in (how_text(row) if row.how else "", row.note) if w)
+    told = f"<br><span class=note>{escape(remarks)}</span>" if remarks else ""
+    return (
+        f'<tr class="{row.kind}{library}"><td>{name}{told}<td class=bar>{bar}'
+        f"<td class=n>{escape(seconds_text(row.time.seconds))}<td class=n>{error_text(row.time)}"
+        f"<td class=n>{share}<td class=n>{ratio}<td>{escape(limit_text(row))}"
+    )
+
+
+def _portability(found: Comparison) -> str:
+    out = ""
+    for over in dict.fromkeys(p.over for p in found.portability if len(p.over) > 1):
+        rows = [p for p in found.portability if p.over == over]
+        guessed = ", estimates included" if any(p.estimated for p in rows) else ""
+        head = "<tr><th><th class=n>against the fastest<th class=n>against the roof"
+        out += f"<p class=lead>{escape(', '.join(over) + guessed)}</p>"
+        out += f"<table>{head}{''.join(_portable(p) for p in rows)}</table>"
+    return f"<h2>Performance portability</h2><p class=note>{escape(_PORTABLE)}</p>{out}" if out else ""
+
+
+def _portable(row: Portability) -> str:
+    figures = (percent(row.application), percent(row.architectural))
+    return f"<tr><td>{escape(row.entry)}" + "".join(f"<td class=n>{f}" for f in figures)
+
+
+def _differences(found: Comparison) -> str:
+    if not found.differences:
+        return ""
+    blocks = "".join(
+        f"<p class=lead>{escape(d.before)} → {escape(d.after)}</p>{_sections(d.sections)}"
+        for d in found.differences
+    )
+    return f"<h2>Differences</h2>{blocks}"
+
+
+def _sections(sections: tuple[SectionChange, ...]) -> str:
+    if all(s.same for s in sections):
+        return "<p class=note>The same: no step, condition or attribute differs.</p>"
+    rows = []
+    for section in sections:
+        if section.stage and not section.same:
+            rows.append(f"<tr><th colspan=2>stage {escape(section.stage)}")
+        for step in section.steps:
+            words = "<br>".join(escape(w) for w in step_words(step))
+            rows.append(f"<tr><td class=step>{escape(step_word(step))}<td>{words}")
+        rows += [f"<tr><td class=step>condition<td>where {escape(c)} removed" for c in section.gone]
+        rows += [f"<tr><td class=step>condition<td>where {escape(c)} added" for c in section.come]
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _texts(found: Comparison) -> str:
+    """Schedules without holes and emitted code, each text once."""
+    seen: dict[tuple[str, str], list[str]] = {}
+    for row in found.rows:
+        if row.schedule:
+            seen.setdefault((row.schedule, row.source), []).append(f"{row.entry} on {row.platform}")
+    blocks = "".join(
+        f"<details><summary>{escape(', '.join(names))}</summary><pre>{escape(schedule)}</pre>"
+        f"<pre>{escape(source)}</pre></details>"
+        for (schedule, source), names in seen.items()
+    )
+    return f"<h2>Schedules and code</h2>{blocks}" if blocks else ""

@@ -1,0 +1,170 @@
+"""A comparison as text for a terminal of 80 columns, without colour."""
+
+from difflib import unified_diff
+from textwrap import wrap
+
+from mdh.compare.model import Comparison, Kind, Platform, Portability, Row, Spread
+from mdh.diagnostics import Diagnostic
+from mdh.report.difference_text import differences_text
+from mdh.report.text import seconds_text
+
+WIDTH = 79
+_NAME = 18
+"""Columns of the entries' names; longer ones are cut in the middle."""
+_HEAD = ("", "time", "±", "of roof", "× best", "limited by")
+
+
+def comparison_text(found: Comparison, *, code: bool = False) -> str:
+    """Platform by platform, then portability and differences; with `code`, how the emitted texts differ."""
+    sizes = " ".join(f"{name}={value}" for name, value in found.sizes)
+    blocks = [f"{found.program}{'  ' + sizes if sizes else ''}\n"]
+    blocks += [platform_text(p, found.of_platform(p.name)) for p in found.platforms]
+    blocks.append(portability_text(found))
+    blocks += [differences_text(d.sections, d.before, d.after) for d in found.differences]
+    if code:
+        blocks += code_texts(found)
+    if found.interrupted:
+        blocks.append("the comparison was interrupted: what was complete is above\n")
+    return "\n".join(block for block in blocks if block)
+
+
+def platform_text(platform: Platform, rows: tuple[Row, ...]) -> str:
+    lines = _filled(_title(platform, rows), "")
+    if platform.trouble is not None:
+        return "\n".join([*lines, *_filled(reason(platform.trouble), "  "), ""])
+    cells = [_HEAD, *(_cells(row) for row in rows if row.time is not None)]
+    name = min(_NAME, max(len(row.entry) for row in rows))
+    if len(cells) > 1:
+        widths = [name, *(max(len(c[i]) for c in cells) for i in range(1, 5))]
+        lines += [_line(c, widths) for c in cells]
+    for row in (r for r in rows if r.time is None):
+        lines += _filled(_missing(row), "  ", f"{short(row.entry, name):<{name}}  ")
+    lines += [row for note in _notes(rows) for row in _filled(note, "    ", "  ")]
+    return "\n".join(lines) + "\n"
+
+
+def _title(platform: Platform, rows: tuple[Row, ...]) -> str:
+    title = f"{platform.name}: {platform.title}" if platform.title else platform.name
+    if not platform.here:
+        measured = any(r.kind is Kind.RECORDED for r in rows)
+        title += ", not here: " + ("times on record; ~ the model's estimates" if measured else "~ estimates")
+        title += "" if measured else " of the model, nothing was measured"
+    roof = next((r.roof for r in rows if r.roof is not None), None)
+    return title if roof is None else f"{title}; roof {seconds_text(roof.seconds)} ({roof.bound})"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    time = row.time
+    assert time is not None
+    guess = "~ " if row.kind is Kind.ESTIMATED else ""
+    share = "-" if row.share is None else f"{guess}{row.share:.0%}"
+    ratio = "-" if row.ratio is None else f"{'≈ ' if row.tie else guess}{row.ratio:.2f}"
+    return row.entry, guess + seconds_text(time.seconds), error_text(time), share, ratio, limit_text(row)
+
+
+def error_text(time: Spread) -> str:
+    """Half the interval over the median; `model` of an estimate, empty of too few samples."""
+    if time.clock == "model":
+        return "model"
+    if time.samples < 6 or time.seconds <= 0:
+        return "?"
+    return f"{max(time.high - time.seconds, time.seconds - time.low) / time.seconds:.1%}"
+
+
+def limit_text(row: Row) -> str:
+    """What limits it; of a GPU its occupancy too."""
+    words = [row.limit or "-"]
+    if row.occupancy is not None and row.limit:
+        words.append(f"occ. {row.occupancy:.0%}")
+    return ", ".join(words)
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    numbers = (f"{cell:>{w}}" for cell, w in zip(cells[1:5], widths[1:], strict=True))
+    return f"  {short(cells[0], widths[0]):<{widths[0]}}  {'  '.join(numbers)}  {cells[5]}".rstrip()
+
+
+def short(name: str, width: int) -> str:
+    """The name, or both of its ends."""
+    if len(name) <= width:
+        return name
+    tail = (width - 1) // 2
+    return f"{name[: width - 1 - tail]}…{name[-tail:]}"
+
+
+def _missing(row: Row) -> str:
+    return reason(row.why) if row.why is not None else row.note or "no time"
+
+
+def reason(why: Diagnostic) -> str:
+    """`K152: a block needs …`, and what to write instead."""
+    return f"{why.code}: {why.headline}" + (f" ({why.help})" if why.help else "")
+
+
+def _notes(rows: tuple[Row, ...]) -> list[str]:
+    """How holes were closed, what libraries are, and what the marks mean."""
+    out = [f"{r.entry}: {how_text(r)}" for r in rows if r.how and r.time is not None]
+    out += [f"{r.entry}: {r.note}" for r in rows if r.note and r.time is not None]
+    clocks = {r.time.clock: r.entry for r in rows if r.time is not None and r.kind is Kind.MEASURED}
+    if len(clocks) > 1:
+        wall = ", ".join(r.entry for r in rows if r.time is not None and r.time.clock == "wall")
+        out.append(f"by the caller's clock, call and all: {wall}; by the device's own: the others")
+    if any(r.tie for r in rows):
+        out.append("≈: turn by turn it cannot be told from the fastest")
+    if any(r.share is not None and r.share > 1.05 for r in rows):
+        out.append("above 100% of the roof: the machine's peak speeds are more than its file says")
+    return out
+
+
+def how_text(row: Row) -> str:
+    """`tuned, trial 12 of out/matmul.jsonl: bm=64 bn=128`."""
+    values = " ".join(f"{name}={value}" for name, value in row.values)
+    return f"{row.how}: {values}" if values else row.how
+
+
+def portability_text(found: Comparison) -> str:
+    """A table for each set of platforms; none for a single one."""
+    blocks = []
+    for over in dict.fromkeys(p.over for p in found.portability if len(p.over) > 1):
+        rows = [p for p in found.portability if p.over == over]
+        guessed = ", estimates included" if any(p.estimated for p in rows) else ""
+        head = f"performance portability over {', '.join(over)}{guessed}"
+        what = "harmonic mean of the efficiencies on each; 0 where it does not run"
+        blocks.append("\n".join([*_filled(head, "  "), f"  ({what})", *_portable(rows), ""]))
+    return "\n".join(blocks)
+
+
+def _portable(rows: list[Portability]) -> list[str]:
+    name = min(_NAME, max(len(p.entry) for p in rows))
+    head = f"  {'':<{name}}  against the fastest  against the roof"
+    lines = [
+        f"  {short(p.entry, name):<{name}}  {percent(p.application):>19}  {percent(p.architectural):>16}"
+        for p in rows
+    ]
+    return [head, *lines]
+
+
+def percent(figure: float | None) -> str:
+    return "not known" if figure is None else "0" if figure == 0 else f"{figure:.0%}"
+
+
+def code_texts(found: Comparison) -> list[str]:
+    """How each schedule's emitted code differs from the first one's, platform by platform."""
+    out = []
+    for platform in found.platforms:
+        rows = [r for r in found.of_platform(platform.name) if r.source]
+        for row in rows[1:]:
+            old, new = (r.source.splitlines(keepends=True) for r in (rows[0], row))
+            names = (f"{rows[0].entry} on {platform.name}", f"{row.entry} on {platform.name}")
+            text = "".join(unified_diff(old, new, *names))
+            out.append(text or f"{names[0]} and {names[1]}: the same code\n")
+    return out
+
+
+def _filled(text: str, indent: str, first: str | None = None) -> list[str]:
+    """Lines of at most WIDTH columns, set in from the second on."""
+    head = indent if first is None else f"  {first}" if first.strip() else first
+    return wrap(
+        text, WIDTH, initial_indent=head, subsequent_indent=f"{indent}  ", break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
