@@ -149,7 +149,7 @@ def _remark(contenders: Sequence[Contender], shelf: Shelf, words: Words, program
     for remark in shelf.remarks if words.records is not None else ():
         log(remark)
     if words.records is not None and not shelf.sections:
-        others = f", of {shelf.others} there" if shelf.others else ""
+        others = "" if not shelf.others else f"; there are {shelf.others} of other programs or sizes"
         log(f"no record in {', '.join(words.records)} is of `{program.name}` with these sizes{others}")
     open_ = [c.entry.name for c in contenders if is_open(c.schedule)]
     if open_ and not shelf.sections and words.budget is None:

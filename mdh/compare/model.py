@@ -116,20 +116,24 @@ class Portability:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How the schedule `after` differs from `before`; both are entries' names."""
+    """How the schedule `after` differs from `before`; both are entries' names. place: the platform whose
+    default schedule is meant, empty where mdh's default is neither of them."""
 
     before: str
     after: str
     sections: tuple[SectionChange, ...]
+    place: str = ""
 
 
 @dataclass(frozen=True)
 class Comparison:
     """rows: platform by platform, the entries in their order. portability: over the platforms whose times
-    were measured, then, where there are estimates, over all. remarks: sentences about the whole."""
+    were measured, then, where there are estimates, over all. remarks: sentences about the whole. sizes: what
+    -D bound; arrays: the program's, as `C f32[64][64]`."""
 
     program: str
     sizes: tuple[tuple[str, int | str], ...]
+    arrays: tuple[str, ...]
     entries: tuple[Entry, ...]
     platforms: tuple[Platform, ...]
     rows: tuple[Row, ...]

@@ -13,7 +13,6 @@ from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.schedule.difference import Names, differences
-from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.interrupt import Interrupt
@@ -28,8 +27,9 @@ async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) 
     done = [await on_device(work, spec) for spec in task.devices]
     done += [_estimated(task, machine) for machine in task.machines]
     platforms, rows = tuple(p for p, _ in done), tuple(row for _, found in done for row in found)
+    arrays = (f"{b.name} {b.dtype}{''.join(f'[{n}]' for n in b.shape)}" for b in task.program.buffers)
     return Comparison(
-        task.program.name, task.job.defines, task.entries, platforms, rows,
+        task.program.name, task.job.defines, tuple(arrays), task.entries, platforms, rows,
         portability(task.entries, platforms, rows), _differences(task, rows), task.shelf.remarks,
         interrupt.asked,
     )  # fmt: skip
@@ -63,25 +63,18 @@ def _guess(task: Task, contender: Contender, setting: Setting) -> Row:
 def _differences(task: Task, rows: tuple[Row, ...]) -> tuple[Difference, ...]:
     """Of every schedule from the first one, as they are written; mdh's default as it is on the first platform
     that it has a plan for."""
-    texts = {c.entry.name: _text(c, rows) for c in task.contenders}
+    own = next((c.entry.name for c in task.contenders if c.schedule is None), "")
+    row = next((r for r in rows if r.entry == own and r.schedule), None)
+    default = None if row is None else parse_schedule(Source("<default>", row.schedule))
+    texts = [(c.entry.name, c.schedule or default) for c in task.contenders]
+    (base, before), *others = texts
     names = names_of(task.program)
-    first_, *others = texts
-    before = texts[first_]
-    if before is None:
-        return ()
-    return tuple(
-        Difference(first_, name, differences(before, after, names))
-        for name in others
-        if (after := texts[name]) is not None
-    )
-
-
-def _text(contender: Contender, rows: tuple[Row, ...]) -> Schedule | None:
-    if contender.schedule is not None:
-        return contender.schedule
-    mine = (r.schedule for r in rows if r.entry == contender.entry.name and r.schedule)
-    text = next(mine, None)
-    return None if text is None else parse_schedule(Source("<default>", text))
+    out = []
+    for name, after in others:
+        if before is not None and after is not None:
+            place = row.platform if row is not None and own in (base, name) else ""
+            out.append(Difference(base, name, differences(before, after, names), place))
+    return tuple(out)
 
 
 def names_of(program: Program) -> dict[str, Names]:

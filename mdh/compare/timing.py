@@ -67,7 +67,7 @@ async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, R
     nothing any more."""
     runs = {name: Runs() for name in contest.candidates}
     libraries: dict[str, _Turn] = {}
-    for number in range(ROUNDS):
+    for number in range(ROUNDS if contest.candidates or contest.libraries else 0):
         pending = [name for name in contest.candidates if runs[name].why is None]
         say(f"{contest.spec}: round {number + 1} of {ROUNDS}, {_counted(pending, contest)}")
         if pending:

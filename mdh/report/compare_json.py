@@ -12,6 +12,7 @@ def comparison_json(found: Comparison, *, code: bool = False) -> dict[str, Any]:
     return {
         "program": found.program,
         "defines": dict(found.sizes),
+        "arrays": list(found.arrays),
         "entries": [asdict(e) for e in found.entries],
         "platforms": [_platform(p) for p in found.platforms],
         "rows": [_row(r, code) for r in found.rows],

@@ -3,16 +3,15 @@
 from html import escape
 
 from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
-from mdh.report.compare_text import error_text, how_text, limit_text, percent, reason
+from mdh.report.compare_text import ends_of, error_text, how_text, limit_text, percent, reason
 from mdh.report.difference_text import step_word, step_words
 from mdh.report.html_style import STYLE
 from mdh.report.text import seconds_text
 from mdh.schedule.difference import SectionChange
 
 _STYLE = """
-.scroll { overflow-x:auto }
-.scroll table { min-width:600px }
-td.bar { width:38%; min-width:150px }
+.rows td.n, .rows th { white-space:nowrap }
+td.bar { width:34%; min-width:130px }
 .track { position:relative; height:15px; margin-top:4px; background:var(--line); border-radius:3px }
 .track i { position:absolute; left:0; top:0; bottom:0; background:var(--mark); opacity:.75;
            border-radius:3px }
@@ -21,6 +20,14 @@ td.bar { width:38%; min-width:150px }
 .library .track i { background:var(--soft) }
 .bad { color:var(--warm) }
 td.step { white-space:nowrap; color:var(--soft) }
+@media (max-width:640px) {
+  .rows, .rows tbody, .rows tr, .rows td { display:block; width:auto }
+  .rows tr { border-bottom:1px solid var(--line); padding:6px 0 }
+  .rows th { display:none }
+  .rows td { border:0; padding:1px 0 }
+  .rows td.n, .rows td.limit { display:inline-block; margin-right:14px; text-align:left }
+  .rows td[data-is]::before { content:attr(data-is) " "; color:var(--soft); font-size:12px }
+}
 """
 _METHOD = (
     "Every schedule was verified on several sets of arrays before it was timed, and again after. On one "
@@ -30,13 +37,14 @@ _METHOD = (
 )
 _PORTABLE = (
     "Pennycook's figure: the harmonic mean of the efficiencies on each platform, 0 where the schedule does "
-    "not run on one of them. Against the fastest of this comparison, libraries included; and against the roof."
+    "not run on one of them. Against the fastest of this comparison, libraries included; and against the "
+    "roof."
 )
 
 
 def comparison_page(found: Comparison) -> str:
     """The whole page as text."""
-    sizes = ", ".join(f"{name} {value}" for name, value in found.sizes)
+    sizes = ", ".join(found.arrays)
     names = ", ".join(p.name for p in found.platforms)
     lead = escape("; ".join(w for w in (sizes, names) if w))
     body = [
@@ -72,8 +80,8 @@ def _platform(platform: Platform, rows: tuple[Row, ...]) -> str:
     columns = (
         "<tr><th><th>time<th class=n>median<th class=n>±<th class=n>of roof<th class=n>× best<th>limited by"
     )
-    table = f"<table>{columns}{''.join(_row(r, longest) for r in rows)}</table>"
-    return f"{head}{lead}<div class=scroll>{table}</div>"
+    table = f"<table class=rows>{columns}{''.join(_row(r, longest) for r in rows)}</table>"
+    return f"{head}{lead}{table}"
 
 
 def _row(row: Row, longest: float) -> str:
@@ -93,8 +101,9 @@ def _row(row: Row, longest: float) -> str:
     told = f"<br><span class=note>{escape(remarks)}</span>" if remarks else ""
     return (
         f'<tr class="{row.kind}{library}"><td>{name}{told}<td class=bar>{bar}'
-        f"<td class=n>{escape(seconds_text(row.time.seconds))}<td class=n>{error_text(row.time)}"
-        f"<td class=n>{share}<td class=n>{ratio}<td>{escape(limit_text(row))}"
+        f"<td class=n>{escape(seconds_text(row.time.seconds))}<td class=n data-is='±'>{error_text(row.time)}"
+        f"<td class=n data-is='of roof'>{share}<td class=n data-is='× best'>{ratio}"
+        f"<td class=limit data-is='limited by'>{escape(limit_text(row))}"
     )
 
 
@@ -118,7 +127,7 @@ def _differences(found: Comparison) -> str:
     if not found.differences:
         return ""
     blocks = "".join(
-        f"<p class=lead>{escape(d.before)} → {escape(d.after)}</p>{_sections(d.sections)}"
+        f"<p class=lead>{escape(' → '.join(ends_of(d)))}</p>{_sections(d.sections)}"
         for d in found.differences
     )
     return f"<h2>Differences</h2>{blocks}"

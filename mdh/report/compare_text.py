@@ -3,7 +3,7 @@
 from difflib import unified_diff
 from textwrap import wrap
 
-from mdh.compare.model import Comparison, Kind, Platform, Portability, Row, Spread
+from mdh.compare.model import Comparison, Difference, Kind, Platform, Portability, Row, Spread
 from mdh.diagnostics import Diagnostic
 from mdh.report.difference_text import differences_text
 from mdh.report.text import seconds_text
@@ -16,11 +16,10 @@ _HEAD = ("", "time", "±", "of roof", "× best", "limited by")
 
 def comparison_text(found: Comparison, *, code: bool = False) -> str:
     """Platform by platform, then portability and differences; with `code`, how the emitted texts differ."""
-    sizes = " ".join(f"{name}={value}" for name, value in found.sizes)
-    blocks = [f"{found.program}{'  ' + sizes if sizes else ''}\n"]
+    blocks = ["\n".join(_filled(f"{found.program}: {', '.join(found.arrays)}", "")) + "\n"]
     blocks += [platform_text(p, found.of_platform(p.name)) for p in found.platforms]
     blocks.append(portability_text(found))
-    blocks += [differences_text(d.sections, d.before, d.after) for d in found.differences]
+    blocks += [differences_text(d.sections, *ends_of(d)) for d in found.differences]
     if code:
         blocks += code_texts(found)
     if found.interrupted:
@@ -146,6 +145,13 @@ def _portable(rows: list[Portability]) -> list[str]:
 
 def percent(figure: float | None) -> str:
     return "not known" if figure is None else "0" if figure == 0 else f"{figure:.0%}"
+
+
+def ends_of(found: Difference) -> tuple[str, str]:
+    """What the two schedules are called: mdh's default with the platform that it is for."""
+    at = f" on {found.place}" if found.place else ""
+    before, after = (f"{name}{at}" if name == "default" else name for name in (found.before, found.after))
+    return before, after
 
 
 def code_texts(found: Comparison) -> list[str]:
