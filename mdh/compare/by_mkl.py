@@ -57,11 +57,13 @@ def _laid(matrices: Array) -> tuple[int, int, int] | None:
     """(turned or not, leading dimension, elements between matrices) as BLAS wants to know; None: as it cannot
     read them."""
     size = matrices.itemsize
-    steps = [s // size for s in matrices.strides]
-    (batch, rows, columns), (far, row, column) = matrices.shape, steps
-    far = far if batch > 1 else rows * columns
-    if column == 1 or columns == 1:
-        return _PLAIN, max(row if rows > 1 else columns, columns, 1), far
-    if row == 1 or rows == 1:
-        return _TURNED, max(column, rows, 1), far
+    (batch, rows, columns), (far, row, column) = matrices.shape, (s // size for s in matrices.strides)
+    for turn, steps, lines, length in (
+        (_PLAIN, (row, column), rows, columns),
+        (_TURNED, (column, row), columns, rows),
+    ):
+        leading = steps[0] if lines > 1 else length
+        # lines must not overlap, nor must the matrices of a batch
+        if (steps[1] == 1 or length == 1) and leading >= length and (batch == 1 or far >= lines * leading):
+            return turn, leading, far if batch > 1 else lines * leading
     return None

@@ -23,7 +23,7 @@ def spread(samples: Sequence[float], clock: str) -> Spread:
     ordered = sorted(samples)
     n = len(ordered)
     below = _below(n)
-    level = 1.0 - 2.0 * sum(comb(n, i) for i in range(below + 1)) / 2**n
+    level = 1.0 - 2 * sum(comb(n, i) for i in range(below + 1)) / 2**n
     return Spread(median(ordered), ordered[below], ordered[n - 1 - below], max(0.0, level), n, clock)
 
 
