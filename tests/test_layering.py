@@ -41,6 +41,7 @@ DOORS = {
     "sqlalchemy": ("mdh.tune.search.",),
     "threadpoolctl": ("mdh.tune.thinking.",),
     "distributed": ("mdh.tune.cluster.",),
+    "torch": ("mdh.compare.by_torch.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
 }

@@ -46,7 +46,8 @@ class Shelf:
             same = theirs.get("schedule") == own["schedule"] and _same_place(
                 section.header, setting, own, here
             )
-            first = best(section.trials) if same else None
+            # the device's default takes part in tunings: it is no point of the schedule
+            first = best(t for t in section.trials if t.candidate.values) if same else None
             if first is not None:
                 found.append(Found(path, first, section.header.device))
         return min(found, key=lambda f: f.trial.outcome.seconds or 0.0, default=None)

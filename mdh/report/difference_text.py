@@ -72,7 +72,7 @@ def change_words(change: Change) -> str:
         case "tile":
             return f"{subject}: {_tile(before)} → {_tile(after)}"
         case "layer":
-            return f"{subject}: {before} → {after}{_aside(_layer(before), _layer(after))}"
+            return f"{subject}: {before} → {after}{_aside(before, after)}"
         case "region":
             return f"{subject}: {before} → {after}{_moved(before, after)}"
         case _:
@@ -88,12 +88,12 @@ def _tile(text: str) -> str:
     return "not split" if text == "^" else f"tiles of {text}"
 
 
-def _layer(text: str) -> str:
-    return _LAYERS.get(text.partition(".")[0], "" if text.startswith("?") else "as above")
-
-
 def _aside(before: str, after: str) -> str:
-    return f"  ({before} → {after})" if before and after and before != after else ""
+    old, new = (text.partition(".")[0] for text in (before, after))
+    if {old, new} <= {"FOR", "^"}:
+        return "  (loops nest in another order)"
+    words = [_LAYERS[name] for name in (old, new) if name in _LAYERS]
+    return f"  ({' → '.join(words)})" if len(words) == 2 and old != new else ""
 
 
 def _moved(before: str, after: str) -> str:

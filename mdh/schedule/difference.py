@@ -234,9 +234,12 @@ def _changes(a: Step, b: Step, names: Names, *, alike: bool) -> list[Change]:
     buffers = (*names.inputs, *names.outputs)
     for name, m, n in zip(buffers, (*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True):
         out.extend(_entry("region", name, m, n))
-    for name, c, d in zip(names.dims, a.cores, b.cores, strict=True):
+    for name, x, y, c, d in zip(names.dims, a.tiles, b.tiles, a.cores, b.cores, strict=True):
         loops = all(isinstance(x.value, For | Caret) for x in (c, d))
-        out.extend(_attributes(name, c.attrs, d.attrs) if alike and loops else _entry("layer", name, c, d))
+        # a loop over what is not split is none
+        idle = any(isinstance(t.value, Caret) for t in (x, y))
+        same = loops and (alike or idle)
+        out.extend(_attributes(name, c.attrs, d.attrs) if same else _entry("layer", name, c, d))
     out.extend(_attributes("", a.attrs, b.attrs))
     return out
 

@@ -1,0 +1,140 @@
+"""`mdh compare` as users call it: on the CPU's runtime, and for machines that are not here."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdh.cli.main import run
+from tests.source_tree import ROOT
+
+MATMUL = str(ROOT / "inputs_c" / "matmul.c")
+SMALL = ["-D", "M=37", "-D", "N=29", "-D", "K=41"]
+ROWS = "1: (de-)comp( {}, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.x, ^, ^ )\n"
+WIDE = """1: (de-)comp( ^, 4, ^ ) ( ^, ^ ; ^ ) ( ^, BLK.x, ^ )
+2: (de-)comp( ^, 1, ^ ) ( ^, ^ ; ^ ) ( ^, VEC.x, ^ )
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    Path("rows.mdh").write_text(ROWS.format(4))
+    Path("open.mdh").write_text(ROWS.format("?t{2,4,8}"))
+    Path("wide.mdh").write_text(WIDE)
+    return tmp_path
+
+
+def _json(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, Any]:
+    capsys.readouterr()
+    assert run(["compare", MATMUL, *SMALL, *words, "--json"]) == code
+    value: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (value["schema"], value["verb"], value["ok"]) == ("mdh.result/1", "compare", code == 0)
+    return value
+
+
+def test_schedules_libraries_and_a_device_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "-s",
+        "rows.mdh",
+        "-s",
+        "open.mdh",
+        "-s",
+        "default",
+        "--device",
+        "opencl:0",
+        "--device",
+        "opencl:77",
+    ]
+    value = _json(
+        capsys, *words, "--baseline", "numpy", "--baseline", "cublas", "--repeat", "9", "--html", "p.html"
+    )
+    rows = {(r["platform"], r["entry"]): r for r in value["rows"]}
+    here = {entry: r for (platform, entry), r in rows.items() if platform == "opencl:0"}
+    timed = [here[n] for n in ("rows", "open", "default", "numpy")]
+    assert [r["kind"] for r in timed] == ["measured"] * 4
+    assert all(r["time"]["low"] <= r["time"]["seconds"] <= r["time"]["high"] for r in timed)
+    assert min(r["ratio"] for r in timed) == 1.0
+    assert (here["open"]["how"], here["open"]["values"]) == ("not tuned: its first point", {"?t": 4})
+    assert here["cublas"]["kind"] == "absent" and "another device" in here["cublas"]["note"]
+    assert value["platforms"][1]["trouble"]["code"] == "D101"
+    assert {r["kind"] for (platform, _), r in rows.items() if platform == "opencl:77"} == {"absent"}
+    assert [p["over"] for p in value["portability"]] == [["opencl:0"]] * 3
+    assert [d["same"] for d in value["differences"]] == [False, False]
+    assert Path("p.html").read_text().startswith("<!doctype html>")
+
+
+def test_machines_elsewhere_get_estimates_and_reasons(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["-s", "wide.mdh", "-s", "default", "--machine", "a100", "--machine", "generic-cpu"]
+    value = _json(capsys, *words)
+    found = {(r["platform"], r["entry"]): r for r in value["rows"]}
+    assert {k: r["kind"] for k, r in found.items()} == {
+        ("a100", "wide"): "estimated", ("a100", "default"): "estimated",
+        ("generic-cpu", "wide"): "estimated", ("generic-cpu", "default"): "estimated",
+    }  # fmt: skip
+    assert all(r["time"]["clock"] == "model" for r in found.values())
+    assert all(p["estimated"] for p in value["portability"])
+    assert run(["compare", MATMUL, *SMALL, *words]) == 0
+    text = capsys.readouterr().out
+    assert "estimates of the model, nothing was" in text
+    assert max(map(len, text.splitlines())) <= 79
+
+
+def test_what_fits_nowhere_is_no_comparison(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other.mdh").write_text("1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x )\n")
+    value = _json(capsys, "-s", "other.mdh", "--machine", "a100", code=3)
+    assert (value["rows"][0]["kind"], value["rows"][0]["why"]["code"]) == ("failed", "K101")
+
+
+def test_tuned_now_then_from_its_record(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("records").mkdir()
+    words = ["-s", "open.mdh", "--device", "opencl:0", "--records", "records", "--repeat", "3"]
+    first = _json(capsys, *words, "--budget", "5s")["rows"][0]
+    assert first["how"].startswith("tuned now: ")
+    again = _json(capsys, *words)["rows"][0]
+    assert again["how"].startswith("tuned, trial ") and again["values"] == first["values"]
+
+
+def test_interrupted_it_shows_what_is_there() -> None:
+    words = [
+        "compare",
+        MATMUL,
+        "--device",
+        "opencl:0",
+        "-s",
+        "default",
+        "-s",
+        "rows.mdh",
+        "--machine",
+        "a100",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "mdh", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment,
+    )  # fmt: skip
+    assert child.stderr is not None
+    while "round 1" not in child.stderr.readline():
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "not measured: the comparison was ended before" in out
+    assert out.endswith("the comparison was interrupted: what was complete is above\n")
+
+
+def test_two_schedules_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "rows.mdh", "wide.mdh"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("rows.mdh → wide.mdh\n") and "step 2 added" in text
+    assert run(["explain", "rows.mdh", "wide.mdh", "--json"]) == 0
+    (section,) = json.loads(capsys.readouterr().out)["sections"]
+    assert (section["same"], section["dims"]) == (False, [3, 3])
