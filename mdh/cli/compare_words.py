@@ -154,4 +154,5 @@ def _remark(contenders: Sequence[Contender], shelf: Shelf, words: Words, program
     open_ = [c.entry.name for c in contenders if is_open(c.schedule)]
     if open_ and not shelf.sections and words.budget is None:
         holes = "has holes and no tuning" if len(open_) == 1 else "have holes and no tuning"
-        log(f"{', '.join(open_)} {holes} on record: a first point is taken; --budget 1m tunes")
+        tunes = "; --budget 1m tunes" if words.devices or not words.machines else ""
+        log(f"{', '.join(open_)} {holes} on record: a first point is taken{tunes}")

@@ -43,7 +43,8 @@ def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
         if place != "cpu":
             arrays[what.out.buffer][...] = tensors[what.out.buffer].cpu().numpy()
 
-    note = COPIED if moved or also else ""
+    in_place = target.reshape(what.shape("batch", "rows", "columns")).data_ptr() == target.data_ptr()
+    note = "" if in_place and not (moved or also) else COPIED
     return Bound(call, fetch, None if place == "cpu" else seconds, note)
 
 

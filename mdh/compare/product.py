@@ -11,7 +11,7 @@ from typing import Any
 from mdh.compare.contraction import Contraction, View
 
 Arrays = Mapping[str, Any]
-COPIED = "its operands are copied in each call, then multiplied"
+COPIED = "arrays are copied in each call, before the product or after it"
 
 
 def product(xp: Any, what: Contraction, arrays: Arrays) -> tuple[Callable[[], object], str]:
@@ -37,7 +37,7 @@ def product(xp: Any, what: Contraction, arrays: Arrays) -> tuple[Callable[[], ob
         else:
             target[...] = found
 
-    return call, COPIED if moved or also else ""
+    return call, COPIED if moved or also or not (in_place or what.updated) else ""
 
 
 def matrix(
