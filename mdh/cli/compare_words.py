@@ -24,6 +24,7 @@ from mdh.ir.program import Program
 from mdh.machine import Machine, load_machine
 from mdh.textfile import SCHEDULE_LIMIT
 from mdh.tune.duration import parse_duration
+from mdh.tune.records.listing import SUFFIX
 from mdh.tune.values import Job
 
 DEFAULT = "default"
@@ -63,7 +64,7 @@ def task_of(request: Request, words: Words) -> Task:
         program.source.name, program.source.text, defines, request.function, request.strict_fp,
         request.deterministic, "", words.seed,
     )  # fmt: skip
-    place = next((p for p in words.records or () if Path(p).is_dir()), None)
+    place = next((p for p in words.records or () if Path(p).is_dir() or _to_come(words, p)), None)
     return Task(
         job, program, contenders, devices, machines, words.baselines, shelf, seconds, place, words.repeat,
         command=line.source.text,
@@ -136,6 +137,7 @@ def _shelf(request: Request, words: Words, program: Program) -> Shelf:
     found = [
         at_word(line, place, partial(shelf_of, (place,), program, deterministic=deterministic))
         for place in words.records
+        if not _to_come(words, place)
     ]
     return Shelf(
         tuple(s for one in found for s in one.sections),
@@ -144,13 +146,19 @@ def _shelf(request: Request, words: Words, program: Program) -> Shelf:
     )
 
 
+def _to_come(words: Words, place: str) -> bool:
+    """A folder that is not there yet, for what --budget tunes."""
+    return words.budget is not None and not Path(place).exists() and Path(place).suffix != SUFFIX
+
+
 def _remark(contenders: Sequence[Contender], shelf: Shelf, words: Words, program: Program) -> None:
     """What the user might not expect, before anything runs."""
     for remark in shelf.remarks if words.records is not None else ():
         log(remark)
-    if words.records is not None and not shelf.sections:
+    there = [p for p in words.records or () if not _to_come(words, p)]
+    if there and not shelf.sections:
         others = "" if not shelf.others else f"; there are {shelf.others} of other programs or sizes"
-        log(f"no record in {', '.join(words.records)} is of `{program.name}` with these sizes{others}")
+        log(f"no record in {', '.join(there)} is of `{program.name}` with these sizes{others}")
     open_ = [c.entry.name for c in contenders if is_open(c.schedule)]
     if open_ and not shelf.sections and words.budget is None:
         holes = "has holes and no tuning" if len(open_) == 1 else "have holes and no tuning"

@@ -45,11 +45,16 @@ def platform_text(platform: Platform, rows: tuple[Row, ...]) -> str:
 def _title(platform: Platform, rows: tuple[Row, ...]) -> str:
     title = f"{platform.name}: {platform.title}" if platform.title else platform.name
     if not platform.here:
-        measured = any(r.kind is Kind.RECORDED for r in rows)
-        title += ", not here: " + ("times on record; ~ the model's estimates" if measured else "~ estimates")
-        title += "" if measured else " of the model, nothing was measured"
+        title += f", not here: {_sources(rows)}"
     roof = next((r.roof for r in rows if r.roof is not None), None)
     return title if roof is None else f"{title}; roof {seconds_text(roof.seconds)} ({roof.bound})"
+
+
+def _sources(rows: tuple[Row, ...]) -> str:
+    kinds = {r.kind for r in rows}
+    if Kind.RECORDED not in kinds:
+        return "~ estimates of the model, nothing was measured"
+    return "times on record" + ("; ~ estimates of the model" if Kind.ESTIMATED in kinds else "")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -103,7 +108,10 @@ def reason(why: Diagnostic) -> str:
 def _notes(rows: tuple[Row, ...]) -> list[str]:
     """How holes were closed, what libraries are, and what the marks mean."""
     out = [f"{r.entry}: {how_text(r)}" for r in rows if r.how and r.time is not None]
-    out += [f"{r.entry}: {r.note}" for r in rows if r.note and r.time is not None]
+    notes: dict[str, list[str]] = {}
+    for row in (r for r in rows if r.note and r.time is not None):
+        notes.setdefault(row.note, []).append(row.entry)
+    out += [f"{', '.join(names)}: {note}" for note, names in notes.items()]
     clocks = {r.time.clock: r.entry for r in rows if r.time is not None and r.kind is Kind.MEASURED}
     if len(clocks) > 1:
         wall = ", ".join(r.entry for r in rows if r.time is not None and r.time.clock == "wall")
