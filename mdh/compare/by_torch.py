@@ -32,12 +32,13 @@ def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
             torch.cuda.synchronize(place)
 
     def seconds() -> float:
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        return float(start.elapsed_time(end)) * 1e-3
+        with torch.cuda.device(place):
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            run()
+            end.record()
+            end.synchronize()
+            return float(start.elapsed_time(end)) * 1e-3
 
     def fetch() -> None:
         if place != "cpu":
