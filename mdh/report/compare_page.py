@@ -4,7 +4,7 @@ from html import escape
 
 from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
 from mdh.report.compare_text import ends_of, error_text, how_text, limit_text, percent, reason
-from mdh.report.difference_text import step_word, step_words
+from mdh.report.difference_text import stage_words, step_word, step_words
 from mdh.report.html_style import STYLE
 from mdh.report.text import seconds_text
 from mdh.schedule.difference import SectionChange
@@ -92,7 +92,7 @@ def _row(row: Row, longest: float) -> str:
         return f"<tr><td>{name}<td colspan=6{kind}>{why}"
     library = " library" if not row.schedule else ""
     guess = "≈ " if row.tie else "~ " if row.kind is Kind.ESTIMATED else ""
-    share = "-" if row.share is None else f"{row.share:.0%}"
+    share = "-" if row.share is None else escape(percent(row.share))
     ratio = "-" if row.ratio is None else f"{guess}{row.ratio:.2f}"
     low, width = (100 * t / longest for t in (row.time.low, row.time.high - row.time.low))
     mark = f'<b style="left:{low:.2f}%;width:{width:.2f}%"></b>' if row.time.samples else ""
@@ -120,26 +120,26 @@ def _portability(found: Comparison) -> str:
 
 def _portable(row: Portability) -> str:
     figures = (percent(row.application), percent(row.architectural))
-    return f"<tr><td>{escape(row.entry)}" + "".join(f"<td class=n>{f}" for f in figures)
+    return f"<tr><td>{escape(row.entry)}" + "".join(f"<td class=n>{escape(f)}" for f in figures)
 
 
 def _differences(found: Comparison) -> str:
     if not found.differences:
         return ""
     blocks = "".join(
-        f"<p class=lead>{escape(' → '.join(ends_of(d)))}</p>{_sections(d.sections)}"
+        f"<p class=lead>{escape(' → '.join(ends_of(d)))}</p>{_sections(d.sections, ends_of(d))}"
         for d in found.differences
     )
     return f"<h2>Differences</h2>{blocks}"
 
 
-def _sections(sections: tuple[SectionChange, ...]) -> str:
+def _sections(sections: tuple[SectionChange, ...], ends: tuple[str, str]) -> str:
     if all(s.same for s in sections):
         return "<p class=note>The same: no step, condition or attribute differs.</p>"
     rows = []
     for section in sections:
-        if section.stage and not section.same:
-            rows.append(f"<tr><th colspan=2>stage {escape(section.stage)}")
+        if not section.same and (section.stage or section.lone):
+            rows.append(f"<tr><th colspan=2>{escape(stage_words(section, *ends))}")
         for step in section.steps:
             words = "<br>".join(escape(w) for w in step_words(step))
             rows.append(f"<tr><td class=step>{escape(step_word(step))}<td>{words}")

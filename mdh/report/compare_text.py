@@ -61,7 +61,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     time = row.time
     assert time is not None
     guess = "~ " if row.kind is Kind.ESTIMATED else ""
-    share = "-" if row.share is None else f"{guess}{row.share:.0%}"
+    share = "-" if row.share is None else f"{guess}{percent(row.share)}"
     ratio = "-" if row.ratio is None else f"{'≈ ' if row.tie else guess}{row.ratio:.2f}"
     return row.entry, guess + seconds_text(time.seconds), error_text(time), share, ratio, limit_text(row)
 
@@ -152,7 +152,9 @@ def _portable(rows: list[Portability]) -> list[str]:
 
 
 def percent(figure: float | None) -> str:
-    return "not known" if figure is None else "0" if figure == 0 else f"{figure:.0%}"
+    if figure is None:
+        return "not known"
+    return "0" if figure == 0 else "<1%" if figure < 0.005 else f"{figure:.0%}"
 
 
 def ends_of(found: Difference) -> tuple[str, str]:

@@ -20,8 +20,8 @@ def differences_text(found: tuple[SectionChange, ...], before: str, after: str, 
     for section in found:
         if section.same:
             continue
-        if section.stage:
-            lines.append(f"{indent}  stage {section.stage}")
+        if section.stage or section.lone:
+            lines.append(f"{indent}  {stage_words(section, before, after)}")
         if section.alien:
             old, new = section.dims
             lines.append(f"{indent}  schedules of different programs: steps of {old} and of {new} dimensions")
@@ -30,6 +30,14 @@ def differences_text(found: tuple[SectionChange, ...], before: str, after: str, 
             steps = "1 step is" if section.equal == 1 else f"{section.equal} steps are"
             lines.append(f"{indent}  {steps} the same")
     return "\n".join(lines) + "\n"
+
+
+def stage_words(section: SectionChange, before: str, after: str) -> str:
+    """The stage's name, and which of the two schedules has no steps for it."""
+    stage = f"stage {section.stage}" if section.stage else "its stage"
+    if not section.lone:
+        return stage
+    return f"{stage}, which {before if section.dims[0] == 0 else after} leaves to mdh's default"
 
 
 def section_rows(section: SectionChange, width: int) -> list[str]:

@@ -71,6 +71,11 @@ class SectionChange:
         return self.dims[0] != self.dims[1] and 0 not in self.dims
 
     @property
+    def lone(self) -> bool:
+        """One of the schedules has no steps for the stage."""
+        return (self.dims[0] == 0) != (self.dims[1] == 0)
+
+    @property
     def same(self) -> bool:
         return not (self.steps or self.gone or self.come)
 

@@ -8,7 +8,7 @@ from mdh.compare.model import Comparison, Difference, Entry, Kind, Platform, Roo
 from mdh.diagnostics import Diagnostic
 from mdh.report.compare_json import comparison_json
 from mdh.report.compare_page import comparison_page
-from mdh.report.compare_text import comparison_text, short
+from mdh.report.compare_text import comparison_text, percent, short
 from mdh.schedule.difference import Change, SectionChange, StepChange
 
 NAMES = ("a", "a_schedule_of_a_very_long_name_indeed", "<b>")
@@ -95,6 +95,10 @@ def test_text() -> None:
 def test_code_is_shown_on_request() -> None:
     text = comparison_text(_comparison(), code=True)
     assert "-int x;\n+int y;\n" in text
+
+
+def test_small_shares_are_not_none() -> None:
+    assert [percent(f) for f in (None, 0.0, 0.001, 0.5)] == ["not known", "0", "<1%", "50%"]
 
 
 def test_names_are_cut_in_the_middle() -> None:

@@ -70,6 +70,7 @@ def test_stages_are_compared_by_name() -> None:
     x, y = (f"stage {n} {{ 1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x ) }}" for n in "xy")
     found = differences(_schedule(x), _schedule(x, y))
     assert [(s.stage, s.same) for s in found] == [("x", True), ("y", False)]
+    assert "stage y, which a leaves to mdh's default\n" in differences_text(found, "a", "b")
 
 
 def test_schedules_of_other_programs_share_no_step() -> None:
