@@ -72,7 +72,22 @@ def test_large_matrix_product_on_a_gpu() -> None:
         "( ^, ^, ^ ) @stages(2)",
         "3: (de-)comp( 32, ^, ^ ) ( ^, ^ ; ^ ) ( WRP.y, ^, ^ )",
         "4: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y@cyclic(4), THR.x@cyclic(4), ^ )",
-        "5: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @unroll",
+        "5: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @stages(2) @unroll",
+    ]
+
+
+FILTER = """void filter(const float I[N + 4][N + 4], const float F[5][5], float O[N][N]) {
+  for (int p = 0; p < N; p++) for (int q = 0; q < N; q++) {
+    O[p][q] = 0.0f;
+    for (int r = 0; r < 5; r++) for (int s = 0; s < 5; s++) O[p][q] += I[p + r][q + s] * F[r][s]; } }"""
+
+
+def test_a_thread_holds_the_window_of_its_results() -> None:
+    lines = _text(FILTER, "h200", "cuda", N=512).splitlines()
+    assert [" ".join(line.split()) for line in lines[4:-1]] == [
+        "1: (de-)comp( 16, 128, ^, ^ ) ( ^, F:SM[1,2] ; ^ ) ( BLK.y, BLK.x, ^, ^ )",
+        "2: (de-)comp( 4, 4, ^, ^ ) ( I:RM[1,2], ^ ; ^ ) ( THR.y, THR.x, ^, ^ )",
+        "3: (de-)comp( ^, ^, 1, 1 ) ( ^, ^ ; O:RM[1,2] ) ( ^, ^, ^, ^ ) @unroll",
     ]
 
 

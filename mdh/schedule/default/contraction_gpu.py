@@ -53,7 +53,7 @@ class Tile:
 
 LADDER = (
     Tile((64, 128), (32, 64), (8, 8), 16, 2),
-    Tile((64, 64), (32, 64), (8, 8), 16),
+    Tile((64, 64), (32, 64), (8, 8), 16, 2),
     Tile((64, 64), (32, 32), (8, 4), 16, 2),
     Tile((32, 128), (16, 64), (8, 4), 16),
     Tile((32, 64), (16, 64), (8, 4), 16),
@@ -71,8 +71,8 @@ LATENCY = 540.0
 """Least cycles for a slice: its copies, and the barrier."""
 SLICE, BLOCK = 35.0, 250.0
 """Cycles of a slice and of a block, beside its work."""
-SECOND = 1.0e-6
-"""Seconds that a second kernel costs."""
+SECOND, WORTH = 1.0e-6, 1.05
+"""Seconds that a second kernel costs, and by how much sharing a sum has to be faster."""
 SPARE = 40
 """Registers of a thread beside results and operands."""
 REACHED = 2.0 / 4.8
@@ -115,7 +115,13 @@ def _plans(shape: Shape, found: Contraction, machine: Machine) -> Iterator[Plan]
     k = max(found.reduced, key=lambda d: shape.extents[d])
     others = prod(shape.extents[d] for d in found.reduced if d != k)
     sides = tuple(prod(shape.extents[d] for d in dims) for dims in (found.rows, found.columns))
-    fitting = [t for t in LADDER if all(own <= side for own, side in zip(t.block, sides, strict=True))]
+    words = max(1, shape.value_bytes // 4)
+    fitting = [
+        t
+        for t in LADDER
+        if all(own <= side for own, side in zip(t.block, sides, strict=True))
+        and _registers(t.ahead, words, t.thread) <= machine.registers_per_thread
+    ]
     for tile in fitting or LADDER[-1:]:
         block, thread = dict.fromkeys(found.batch, 1), dict[int, int]()
         for dims, side, own in zip((found.rows, found.columns), tile.block, tile.thread, strict=True):
@@ -194,7 +200,9 @@ def _seconds(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> 
     every = dict(enumerate(shape.extents))
     read = sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second)))
     seconds = max(seconds, (read + results) * size / bandwidth)
-    return seconds + (SECOND + plan.parts * results * size / bandwidth if plan.parts > 1 else 0.0)
+    if plan.parts == 1:
+        return seconds
+    return WORTH * (seconds + SECOND + plan.parts * results * size / bandwidth)
 
 
 def _of(plan: Plan, dims: tuple[int, ...]) -> tuple[int, int]:
@@ -207,14 +215,18 @@ def _resident(
     machine: Machine, plan: Plan, size: int, threads: int, sides: tuple[int, int], own: tuple[int, int]
 ) -> int:
     """Blocks that a multiprocessor holds at once. size: bytes of an element."""
-    words = max(1, size // 4)
-    registers = min(words * (prod(own) + plan.tile.ahead * sum(own)) + SPARE, machine.registers_per_thread)
+    registers = min(_registers(plan.tile.ahead, max(1, size // 4), own), machine.registers_per_thread)
     shared = SLOTS * prod(plan.slices.values()) * (sum(sides) + 4) * size + 1024
     limits = (
         machine.shared_per_unit // shared, machine.registers_per_unit // (registers * threads),
         machine.threads_per_unit // threads, machine.blocks_per_unit,
     )  # fmt: skip
     return max(1, min(limits))
+
+
+def _registers(ahead: int, words: int, own: tuple[int, int]) -> int:
+    """Of a thread, for its results and operands of so many words each."""
+    return words * (prod(own) + ahead * sum(own)) + SPARE
 
 
 def _slots(shape: Shape, plan: Plan, copies: Mapping[str, Mem]) -> tuple[Attr, ...]:

@@ -1,17 +1,26 @@
-"""Reductions that are no contraction: sums of rows and columns, dot products, gathers, best matches."""
+"""Reductions that are no contraction: sums of rows and columns, dot products, gathers, matches, filters."""
+
+from math import prod
 
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
 from mdh.schedule.default.map import GROUPS_PER_CORE, outer_tiles, vector_lanes
-from mdh.schedule.default.outline import Outline, attribute, held
-from mdh.schedule.default.shape import Shape
+from mdh.schedule.default.outline import Outline, attribute, held, stageable, staged
+from mdh.schedule.default.shape import Access, Shape
 from mdh.schedule.model import Caret, Mem, Unit
 
 THREADS = 256
 WARP = 32
 BLOCKS_PER_UNIT = 4
 UNROLL = 4
+WINDOW = 64
+"""Terms of a sum that may be written out."""
+SQUARE, LINES = 4, 4
+"""Results of a thread along two dims, and threads of a block along the outer one."""
+SHARED = 16 * 1024
+HELD = 160
+"""Elements of an input that a thread has in registers."""
 
 
 def reduction(shape: Shape, machine: Machine, target: str) -> Outline:
@@ -21,6 +30,8 @@ def reduction(shape: Shape, machine: Machine, target: str) -> Outline:
     lane = _lane(shape)
     if machine.kind == "cpu":
         _cpu(outline, _along(shape) if lane is None else lane, machine)
+    elif (windows := sliding(shape, WINDOW)) is not None:
+        _window(outline, windows, machine)
     elif shape.keeps_order:
         _results_only(outline, machine)
     elif lane in reduced:
@@ -32,6 +43,67 @@ def reduction(shape: Shape, machine: Machine, target: str) -> Outline:
         else:
             _columns(outline, x, machine)
     return outline
+
+
+def sliding(shape: Shape, most: int) -> Access | None:
+    """The one input whose elements neighbouring results share, each a window of at most `most` of it, along
+    the output's two last dims."""
+    reduced, results = shape.of_kind(DimKind.PW), shape.of_kind(DimKind.CC)
+    if len(results) < 2 or len(shape.writes) != 1 or prod(shape.extents[d] for d in reduced) > most:
+        return None
+    found = [a for a in shape.reads if a.affine and a.buffer in shape.inputs and _slides(shape, a)]
+    last = _last_two(shape)
+    if len(found) != 1 or last is None or not stageable(shape, found[0].buffer):
+        return None
+    tiles = {**{d: shape.extents[d] for d in reduced}, last[0]: SQUARE, last[1]: SQUARE}
+    return found[0] if shape.footprint(found[0].buffer, tiles) <= HELD else None
+
+
+def _slides(shape: Shape, access: Access) -> bool:
+    """Some index of the access moves with a result and a term of its sum."""
+    kinds = {d.name: d.kind for d in shape.stage.dims if d.extent > 1}
+    moved = ({kinds[n] for n in f.names if n in kinds} for f in access.index if f is not None)
+    return any({DimKind.CC, DimKind.PW} <= kind for kind in moved)
+
+
+def _window(outline: Outline, access: Access, machine: Machine) -> None:
+    """A thread's window of the input stays in registers for its square of results; what only the sum's terms
+    move through is shared by the block."""
+    shape, extents = outline.shape, outline.shape.extents
+    y, x = _last_two(shape) or (0, 0)
+    tiles = {**dict.fromkeys(shape.of_kind(DimKind.CC), 1), y: LINES * SQUARE, x: WARP * SQUARE}
+    results = set(shape.of_kind(DimKind.CC))
+    room = min(machine.shared_per_block, SHARED)
+    weights = {}
+    for a in shape.reads:
+        fixed = (
+            a.affine and a.index and a.buffer in shape.inputs and not any(shape.uses(a, d) for d in results)
+        )
+        size = shape.footprint(a.buffer, dict(enumerate(extents))) * shape.element_bytes(a.buffer)
+        if fixed and size <= room and a.buffer not in weights:
+            weights[a.buffer] = staged(shape, a.buffer, "SM")
+            room -= size
+    outline.step(tiles, dict(block_axes(tiles, extents, machine, x)), entries=weights)
+    own = {y: SQUARE, x: SQUARE}
+    outline.step(
+        own,
+        {y: Unit("THR", "y"), x: Unit("THR", "x")},
+        entries={access.buffer: staged(shape, access.buffer, "RM")},
+    )
+    outline.step(
+        dict.fromkeys(shape.of_kind(DimKind.PW), 1), entries=held(shape), attrs=(attribute("unroll"),)
+    )
+
+
+def _last_two(shape: Shape) -> tuple[int, int] | None:
+    """The dims that move the output's last two positions."""
+    results = set(shape.of_kind(DimKind.CC))
+    moved = [
+        [d for d in results if f is not None and shape.stage.dims[d].name in f.names]
+        for f in shape.writes[0].index
+    ]
+    last = [ds[0] for ds in moved if len(ds) == 1][-2:]
+    return (last[0], last[1]) if len(set(last)) == 2 else None
 
 
 def _lane(shape: Shape) -> int | None:
