@@ -9,6 +9,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.explain_difference import explain_difference
+from mdh.cli.explain_page import plan_for_page, write_page
 from mdh.cli.explain_space import explain_space
 from mdh.cli.job import load_program, make_kernel, plan_for_machine
 from mdh.cli.options import (
@@ -32,6 +33,10 @@ from mdh.report.text import entries_text, explanation_text
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 SpaceOpt = Annotated[bool, typer.Option("--space", help="Count the points that the schedule's holes span.")]
+HtmlOpt = Annotated[
+    str | None,
+    typer.Option("--html", metavar="FILE", help="Write a page: who works on what, drawn to scale."),
+]
 SubjectArg = Annotated[
     str,
     typer.Argument(metavar="FILE.c|CODE", help="A loop nest, or a code: K104.", show_default=False),
@@ -56,6 +61,7 @@ def explain(
     strict_fp: StrictOpt = False,
     deterministic: DeterministicOpt = False,
     space: SpaceOpt = False,
+    html: HtmlOpt = None,
     json: JsonOpt = False,
     dump: DumpOpt = None,
     time: TimeOpt = False,
@@ -66,7 +72,10 @@ def explain(
     Without a machine (and without a schedule that names one) only what a step has to list is shown.
     """
     line: CommandLine = ctx.obj
-    if other is not None or subject.endswith(".mdh"):
+    compared = other is not None or subject.endswith(".mdh")
+    if html is not None and (compared or space or looks_like_code(subject)):
+        raise line.fail("F107", "--html draws a schedule", "--html", help="give FILE.c, without --space")
+    if compared:
         explain_difference(line, subject, other, json)
         return
     if looks_like_code(subject):
@@ -79,10 +88,10 @@ def explain(
     trace = Trace.of(line, tuple(dump or ()), time)
     if space:
         explain_space(request, trace, json)
-    elif machine is None and schedule is None:
+    elif machine is None and schedule is None and html is None:
         _explain_entries(request, trace, json)
     else:
-        _explain_plan(request, trace, json)
+        _explain_plan(request, trace, json, html)
 
 
 def _explain_code(line: CommandLine, code: str, json: bool) -> None:
@@ -107,14 +116,20 @@ def _explain_entries(request: Request, trace: Trace, json: bool) -> None:
     log("add --machine NAME for loops, bytes and occupancy")
 
 
-def _explain_plan(request: Request, trace: Trace, json: bool) -> None:
-    _, checked = plan_for_machine(request, trace)
-    module, _ = make_kernel(trace, checked.plan)
-    explanation = explain_plan(checked.plan, module)
-    if json:
-        show_json(ok("explain", **as_json(explanation), schedule=checked.plan.text))
+def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) -> None:
+    notes: tuple[str, ...] = ()
+    if html is None:
+        plan = plan_for_machine(request, trace)[1].plan
     else:
-        show(f"{explanation_text(explanation)}\nschedule\n{_indented(checked.plan.text)}")
+        plan, notes = plan_for_page(request, trace, html)
+    module, text = make_kernel(trace, plan)
+    if html is not None:
+        write_page(request, html, plan, module, text, notes)
+    explanation = explain_plan(plan, module)
+    if json:
+        show_json(ok("explain", **as_json(explanation), schedule=plan.text))
+    else:
+        show(f"{explanation_text(explanation)}\nschedule\n{_indented(plan.text)}")
 
 
 def _indented(text: str) -> str:

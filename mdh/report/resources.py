@@ -13,7 +13,8 @@ SPARE_REGISTERS = 20
 @dataclass(frozen=True, slots=True)
 class Resources:
     """kernel: its name in the text; private_bytes: most register bytes that one thread has alive at a time;
-    limit: what bounds `resident` (threads, shared memory, registers, blocks); all empty on a CPU."""
+    limit: what bounds `resident` (threads, shared memory, registers, blocks), `limits`: how many blocks each of
+    them leaves room for; all empty on a CPU."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -25,6 +26,7 @@ class Resources:
     occupancy: float
     limit: str
     waves: float
+    limits: tuple[tuple[str, int], ...] = ()
 
     @property
     def threads(self) -> int:
@@ -52,7 +54,19 @@ def resources_of(kernel: Kernel, name: str, machine: Machine) -> Resources:
     resident = limits[limit]
     occupancy = resident * threads / machine.threads_per_unit
     waves = blocks / (machine.units * resident) if resident else 0.0
-    return Resources(name, grid, block, shared, private, registers, resident, occupancy, limit, waves)
+    return Resources(
+        name,
+        grid,
+        block,
+        shared,
+        private,
+        registers,
+        resident,
+        occupancy,
+        limit,
+        waves,
+        tuple(limits.items()),
+    )
 
 
 def _private(body: tuple[Stmt, ...]) -> int:

@@ -63,11 +63,11 @@ def footprint(
     program: Program, plan: StagePlan, levels: Levels, position: int, staging: Staging
 ) -> tuple[int, ...]:
     """Extents of a staged copy at `position` of the code order."""
-    inside = frozenset(lv.var for lv in _inside(plan, levels, position, staging.region))
+    inside = frozenset(lv.var for lv in instance_levels(plan, levels, position, staging.region))
     return box(program, plan.stage, levels, staging.buffer, inside)
 
 
-def _inside(plan: StagePlan, levels: Levels, position: int, region: str) -> list[Level]:
+def instance_levels(plan: StagePlan, levels: Levels, position: int, region: str) -> list[Level]:
     """Levels that an instance spans: sequential loops inside the copy point, and the units that share it."""
     later = set(plan.code_order[position + 1 :])
     shared = SHARED_BY[region]
@@ -85,7 +85,7 @@ def _input_moves(
             if staging.buffer != buffer:
                 continue
             extents = footprint(program, plan, levels, position, staging)
-            inside = {lv.var for lv in _inside(plan, levels, position, staging.region)}
+            inside = {lv.var for lv in instance_levels(plan, levels, position, staging.region)}
             count = prod(lv.parts for lv in levels.all if lv.var not in inside) * passes.copies(position)
             number = plan.steps[s].number
             moves.append(Move(buffer, source, staging.region, number, extents, prod(extents) * size, count))

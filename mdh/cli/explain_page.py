@@ -1,0 +1,79 @@
+"""`mdh explain --html`: the page of a schedule, of a refused one, of one with open holes."""
+
+from pathlib import Path
+from random import Random
+
+from mdh.cli.console import log
+from mdh.cli.files import keep_inputs, write_text
+from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule, plan_for_machine
+from mdh.cli.request import Request
+from mdh.cli.trace import Trace
+from mdh.diagnostics import Failed
+from mdh.ir.kernel import Module
+from mdh.ir.plan import Plan
+from mdh.report.picture.page import schedule_page
+from mdh.report.picture.refused import refused_page
+from mdh.schedule.default import default_schedule
+from mdh.source import Source
+from mdh.target.text import KernelText
+from mdh.tune.space import make_space
+from mdh.tune.suggestions import first_point
+
+_OPEN = "S154"
+
+
+def plan_for_page(request: Request, trace: Trace, html: str) -> tuple[Plan, tuple[str, ...]]:
+    """The plan that the page draws, and remarks about it: of a schedule with holes, one of its points.
+
+    Raises Failed where the schedule is refused; the page that shows the messages in place is there then.
+    """
+    keep_inputs(request.line, html, request.files, {Path(html): None})
+    try:
+        _, checked = plan_for_machine(request, trace)
+        return checked.plan, ()
+    except Failed as failed:
+        if all(d.code == _OPEN for d in failed.diagnostics) and (drawn := _with_values(request, trace)):
+            return drawn
+        _write_refused(request, html, failed)
+        raise
+
+
+def write_page(
+    request: Request, html: str, plan: Plan, module: Module, text: KernelText, notes: tuple[str, ...]
+) -> None:
+    """Raises Failed F111."""
+    write_text(request.line, html, schedule_page(plan, module, text, notes))
+    log(f"wrote {html}")
+
+
+def _with_values(request: Request, trace: Trace) -> tuple[Plan, tuple[str, ...]] | None:
+    """The point in the middle of the holes' sets, or a legal one near it; None where none is found."""
+    given = load_schedule(request, trace)
+    assert given is not None, "the derived schedule has no holes"
+    machine = choose_machine(request, given)
+    program, target = load_program(request, trace), choose_target(request, machine)
+    default = default_schedule(program, machine, target)
+    space = make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
+    point = first_point(space, Random(0))
+    plan = None if point is None else space.plan(point)
+    if point is None or not isinstance(plan, Plan):
+        return None
+    values = ", ".join(f"{v.name} = {x}" for v, x in zip(space.variables, point, strict=True))
+    note = f"the holes are open: drawn with {values}"
+    log(f"{note}; --set NAME=VALUE gives a named hole another value")
+    return plan, (f"{note[:1].upper()}{note[1:]}.",)
+
+
+def _write_refused(request: Request, html: str, failed: Failed) -> None:
+    """The texts that messages point into; nothing where they are about the command line alone."""
+    files = tuple(path for path in (request.schedule, request.file) if path is not None)
+    sources: dict[str, Source] = {}
+    for d in failed.diagnostics:
+        for label in d.labels:
+            if label.span.source.name in files:
+                sources[label.span.source.name] = label.span.source
+    if not sources:
+        return
+    shown = [sources[path] for path in files if path in sources]
+    write_text(request.line, html, refused_page(Path(files[0]).name, shown, failed.diagnostics))
+    log(f"wrote {html}")

@@ -1,0 +1,1 @@
+"""The page of a schedule: which part of every array which unit works on, drawn from what lowering uses."""

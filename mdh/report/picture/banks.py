@@ -1,0 +1,212 @@
+"""How a warp's accesses to shared memory fall on its banks, read off the lowered kernel.
+
+The first warp of a block runs the kernel's index arithmetic once: each loop its first turn. Banks are 4 bytes
+wide and 32; accesses of 8 and 16 bytes a lane are served in halves and quarters of a warp. Lanes that read
+the same word share a turn. Source: CUDA C++ Programming Guide, shared memory of compute capability 5.0 on.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, walk
+from mdh.ir.kernel import Alloc, Atomic, Buf, For, If, Kernel, Let, Move, Space, Stmt, Store, swizzle_row
+from mdh.ir.walk import expressions
+
+BANKS, WORD, LANES = 32, 4, 32
+_BLOCK = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BankAccess:
+    """One access of a warp. offsets[l]: byte of lane l, None where the lane takes no part. width: bytes a
+    lane. groups: lanes served together; turns: how often a bank is asked, all groups; best: if none met."""
+
+    buffer: str
+    store: bool
+    width: int
+    offsets: tuple[int | None, ...]
+    turns: int
+    best: int
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        size = max(1, LANES * WORD // max(WORD, self.width))
+        return tuple(tuple(range(n, min(n + size, LANES))) for n in range(0, LANES, size))
+
+    def words(self, group: tuple[int, ...]) -> dict[int, dict[int, list[int]]]:
+        """bank -> word -> lanes that ask for it."""
+        out: dict[int, dict[int, list[int]]] = {}
+        for lane in group:
+            at = self.offsets[lane]
+            if at is None:
+                continue
+            for word in range(at // WORD, (at + self.width - 1) // WORD + 1):
+                out.setdefault(word % BANKS, {}).setdefault(word, []).append(lane)
+        return out
+
+
+def bank_accesses(kernel: Kernel) -> tuple[BankAccess, ...]:
+    """The different accesses to shared memory in the order of the text; none where data decides the place."""
+    walker = _Warp(kernel)
+    walker.run(kernel.body, {}, tuple(range(min(LANES, walker.threads))))
+    found = dict.fromkeys(walker.found)
+    return tuple(_counted(*key) for key in found)
+
+
+def _counted(buffer: str, store: bool, width: int, offsets: tuple[int | None, ...]) -> BankAccess:
+    access = BankAccess(buffer, store, width, offsets, 0, 0)
+    turns = best = 0
+    for group in access.groups:
+        banks = access.words(group)
+        if banks:
+            turns += max(len(words) for words in banks.values())
+            best += 1
+    return BankAccess(buffer, store, width, offsets, turns, best)
+
+
+Key = tuple[str, bool, int, tuple[int | None, ...]]
+Lets = dict[str, tuple[int | None, ...]]
+"""The value of every integer of the text in each lane; None where data decides."""
+
+
+@dataclass
+class _Warp:
+    kernel: Kernel
+    found: list[Key] = field(default_factory=list)
+    bufs: dict[str, Buf] = field(default_factory=dict)
+
+    @property
+    def threads(self) -> int:
+        x, y, z = self.kernel.launch.block
+        return x * y * z
+
+    def run(self, body: tuple[Stmt, ...], lets: Lets, lanes: tuple[int, ...]) -> None:
+        for s in body:
+            self.note(s, lets, lanes)
+            match s:
+                case Alloc(buf, _):
+                    self.bufs[buf.name] = buf
+                case Let(name, value):
+                    lets = {**lets, name: self.values(value, lets)}
+                case For():
+                    self.run(s.body, {**lets, s.var: self.values(s.start, lets)}, lanes)
+                case If():
+                    holds = self.values(s.cond, lets)
+                    then = tuple(n for n in lanes if holds[n] != 0)
+                    orelse = tuple(n for n in lanes if holds[n] == 0)
+                    for side, mine in ((s.then, then), (s.orelse, orelse)):
+                        if mine:
+                            self.run(side, lets, mine)
+                case _:
+                    pass
+
+    def note(self, s: Stmt, lets: Lets, lanes: tuple[int, ...]) -> None:
+        for name, index, store, width in _places(s):
+            buf = self.bufs.get(name)
+            if buf is None or buf.space is not Space.SM:
+                continue
+            where = [self.values(i, lets) for i in index]
+            offsets = [self.byte(buf, [w[n] for w in where]) if n in lanes else None for n in range(LANES)]
+            if any(offsets[n] is None for n in lanes):
+                continue
+            first = min(o for o in offsets if o is not None) // (BANKS * WORD) * BANKS * WORD
+            aligned = tuple(None if o is None else o - first for o in offsets)
+            self.found.append((name, store, width * buf.dtype.bytes, aligned))
+
+    def byte(self, buf: Buf, index: list[int | None]) -> int | None:
+        at = 0
+        for i, stride in zip(index, buf.strides, strict=True):
+            if i is None:
+                return None
+            at += i * stride
+        if buf.swizzle:
+            size = buf.dtype.bytes
+            at ^= at // swizzle_row(buf) % (buf.swizzle // 16) * (16 // size)
+        return at * buf.dtype.bytes
+
+    def values(self, e: Expr, lets: Lets) -> tuple[int | None, ...]:
+        return tuple(self.value(e, lets, n) for n in range(LANES))
+
+    def value(self, e: Expr, lets: Lets, lane: int) -> int | None:
+        match e:
+            case Const(int() as value, _):
+                return value
+            case Var(name, _):
+                return lets[name][lane] if name in lets else None
+            case Cast(arg, dtype):
+                return None if dtype.is_float else self.value(arg, lets, lane)
+            case Call("thread_id", (Const(int() as axis), *_), _):
+                return self.thread(lane)[axis]
+            case Call("block_id" | "cluster_rank", _, _):
+                return _BLOCK
+            case Call("imin" | "imax" as fn, (left, right), _):
+                a, b = self.value(left, lets, lane), self.value(right, lets, lane)
+                return None if a is None or b is None else (min if fn == "imin" else max)(a, b)
+            case Unary("-", arg, _):
+                inner = self.value(arg, lets, lane)
+                return None if inner is None else -inner
+            case Select(cond, then, other, _):
+                test = self.value(cond, lets, lane)
+                return None if test is None else self.value(then if test else other, lets, lane)
+            case Binary(op, left, right, dtype) if not dtype.is_float:
+                return _binary(op, self.value(left, lets, lane), self.value(right, lets, lane))
+            case _:
+                return None
+
+    def thread(self, linear: int) -> tuple[int, int, int]:
+        x, y, _ = self.kernel.launch.block
+        return linear % x, linear // x % y, linear // (x * y)
+
+
+def _places(s: Stmt) -> Iterator[tuple[str, tuple[Expr, ...], bool, int]]:
+    """(buffer, index, store, elements a lane) of the statement's own accesses."""
+    match s:
+        case Move():
+            yield s.src, s.src_index, False, s.lanes
+            yield s.dst, s.dst_index, True, s.lanes
+        case Store():
+            yield s.buffer, s.index, True, s.lanes
+        case Atomic():
+            yield s.buffer, s.index, True, 1
+        case _:
+            pass
+    for e in expressions(s):
+        for node in walk(e):
+            if isinstance(node, Load):
+                yield node.buffer, node.index, False, node.lanes
+
+
+def _binary(op: str, a: int | None, b: int | None) -> int | None:
+    if a is None or b is None or (op in "/%" and b == 0):
+        return None
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "/":
+            return a // b if a >= 0 else -(-a // b)
+        case "%":
+            return a % b if a >= 0 else -(-a % b)
+        case "^":
+            return a ^ b
+        case "&":
+            return a & b
+        case "<":
+            return int(a < b)
+        case "<=":
+            return int(a <= b)
+        case ">" | ">=":
+            return int(a > b or (op == ">=" and a == b))
+        case "==":
+            return int(a == b)
+        case "!=":
+            return int(a != b)
+        case "&&":
+            return int(bool(a and b))
+        case "||":
+            return int(bool(a or b))
+        case _:
+            return None
