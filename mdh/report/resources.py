@@ -13,8 +13,8 @@ SPARE_REGISTERS = 20
 @dataclass(frozen=True, slots=True)
 class Resources:
     """kernel: its name in the text; private_bytes: most register bytes that one thread has alive at a time;
-    limit: what bounds `resident` (threads, shared memory, registers, blocks), `limits`: how many blocks each of
-    them leaves room for; all empty on a CPU."""
+    limit: what bounds `resident` (threads, shared memory, registers, blocks); limits: the blocks that each of
+    these leaves room for; all empty on a CPU."""
 
     kernel: str
     grid: tuple[int, int, int]

@@ -8,6 +8,7 @@ whose body it stands in, which its indentation tells.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mdh.ir.plan import Plan, StagePlan
 from mdh.report.picture.stage import StageView
@@ -48,7 +49,7 @@ def code_lines(plan: Plan, views: Sequence[StageView], text: KernelText) -> tupl
     out: list[CodeLine] = []
     cuts = [*sorted(starts), len(rows)]
     out.extend(CodeLine(row) for row in rows[: cuts[0]])
-    for first, stop in zip(cuts, cuts[1:], strict=False):
+    for first, stop in pairwise(cuts):
         stage = starts[first]
         steps = _steps_of(rows[first:stop], names[stage])
         out.extend(CodeLine(row, stage, s) for row, s in zip(rows[first:stop], steps, strict=True))
@@ -88,9 +89,7 @@ def _steps_of(rows: Sequence[str], names: _Names) -> list[int | None]:
     whole = True
     for row in rows:
         body, depth = row.strip(), len(row) - len(row.lstrip())
-        code = body.partition("  //")[0]
-        continued, whole = not whole, not body or code.endswith(_ENDS) or body.startswith(("//", "#", "for"))
-        whole = whole or body.startswith(("if (", "else", "while (")) and body.endswith(")")
+        continued, whole = not whole, _is_whole(body)
         if continued:
             out.append(out[-1] if out else None)
             continue
@@ -114,6 +113,13 @@ def _steps_of(rows: Sequence[str], names: _Names) -> list[int | None]:
             opened[depth] = own
         out.append(own)
     return _with_pragmas(rows, out)
+
+
+def _is_whole(body: str) -> bool:
+    """The next line begins something new."""
+    if not body or body.startswith(("//", "#", "for")) or body.partition("  //")[0].endswith(_ENDS):
+        return True
+    return body.startswith(("if (", "else", "while (")) and body.endswith(")")
 
 
 def _with_pragmas(rows: Sequence[str], steps: list[int | None]) -> list[int | None]:

@@ -11,11 +11,12 @@ from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.explain import Explanation, StageReport, explain_plan
 from mdh.report.html_style import STYLE
+from mdh.report.picture.bank_chart import banks_html
 from mdh.report.picture.banks import bank_accesses
 from mdh.report.picture.code import CodeLine, code_lines
-from mdh.report.picture.limits import banks_html, held_html, occupancy_html, traffic_html
-from mdh.report.picture.sketch import sketch_array, sketch_space
-from mdh.report.picture.stage import ArrayView, StageView, stage_view
+from mdh.report.picture.stage import StageView, stage_view
+from mdh.report.picture.tables import held_html, occupancy_html, traffic_html
+from mdh.report.picture.tour import tour
 from mdh.report.text import bytes_text, loops_text, seconds_text
 from mdh.target.text import KernelText
 
@@ -23,14 +24,6 @@ _FOLDER = Path(__file__).resolve().parent
 _CODE_LIMIT = 4000
 """Lines of source that are shown; more would make a page that browsers are slow on."""
 _LANGUAGES = {"cuda": "CUDA C++", "opencl": "OpenCL C", "c": "C"}
-_BAR = (
-    '<div class="bar go js" hidden><button type=button data-go="-1" aria-label="previous step">‹</button>'
-    '<b class=count></b><button type=button data-go="1" aria-label="next step">›</button>'
-    "<span class=note>keys ← →</span></div>"
-)
-_LAYERS = {
-    "CLU": "cluster", "BLK": "block", "WGP": "warp group", "WRP": "warp", "THR": "thread", "VEC": "lane of a vector",
-}  # fmt: skip
 
 
 def schedule_page(plan: Plan, module: Module, text: KernelText, notes: Sequence[str] = ()) -> str:
@@ -43,7 +36,7 @@ def schedule_page(plan: Plan, module: Module, text: KernelText, notes: Sequence[
     parts += [f"<p class=note>{escape(note)}</p>" for note in notes]
     for n, (view, report) in enumerate(zip(views, told.stages, strict=True)):
         parts.append(_stage(n, view, report, plan, module, told))
-    parts.append(_code(code_lines(plan, views, text), plan, text))
+    parts.append(_code(code_lines(plan, views, text), text))
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
     data = json.dumps({"stages": [asdict(v) for v in views]}, separators=(",", ":")).replace("<", "\\u003c")
     parts.append(
@@ -79,20 +72,13 @@ def _stage(
     gpu = plan.machine.kind != "cpu"
     kernels = [k for k in module.kernels if k.stage == view.name]
     found = tuple(a for k in kernels for a in bank_accesses(k)) if gpu else ()
+    loops = escape(loops_text(report.loops))
     return (
-        f'<section id="stage-{n}">{title}{_facts(report)}<h3>Tiles and units</h3>'
-        f"<p class=note>{escape(_what(view))}</p>"
-        f'<div class=tour>{_BAR}<div class=explore><div>{_steps(view)}</div><div><div class="bar controls js" hidden></div>'
-        f'<p class="who js" aria-live="polite" hidden></p>{_pictures(view)}{_legend(view)}</div></div></div>'
-        f"<details><summary>Loops in code order</summary><pre>{escape(loops_text(report.loops))}</pre></details>"
+        f'<section id="stage-{n}">{title}{_facts(report)}<h3>Tiles and units</h3>{tour(view)}'
+        f"<details><summary>Loops in code order</summary><pre>{loops}</pre></details>"
         f"{traffic_html(report)}{held_html(view, report, plan.machine)}{occupancy_html(report)}"
         f"{banks_html(found)}</section>"
     )
-
-
-def _what(view: StageView) -> str:
-    dims = ", ".join(f"{d.name} {d.extent:,} ({d.kind})" for d in view.dims)
-    return f"{dims}. Arrays: {', '.join(a.name for a in view.arrays)}."
 
 
 def _facts(report: StageReport) -> str:
@@ -111,53 +97,13 @@ def _facts(report: StageReport) -> str:
     return f"<div class=facts>{cells}</div>"
 
 
-def _steps(view: StageView) -> str:
-    rows = []
-    for s, step in enumerate(view.steps):
-        kind = step.layers[0].lower() if step.layers else "loop"
-        said = escape(step.text) if step.text else f"{step.number}: (implied) single elements"
-        facts = "".join(f"<li>{escape(fact)}" for fact in step.facts)
-        rows.append(
-            f'<li class="{kind}"><button type=button class=step data-step="{s}">{said}</button><ul>{facts}</ul>'
-        )
-    return f"<ol class=steplist>{''.join(rows)}</ol>"
-
-
-def _pictures(view: StageView) -> str:
-    first = _figure("space", "iteration space", " × ".join(d.name for d in view.dims), sketch_space(view))
-    rest = [_figure(str(n), a.name, _shape(a), sketch_array(view, a)) for n, a in enumerate(view.arrays)]
-    return f"<div class=pictures>{first}{''.join(rest)}</div>"
-
-
-def _shape(a: ArrayView) -> str:
-    role = {"in": "read", "out": "written", "in out": "updated"}[a.role]
-    data = ", subscripts are data" if any(f is None for t in a.touches for f in t.index) else ""
-    return f"{a.dtype} {'×'.join(map(str, a.shape))}, {role}{data}"
-
-
-def _figure(key: str, name: str, said: str, svg: str) -> str:
-    return (
-        f'<figure class=picture data-picture="{key}"><figcaption><b>{escape(name)}</b> {escape(said)}'
-        f'<span class=range>The first part of every step.</span></figcaption><div class="axes js" hidden></div>{svg}</figure>'
-    )
-
-
-def _legend(view: StageView) -> str:
-    rows = [("lit", "touched by what is shown")]
-    rows += [(layer.lower(), f"{layer}: parts of a {_LAYERS.get(layer, layer)}") for layer in view.layers]
-    rows.append(("loop", "parts of a loop"))
-    cells = "".join(f'<span><i style="background:var(--{k})"></i>{escape(w)}</span>' for k, w in rows)
-    return f"<div class=legend>{cells}<span>dashed: a region of SM, dotted: of RM</span></div>"
-
-
-def _code(lines: Sequence[CodeLine], plan: Plan, text: KernelText) -> str:
+def _code(lines: Sequence[CodeLine], text: KernelText) -> str:
     rows = []
     for line in lines[:_CODE_LIMIT]:
         mark = "" if line.step is None else f' data-s="{line.stage}.{line.step}"'
         rows.append(f"<span class=l{mark}>{escape(line.text)}</span>")
     left = len(lines) - _CODE_LIMIT
     more = f"<p class=note>{left:,} more lines: mdh compile -o writes them all.</p>" if left > 0 else ""
-    return (
-        f"<h2>Kernel</h2><p class=note>{_LANGUAGES[text.language]}; a line's step is the one it was emitted for: "
-        f"choose a line, or a step above.</p><pre class=code tabindex=0>{''.join(rows)}</pre>{more}"
-    )
+    said = f"{_LANGUAGES[text.language]}. Choose a line to see its step, or a step to see its lines."
+    code = f"<pre class=code tabindex=0>{''.join(rows)}</pre>"
+    return f"<h2>Kernel</h2><p class=note>{said}</p>{code}{more}"

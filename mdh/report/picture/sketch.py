@@ -1,4 +1,4 @@
-"""The picture that stands in the page before, or without, its script: the first part of every step, to scale."""
+"""The picture that stands in a page without its script: the first part of every step, to scale."""
 
 from collections.abc import Sequence
 

@@ -4,7 +4,7 @@ Nothing here is a second model of ownership: the digits are the levels that lowe
 (`lower.levels`), the index functions are those of the scalar function, the regions those that are allocated.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mdh.check.footprint import Footprint, footprints
@@ -72,9 +72,11 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One access of the scalar function; a subscript that depends on data is None."""
+    """One access; a subscript that depends on data is None. finish: not of the scalar function, but of what
+    starts and finishes a result, which one unit does where several hold parts of it."""
 
     store: bool
+    finish: bool
     index: tuple[Index | None, ...]
 
 
@@ -117,7 +119,8 @@ class StepView:
 
 @dataclass(frozen=True)
 class StageView:
-    """layers: core layers in use, outermost first; warp: lanes that run together, 0 on a CPU."""
+    """layers: core layers in use, outermost first; warp: lanes that run together, 0 on a CPU. combines: how
+    the parts meet that units hold of one result, from inside out."""
 
     name: str
     dims: tuple[DimView, ...]
@@ -127,6 +130,7 @@ class StageView:
     layers: tuple[str, ...]
     threads: int
     warp: int
+    combines: tuple[str, ...]
 
 
 def stage_view(plan: Plan, stage: StagePlan) -> StageView:
@@ -148,7 +152,8 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
         kept,
         tuple(layer for layer in order if layer in present),
         threads,
-        0 if cpu else 32,
+        0 if cpu else plan.machine.warp,
+        tuple(dict.fromkeys(method for methods in stage.combines for method in methods)),
     )
 
 
@@ -173,6 +178,9 @@ def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
     stage = plan.stage
     sizes = {s.name: Affine((), s.size) for s in program.scalars if s.size is not None}
     number = {d.name: n for n, d in enumerate(stage.dims)}
+    body = accesses_of(
+        replace(stage, results=tuple(replace(r, starts=(), outputs=()) for r in stage.results))
+    )
     out = []
     for name in program.buffer_order:
         if name not in stage.read | stage.written:
@@ -182,7 +190,7 @@ def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
         for a in accesses_of(stage):
             if a.buffer == name:
                 index = tuple(None if f is None else _index(f.substitute(sizes), number) for f in a.index)
-                touches.append(Touch(a.store, index))
+                touches.append(Touch(a.store, a not in body and not stage.scattered, index))
         roles = [word for word, there in (("in", stage.read), ("out", stage.written)) if name in there]
         out.append(
             ArrayView(

@@ -1,11 +1,9 @@
-"""Tables of a page: bytes by layer, what is held against what there is, residency, banks."""
+"""Tables of a page: bytes by layer, what is held against what there is, residency."""
 
 from html import escape
-from math import prod
 
 from mdh.machine import Machine
 from mdh.report.explain import StageReport
-from mdh.report.picture.banks import BANKS, BankAccess
 from mdh.report.picture.stage import StageView
 from mdh.report.resources import Resources
 from mdh.report.text import bytes_text, count_text, seconds_text
@@ -38,22 +36,20 @@ def traffic_html(report: StageReport) -> str:
         f"At least {bytes_text(report.compulsory)} must cross DM: {seconds_text(report.memory_bound)}; "
         f"{count_text(report.operations)} operations: {seconds_text(report.arithmetic_bound)}."
     )
-    return (
-        f"<h3>Memory traffic</h3><div class=rows>{''.join(rows)}</div><p class=note>{least} What the code asks "
-        f"of a layer, caches not counted.</p>{_moves(report)}"
-    )
+    note = f"<p class=note>{least} What the code asks of a layer, caches not counted.</p>"
+    return f"<h3>Memory traffic</h3><div class=rows>{''.join(rows)}</div>{note}{_moves(report)}"
 
 
 def _moves(report: StageReport) -> str:
     head = "<tr><th>array<th>from<th>to<th class=n>part<th class=n>bytes<th class=n>times<th class=n>in all"
-    rows = "".join(
-        f"<tr><td>{escape(m.buffer)}<td>{m.source}<td>{m.sink}<td class=n>{'×'.join(map(str, m.box)) or 'element'}"
-        f"<td class=n>{bytes_text(m.bytes)}<td class=n>{count_text(m.count)}<td class=n>{bytes_text(m.total)}"
-        for m in report.moves
-    )
-    return (
-        f"<details><summary>Every move</summary><div class=scroll><table>{head}{rows}</table></div></details>"
-    )
+    rows = []
+    for m in report.moves:
+        box = "×".join(map(str, m.box)) or "element"
+        numbers = (box, bytes_text(m.bytes), count_text(m.count), bytes_text(m.total))
+        cells = "".join(f"<td class=n>{n}" for n in numbers)
+        rows.append(f"<tr><td>{escape(m.buffer)}<td>{m.source}<td>{m.sink}{cells}")
+    table = f"<div class=scroll><table>{head}{''.join(rows)}</table></div>"
+    return f"<details><summary>Every move</summary>{table}</details>"
 
 
 def held_html(view: StageView, report: StageReport, machine: Machine) -> str:
@@ -97,9 +93,8 @@ def occupancy_html(report: StageReport) -> str:
     for r in report.resources:
         grid, block = "×".join(map(str, r.grid)), "×".join(map(str, r.block))
         if not r.limit:
-            out.append(
-                f"<p>{escape(r.kernel)}: grid {grid}, {r.blocks:,} work-groups, <b>{r.waves:.2f}</b> a core.</p>"
-            )
+            said = f"grid {grid}, {r.blocks:,} work-groups, <b>{r.waves:.2f}</b> a core."
+            out.append(f"<p>{escape(r.kernel)}: {said}</p>")
             continue
         said = ", ".join(
             f"<b>{escape(name)} {n}</b>" if name == r.limit else f"{escape(name)} {n}" for name, n in r.limits
@@ -115,57 +110,3 @@ def occupancy_html(report: StageReport) -> str:
 
 def _blocks(r: Resources) -> str:
     return f"{r.resident} block{'' if r.resident == 1 else 's'} at once, bound by {escape(r.limit)}"
-
-
-def banks_html(accesses: tuple[BankAccess, ...]) -> str:
-    """For every buffer, kind and width the access that takes most turns: lanes over the 32 banks."""
-    worst: dict[tuple[str, bool, int], BankAccess] = {}
-    for a in accesses:
-        key = (a.buffer, a.store, a.width)
-        old = worst.get(key)
-        if old is None or a.turns * old.best > old.turns * a.best:
-            worst[key] = a
-    if not worst:
-        return ""
-    parts = [_banks(a) for a in worst.values()]
-    return (
-        "<h3>Banks of shared memory</h3><p class=note>The first warp's accesses, lane by lane: a column is a "
-        "bank, a row one turn; further rows of a group of lanes are conflicts.</p>" + "".join(parts)
-    )
-
-
-def _banks(a: BankAccess) -> str:
-    verb = "write" if a.store else "read"
-    most = "no conflict" if a.turns <= a.best else f"{a.turns} turns where {a.best} would do"
-    wide, high, left = 20.5, 17.0, 44.0
-    shapes, y = [], 16.0
-    for bank in range(0, BANKS, 4):
-        shapes.append(f'<text x="{left + bank * wide + 2:.1f}" y="11" class="tick">{bank}</text>')
-    for group in a.groups:
-        banks = a.words(group)
-        turns = max((len(words) for words in banks.values()), default=0)
-        if turns:
-            name = f"{group[0]}–{group[-1]}"
-            shapes.append(f'<text x="0" y="{y + 12:.1f}" class="tick">{name}</text>')
-        for bank, words in banks.items():
-            for turn, (word, lanes) in enumerate(sorted(words.items())):
-                shapes.append(_square(left + bank * wide, y + turn * high, wide, high, lanes, word, turn))
-        y += turns * high + (3 if turns else 0)
-    box = f'viewBox="0 0 {left + BANKS * wide:.0f} {y:.0f}"'
-    svg = f'<svg {box} role="img" aria-label="banks of {escape(a.buffer)}">{"".join(shapes)}</svg>'
-    said = f"{escape(a.buffer)}, {verb}, {a.width} bytes a lane: {most}"
-    return f"<details class=banks{' open' if a.turns > a.best else ''}><summary>{said}</summary><div class=scroll>{svg}</div></details>"
-
-
-def _square(x: float, y: float, w: float, h: float, lanes: list[int], word: int, turn: int) -> str:
-    late = " late" if turn else ""
-    tip = f"word {word}: lane{'s' if len(lanes) > 1 else ''} {', '.join(map(str, lanes))}"
-    said = str(lanes[0]) + ("+" if len(lanes) > 1 else "")
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{w - 1:.1f}" height="{h - 1:.1f}" class="bank{late}"><title>{tip}'
-        f'</title></rect><text x="{x + w / 2:.1f}" y="{y + 12:.1f}" text-anchor="middle" class="lane">{said}</text>'
-    )
-
-
-def points(view: StageView) -> int:
-    return prod(d.extent for d in view.dims)

@@ -1,0 +1,76 @@
+"""The steps of a stage beside its pictures: what the page's script brings to life."""
+
+from html import escape
+
+from mdh.report.picture.sketch import sketch_array, sketch_space
+from mdh.report.picture.stage import ArrayView, StageView
+
+_BAR = (
+    '<div class="bar go js" hidden><button type=button data-go="-1" aria-label="previous step">‹</button>'
+    '<b class=count></b><button type=button data-go="1" aria-label="next step">›</button>'
+    "<span class=note>keys ← →</span></div>"
+)
+_LAYERS = {
+    "NOD": "node", "DEV": "device", "CLU": "cluster", "BLK": "block", "WGP": "warp group", "WRP": "warp",
+    "THR": "thread", "VEC": "lane of a vector",
+}  # fmt: skip
+
+
+def tour(view: StageView) -> str:
+    """Where scripts are off, the steps and a picture of the first part of each."""
+    controls = '<div class="bar controls js" hidden></div><p class="who js" aria-live="polite" hidden></p>'
+    right = f"{controls}{_pictures(view)}{_legend(view)}"
+    sides = f"<div>{_steps(view)}</div><div>{right}</div>"
+    return f"<p class=note>{_what(view)}</p><div class=tour>{_BAR}<div class=explore>{sides}</div></div>"
+
+
+def _what(view: StageView) -> str:
+    """What the light means where it is not what the threads do one by one."""
+    dims = ", ".join(f"{d.name} {d.extent:,} ({d.kind})" for d in view.dims)
+    said = [f"Dimensions: {dims}.", "Lit is what a unit computes with; point at an element, or choose one."]
+    if any(h.region == "SM" and not h.output for h in view.held):
+        said.append("Copies into SM are dealt to all threads of the block.")
+    if view.combines:
+        methods = ", then ".join(view.combines)
+        said.append(
+            f"Several units hold parts of one result: they meet by {methods}, and one of them stores it."
+        )
+    return escape(" ".join(said))
+
+
+def _steps(view: StageView) -> str:
+    rows = []
+    for s, step in enumerate(view.steps):
+        kind = step.layers[0].lower() if step.layers else "loop"
+        said = escape(step.text) if step.text else f"{step.number}: single elements (implied)"
+        facts = "".join(f"<li>{escape(fact)}" for fact in step.facts)
+        button = f'<button type=button class=step data-step="{s}">{said}</button>'
+        rows.append(f'<li class="{kind}">{button}<ul>{facts}</ul>')
+    return f"<ol class=steplist>{''.join(rows)}</ol>"
+
+
+def _pictures(view: StageView) -> str:
+    first = _figure("space", "iteration space", " × ".join(d.name for d in view.dims), sketch_space(view))
+    rest = [_figure(str(n), a.name, _shape(a), sketch_array(view, a)) for n, a in enumerate(view.arrays)]
+    return f"<div class=pictures>{first}{''.join(rest)}</div>"
+
+
+def _shape(a: ArrayView) -> str:
+    role = {"in": "read", "out": "written", "in out": "updated"}[a.role]
+    data = ", subscripts are data" if any(f is None for t in a.touches for f in t.index) else ""
+    return f"{a.dtype} {'×'.join(map(str, a.shape))}, {role}{data}"
+
+
+def _figure(key: str, name: str, said: str, svg: str) -> str:
+    caption = f"<b>{escape(name)}</b> {escape(said)}<span class=range>The first part of every step.</span>"
+    inside = f'<figcaption>{caption}</figcaption><div class="axes js" hidden></div>{svg}'
+    return f'<figure class=picture data-picture="{key}">{inside}</figure>'
+
+
+def _legend(view: StageView) -> str:
+    rows = [("lit", "computed with by what is shown")]
+    rows += [(layer.lower(), f"{layer}: parts of a {_LAYERS[layer]}") for layer in view.layers]
+    rows.append(("loop", "parts of a loop"))
+    cells = "".join(f'<span><i style="background:var(--{k})"></i>{escape(w)}</span>' for k, w in rows)
+    held = "<span>dashed: what SM holds, dotted: RM</span>" if view.held else ""
+    return f"<div class=legend>{cells}{held}</div>"

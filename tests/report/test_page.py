@@ -1,0 +1,154 @@
+"""The page of a schedule as a text: one file, small, soon made, with what it must hold."""
+
+import json
+import re
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdh.cli.main import run
+from mdh.frontend.c import read_program
+from mdh.ir.plan import Plan
+from mdh.report.picture.banks import bank_accesses
+from mdh.source import Source
+from tests.report.test_ownership import cases, planned_texts
+from tests.source_tree import ROOT
+
+LARGE = ("matmul", "matmul.h200", ["-D", "M=1024", "-D", "N=1024", "-D", "K=1024"])
+
+
+def written(folder: Path, program: str, schedule: str, words: list[str]) -> Path:
+    """What `mdh explain --html` writes."""
+    file, out = ROOT / "inputs_c" / f"{program}.c", folder / f"{schedule.rsplit('/', 1)[-1]}.html"
+    text = ROOT / "schedules" / f"{schedule}.mdh"
+    assert run(["explain", str(file), "--schedule", str(text), "--html", str(out), *words]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("page"), *LARGE)
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.outside: list[str] = []
+        self.opened: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.opened.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "action") and value != "data:,":
+                self.outside.append(f"{tag} {name}={value}")
+
+
+def test_one_small_file_that_asks_for_nothing_else(large: Path) -> None:
+    text = large.read_text(encoding="utf-8")
+    links = _Links()
+    links.feed(text)
+    assert links.outside == []
+    assert not re.search(r"\b(fetch|XMLHttpRequest|import)\s*\(|@import|url\(", text)
+    assert len(text) < 1 << 20
+    assert links.opened.count("figure") == 4
+
+
+def test_written_in_less_than_a_second(tmp_path: Path) -> None:
+    start = time.perf_counter()
+    written(tmp_path, *LARGE)
+    assert time.perf_counter() - start < 1.0
+
+
+def test_same_page_for_the_same_input(large: Path, tmp_path: Path) -> None:
+    assert written(tmp_path, *LARGE).read_text() == large.read_text()
+
+
+def _data(page: Path) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.S)
+    assert found
+    return json.loads(found[1])
+
+
+def test_every_line_of_code_has_a_step_and_every_step_a_line(large: Path) -> None:
+    (stage,) = _data(large)["stages"]
+    rows = re.findall(r'<span class=l(?: data-s="0\.(\d+)")?>(.*?)</span>', large.read_text())
+    steps = [int(s) for s, _ in rows if s]
+    assert set(steps) == set(range(len(stage["steps"])))
+    by_text = {text.strip(): int(s) for s, text in rows if s}
+    assert by_text["const int wrp_i = tid / 128;"] == 2
+    assert by_text["for (int k_2 = 0; k_2 &lt; 128; ++k_2) {"] == 1
+    assert by_text["__shared__ __align__(16) float A_SM[2104];"] == 1
+    assert by_text["__align__(16) float B_RM[8];"] == 4
+
+
+@pytest.mark.parametrize(("pad", "worst"), [("", 32), ("@pad(1)", 1), ("@pad(2)", 2)])
+def test_banks_of_a_transposed_tile(pad: str, worst: int) -> None:
+    """Columns of rows of 32 words lie in one bank; one more word a row spreads them."""
+    schedule = f"""
+    1: (de-)comp( 32, 32 ) ( A:SM[1,2]{pad} ; ^ ) ( BLK.y, BLK.x )
+    2: (de-)comp( 1, 4 ) ( ^ ; ^ ) ( THR.x, THR.y@cyclic(1) )
+    """
+    (case,) = cases(_plan(ROOT / "inputs_c" / "transpose.c", schedule, {"M": 64, "N": 64}))
+    turns = [a.turns for a in bank_accesses(case.kernel) if not a.store]
+    assert max(turns) == worst
+
+
+def test_a_refused_schedule_shows_its_messages_in_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Below the line, with the caret in the line's own columns; the command says the same and exits 1."""
+    text = "target h200\n1: (de-)comp( 128, 4096, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
+    schedule, out = tmp_path / "bad.mdh", tmp_path / "bad.html"
+    schedule.write_text(text)
+    words = ["explain", str(ROOT / "inputs_c" / "matmul.c"), "--schedule", str(schedule), "--html", str(out)]
+    assert run([*words, *LARGE[2]]) == 1
+    assert "error[K104]" in capsys.readouterr().err
+    rows = re.sub(r"<[^>]*>", "\n", out.read_text().split("<pre class=source>")[1]).splitlines()
+    line = next(row for row in rows if "4096" in row)
+    caret = next(row for row in rows if "^^^^" in row)
+    assert caret.index("^^^^") - len("2 ") == line.index("4096")
+    assert "K104" in "".join(rows)
+
+
+def test_open_holes_are_drawn_at_a_point_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = written(tmp_path, "matmul", "matmul.h200.open", [])
+    note = "holes are open: drawn with ?bm = 128"
+    assert note in capsys.readouterr().err
+    assert note in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["inputs.c", "--machine", "h200", "--html", "inputs.c"], "F111"),
+        (["inputs.c", "--machine", "h200", "--html", "inputs.c/page.html"], "F111"),
+        (["inputs.c", "--machine", "h2000", "--html", "page.html"], "F150"),
+        (["inputs.c", "--html", "page.html"], "F110"),
+        (["inputs.c", "--schedule", "s.mdh", "--space", "--html", "page.html"], "F107"),
+        (["K104", "--html", "page.html"], "F107"),
+    ],
+)
+def test_bad_words_write_no_page(
+    words: list[str],
+    code: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("inputs.c").write_text((ROOT / "inputs_c" / "matmul.c").read_text())
+    assert run(["explain", *words]) in (1, 2)
+    assert f"[{code}]" in capsys.readouterr().err
+    assert not Path("page.html").exists()
+
+
+def _plan(source: Path, schedule: str, sizes: dict[str, int]) -> Plan:
+    program = read_program(Source(source.name, source.read_text()), defines=sizes)
+    plan = planned_texts(program, schedule, "h200", "cuda")
+    assert plan is not None
+    return plan
