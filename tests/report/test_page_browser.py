@@ -155,7 +155,8 @@ def test_a_click_stays_and_arrows_move_the_focused_picture(page: Any) -> None:
 def _point(page: Any, picture: str, x: float, y: float, kind: str = "pointermove") -> None:
     page.execute_script(
         """const [picture, x, y, kind] = arguments;
-        const svg = document.querySelector(`[data-picture='${picture}'] svg`), box = svg.getBoundingClientRect();
+        const svg = document.querySelector(`[data-picture='${picture}'] svg`);
+        const box = svg.getBoundingClientRect();
         const at = { clientX: box.left + x * box.width, clientY: box.top + y * box.height, bubbles: true };
         svg.dispatchEvent(kind === "click" ? new MouseEvent("click", at) : new PointerEvent(kind, at));""",
         picture, x, y, kind,
@@ -176,7 +177,8 @@ def test_letters_are_large_enough(page: Any, width: int) -> None:
     resize(page, width, 900)
     smallest = page.execute_script(
         "return Math.min(...[...document.querySelectorAll('main *')]"
-        ".filter(n => n.offsetParent && n.textContent.trim()).map(n => parseFloat(getComputedStyle(n).fontSize)))"
+        ".filter(n => n.offsetParent && n.textContent.trim())"
+        ".map(n => parseFloat(getComputedStyle(n).fontSize)))"
     )
     assert smallest >= 11.5
 
@@ -245,6 +247,39 @@ def test_lit_elements_are_those_of_the_unit(driver: Any, tmp_path: Path, name: s
             )  # fmt: skip
             assert _numbered(view, json.loads(mine)) == shown(view, _units(view, at, layer))
             _drawn_as_projected(driver, at, layer, view)
+
+
+@pytest.mark.parametrize("name", ["matmul.h200", "prefix_sum.h200", "dot.h200.kernel", "conv2d.h200"])
+def test_lit_at_full_size(driver: Any, pages: dict[str, Path], name: str) -> None:
+    """At every step and for every scope: the window's elements that are lit are those of the digits."""
+    show(driver, pages[name])
+    checked, wrong = driver.execute_script("""
+        const wrong = [];
+        let checked = 0;
+        for (const v of mdhPage.views) for (v.scope of ["part", ...v.stage.layers])
+          for (let s = 0; s < v.stage.steps.length; s++) {
+            v.kept = v.at = v.stage.dims.map((d, n) => Math.floor(d.extent * (0.31 + 0.07 * n)));
+            v.go(s);
+            const fixed = mdhPage.fixedFor(v.stage, v.at, s, v.scope), limits = v.space.limits();
+            limits.forEach(([lo, hi, res], d) => {
+              const dim = v.stage.dims[d], last = fixed[d].findLastIndex(want => want !== null);
+              if (hi - lo > 20000 || (last >= 0 && dim.digits[last].weight < res)) return;
+              checked++;
+              const lit = mdhPage.runs(dim, fixed[d], lo, hi, res);
+              for (let e = lo; e < hi; e++) {
+                const mine = fixed[d].every((want, k) => {
+                  let rest = e;
+                  for (let n = 0; n < k; n++) rest %= dim.digits[n].weight;
+                  return want === null || Math.floor(rest / dim.digits[k].weight) === want;
+                });
+                const shown = lit.some(([a, b]) => a <= e && e < b);
+                if (mine !== shown) wrong.push([v.scope, s, dim.name, e]);
+              }
+            });
+          }
+        return [checked, wrong.slice(0, 5)];""")
+    assert checked >= 3
+    assert wrong == []
 
 
 def _units(view: StageView, at: list[int], layer: str) -> dict[str, int]:

@@ -21,8 +21,10 @@ def banks_html(accesses: tuple[BankAccess, ...]) -> str:
             worst[a.buffer, a.store, a.width] = a
     if not worst:
         return ""
-    parts = "".join(_access(a) for a in worst.values())
-    return f"<h3>Banks of shared memory</h3><p class=note>{_NOTE}</p>{parts}"
+    bad = "".join(_access(a) for a in worst.values() if a.turns > a.best)
+    good = "".join(_access(a) for a in worst.values() if a.turns <= a.best)
+    rest = f"<details><summary>Without conflicts</summary>{good}</details>" if good and bad else good
+    return f"<h3>Banks of shared memory</h3><p class=note>{_NOTE}</p>{bad}{rest}"
 
 
 def _access(a: BankAccess) -> str:

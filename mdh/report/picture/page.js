@@ -5,6 +5,7 @@
   const DATA = JSON.parse(document.getElementById("data").textContent);
   const NS = "http://www.w3.org/2000/svg";
   const CELLS = 64;      // cells of a picture along one side; finer parts are drawn in groups
+  const FINE = 1000;     // what is smaller than this share of a picture is drawn whole
   const RECTS = 4000;    // rectangles of a highlight; a larger set is drawn coarser
 
   // -- one dimension -------------------------------------------------------------------------------------
@@ -243,7 +244,22 @@
   }
   const PAD = 2;
 
+  /** The two of `count` dimensions to show: first those that `first` says, then those that `then` says, then
+   *  the last ones; the outer one down, the inner one across. */
+  function twoOf(count, first, then) {
+    const rank = k => (first(k) ? 0 : then(k) ? 1 : 2);
+    const best = Array.from({ length: count }, (_, k) => k).sort((a, b) => rank(a) - rank(b) || b - a).slice(0, 2);
+    return best.length < 2 ? [best[0], null] : [Math.max(...best), Math.min(...best)];
+  }
+
   class Space extends Picture {
+    names() { return this.view.stage.dims.map(d => d.name); }
+
+    choose(split) {
+      const dims = this.view.stage.dims;
+      if (dims.length > 2) this.dims = twoOf(dims.length, k => split[k], k => dims[k].extent > 1 && dims[k].kind === "cc");
+    }
+
     grid() {
       const { stage, step, at } = this.view, [dx, dy] = this.dims;
       const fixed = this.view.windowDigits();
@@ -253,10 +269,18 @@
       const xs = cells(stage.dims[dx], step, this.x[0], this.x[1], at[dx]);
       const ys = dy === null ? one : cells(stage.dims[dy], step, this.y[0], this.y[1], at[dy]);
       paintCells(this, xs, ys, this.view.kind());
-      const names = [dx, dy].filter(d => d !== null).reverse().map(d => rangeText(stage.dims[d], d === dx ? this.x : this.y));
+      const names = [dx, dy].filter(d => d !== null).reverse().map(d =>
+        `${rangeText(stage.dims[d], d === dx ? this.x : this.y)} ${d === dx ? "across" : "down"}`);
       const group = [["across", xs], ["down", ys]].filter(([, c]) => c[0].group > 1)
         .map(([way, c]) => `a cell is ${c[0].group} parts ${way}`);
       this.note.textContent = [names.join(", "), ...group, ...(this.stretched ? ["not to scale"] : [])].join("; ");
+    }
+
+    /** For every dimension that matters: from, to, and how fine its elements can be told apart. */
+    limits() {
+      const out = [];
+      this.dims.forEach((d, n) => { if (d !== null) { const [a, b] = n ? this.y : this.x; out[d] = [a, b, (b - a) / FINE]; } });
+      return out;
     }
 
     sets(sets) {
@@ -285,6 +309,16 @@
   class ArrayPicture extends Picture {
     constructor(view, figure, array, dims) { super(view, figure, dims); this.array = array; }
 
+    /** The subscripts, in the words of the first access. */
+    names() { return this.array.shape.map((_, k) => `[${wordsOf(this.view.stage, this.array.touches[0].index[k])}]`); }
+
+    choose(split) {
+      const { shape, touches } = this.array;
+      if (shape.length < 3) return;
+      const uses = k => touches.some(t => t.index[k] && t.index[k].terms.some(term => split[term.dim]));
+      this.dims = twoOf(shape.length, k => shape[k] > 1 && uses(k), k => shape[k] > 1);
+    }
+
     grid() {
       const { stage, step, at } = this.view, fixed = this.view.windowDigits();
       const whole = stage.dims.map((dim, d) => [span(dim, fixed[d])]);
@@ -305,7 +339,10 @@
           el("title", {}, this.path([b], kind), `${box.region} of step ${box.step + 1}`);
         }
       }
-      const shown = this.dims.filter(k => k !== null).reverse().map(k => `[${(k === this.dims[0] ? this.x : this.y)[0]}–${(k === this.dims[0] ? this.x : this.y)[1] - 1}]`);
+      const shown = this.dims.filter(k => k !== null).reverse().map(k => {
+        const [a, b] = k === this.dims[0] ? this.x : this.y;
+        return b - a > 1 ? `[${a}–${b - 1}]` : `[${a}]`;
+      });
       const data = this.array.touches.some(t => t.index.some(f => f === null));
       this.note.textContent = [shown.join(""), ...(data ? ["some subscripts are data: drawn whole"] : []), ...(this.stretched ? ["not to scale"] : [])].join("; ");
       this.figure.classList.toggle("data", data);
@@ -322,6 +359,24 @@
       const d = first.terms[0].dim, o = first.offset;
       const found = cells(this.view.stage.dims[d], step, Math.max(0, range[0] - o), Math.min(this.view.stage.dims[d].extent, range[1] - o), at[d]);
       return found.map(c => ({ ...c, from: c.from + o, to: c.to + o }));
+    }
+
+    /** The points whose subscripts can lie in the window. */
+    limits() {
+      const { dims } = this.view.stage, out = [];
+      for (const touch of this.array.touches) this.dims.forEach((k, n) => {
+        const f = k === null ? null : touch.index[k], [a, b] = n ? this.y : this.x;
+        for (const t of f ? f.terms : []) {
+          const others = f.terms.filter(u => u !== t).map(u => u.factor * (dims[u.dim].extent - 1));
+          const least = others.reduce((m, v) => m + Math.min(v, 0), f.offset), most = others.reduce((m, v) => m + Math.max(v, 0), f.offset);
+          const ends = [(a - most) / t.factor, (b - 1 - least) / t.factor].sort((x, y) => x - y);
+          const [lo, hi, res] = out[t.dim] || [dims[t.dim].extent, 0, Infinity];
+          out[t.dim] = [Math.min(lo, Math.max(0, Math.floor(ends[0]))),
+                        Math.max(hi, Math.min(dims[t.dim].extent, Math.ceil(ends[1]) + 1)),
+                        Math.min(res, (b - a) / FINE / Math.abs(t.factor))];
+        }
+      });
+      return out;
     }
 
     sets(sets) { return this.array.touches.flatMap(t => image(this.view.stage, this.array, t, this.dims, sets)); }
@@ -348,6 +403,14 @@
       at[t.dim] = Math.min(stage.dims[t.dim].extent - 1, Math.max(0, want));
     }
     return value(f, at) === e;
+  }
+
+  /** `2p + r - 1`; dots where the subscript is data. */
+  function wordsOf(stage, f) {
+    if (f === null) return "…";
+    const parts = f.terms.map(t => [t.factor, `${Math.abs(t.factor) === 1 ? "" : Math.abs(t.factor)}${stage.dims[t.dim].name}`]);
+    if (f.offset || !parts.length) parts.push([f.offset, String(Math.abs(f.offset))]);
+    return parts.map(([n, word], k) => (k ? (n < 0 ? " - " : " + ") : n < 0 ? "-" : "") + word).join("");
   }
 
   const rangeText = (dim, [a, b]) => `${dim.name} ${b - a > 1 ? `${a}–${b - 1}` : a} of ${dim.extent}`;
@@ -397,18 +460,27 @@
       choose(bar, "show", scopes.map(s => [s, names[s] || s]), this.scope, s => { this.scope = s; this.light(); });
       choose(bar, "frame", [["zoom", "the step's parent tile"], ["whole", "everything"]], "zoom", s => { this.zoom = s === "zoom"; this.draw(); });
       this.pictures.forEach(picture => {
-        const names = picture === this.space ? this.stage.dims.map(d => d.name) : picture.array.shape.map((_, k) => `dim ${k + 1}`);
+        const names = picture.names();
         if (names.length < 3) return;
         const place = picture.figure.querySelector(".axes");
         [["across", 0], ["down", 1]].forEach(([word, n]) => choose(place, word, names.map((name, d) => [String(d), name]), String(picture.dims[n]), v => {
           const other = picture.dims[1 - n];
           if (Number(v) === other) picture.dims[1 - n] = picture.dims[n];
           picture.dims[n] = Number(v);
-          place.querySelectorAll("select").forEach((node, m) => { node.value = String(picture.dims[m]); });
-          this.sliders(); this.draw();
+          picture.chosen = true;
+          this.follow(); this.draw();
         }));
       });
       this.slots = el("div", { class: "sliders" }, bar);
+    }
+
+    /** Shows the dimensions that the step splits, in pictures for which none were chosen. */
+    follow() {
+      const split = this.stage.dims.map(dim => dim.digits.some(d => d.step === this.step));
+      for (const picture of this.pictures) {
+        if (!picture.chosen) picture.choose(split);
+        picture.figure.querySelectorAll(".axes select").forEach((node, n) => { node.value = String(picture.dims[n]); });
+      }
       this.sliders();
     }
 
@@ -440,7 +512,9 @@
       });
       document.querySelectorAll(".code .l.on").forEach(l => l.classList.remove("on"));
       document.querySelectorAll(`.code .l[data-s="${this.number}.${this.step}"]`).forEach(l => l.classList.add("on"));
+      this.section.querySelector(".now").textContent = this.section.querySelector(".steplist .on button").textContent;
       current = this;
+      this.follow();
       this.draw();
     }
 
@@ -479,9 +553,12 @@
       for (const picture of this.pictures) {
         picture.svg.querySelectorAll(".lit, .spot").forEach(node => node.remove());
         let rects = [];
-        for (const res of [0, 2048, 512, 128, 32]) {
-          const sets = this.stage.dims.map((dim, d) => runs(dim, fixed[d], 0, dim.extent, res ? dim.extent / res : this.fine(dim)));
-          rects = picture.sets(sets);
+        for (const coarser of [1, 4, 16, 64]) {
+          const limits = picture.limits();
+          rects = picture.sets(this.stage.dims.map((dim, d) => {
+            const [lo, hi, res] = limits[d] || [0, dim.extent, dim.extent];
+            return runs(dim, fixed[d], lo, hi, res * coarser);
+          }));
           if (rects.length <= RECTS) break;
         }
         picture.path(rects, "lit", picture.svg.querySelector(".unit, .box"));
@@ -489,9 +566,6 @@
       }
       this.tell();
     }
-
-    /** Runs of less than this are not told apart in a first try: the exact answer for all but huge extents. */
-    fine(dim) { return dim.extent > 1 << 16 ? dim.extent / 4096 : 0; }
 
     tell() {
       const { units, thread } = unitsOf(this.stage, this.at);

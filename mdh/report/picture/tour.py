@@ -8,11 +8,11 @@ from mdh.report.picture.stage import ArrayView, StageView
 _BAR = (
     '<div class="bar go js" hidden><button type=button data-go="-1" aria-label="previous step">‹</button>'
     '<b class=count></b><button type=button data-go="1" aria-label="next step">›</button>'
-    "<span class=note>keys ← →</span></div>"
+    '<span class="note keys">keys ← →</span><code class=now></code></div>'
 )
 _LAYERS = {
-    "NOD": "node", "DEV": "device", "CLU": "cluster", "BLK": "block", "WGP": "warp group", "WRP": "warp",
-    "THR": "thread", "VEC": "lane of a vector",
+    "NOD": "nodes", "DEV": "devices", "CLU": "clusters", "BLK": "blocks", "WGP": "warp groups",
+    "WRP": "warps", "THR": "threads", "VEC": "lanes of a vector",
 }  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def _what(view: StageView) -> str:
     """What the light means where it is not what the threads do one by one."""
     dims = ", ".join(f"{d.name} {d.extent:,} ({d.kind})" for d in view.dims)
     said = [f"Dimensions: {dims}.", "Lit is what a unit computes with; point at an element, or choose one."]
-    if any(h.region == "SM" and not h.output for h in view.held):
+    if view.warp and any(h.region == "SM" and not h.output for h in view.held):
         said.append("Copies into SM are dealt to all threads of the block.")
     if view.combines:
         methods = ", then ".join(view.combines)
@@ -69,7 +69,7 @@ def _figure(key: str, name: str, said: str, svg: str) -> str:
 
 def _legend(view: StageView) -> str:
     rows = [("lit", "computed with by what is shown")]
-    rows += [(layer.lower(), f"{layer}: parts of a {_LAYERS[layer]}") for layer in view.layers]
+    rows += [(layer.lower(), f"parts of {_LAYERS[layer]} ({layer})") for layer in view.layers]
     rows.append(("loop", "parts of a loop"))
     cells = "".join(f'<span><i style="background:var(--{k})"></i>{escape(w)}</span>' for k, w in rows)
     held = "<span>dashed: what SM holds, dotted: RM</span>" if view.held else ""
