@@ -12,8 +12,14 @@ import pytest
 from mdh.cli.main import run
 from mdh.frontend.c import read_program
 from mdh.ir.plan import Plan
+from mdh.lower.run import lower
+from mdh.machine import load_machine
 from mdh.report.picture.banks import bank_accesses
+from mdh.report.picture.page import schedule_page
 from mdh.source import Source
+from mdh.target.emit import emit
+from tests.random_programs import random_program
+from tests.random_schedules import random_schedule
 from tests.report.test_ownership import cases, planned_texts
 from tests.source_tree import ROOT
 
@@ -152,3 +158,18 @@ def _plan(source: Path, schedule: str, sizes: dict[str, int]) -> Plan:
     plan = planned_texts(program, schedule, "h200", "cuda")
     assert plan is not None
     return plan
+
+
+@pytest.mark.parametrize("machine", ["a100", "generic-cpu"])
+def test_pages_of_random_programs(machine: str) -> None:
+    """Whatever the checker accepts can be drawn, and lines of code belong to steps that there are."""
+    there = load_machine(machine)
+    for seed in range(200, 230):
+        program = read_program(random_program(seed).source)
+        plan = planned_texts(program, random_schedule(program, there, seed), machine, there.targets[0])
+        if plan is None:
+            continue
+        module = lower(plan)
+        page = schedule_page(plan, module, emit(module, program))
+        for stage, step in re.findall(r'data-s="(\d+)\.(\d+)"', page):
+            assert int(step) < len(plan.stages[int(stage)].steps)

@@ -21,7 +21,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from tests.browser import browser, errors, missing, resize, scheme, scripts, show
-from tests.report.test_ownership import SHIPPED, WARPS, digits_of, planned_texts, shown
+from tests.report.test_ownership import SMALL, digits_of, shown, small_plan
 from tests.report.test_page import LARGE, written
 from tests.source_tree import ROOT
 
@@ -217,24 +217,13 @@ def test_other_dimensions_are_chosen(driver: Any, pages: dict[str, Path]) -> Non
 # -- what is lit is true -----------------------------------------------------------------------------------
 
 
-def _small(name: str) -> tuple[str, dict[str, int]]:
-    if name == "warps":
-        return "matmul", {"M": 18, "N": 35, "K": 10}
-    return name.split(".", maxsplit=1)[0], dict(SHIPPED)[name]
-
-
-@pytest.mark.parametrize("name", ["warps", *(name for name, _ in SHIPPED)])
+@pytest.mark.parametrize("name", SMALL)
 def test_lit_elements_are_those_of_the_unit(driver: Any, tmp_path: Path, name: str) -> None:
     """The page's own sets, for some points and every unit layer, equal those checked against the kernels."""
-    program_name, sizes = _small(name)
-    source = ROOT / "inputs_c" / f"{program_name}.c"
-    program = read_program(Source(source.name, source.read_text()), defines=sizes)
-    schedule = WARPS if name == "warps" else (ROOT / "schedules" / f"{name}.mdh").read_text()
-    plan = planned_texts(program, schedule, "h200", "cuda")
-    assert plan is not None
+    plan = small_plan(name)
     module = lower(plan)
     page = tmp_path / "page.html"
-    page.write_text(schedule_page(plan, module, emit(module, program)), encoding="utf-8")
+    page.write_text(schedule_page(plan, module, emit(module, plan.program)), encoding="utf-8")
     show(driver, page)
     view, rng = stage_view(plan, plan.stages[0]), Random(name)
     for _ in range(6):
