@@ -1,12 +1,13 @@
 """Runs a lowered kernel thread by thread and notes which elements of the program's arrays each one uses.
 
-Cells of memory hold, instead of numbers, the element that they are a copy of. A copy by way of shared memory
-or registers is no use; arithmetic on it, or storing it into an array, is. Integers of index arithmetic are
-computed; data are unknown, and both sides of what depends on them run.
+Cells of memory hold, instead of numbers, the elements that went into them. An element is used by the thread
+that stores a result made of it, or hands it to other threads; not by one that copies it for others, nor by
+one that computes what nobody stores (points past an edge). Integers of index arithmetic are computed; data
+are unknown, and both sides of what depends on them run.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, children
@@ -15,15 +16,24 @@ from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, If, Kernel, Let, Mov
 Element = tuple[str, int]
 """A program array and the row-major number of an element."""
 Units = tuple[tuple[str, int], ...]
+Uses = tuple["Element | Uses", ...]
+"""A tree, so that sums grow by a node at a time."""
 TURNS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """number: of an integer that is no data; copies: elements, lane by lane, that it is a copy of."""
+    """number: of an integer that is no data; copies: elements, lane by lane, that it is a copy of; uses: of
+    what it was computed."""
 
     number: int | None = None
     copies: tuple[Element | None, ...] = ()
+    uses: Uses = ()
+
+    @property
+    def all(self) -> Uses:
+        own = tuple(e for e in self.copies if e is not None)
+        return (*own, self.uses) if own and self.uses else own or self.uses
 
 
 @dataclass
@@ -84,7 +94,9 @@ class _Thread:
                         yield from self.body(s.body)
                         turn += self.value(s.step).number  # the variable itself doubles in Hilbert's curve
                 case If():
-                    test = self.value(s.cond).number
+                    cond = self.value(s.cond)
+                    self.use(cond)
+                    test = cond.number
                     if test != 0:
                         yield from self.body(s.then)
                     if not test:
@@ -108,9 +120,7 @@ class _Thread:
     def place(self, name: str, index: tuple[Expr, ...], lanes: int) -> list[Element]:
         buf, at = self.bufs[name], 0
         for i, stride in zip(index, buf.strides, strict=True):
-            value = self.value(i)
-            self.use(value)
-            at += (value.number or 0) * stride
+            at += (self.value(i).number or 0) * stride
         return [(name, at * buf.lanes + n) for n in range(max(lanes, buf.lanes))]
 
     def cells(self, name: str) -> dict[Element, Value]:
@@ -118,12 +128,14 @@ class _Thread:
 
     def load(self, e: Load) -> Value:
         places, cells = self.place(e.buffer, e.index, e.lanes), self.cells(e.buffer)
+        subscripts = tuple(u for i in e.index for u in self.value(i).all)
         if e.buffer in self.trace.arrays:
-            return Value(0 if not e.dtype.is_float else None, tuple(places))
+            return Value(0 if not e.dtype.is_float else None, tuple(places), subscripts)
         found = [cells.get(p, Value()) for p in places]
         if len(found) == 1:
             return found[0]
-        return Value(None, tuple(v.copies[0] if v.copies else None for v in found))
+        uses = tuple(v.uses for v in found if v.uses)
+        return Value(None, tuple(v.copies[0] if v.copies else None for v in found), uses)
 
     def store(self, name: str, index: tuple[Expr, ...], value: Value, lanes: int) -> None:
         places, cells = self.place(name, index, lanes), self.cells(name)
@@ -132,10 +144,12 @@ class _Thread:
         staged = name.rpartition("_SM")[0] in self.trace.arrays
         # what threads hand to one another is a result
         if self.bufs[name].space is Space.DM or (self.bufs[name].space is Space.SM and not staged):
-            self.use(value)
+            for v in (value, *map(self.value, index)):
+                self.use(v)
             value = Value(value.number)
         for n, p in enumerate(places):
-            cells[p] = value if len(places) == 1 else Value(value.number, value.copies[n : n + 1])
+            one = value if len(places) == 1 else replace(value, copies=value.copies[n : n + 1])
+            cells[p] = one
 
     def move(self, s: Move) -> None:
         cells = self.cells(s.dst)
@@ -148,7 +162,8 @@ class _Thread:
 
     def atomic(self, s: Atomic) -> None:
         value = self.value(s.value)
-        self.use(value)
+        for v in (value, *map(self.value, s.index)):
+            self.use(v)
         (place,), cells = self.place(s.buffer, s.index, 1), self.cells(s.buffer)
         if s.buffer in self.trace.arrays:
             self.note(self.trace.stored, [place])
@@ -166,7 +181,15 @@ class _Thread:
         table.setdefault(units, set()).update(elements)
 
     def use(self, value: Value) -> None:
-        self.note(self.trace.used, [e for e in value.copies if e is not None])
+        found, left, seen = [], [value.all], set()
+        while left:  # parts of the tree are shared: a prefix is part of the next
+            node = left.pop()
+            if len(node) == 2 and isinstance(node[0], str):
+                found.append(node)
+            elif id(node) not in seen:
+                seen.add(id(node))
+                left.extend(node)
+        self.note(self.trace.used, found)
 
     def value(self, e: Expr) -> Value:
         match e:
@@ -180,26 +203,26 @@ class _Thread:
                 return Value((self.block if fn == "block_id" else self.thread)[axis])
             case Call("lane", (vector, Const(int() as n)), _):
                 found = self.value(vector)
-                return Value(None, found.copies[n : n + 1])
+                return Value(None, found.copies[n : n + 1], found.uses)
             case Cast(arg, dtype) if not dtype.is_float and not arg.dtype.is_float:
                 return self.value(arg)
             case Select(cond, then, other, _):
                 test = self.value(cond)
-                self.use(test)
                 if test.number is not None:
                     return self.value(then if test.number else other)
-                a, b = self.value(then), self.value(other)
-                return Value(None, (*a.copies, *b.copies))
+                return Value(uses=(test.all, self.value(then).all, self.value(other).all))
             case _:
                 return self.computed(e)
 
     def computed(self, e: Expr) -> Value:
         found = [self.value(child) for child in children(e)]
-        for v in found:
-            self.use(v)
-        numbers = [v.number for v in found if v.number is not None]
-        if e.dtype.is_float or len(numbers) < len(found) or any(v.copies for v in found):
+        uses = tuple(v.all for v in found if v.all)
+        if isinstance(e, Call) and e.fn.startswith("shfl"):
+            self.use(Value(uses=uses))
             return Value()
+        numbers = [v.number for v in found if v.number is not None]
+        if e.dtype.is_float or len(numbers) < len(found) or uses:
+            return Value(uses=uses)
         return Value(_number(e, numbers))
 
 

@@ -229,13 +229,14 @@
     px(e) { return PAD + (e - this.x[0]) / (this.x[1] - this.x[0]) * this.w; }
     py(e) { return PAD + (e - this.y[0]) / (this.y[1] - this.y[0]) * this.h; }
 
-    path(rects, kind, before = null) {
+    /** Rectangles as one path in front of `before`, none smaller than `least` pixels. */
+    path(rects, kind, before = null, least = 0.6) {
       const f = n => n.toFixed(1);
       let d = "";
       for (const [a, b, c, e] of rects) {
         const x0 = this.px(Math.max(a, this.x[0])), x1 = this.px(Math.min(b, this.x[1]));
         const y0 = this.py(Math.max(c, this.y[0])), y1 = this.py(Math.min(e, this.y[1]));
-        if (x1 > x0 && y1 > y0) d += `M${f(x0)} ${f(y0)}H${f(Math.max(x1, x0 + 0.6))}V${f(Math.max(y1, y0 + 0.6))}H${f(x0)}z`;
+        if (x1 > x0 && y1 > y0) d += `M${f(x0)} ${f(y0)}H${f(Math.max(x1, x0 + least))}V${f(Math.max(y1, y0 + least))}H${f(x0)}z`;
       }
       const node = el("path", { d, class: kind });
       this.svg.insertBefore(node, before);
@@ -561,8 +562,9 @@
           }));
           if (rects.length <= RECTS) break;
         }
-        picture.path(rects, "lit", picture.svg.querySelector(".unit, .box"));
-        picture.path(picture.sets(point), "spot");
+        const before = picture.svg.querySelector(".unit, .box");
+        picture.path(picture.sets(point), "spot", before, 3.4);
+        picture.path(rects, "lit", before, 2.4);
       }
       this.tell();
     }

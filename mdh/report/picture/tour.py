@@ -32,9 +32,9 @@ def _what(view: StageView) -> str:
         said.append("Copies into SM are dealt to all threads of the block.")
     if view.combines:
         methods = ", then ".join(view.combines)
-        said.append(
-            f"Several units hold parts of one result: they meet by {methods}, and one of them stores it."
-        )
+        scan = any(d.kind == "ps" for d in view.dims)
+        what = "Prefixes pass from unit to unit" if scan else "Parts of one result that units hold meet"
+        said.append(f"{what}: {methods}.")
     return escape(" ".join(said))
 
 
