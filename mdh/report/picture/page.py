@@ -20,6 +20,7 @@ from mdh.report.picture.tour import tour
 from mdh.report.text import bytes_text, loops_text, seconds_text
 from mdh.target.text import KernelText
 
+_SCRIPTS = ("ownership.js", "pictures.js", "view.js")
 _FOLDER = Path(__file__).resolve().parent
 _CODE_LIMIT = 4000
 """Lines of source that are shown; more would make a page that browsers are slow on."""
@@ -39,9 +40,7 @@ def schedule_page(plan: Plan, module: Module, text: KernelText, notes: Sequence[
     parts.append(_code(code_lines(plan, views, text), text))
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
     data = json.dumps({"stages": [asdict(v) for v in views]}, separators=(",", ":")).replace("<", "\\u003c")
-    parts.append(
-        f'<script type="application/json" id="data">{data}</script><script>{asset("page.js")}</script>'
-    )
+    parts.append(f'<script type="application/json" id="data">{data}</script><script>{_script()}</script>')
     return document(f"{plan.program.name} on {plan.machine.name}", "".join(part + "\n" for part in parts))
 
 
@@ -53,6 +52,11 @@ def document(title: str, body: str) -> str:
         f"<title>{escape(title)}</title><style>{STYLE}{asset('page.css')}</style></head>\n"
         f"<body><main>\n{body}</main></body></html>\n"
     )
+
+
+def _script() -> str:
+    """The files of the script as one, in a scope of its own."""
+    return f'"use strict";\n(() => {{\n{"".join(asset(name) for name in _SCRIPTS)}}})();\n'
 
 
 @cache

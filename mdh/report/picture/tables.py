@@ -8,11 +8,14 @@ from mdh.report.picture.stage import StageView
 from mdh.report.resources import Resources
 from mdh.report.text import bytes_text, count_text, seconds_text
 
+_COLOURS = 6
 _INNER = {"DM": ("SM", "RM", "OP"), "SM": ("RM", "OP"), "RM": ("OP",)}
 
 
 def traffic_html(report: StageReport) -> str:
-    """A bar a layer, cut by array; below it every move."""
+    """A bar a layer, cut by array, each in its colour; below them every move."""
+    names = dict.fromkeys(m.buffer for m in report.moves)
+    colours = {name: f"c{n % _COLOURS}" for n, name in enumerate(names)}
     rows = []
     for layer in report.layers:
         if not layer.bytes:
@@ -24,10 +27,12 @@ def traffic_html(report: StageReport) -> str:
             ):
                 shares[m.buffer] = shares.get(m.buffer, 0) + m.total
         parts = "".join(
-            f'<i style="width:{100 * n / layer.bytes:.2f}%" title="{escape(b)}: {bytes_text(n)}"></i>'
+            f'<i class="{colours[b]}" style="width:{100 * n / layer.bytes:.2f}%"></i>'
             for b, n in shares.items()
         )
-        said = ", ".join(f"{escape(b)} {bytes_text(n)}" for b, n in shares.items())
+        said = ", ".join(
+            f'<i class="dot {colours[b]}"></i>{escape(b)} {bytes_text(n)}' for b, n in shares.items()
+        )
         rows.append(
             f"<div><p>{layer.layer} <b>{bytes_text(layer.bytes)}</b> <small>{said}; "
             f"{layer.intensity:.2f} operations a byte</small></p><div class=share>{parts}</div></div>"
