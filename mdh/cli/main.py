@@ -78,7 +78,7 @@ def root(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """A compiler for performance engineers: C loop nests and MDH schedules to CUDA and OpenCL.
+    """A compiler for performance engineers: C loop nests and MDH schedules to CUDA, OpenCL and C.
 
     Results go to stdout, remarks to stderr. Exit codes: 0 ok, 1 rejected input, 2 usage, 3 nothing valid,
     4 wrong result, 70 internal error, 130/143 interrupted.
