@@ -163,7 +163,7 @@ class _Turn:
                 if taken and perf_counter() > end:
                     break
                 mine.seconds.append(self._sample())
-        except Exception as error:  # as above
+        except Exception as error:  # a library's own, late: its row says so, the others go on
             mine.absent = f"{self.name} failed: {error}"
         sleep(_PAUSE)
 

@@ -1,8 +1,7 @@
 """Contractions: products of two inputs summed over what they share (matmul, convolution, CCSD(T)).
 
 Dims fall into rows (in the first operand only), columns (in the second only), batch (in both or neither) and
-the reduced ones. A block computes a rows x columns tile of results, held in registers, from slices of both
-operands in shared memory. Register and block tiles: research ladders of fp32 matrix product kernels.
+the reduced ones. What is made of them differs by kind of machine: `contraction_cpu`, `contraction_gpu`.
 """
 
 from itertools import permutations

@@ -126,7 +126,7 @@ def _plans(shape: Shape, found: Contraction, machine: Machine) -> Iterator[Plan]
         block, thread = dict.fromkeys(found.batch, 1), dict[int, int]()
         for dims, side, own in zip((found.rows, found.columns), tile.block, tile.thread, strict=True):
             _side(shape, dims, side, own, block, thread)
-        slices = slices_of(shape, found, tile.depth * 4 // max(4, shape.value_bytes))
+        slices = _slices(shape, found, tile.depth * 4 // max(4, shape.value_bytes))
         axes = block_axes(block, shape.extents, machine, found.columns[0])
         for parts in PARTS:
             part = round_up(ceil_div(shape.extents[k], parts), slices[k])
@@ -154,7 +154,7 @@ def _side(
         left = max(1, left // block[d])
 
 
-def slices_of(shape: Shape, found: Contraction, depth: int) -> dict[int, int]:
+def _slices(shape: Shape, found: Contraction, depth: int) -> dict[int, int]:
     """Tiles of the reduced dims that a block stages at once: about `depth` iterations, inner dims first."""
     out: dict[int, int] = {}
     for d in reversed(found.reduced):
