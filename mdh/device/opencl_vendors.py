@@ -25,8 +25,8 @@ def vendors() -> str | None:
         return None
     registered = _registered()
     found = [str(_intel())] if _intel().exists() and (_libraries() / _INTEL_NEEDS).exists() else []
-    # the driver of a GPU comes with its registration unless nothing has one
-    found += [_NVIDIA] if not registered and _loads(_NVIDIA) else []
+    # after the others, so that a device keeps its number
+    found += [_NVIDIA] if not any("nvidia" in driver for driver in registered) and _loads(_NVIDIA) else []
     return _folder([*registered, *found]) if found else None
 
 

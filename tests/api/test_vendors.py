@@ -52,6 +52,18 @@ def test_a_driver_without_registration(machine: Path, monkeypatch: pytest.Monkey
     assert named(vendors()) == ["libnvidia-opencl.so.1"]
 
 
+def test_a_driver_without_registration_comes_last(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opencl_vendors, "_loads", lambda _: True)
+    (machine / "system/pocl.icd").write_text("libpocl.so\n")
+    assert named(vendors()) == ["libpocl.so", "libnvidia-opencl.so.1"]
+
+
+def test_a_registered_driver_is_not_named_twice(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opencl_vendors, "_loads", lambda _: True)
+    (machine / "system/nvidia.icd").write_text("/usr/lib/libnvidia-opencl.so.580\n")
+    assert vendors() is None
+
+
 def test_what_the_user_set_stays(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     intel(machine, "libintelocl.so", "libimf.so")
     monkeypatch.setenv("OCL_ICD_VENDORS", "mine")
