@@ -18,6 +18,8 @@ def finish(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, position: 
     fold = nest.folds[f]
     if fold.op is None:
         return _write_map(nest, fold, state, scope, position)
+    if fold.factor is not None:
+        state = (Binary("*", nest.translate(fold.factor, scope), state[0], fold.types[0]),)
     outer = reduction_loops(nest, position)
     if f in nest.clustered:
         return _for_peers(nest, f, state, scope, outer)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from mdh.ir.dtype import I32, I64, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Select, Var
 from mdh.ir.program import DimKind, Operator, Output, Result, Stage
+from mdh.lower.factor import factored
 
 POSITION_LIMIT = 2**31 - 1
 
@@ -28,6 +29,8 @@ class Fold:
     outputs: tuple[Output, ...]
     components: tuple[int, ...]
     exclusive: bool = False
+    factor: Expr | None = None
+    """Of a finished sum: all its terms share it."""
 
     @property
     def record(self) -> bool:
@@ -45,7 +48,10 @@ def folds_of(stage: Stage) -> tuple[Fold, ...]:
 
 def _fold(stage: Stage, r: Result) -> Fold:
     if r.op is None or r.op.name not in ("argmin", "argmax"):
-        return Fold(r.op, r.values, r.starts, r.types, r.outputs, tuple(range(len(r.values))), r.exclusive)
+        term = factored(stage, r)
+        values = (term.rest, *r.values[1:])
+        components = tuple(range(len(r.values)))
+        return Fold(r.op, values, r.starts, r.types, r.outputs, components, r.exclusive, term.factor)
     position, dtype = _position(stage)
     start: Expr | None = None if r.starts[0] is None else Const(-1, dtype)
     return Fold(

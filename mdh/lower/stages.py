@@ -126,7 +126,7 @@ def combine_stage(
     dims = (*(d for d in stage.dims if d.kind is DimKind.CC), Dim(part, count, DimKind.PW))
     index: tuple[Expr, ...] = (Var(part, I32), *fold.outputs[0].index)
     values = tuple(Load(b.name, index, t) for b, t in zip(parts, fold.types, strict=True))
-    total = replace(fold, values=values)
+    total = replace(fold, values=values, factor=None)
     small = replace(stage, name=f"{stage.name}_combine", dims=dims, lets=(), results=())
     plan = simple_plan(small, context.machine)
     # the outputs are stored here, with the hints that the schedule gives them
