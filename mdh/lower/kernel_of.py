@@ -13,6 +13,7 @@ from mdh.lower.emit import emit_block
 from mdh.lower.idle import with_slack
 from mdh.lower.launch import bind_units, launch_of
 from mdh.lower.nest import Nest, dm_buf
+from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.apart import apart
 from mdh.lower.passes.barriers import place_barriers
 from mdh.lower.passes.prune import prune
@@ -57,7 +58,7 @@ def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tupl
     body = vectorise(body, bufs, nest.names, wide=nest.cpu)
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:
-        body = widen(body, bufs, nest.names)
+        body = read_ahead(widen(body, bufs, nest.names), bufs, nest.names)
     if nest.threads > 1:
         shared = frozenset(n for n in nest.shared if n not in nest.managed)
         divergent = frozenset({nest.tid, *(lv.var for lv in nest.thread_levels())})

@@ -20,7 +20,7 @@ TILES = """
 3: (de-)comp( 4, 4, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
 4: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, FOR.1 ) @unroll
 """
-SIZES = ((20, 36, 24), (19, 37, 23), (16, 33, 8), (40, 64, 42))
+SIZES = ((20, 36, 24), (19, 37, 23), (18, 38, 10), (16, 33, 8), (40, 64, 42))
 
 
 def text_of(program: Program, schedule: str, machine: str = "h200", target: str = "cuda") -> str:
@@ -77,6 +77,61 @@ def test_no_guard_is_left_in_the_product(sizes: tuple[int, int, int], wide: bool
     inner = edge[: edge.index("C_RM[")].rpartition("for (int k_4")[2]
     assert "if (" not in inner
     assert ("*(const float4 *)&B[" in edge) == wide
+
+
+@pytest.mark.parametrize("columns, vector", [(36, "float4"), (38, "float2"), (37, "")])
+@pytest.mark.parametrize("target", ["cuda", "opencl"])
+def test_one_guard_a_vector(columns: int, vector: str, target: str) -> None:
+    """An edge at a multiple of the width has each vector on one side; what a result started from is read
+    under the guard's condition, in front of the branch."""
+    schedule = TILES.format(split="^", slab=8).replace("BLK.z", "^")
+    text = text_of(product((20, columns, 24)), schedule, target=target)
+    close = text.split("tiles cut by the edge")[1].rpartition("for (int i_")[2]
+    assert close.count("if (") == 1
+    guard, access = close.index("if ("), close.index("C[")
+    assert access < guard, "read in front of the guard"
+    kept = close[guard:]
+    if vector:
+        assert f"{vector} *)&C[" in kept or f"vstore{vector[-1]}" in kept
+    else:
+        assert "*)&C[" not in kept
+    assert close.count("C[") == 2
+
+
+def test_vectors_that_the_edge_would_cut_stay_apart() -> None:
+    """Columns are a multiple of 4 elements in memory, but the results end at one that is not."""
+    text = text_of(read_program(Source("part.c", PART)), COLUMNS)
+    whole, edge = text.split("tiles cut by the edge")
+    assert "*(float4 *)&y[" in whole
+    assert "float4 *)&y[" not in edge
+    assert "*(float2 *)&y[" in edge
+
+
+PART = """
+void part(const float x[8][64], float y[8][64]) {
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 54; j++)
+      y[i][j] = x[i][j] * 2.0f;
+}
+"""
+COLUMNS = """
+1: (de-)comp( ^, 32 ) ( ^ ; ^ ) ( ^, BLK.x )
+2: (de-)comp( 1, 4 )  ( ^ ; ^ ) ( THR.y, THR.x )
+3: (de-)comp( ^, 1 )  ( ^ ; ^ ) ( ^, VEC.x )
+"""
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_cut_map_in_vectors(rows: int) -> None:
+    text = PART.replace("54", "52").replace("[8]", f"[{rows}]").replace("i < 8", f"i < {rows}")
+    program = read_program(Source("part.c", text))
+    edge = text_of(program, COLUMNS).split("tiles cut by the edge")[1]
+    assert "*(float4 *)&y[" in edge
+    x = np.arange(rows * 64, dtype=np.float32).reshape(rows, 64)
+    arrays = {"x": x, "y": np.full_like(x, -1)}
+    want = np.where(np.arange(64) < 52, 2 * x, np.float32(-1))
+    run(program, COLUMNS, arrays)
+    assert np.array_equal(arrays["y"], want)
 
 
 LARGEST = """

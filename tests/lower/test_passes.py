@@ -1,9 +1,12 @@
 """The passes on hand-made bodies: what each adds, and what it must leave alone."""
 
+from dataclasses import replace
+
 from mdh.ir.dtype import F32, I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Move, Space, Stmt, Store
 from mdh.ir.walk import statements
+from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.barriers import place_barriers
 from mdh.lower.passes.prune import prune
 from mdh.lower.passes.unroll import unroll_registers
@@ -92,6 +95,57 @@ def test_widen_leaves_what_may_be_misaligned() -> None:
     at = add(add(Binary("*", TID, Const(8, I32), I32), Const(1, I32)), Var("i"))
     copy = loop("i", 8, Move("R", (Var("i"),), "M", (at,)), kind=ForKind.UNROLL)
     assert widen((Alloc(ROW), copy), {"M": MEMORY}, set()) == (Alloc(ROW), copy)
+
+
+def guarded(cond: Expr) -> For:
+    at = add(Binary("*", TID, Const(8, I32), I32), Var("i"))
+    store = Store("M", (at,), Load("R", (Var("i"),), F32))
+    return loop("i", 8, If(cond, (store,)), kind=ForKind.UNROLL)
+
+
+def below(n: int, shift: int = 0) -> Binary:
+    start = add(Binary("*", TID, Const(8, I32), I32), Const(shift, I32))
+    return Binary("<", add(start, Var("i")), Const(n, I32), I32)
+
+
+def widths(body: tuple[Stmt, ...]) -> list[int]:
+    return [s.lanes for s in statements(body) if isinstance(s, Move)]
+
+
+def test_widen_guards_a_vector_whose_elements_are_on_one_side() -> None:
+    assert widths(widen((Alloc(ROW), guarded(below(60))), {"M": MEMORY}, set())) == [4]
+    assert widths(widen((Alloc(ROW), guarded(below(62))), {"M": MEMORY}, set())) == [2]
+    assert widths(widen((Alloc(ROW), guarded(below(63, 3))), {"M": MEMORY}, set())) == [4]
+    rows = Binary("&&", Binary("<", Var("row"), Const(7, I32), I32), below(60), I32)
+    assert widths(widen((Alloc(ROW), guarded(rows)), {"M": MEMORY}, set())) == [4]
+
+
+def test_widen_leaves_guards_that_may_cut_a_vector() -> None:
+    even = Binary("==", Var("i"), Const(0, I32), I32)
+    data = Binary("<", Load("M", (Const(0, I32),), F32), Const(1.0, F32), I32)
+    other = Binary("<", add(Var("row"), Var("i")), Const(60, I32), I32)
+    for cond in (below(61), below(60, 1), even, data, other):
+        body = (Alloc(ROW), guarded(cond))
+        assert widen(body, {"M": MEMORY}, set()) == body
+
+
+def test_updates_read_ahead_of_their_guard() -> None:
+    held = Load("M", (Var("i"),), F32)
+    store = Store("M", (Var("i"),), Binary("+", held, Load("R", (Var("i"),), F32), F32))
+    cond = Binary("<", Var("i"), TID, I32)
+    (new,) = read_ahead((loop("i", 8, If(cond, (store,)), kind=ForKind.UNROLL),), {"M": MEMORY}, set())
+    assert isinstance(new, For)
+    read, write = new.body
+    assert read == Let("held", Select(cond, held, Const(0, F32), F32), F32)
+    assert write == If(cond, (replace(store, value=replace(store.value, left=Var("held", F32))),))
+
+
+def test_reads_stay_where_loops_turn_or_conditions_read() -> None:
+    store = Store("M", (Var("i"),), Binary("+", Load("M", (Var("i"),), F32), Const(1.0, F32), F32))
+    turns = loop("i", 8, If(Binary("<", Var("i"), TID, I32), (store,)))
+    data = Binary("<", Load("M", (Const(0, I32),), F32), Const(1.0, F32), I32)
+    for s in (turns, loop("i", 8, If(data, (store,)), kind=ForKind.UNROLL)):
+        assert read_ahead((s,), {"M": MEMORY}, set()) == (s,)
 
 
 def test_vectorise_keeps_accumulators_in_vectors() -> None:

@@ -26,15 +26,28 @@ CASES = [
 ]
 
 
+CUT = {"M": 100, "N": 100, "K": 96}
+"""Tiles of the default schedule do not divide these."""
+
+
 @pytest.mark.parametrize(("name", "machine", "target"), CASES)
 def test_text(name: str, machine: str, target: str, request: pytest.FixtureRequest) -> None:
-    work = WORKLOADS[name]
-    program = read_program(work.source, defines=dict(work.small[-1]))
+    same_text(name, name, dict(WORKLOADS[name].small[-1]), machine, target, request)
+
+
+def test_text_of_cut_tiles(request: pytest.FixtureRequest) -> None:
+    same_text("matmul_cut", "matmul", CUT, "h200", "cuda", request)
+
+
+def same_text(
+    stem: str, name: str, sizes: dict[str, int], machine: str, target: str, request: pytest.FixtureRequest
+) -> None:
+    program = read_program(WORKLOADS[name].source, defines=sizes)
     model = load_machine(machine)
     plan = check(program, default_schedule(program, model, target), model, target)
     text = emit(lower(plan), program).source
     assert emit(lower(plan), program).source == text, "byte-identical for the same input"
-    golden = ROOT / "tests" / "golden" / "lower" / f"{name}.{machine}.{'cu' if target == 'cuda' else 'cl'}"
+    golden = ROOT / "tests" / "golden" / "lower" / f"{stem}.{machine}.{'cu' if target == 'cuda' else 'cl'}"
     if request.config.getoption("--update-golden"):
         golden.parent.mkdir(parents=True, exist_ok=True)
         golden.write_text(text, encoding="utf-8")

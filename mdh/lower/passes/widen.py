@@ -2,17 +2,20 @@
 
 Requires: VEC loops already turned into unrolled ones; buffers with proven alignment (`Buf.align`).
 Guarantees: every widened access is contiguous and aligned for every value of the surrounding
-variables. Scalar code between the accesses is unchanged, it works on rows held in registers.
+variables. Scalar code between the accesses is unchanged, it works on rows held in registers. A guard around
+the body becomes one a vector, where it is proven to say the same of all elements: an edge at a multiple of
+the width has each aligned vector on one side.
 """
 
 from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children, substitute, walk
-from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, Let, Move, Space, Stmt, Store
+from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute, walk
+from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Space, Stmt, Store
 from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
 from mdh.lower.names import unused
+from mdh.lower.passes.simplify import fold
 
 MOST_TRIPS = 64
 MOST_LANES = 4
@@ -32,15 +35,54 @@ def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tupl
         if isinstance(s, For) and s.kind is ForKind.UNROLL and s.factor == 0:
             loop = _trips(s)
             # a step's comment inside ends a search for wide loads, not one for the stores that it asks for
-            asked = any(isinstance(t, Store) and t.vec for t in s.body)
+            asked = any(isinstance(t, Store) and t.vec for t in statements(s.body))
             said = [t for t in s.body if isinstance(t, Comment)] if asked else []
             plain = replace(s, body=tuple(t for t in s.body if t not in said))
-            new = _widened(plain, loop, bufs, names) if loop and _simple(plain.body) else None
+            new = _wide(plain, loop, bufs, names) if loop else None
             if new is not None:
                 out.extend((*said, *new))
                 continue
         out.append(with_bodies(s, lambda b: _walk(b, bufs, names)))
     return tuple(out)
+
+
+def _wide(loop: For, n: int, bufs: dict[str, Buf], names: set[str]) -> list[Stmt] | None:
+    """The loop with wide accesses, None where it has none."""
+    match loop.body:
+        case (If(cond, then, ()),) if _simple(then) and not any(loads(cond)):
+            most = _same_side(cond, loop.var, n)
+            new = _widened(replace(loop, body=then), n, bufs, names, most) if most > 1 else None
+            return None if new is None else _behind(cond, loop.var, new)
+        case body if _simple(body):
+            return _widened(loop, n, bufs, names)
+    return None
+
+
+def _same_side(cond: Expr, var: str, n: int) -> int:
+    """Elements of the widest vectors of which the condition says the same, at every start of a loop of n."""
+    lanes = WIDEST
+    while lanes > 1 and not (n % lanes == 0 and _one_answer(cond, var, n, lanes)):
+        lanes //= 2
+    return lanes
+
+
+def _one_answer(cond: Expr, var: str, n: int, lanes: int) -> bool:
+    match cond:
+        case Binary("&&", a, b, _):
+            return _one_answer(a, var, n, lanes) and _one_answer(b, var, n, lanes)
+        case Binary("<" | ">=", e, Const(int() as bound), _):
+            past = [_affine(substitute(e, {var: Const(k, I32)})).shift(-bound) for k in range(n)]
+            vectors = [past[k : k + lanes] for k in range(0, n, lanes)]
+            return all(_run(v, lanes) or all(x == v[0] for x in v) for v in vectors)
+    return all(x != Var(var, x.dtype) for x in walk(cond) if isinstance(x, Var))
+
+
+def _behind(cond: Expr, var: str, new: list[Stmt]) -> list[Stmt]:
+    """A widened loop, or what is left of one that is a single vector, with its guard."""
+    match new:
+        case [For() as loop] if loop.var == var:
+            return [replace(loop, body=(If(cond, loop.body),))]
+    return [If(fold(substitute(cond, {var: Const(0, I32)})), tuple(new))]
 
 
 def _trips(s: For) -> int:
@@ -66,7 +108,10 @@ class _Access:
     index: tuple[Expr, ...]
 
 
-def _widened(loop: For, n: int, bufs: dict[str, Buf], names: set[str]) -> list[Stmt] | None:
+def _widened(
+    loop: For, n: int, bufs: dict[str, Buf], names: set[str], most: int = WIDEST
+) -> list[Stmt] | None:
+    """The loop over scalar statements with accesses of `most` elements at most."""
     reads = [a for a in _reads(loop.body) if _memory(bufs, a)]
     stores = [a for a in _writes(loop.body) if _memory(bufs, a)]
     if {a.buffer for a in reads} & {a.buffer for a in stores}:
@@ -74,7 +119,7 @@ def _widened(loop: For, n: int, bufs: dict[str, Buf], names: set[str]) -> list[S
     stated = {_Access(s.buffer, s.index): s.vec for s in loop.body if isinstance(s, Store) and s.vec}
     wide: dict[_Access, int] = {}
     for a in (*reads, *stores):
-        lanes = _lanes(a, bufs[a.buffer], loop.var, n, stated.get(a, MOST_LANES))
+        lanes = _lanes(a, bufs[a.buffer], loop.var, n, min(most, stated.get(a, MOST_LANES)))
         if lanes > 1:
             wide[a] = lanes
     if asked := [lanes for a, lanes in wide.items() if a in stated]:
