@@ -150,13 +150,15 @@ class Move:
 class Atomic:
     """buf[index] = op(buf[index], value) in one piece: + min max & | ^ (float + by CAS where needed).
 
-    result: name that receives the old value (integers only). `scope`: `block` for SM, `device` for DM."""
+    result: name that receives the old value (integers only). `scope`: `block` for SM, `device` for DM.
+    lanes > 1: that many contiguous f32 of DM, each in one piece; value loads as many from registers."""
 
     op: str
     buffer: str
     index: tuple[Expr, ...]
     value: Expr
     result: str | None = None
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from mdh.lower.passes.prune import prune
 from mdh.lower.passes.simplify import simplify
 from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.vectorise import vectorise
+from mdh.lower.passes.wide_atomics import widen_atomics
 from mdh.lower.passes.widen import widen
 from mdh.lower.passes.width import widen_indices
 from mdh.lower.ticket import finish_by_ticket
@@ -58,6 +59,9 @@ def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tupl
     body = vectorise(body, bufs, nest.names, wide=nest.cpu)
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:
+        if nest.target == "cuda" and nest.machine.cluster > 1:
+            # additions of vectors came with clusters (compute capability 9.0)
+            body = widen_atomics(body, bufs, nest.names)
         body = read_ahead(widen(body, bufs, nest.names), bufs, nest.names)
     if nest.threads > 1:
         shared = frozenset(n for n in nest.shared if n not in nest.managed)

@@ -83,9 +83,9 @@ def _simple(
             return f"{_element(buffer, index, lanes)} = {expression_text(value)}{_cache(cache)}"
         case Move():
             return _move(stmt)
-        case Atomic(op, buffer, index, value, result):
+        case Atomic(op, buffer, index, value, result, lanes):
             got = f"{result} = " if result else ""
-            return f"{got}atomic {op} {_element(buffer, index, 1)}, {expression_text(value)}"
+            return f"{got}atomic {op} {_element(buffer, index, lanes)}, {expression_text(value)}"
         case Barrier(scope, reason):
             return f"barrier {scope}{f'  // {reason}' if reason else ''}"
         case Fence():

@@ -4,7 +4,7 @@ from mdh.ir.dtype import BF16, F16, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Move, Space, Store
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
-from mdh.target.cuda_moves import move_lines
+from mdh.target.cuda_moves import move_lines, vector_type
 from mdh.target.dialect import Piece, Scope
 from mdh.target.operators import atomic_helper
 from mdh.target.registers import declaration
@@ -119,6 +119,9 @@ class Cuda:
         buf = scope.buffers[s.buffer]
         where = f"&{place(buf, s.index, scope, self)}"
         value = text(s.value, scope, self)
+        if s.lanes > 1:
+            kind = vector_type(buf.dtype, s.lanes)
+            where, value = f"({kind} *){where}", f"*(const {kind} *)&{value}"
         call = self.atomic_call(s.op, buf.dtype, where, value)
         if s.result is None:
             return [f"{call};"]

@@ -33,12 +33,11 @@ def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tupl
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, For) and s.kind is ForKind.UNROLL and s.factor == 0:
-            loop = _trips(s)
             # a step's comment inside ends a search for wide loads, not one for the stores that it asks for
             asked = any(isinstance(t, Store) and t.vec for t in statements(s.body))
             said = [t for t in s.body if isinstance(t, Comment)] if asked else []
             plain = replace(s, body=tuple(t for t in s.body if t not in said))
-            new = _wide(plain, loop, bufs, names) if loop else None
+            new = wide_loop(plain, bufs, names)
             if new is not None:
                 out.extend((*said, *new))
                 continue
@@ -46,8 +45,11 @@ def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tupl
     return tuple(out)
 
 
-def _wide(loop: For, n: int, bufs: dict[str, Buf], names: set[str]) -> list[Stmt] | None:
-    """The loop with wide accesses, None where it has none."""
+def wide_loop(loop: For, bufs: dict[str, Buf], names: set[str]) -> list[Stmt] | None:
+    """An unrolled loop with wide accesses, None where it has none."""
+    n = _trips(loop)
+    if not n:
+        return None
     match loop.body:
         case (If(cond, then, ()),) if _simple(then) and not any(loads(cond)):
             most = _same_side(cond, loop.var, n)

@@ -164,10 +164,8 @@ def _places(s: Stmt) -> Iterator[tuple[str, tuple[Expr, ...], bool, int]]:
         case Move():
             yield s.src, s.src_index, False, s.lanes
             yield s.dst, s.dst_index, True, s.lanes
-        case Store():
+        case Store() | Atomic():
             yield s.buffer, s.index, True, s.lanes
-        case Atomic():
-            yield s.buffer, s.index, True, 1
         case _:
             pass
     for e in expressions(s):
