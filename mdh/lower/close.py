@@ -11,7 +11,6 @@ from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Space, Stmt, Store
-from mdh.ir.program import DimKind
 from mdh.lower.cut import cut_of
 from mdh.lower.finish import begin, finish, store_state
 from mdh.lower.fold import Fold, combine, identity
@@ -20,7 +19,10 @@ from mdh.lower.nest import Nest, Region, Scope, conjunction, dm_buf
 from mdh.lower.order import Loop
 from mdh.lower.spread import deal
 from mdh.lower.threads import combine_threads, split_threads
+from mdh.lower.write_back import at_coordinates, kept_guards, wide_stores, width
 
+MOST_ROUNDS = 16
+"""Rounds of a cooperative copy that are unrolled."""
 Inner = Callable[[Scope], list[Stmt]]
 
 
@@ -32,12 +34,13 @@ def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
         rows: list[Stmt] = [Alloc(b, None if first is None else first[c]) for c, b in enumerate(region.bufs)]
         return [*rows, *_resume(nest, region, scope)] if fold.ordered else rows
     meet: list[Stmt] = []
+    again = nest.plan.grid.persistent or any(isinstance(it, Loop) for it in nest.items[: region.opens])
     if nest.threads > 1:
         # between opening and closing each element has one owner, so these two are the region's only barriers
         nest.managed.update(b.name for b in region.bufs)
         meet = [Barrier("block", f"{region.bufs[0].name} opens")]
     if fold.op is None:
-        return meet
+        return meet if again else []
     return [*meet, *fill(nest, region.bufs, identity(fold)), *meet]
 
 
@@ -187,8 +190,7 @@ def _bound(nest: Nest, fold: Fold, state: tuple[Expr, ...], out: list[Stmt]) -> 
 
 def _guarded(nest: Nest, scope: Scope, leader: Expr | None, body: list[Stmt]) -> list[Stmt]:
     """`body` where the output element exists, by one unit of those that share a reduction."""
-    kept = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is not DimKind.PW)
-    cond = nest.condition(nest.guards(scope, kept), scope)
+    cond = nest.condition(kept_guards(nest, scope), scope)
     both = conjunction([c for c in (leader, cond) if c is not None])
     return body if both is None else [If(both, tuple(body))]
 
@@ -212,17 +214,26 @@ def _outward(nest: Nest, region: Region, state: tuple[Expr, ...], scope: Scope) 
 def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """All threads together write a shared region's elements, neighbours to neighbours in the output."""
     shape = list(region.bufs[0].shape)
-    dealt = deal(nest, shape, f"m_{region.bufs[0].name}")
-    values = dict(scope.values)
-    for axis, extent, c in zip(region.axes, shape, dealt.coordinates, strict=True):
-        for var, radix in axis:
-            parts = nest.levels.of_var(var).parts
-            digit = c if radix == 1 else Binary("/", c, Const(radix, I32), I32)
-            values[var] = digit if radix * parts >= extent else Binary("%", digit, Const(parts, I32), I32)
-    inner = replace(scope, values=values)
-    state = tuple(Load(b.name, dealt.coordinates, b.dtype) for b in region.bufs)
-    body = _guarded(nest, inner, None, _outward(nest, region, state, inner))
     # where the stage reads its own output, those reads of device memory must be over as well
     scope_of = "device" if nest.stage.read & nest.stage.written else "block"
     meet = Barrier(scope_of, f"{region.bufs[0].name} is complete")
+    lanes = width(nest, region, scope)
+    if lanes > 1:
+        dealt = deal(nest, [*shape[:-1], shape[-1] // lanes], f"m_{region.bufs[0].name}")
+        *outer, last = dealt.coordinates
+        at = (*outer, Binary("*", last, Const(lanes, I32), I32))
+        inner = at_coordinates(nest, region, at, scope)
+        body = _guarded(nest, inner, None, list(wide_stores(nest, region, at, lanes, inner)))
+        turns = wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))
+        return [meet, *(_unrolled(s) for s in turns)]
+    dealt = deal(nest, shape, f"m_{region.bufs[0].name}")
+    inner = at_coordinates(nest, region, dealt.coordinates, scope)
+    state = tuple(Load(b.name, dealt.coordinates, b.dtype) for b in region.bufs)
+    body = _guarded(nest, inner, None, _outward(nest, region, state, inner))
     return [meet, *wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))]
+
+
+def _unrolled(s: Stmt) -> Stmt:
+    """Several rounds of loads and stores on their way at once."""
+    short = isinstance(s, For) and isinstance(s.stop, Const) and s.stop.value <= MOST_ROUNDS
+    return replace(s, kind=ForKind.UNROLL) if short and isinstance(s, For) else s

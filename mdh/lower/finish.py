@@ -72,7 +72,7 @@ def outputs(nest: Nest, fold: Fold, total: tuple[Expr, ...], scope: Scope) -> li
     for o in fold.outputs:
         value = substitute(nest.translate(o.value, scope), components)
         value = cast(value, _type(nest, o.buffer))
-        out.append(_stored(nest, Store(o.buffer, _where(nest, o.index, scope), value)))
+        out.append(stored(nest, Store(o.buffer, _where(nest, o.index, scope), value)))
     return out
 
 
@@ -81,7 +81,7 @@ def _write_map(nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, po
     if position == len(nest.items):
         return outputs(nest, fold, state, scope)
     return [
-        _stored(nest, Store(o.buffer, _where(nest, o.index, scope), v))
+        stored(nest, Store(o.buffer, _where(nest, o.index, scope), v))
         for o, v in zip(fold.outputs, state, strict=True)
     ]
 
@@ -117,6 +117,13 @@ def bind(nest: Nest, stem: str, state: tuple[Expr, ...], out: list[Stmt]) -> tup
         out.append(Let(name, e, e.dtype))
         held.append(Var(name, e.dtype))
     return tuple(held)
+
+
+def named(nest: Nest, stem: str, t: DType, value: Expr, out: list[Stmt]) -> Var:
+    """A definition, for a value that is used more than once, or that all threads must compute together."""
+    name = nest.fresh(stem)
+    out.append(Let(name, value, t))
+    return Var(name, t)
 
 
 def store_state(
@@ -213,7 +220,7 @@ def _carry(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: lis
         first = again = [Store(b.name, index, cast(e, b.dtype)) for b, e in zip(bufs, state, strict=True)]
     if not names:
         first, again = (
-            [_stored(nest, s) if isinstance(s, Store) else s for s in part] for part in (first, again)
+            [stored(nest, s) if isinstance(s, Store) else s for s in part] for part in (first, again)
         )
     out: list[Stmt] = [If(_all_at(outer, scope, last=False), tuple(first), tuple(again))]
     if fold.ordered:
@@ -282,7 +289,7 @@ def cast(e: Expr, t: DType) -> Expr:
     return e if e.dtype == t else Cast(e, t)
 
 
-def _stored(nest: Nest, store: Store) -> Store:
+def stored(nest: Nest, store: Store) -> Store:
     """The store of an output with what its entries say: `@cache(...)`, `@store(plain, vec=n)`."""
     entries = [h for step in nest.plan.steps for h in step.holdings if h.buffer == store.buffer]
     cache = next((h.cache for h in entries if h.cache != "default"), "default")

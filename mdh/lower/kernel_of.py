@@ -17,6 +17,7 @@ from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.apart import apart
 from mdh.lower.passes.barriers import place_barriers
 from mdh.lower.passes.prune import prune
+from mdh.lower.passes.reuse import reuse_shared
 from mdh.lower.passes.simplify import simplify
 from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.vectorise import vectorise
@@ -64,6 +65,7 @@ def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tupl
             body = widen_atomics(body, bufs, nest.names)
         body = read_ahead(widen(body, bufs, nest.names), bufs, nest.names)
     if nest.threads > 1:
+        body = reuse_shared(body, frozenset(nest.managed))
         shared = frozenset(n for n in nest.shared if n not in nest.managed)
         divergent = frozenset({nest.tid, *(lv.var for lv in nest.thread_levels())})
         body = place_barriers(body, shared, divergent)

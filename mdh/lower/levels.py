@@ -103,7 +103,21 @@ def make_levels(plan: StagePlan, names: set[str]) -> Levels:
         for k in reversed(range(len(whole))):
             if not whole[k].exact:
                 guards.append(Guard(pieces[k][0], _offset(pieces, chain, k), whole[k].parent, d))
+        for k, bound in _short(plan.steps, d):
+            guards.append(Guard(pieces[k][0], _offset(pieces, chain, k), bound, d))
     return Levels(tuple(by_dim), tuple(index), tuple(guards), tuple(d.extent for d in plan.stage.dims))
+
+
+def _short(steps: tuple[PlanStep, ...], d: int) -> list[tuple[int, int]]:
+    """(number of the level below, elements) of splits whose one part is longer than what there is."""
+    out, below = [], 0
+    count = sum(step.splits[d].parts > 1 for step in steps)
+    for split in (step.splits[d] for step in steps):
+        if split.parts > 1:
+            below += 1
+        elif split.tile > split.parent and below < count:
+            out.append((below, split.parent))
+    return out
 
 
 def _levels_of(steps: tuple[PlanStep, ...], d: int, name: str, taken: set[str]) -> list[Level]:

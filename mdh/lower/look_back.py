@@ -3,19 +3,23 @@
 Source: decoupled look-back (Merrill and Garland 2016): every block publishes its part's total (state 1), then
 the total through its part (state 2). It walks back from its predecessor over totals until it meets a state 2.
 Blocks are numbered by a ticket, so that all predecessors have started, and waiting for them ends.
+
+A value of up to 32 bits travels in one word with its state, so that who sees the state has the value: neither
+side needs a fence. Wider values have words of their own, which a fence on either side orders.
 """
 
-from collections.abc import Callable
-
-from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
+from mdh.ir.dtype import I32, U64, DType
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Var
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, If, Let, Space, Stmt, Store, While
 from mdh.ir.program import Buffer
+from mdh.lower.finish import named
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.names import Names
 from mdh.lower.nest import Nest
+from mdh.lower.threads import WARP
 
-WARP = 32
+PACKED_BITS = 32
+"""The widest value that shares a word with its state."""
 NOTHING, TOTAL, THROUGH = (Const(n, I32) for n in range(3))
 """What a block has published of an element: nothing yet, its own total, the total through it."""
 
@@ -40,9 +44,12 @@ def draw_ticket(nest: Nest, tile: str) -> list[Stmt]:
 
 
 def look_back_buffers(
-    names: Names, stem: str, shape: tuple[int, ...], t: DType
-) -> tuple[Buffer, Buffer, Buffer]:
-    """States, totals and totals through each part; dim 0 is the part, the others those of the elements."""
+    names: Names, stem: str, shape: tuple[int, ...], t: DType, target: str
+) -> tuple[Buffer, ...]:
+    """Words of states and values where they fit together, else states, totals and totals through each part;
+    the first one begins as zeros. Dim 0 is the part, the others those of the elements."""
+    if target == "cuda" and t.bits <= PACKED_BITS:
+        return (Buffer(names.workspace(f"{stem}passed"), U64, shape, temp=True),)
     return (
         Buffer(names.workspace(f"{stem}state"), I32, shape, temp=True),
         Buffer(names.workspace(f"{stem}total"), t, shape, temp=True),
@@ -62,19 +69,12 @@ def look_back(
     slot = nest.declare(Buf(f"passed_{t.name}", Space.SM, t, (groups,), (1,)))
     lanes = WARP if _one_warp(nest, unit, groups) else 1
     first = Binary("==", unit, Const(0, I32), I32)
-    states, totals, through = nest.passes[f]
     mine = (part, *element)
-    publish: list[Stmt] = [
-        Store(totals, mine, total),
-        Fence(),
-        Store(states, mine, TOTAL),
-    ]
+    publish = _publish(nest.passes[f], mine, TOTAL, total)
     before = Buf(nest.fresh("before"), Space.RM, t, (), ())
     known = Load(before.name, (), t)
     finish: list[Stmt] = [
-        Store(through, mine, combine(fold, (known,), (total,))[0]),
-        Fence(),
-        Store(states, mine, THROUGH),
+        *_publish(nest.passes[f], mine, THROUGH, combine(fold, (known,), (total,))[0]),
         Store(slot.name, (group,), known),
     ]
     walk = [Alloc(before, identity(fold)[0]), *_walk(nest, f, part, element, unit, lanes, before)]
@@ -89,6 +89,22 @@ def look_back(
     return Var(name, t)
 
 
+def _publish(spaces: tuple[str, ...], where: tuple[Expr, ...], state: Const, value: Expr) -> list[Stmt]:
+    """The value and its state at the block's place; nobody sees the state without the value."""
+    if len(spaces) == 1:
+        return [Store(spaces[0], where, _packed(state, value))]
+    states, totals, through = spaces
+    return [Store(totals if state is TOTAL else through, where, value), Fence(), Store(states, where, state)]
+
+
+def _packed(state: Const, value: Expr) -> Expr:
+    return Call("packed", (state, value), U64)
+
+
+def _state(word: Expr) -> Expr:
+    return Cast(Binary(">>", word, Const(PACKED_BITS, I32), U64), I32)
+
+
 def _one_warp(nest: Nest, unit: Expr, groups: int) -> bool:
     """Units 0 to 31 are the lanes of one warp: all threads share an element, in the hardware's numbering."""
     levels = nest.thread_levels()
@@ -100,12 +116,45 @@ def _walk(
 ) -> list[Stmt]:
     """`before` takes in the predecessors, `lanes` of them at a time."""
     fold, t = nest.folds[f], nest.folds[f].types[0]
-    states, totals, through = nest.passes[f]
     last = Buf(nest.fresh("last"), Space.RM, I32, (), ())
+    at = Load(last.name, (), I32)
+    j = nest.fresh("j")
+    turn: list[Stmt] = [Let(j, at if lanes == 1 else Binary("-", at, lane, I32))]
+    there = (Var(j), *element)
+    known = (_read_word if len(nest.passes[f]) == 1 else _read_apart)(nest, f, there, turn)
+    through, here = known
+    if lanes > 1:
+        nearest = named(nest, "nearest", I32, Call("first_lane", (through,), I32), turn)
+        later = Binary("<=", lane, nearest, I32)
+        here = _over_lanes(nest, fold, Select(later, here, identity(fold)[0], t), turn)
+        through = Binary("<", nearest, Const(lanes, I32), I32)
+    turn.append(Store(before.name, (), combine(fold, (here,), (Load(before.name, (), t),))[0]))
+    further = Binary("-", at, Const(lanes, I32), I32)
+    turn.append(Store(last.name, (), Select(through, Const(-1, I32), further, I32)))
+    start = Binary("-", part, Const(1, I32), I32)
+    return [Alloc(last, start), While(Binary(">=", at, Const(0, I32), I32), tuple(turn))]
+
+
+def _read_word(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, Expr]:
+    """(is it the total through the part, the value) of what has been published at `there`, once it is."""
+    fold, t = nest.folds[f], nest.folds[f].types[0]
+    word = Buf(nest.fresh("word"), Space.RM, U64, (), ())
+    seen = Load(word.name, (), U64)
+    read = Store(word.name, (), Load(nest.passes[f][0], there, U64))
+    # before the first part there is nothing, which ends the walk like a total through it
+    out.append(Alloc(word, _packed(THROUGH, identity(fold)[0])))
+    wait = While(Binary("==", _state(seen), NOTHING, I32), (read,))
+    out.append(If(Binary(">=", there[0], Const(0, I32), I32), (read, wait)))
+    value = named(nest, "value", t, Call("unpacked", (seen,), t), out)
+    return Binary("==", _state(seen), THROUGH, I32), value
+
+
+def _read_apart(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, Expr]:
+    """The same where states and values have words of their own."""
+    fold, t = nest.folds[f], nest.folds[f].types[0]
+    states, totals, through = nest.passes[f]
     state = Buf(nest.fresh("state"), Space.RM, I32, (), ())
     value = Buf(nest.fresh("value"), Space.RM, t, (), ())
-    j = nest.fresh("j")
-    there = (Var(j), *element)
     seen, held = Load(state.name, (), I32), Load(value.name, (), t)
     read: tuple[Stmt, ...] = (
         While(Binary("==", Load(states, there, I32), NOTHING, I32), ()),
@@ -117,53 +166,21 @@ def _walk(
             (Store(value.name, (), Load(totals, there, t)),),
         ),
     )
-    at = Load(last.name, (), I32)
-    turn: list[Stmt] = [
-        Let(j, at if lanes == 1 else Binary("-", at, lane, I32)),
-        # before the first part there is nothing, which ends the walk like a total through it
+    out += [
         Alloc(state, THROUGH),
         Alloc(value, identity(fold)[0]),
-        If(Binary(">=", Var(j), Const(0, I32), I32), read),
+        If(Binary(">=", there[0], Const(0, I32), I32), read),
     ]
-    here: Expr = held
-    if lanes > 1:
-        nearest = _nearest(nest, Select(Binary("==", seen, THROUGH, I32), lane, Const(lanes, I32), I32), turn)
-        turn.append(If(Binary(">", lane, nearest, I32), (Store(value.name, (), identity(fold)[0]),)))
-        here = _over_lanes(nest, fold, held, turn)
-        done: Expr = Binary("<", nearest, Const(lanes, I32), I32)
-    else:
-        done = Binary("==", seen, THROUGH, I32)
-    turn.append(Store(before.name, (), combine(fold, (here,), (Load(before.name, (), t),))[0]))
-    further = Binary("-", at, Const(lanes, I32), I32)
-    turn.append(Store(last.name, (), Select(done, Const(-1, I32), further, I32)))
-    start = Binary("-", part, Const(1, I32), I32)
-    return [Alloc(last, start), While(Binary(">=", at, Const(0, I32), I32), tuple(turn))]
-
-
-def _nearest(nest: Nest, lane: Expr, out: list[Stmt]) -> Expr:
-    """The least `lane` of the warp."""
-    return _butterfly(nest, "nearest", I32, lane, lambda a, b: Call("imin", (a, b), I32), out)
+    return Binary("==", seen, THROUGH, I32), held
 
 
 def _over_lanes(nest: Nest, fold: Fold, value: Expr, out: list[Stmt]) -> Expr:
+    """The combination over a warp's lanes, of which a higher one holds an earlier part."""
     t = fold.types[0]
-    return _butterfly(nest, "parts", t, value, lambda a, b: combine(fold, (a,), (b,))[0], out)
-
-
-def _butterfly(
-    nest: Nest, stem: str, t: DType, value: Expr, op: Callable[[Expr, Expr], Expr], out: list[Stmt]
-) -> Expr:
-    """The combination over a warp's lanes, known to all of them."""
-    held = _named(nest, stem, t, value, out)
+    held: Expr = named(nest, "parts", t, value, out)
     offset = 1
     while offset < WARP:
-        other = _named(nest, stem, t, Call("shfl_xor", (held, Const(offset, I32)), t), out)
-        held = _named(nest, stem, t, op(held, other), out)
+        other = named(nest, "parts", t, Call("shfl_xor", (held, Const(offset, I32)), t), out)
+        held = named(nest, "parts", t, combine(fold, (other,), (held,))[0], out)
         offset *= 2
     return held
-
-
-def _named(nest: Nest, stem: str, t: DType, value: Expr, out: list[Stmt]) -> Expr:
-    name = nest.fresh(stem)
-    out.append(Let(name, value, t))
-    return Var(name, t)

@@ -104,8 +104,8 @@ class Nest:
     """SM buffers whose barriers a pipelined loop places itself."""
     partials: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Folds whose state is kept in workspaces: one name a component, dim 0 the part where blocks split."""
-    passes: Mapping[int, tuple[str, str, str]] = field(default_factory=dict)
-    """Scans whose blocks look back: workspaces of states, totals and totals through each part."""
+    passes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Scans whose blocks look back: the workspaces of what each part passes on (`look_back_buffers`)."""
     counter: str = ""
     """Workspace of the tickets that number the blocks, where the grid's own numbers do not."""
     carried: Mapping[int, tuple[str, ...]] = field(default_factory=dict)

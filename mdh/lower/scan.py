@@ -2,33 +2,36 @@
 
 Where blocks split the scanned dim, they look back (`@combine(ticket)`); or one kernel reduces every block's
 part, a second scans these totals, and the main kernel starts each block from its prefix. Inside a block, each
-thread reduces its part, the threads' totals are scanned in shared memory, and each thread runs over its part
+thread reduces its part, the threads' totals are scanned (`scan_threads`), and each thread runs over its part
 again from its prefix.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from math import prod
 
-from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Const, Expr, Load, Var, substitute
 from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Space, Stmt, Store, Workspace
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
 from mdh.lower.emit import at_point, emit, emit_block
 from mdh.lower.finish import cast, outputs, part_index
 from mdh.lower.fold import Fold, combine, folds_of, identity
+from mdh.lower.instance import strides_for
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.levels import Level
 from mdh.lower.look_back import look_back, look_back_buffers
 from mdh.lower.nest import Nest, Region, Scope
-from mdh.lower.order import Item, Loop
+from mdh.lower.order import Item, Loop, Point
 from mdh.lower.regions import make_regions, region_of
 from mdh.lower.scan_chunk import chunk_start, in_lanes, run_chunk
+from mdh.lower.scan_threads import scan_threads, units_of
 from mdh.lower.stages import Built, Context, workspace_buf
-from mdh.lower.threads import Digit, other_threads, thread_stride
 
 SCAN_THREADS = 256
+KEPT_BYTES = 128
+"""Bytes of a thread's part that registers keep between the two runs over it."""
 
 
 def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
@@ -42,7 +45,7 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
     built = Built([], [])
     extra: tuple[Buffer, ...] = ()
     prefixes: dict[int, str] = {}
-    passes: dict[int, tuple[str, str, str]] = {}
+    passes: dict[int, tuple[str, ...]] = {}
     counter = ""
     if blocks > 1 and all("ticket" in methods for methods in plan.combines):
         counter = context.names.workspace(f"{name}_tickets")
@@ -50,11 +53,10 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
         built.workspaces.append(Workspace(workspace_buf(tickets), zero=True))
         extra = (tickets,)
         for f, fold in enumerate(folds):
-            bufs = look_back_buffers(
-                context.names, f"{name}_{f or ''}", _parts_shape(plan.stage, blocks), fold.types[0]
-            )
+            shape = _parts_shape(plan.stage, blocks)
+            bufs = look_back_buffers(context.names, f"{name}_{f or ''}", shape, fold.types[0], context.target)
             built.workspaces.extend(Workspace(workspace_buf(b), zero=b is bufs[0]) for b in bufs)
-            extra, passes[f] = (*extra, *bufs), (bufs[0].name, bufs[1].name, bufs[2].name)
+            extra, passes[f] = (*extra, *bufs), tuple(b.name for b in bufs)
     elif blocks > 1:
         for f, fold in enumerate(folds):
             totals, prefix = _buffers(context, plan.stage, fold, f"{name}_{f or ''}", blocks)
@@ -140,12 +142,15 @@ def _totals_plan(context: Context, stage: Stage) -> StagePlan:
     for d, n in enumerate(extents[:-1]):
         on_grid = d < 3 and n <= limit[d]
         blocks.append(Split(d, n, 1, "BLK", d, d) if on_grid else Split(d, n, n, None, 0, d))
-    threads = min(SCAN_THREADS, extents[last]) if gpu else 1
+    warp = context.machine.warp
+    threads = min(SCAN_THREADS, -(-extents[last] // warp) * warp) if gpu else 1
     tile = -(-extents[last] // threads)
-    first = PlanStep(1, 1, (*blocks, Split(last, extents[last], extents[last], None, 0, last)), (), ())
+    # the threads are whole warps, some of which may find nothing to do
+    row = tile * threads if gpu else extents[last]
+    first = PlanStep(1, 1, (*blocks, Split(last, extents[last], row, None, 0, last)), (), ())
     inner = [Split(d, b.tile, b.tile, None, 0, d) for d, b in enumerate(blocks)]
     layer = "THR" if gpu and threads > 1 else None
-    second = PlanStep(2, 2, (*inner, Split(last, extents[last], tile, layer, 0, last)), (), ())
+    second = PlanStep(2, 2, (*inner, Split(last, row, tile, layer, 0, last)), (), ())
     rest = [Split(d, b.tile, 1, None, 0, d) for d, b in enumerate(blocks)]
     third = PlanStep(3, 3, (*rest, Split(last, tile, 1, None, 0, last)), (), ())
     return StagePlan(stage, (first, second, third), (0, 1, 2), Grid(), ((),))
@@ -293,23 +298,38 @@ def _stored(nest: Nest, f: int, value: Expr, scope: Scope) -> list[Stmt]:
 
 
 def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope: Scope) -> list[Stmt]:
+    """Each thread reduces its part, the threads' totals are scanned, each thread runs over its part again."""
     fold = nest.folds[f]
     t = fold.types[0]
     mine = Buf(nest.fresh("mine"), Space.RM, t, (), ())
+    kept = _kept(nest, t, scope)
 
     def reduce_part(n: Nest, s: Scope) -> list[Stmt]:
         value = cast(n.translate(fold.values[0], s), t)
         point = n.fresh("point")
-        new = combine(fold, (Load(mine.name, (), t),), (Var(point, t),))[0]
-        return at_point(n, s, [Let(point, value, t), Store(mine.name, (), new)])
+        held: Expr = Load(mine.name, (), t)
+        new = combine(fold, (held,), (Var(point, t),))[0]
+        if kept is None:
+            return at_point(n, s, [Let(point, value, t), Store(mine.name, (), new)])
+        after = n.fresh("prefix")
+        here = Store(kept.buf.name, kept.index(s), held if fold.exclusive else Var(after, t))
+        let = Let(after, new, t)
+        return at_point(n, s, [Let(point, value, t), let, here, Store(mine.name, (), Var(after, t))])
 
     def run_part(n: Nest, s: Scope) -> list[Stmt]:
-        return at_point(n, s, _take_in(n, f, mine.name, (), s))
+        if kept is None:
+            return at_point(n, s, _take_in(n, f, mine.name, (), s))
+        after = n.fresh("prefix")
+        part = Load(kept.buf.name, kept.index(s), t)
+        let = Let(after, combine(fold, (Load(mine.name, (), t),), (part,))[0], t)
+        return at_point(n, s, [let, *_stored(n, f, Var(after, t), s)])
 
     end = len(nest.items)
     out: list[Stmt] = [Alloc(mine, identity(fold)[0])]
+    if kept is not None:
+        out.append(Alloc(kept.buf))
     out.extend(emit(replace(nest, leaf=reduce_part, leaf_at=end, regions=()), scope))
-    before, total = _scan_threads(nest, fold, mine, digits, out)
+    before, total = scan_threads(nest, fold, Load(mine.name, (), t), digits, out)
     index = region.index(scope.values)
     carry = nest.fresh("carry")
     held: Expr = Load(region.bufs[0].name, index, t)
@@ -325,58 +345,34 @@ def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope
     return out
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Registers for what a thread's points make of those before them in its part."""
+
+    buf: Buf
+    loops: tuple[str, ...]
+
+    def index(self, scope: Scope) -> tuple[Expr, ...]:
+        return tuple(substitute(Var(v), dict(scope.values)) for v in self.loops)
+
+
+def _kept(nest: Nest, t: DType, scope: Scope) -> _Kept | None:
+    """None where a part is too long for registers, or copies stand inside it, which would be made twice."""
+    items = nest.items[scope.position :]
+    loops = [it.level for it in items if isinstance(it, Loop)]
+    shape = tuple(lv.parts for lv in loops)
+    copies = any(isinstance(it, Point) and it.step.stagings for it in items)
+    if copies or prod(shape) * t.bytes > KEPT_BYTES:
+        return None
+    strides = strides_for(shape, tuple(range(len(shape))))
+    return _Kept(Buf(nest.fresh("kept"), Space.RM, t, shape, strides), tuple(lv.var for lv in loops))
+
+
 def _passed(nest: Nest, f: int, total: Expr, digits: list[Level], scope: Scope, out: list[Stmt]) -> Expr:
     """What all earlier blocks make of this element."""
-    unit, group, units = _units(nest, digits)
+    unit, group, units = units_of(nest, digits)
     cc = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is DimKind.CC)
     exists = nest.condition(nest.guards(scope, cc), scope)
     element = tuple(nest.translate(e, scope) for e in _cc_index(nest.stage))
     part = part_index(nest, f, scope)
     return look_back(nest, f, total, part, element, unit, group, nest.threads // units, exists, out)
-
-
-def _units(nest: Nest, digits: list[Level]) -> tuple[Expr, Expr, int]:
-    """(a thread's number among those that share an element, the number of their group, how many share)."""
-    unit: Expr | None = None
-    for lv in digits:
-        var = Var(lv.var)
-        unit = var if unit is None else Binary("+", Binary("*", unit, Const(lv.parts, I32), I32), var, I32)
-    assert unit is not None
-    used = [Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis), lv.parts) for lv in digits]
-    return unit, other_threads(nest, used), prod(lv.parts for lv in digits)
-
-
-def _scan_threads(
-    nest: Nest, fold: Fold, mine: Buf, digits: list[Level], out: list[Stmt]
-) -> tuple[Expr, Expr]:
-    """(combination of all threads before this one, of all threads), by doubling distances in SM."""
-    t = fold.types[0]
-    unit, group, units = _units(nest, digits)
-    groups = nest.threads // units
-    rows = [
-        nest.declare(Buf(f"scan_{t.name}{k}", Space.SM, t, (units, groups), (groups, 1), align=16))
-        for k in (0, 1)
-    ]
-    u = nest.fresh("unit")
-    out.append(Let(u, unit))
-    out.append(Store(rows[0].name, (Var(u), group), Load(mine.name, (), t)))
-    distance, k = 1, 0
-    while distance < units:
-        here, there = rows[k].name, rows[1 - k].name
-        own = nest.fresh("own")
-        out.append(Let(own, Load(here, (Var(u), group), t), t))
-        back = Binary("-", Var(u), Const(distance, I32), I32)
-        both = combine(fold, (Load(here, (back, group), t),), (Var(own, t),))[0]
-        far = Binary(">=", Var(u), Const(distance, I32), I32)
-        out.append(
-            If(far, (Store(there, (Var(u), group), both),), (Store(there, (Var(u), group), Var(own, t)),))
-        )
-        distance, k = distance * 2, 1 - k
-    row = rows[k].name
-    previous = Load(row, (Binary("-", Var(u), Const(1, I32), I32), group), t)
-    before, total = nest.fresh("before"), nest.fresh("total")
-    out.append(
-        Let(before, Select(Binary(">", Var(u), Const(0, I32), I32), previous, identity(fold)[0], t), t)
-    )
-    out.append(Let(total, Load(row, (Const(units - 1, I32), group), t), t))
-    return Var(before, t), Var(total, t)

@@ -18,7 +18,7 @@ STORAGE = {
 TO_FLOAT = {F16: "__half2float", BF16: "__bfloat162float"}
 FROM_FLOAT = {F16: "__float2half_rn", BF16: "__float2bfloat16_rn"}
 COORDINATES = {"block_id": "blockIdx", "thread_id": "threadIdx"}
-SHUFFLES = {"shfl_xor": "__shfl_xor_sync", "shfl_up": "__shfl_up_sync"}
+SHUFFLES = {"shfl": "__shfl_sync", "shfl_up": "__shfl_up_sync", "shfl_xor": "__shfl_xor_sync"}
 UNCHANGED = frozenset({"isnan", "isinf", "isfinite", "signbit"})
 NATIVE_ATOMICS = {"+": "atomicAdd", "min": "atomicMin", "max": "atomicMax"} | {
     "&": "atomicAnd", "|": "atomicOr", "^": "atomicXor"
@@ -70,6 +70,12 @@ class Cuda:
             return Piece(f"{SHUFFLES[e.fn]}(0xffffffff, {args})", POSTFIX)
         if e.fn in ("imin", "imax"):
             return Piece(f"{e.fn[1:]}({args})", POSTFIX)
+        if e.fn == "packed":
+            return Piece(f"packed_{e.args[1].dtype.name}({args})", POSTFIX)
+        if e.fn == "unpacked":
+            return Piece(f"unpacked_{e.dtype.name}({args})", POSTFIX)
+        if e.fn == "first_lane":
+            return Piece(f"first_lane({args})", POSTFIX)
         if e.fn == "peer":
             return Piece(f"peer_{e.dtype.name}(&{args})", POSTFIX)
         return Piece(f"{self.function(e.fn, e.dtype)}({args})", POSTFIX)
@@ -100,6 +106,8 @@ class Cuda:
             op, right = update
             return [f"{where} {op}= {text(right, scope, self)};"]
         value = self.stored(buf, s.value, scope)
+        if buf.name in scope.spun:
+            where = f"*(volatile {STORAGE[buf.dtype.name]} *)&{where}"
         if s.cache == "stream" and buf.space is Space.DM:
             return [f"__stcs(&{where}, {value});"]
         return [f"{where} = {value};"]

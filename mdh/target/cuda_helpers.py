@@ -32,6 +32,12 @@ _CLUSTER_RANK = f"""{INLINE} int cluster_rank()
     return rank;
 }}
 """
+_FIRST_LANE = f"""{INLINE} int first_lane(bool here)
+{{
+    const unsigned int lanes = __ballot_sync(0xffffffff, here);
+    return lanes ? __ffs(lanes) - 1 : 32;
+}}
+"""
 CONSTANTS = {
     "INFINITY": "#define INFINITY __int_as_float(0x7f800000)\n",
     "NAN": "#define NAN __int_as_float(0x7fffffff)\n",
@@ -49,13 +55,36 @@ def helper(name: str) -> str | None:
             return _CLUSTER_SYNC
         case "cluster_rank":
             return _CLUSTER_RANK
+        case "first_lane":
+            return _FIRST_LANE
     if found := re.fullmatch(r"cp_async_(4|8|16)(_if)?", name):
         return _cp_async(int(found[1]), predicated=found[2] is not None)
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)", name):
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]])
     if found := re.fullmatch(r"peer_([a-z]+\d+)", name):
         return _peer(name, BY_NAME[found[1]])
+    if found := re.fullmatch(r"(packed|unpacked)_([a-z]+\d+)", name):
+        return (_packed if found[1] == "packed" else _unpacked)(name, BY_NAME[found[2]])
     return swizzle(name, INLINE)
+
+
+def _packed(name: str, dtype: DType) -> str:
+    to, _ = _punned(dtype)
+    kind = STORAGE[dtype.name]
+    return f"""{INLINE} unsigned long long {name}(int number, {kind} value)
+{{
+    return (unsigned long long)number << 32 | {to("value")};
+}}
+"""
+
+
+def _unpacked(name: str, dtype: DType) -> str:
+    _, back = _punned(dtype)
+    return f"""{INLINE} {STORAGE[dtype.name]} {name}(unsigned long long word)
+{{
+    return {back("(unsigned int)word")};
+}}
+"""
 
 
 def _cp_async(n: int, *, predicated: bool) -> str:
@@ -112,7 +141,7 @@ Spell = Callable[[str], str]
 
 def _punned(dtype: DType) -> tuple[Spell, Spell]:
     """How a value becomes the word that is compared and swapped, and back."""
-    word = "unsigned int" if dtype.bits == 32 else "unsigned long long"
+    word = "unsigned int" if dtype.bits <= 32 else "unsigned long long"
     match dtype.name:
         case "f32":
             return "__float_as_uint({})".format, "__uint_as_float({})".format

@@ -59,5 +59,5 @@ def _without(body: tuple[Stmt, ...], used: set[str], local: set[str]) -> tuple[S
 
 
 def _effect(value: object) -> bool:
-    """Shuffles need every lane, even where one lane's result is unused."""
-    return isinstance(value, Call) and value.fn.startswith("shfl")
+    """Shuffles and votes need every lane, even where one lane's result is unused."""
+    return isinstance(value, Call) and (value.fn.startswith("shfl") or value.fn == "first_lane")

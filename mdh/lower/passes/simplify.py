@@ -1,4 +1,5 @@
-"""What says nothing: sums with 0, definitions of constants, loops of one turn, branches that do the same.
+"""What says nothing: sums with 0, numbers made of their digits, definitions of constants, loops of one turn,
+branches that do the same.
 
 Requires: names that hide no other. Guarantees: the same accesses in the same order; no definition of an
 integer constant; no loop (but VEC ones) that is known to run once; no branch between equal statements.
@@ -91,5 +92,55 @@ def fold(e: Expr) -> Expr:
             return x
         case Binary("*" | "/", x, Const(1), t) if t == I32 and x.dtype == I32:
             return x
+        case Binary("+", _, _, t) if t == I32:
+            return _rejoined(e)
         case _:
             return e
+
+
+def _rejoined(e: Expr) -> Expr:
+    """A sum in which x / n * n and x % n stand for x, x itself a remainder in one of the two or not."""
+    terms = _terms(e)
+    for k, low in enumerate(terms):
+        match low:
+            case Binary("%", x, Const(int() as n), _) if n > 0:
+                whole = next((j for j, high in enumerate(terms) if _multiple(high, x, n)), None)
+                if whole is not None:
+                    high = terms[whole]
+                    assert isinstance(high, Binary) and isinstance(high.left, Binary)
+                    terms[whole] = high.left.left
+                    del terms[k]
+                    return fold(_sum(terms))
+            case _:
+                pass
+    return e
+
+
+def _multiple(e: Expr, x: Expr, n: int) -> bool:
+    """Is it x / n * n, or the same of a remainder of x by a multiple of n (which has the same x % n)?"""
+    match e:
+        case Binary("*", Binary("/", y, Const(a), _), Const(b), _) if a == b == n:
+            return y == x or _remainder(y, x, n)
+        case _:
+            return False
+
+
+def _remainder(y: Expr, x: Expr, n: int) -> bool:
+    match y:
+        case Binary("%", z, Const(int() as m), _):
+            return z == x and m > 0 and m % n == 0
+        case _:
+            return False
+
+
+def _terms(e: Expr) -> list[Expr]:
+    if isinstance(e, Binary) and e.op == "+" and e.dtype == I32:
+        return [*_terms(e.left), *_terms(e.right)]
+    return [e]
+
+
+def _sum(terms: list[Expr]) -> Expr:
+    out, *rest = terms
+    for t in rest:
+        out = Binary("+", out, t, I32)
+    return out

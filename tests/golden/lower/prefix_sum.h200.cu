@@ -1,11 +1,25 @@
+__device__ __forceinline__ unsigned long long packed_f32(int number, float value)
+{
+    return (unsigned long long)number << 32 | __float_as_uint(value);
+}
+
+__device__ __forceinline__ float unpacked_f32(unsigned long long word)
+{
+    return __uint_as_float((unsigned int)word);
+}
+
+__device__ __forceinline__ int first_lane(bool here)
+{
+    const unsigned int lanes = __ballot_sync(0xffffffff, here);
+    return lanes ? __ffs(lanes) - 1 : 32;
+}
+
 extern "C" __global__ void __launch_bounds__(256)
 prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__restrict__ prefix_sum_tickets,
-        int *prefix_sum_state, float *prefix_sum_total, float *prefix_sum_through)
+        unsigned long long *prefix_sum_passed)
 {
-    __shared__ __align__(16) float S_SM[3840];
     __shared__ __align__(16) float A_SM[3840];
-    __shared__ __align__(16) float scan_f320[256];
-    __shared__ __align__(16) float scan_f321[256];
+    __shared__ __align__(16) float warps_f32[8];
     __shared__ float passed_f32[1];
     __shared__ int tile_prefix_sum[1];
     const int tid = threadIdx.x;
@@ -20,7 +34,6 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
     if (blk_i < 2) {
         // whole tiles
         // 1: (de-)comp( 3840 ) ( ^ ; ^ ) ( BLK.x )
-        __syncthreads();  // S_SM opens
         // 2: (de-)comp( ^ ) ( A:SM[1] ; S:SM[1] ) ( ^ )
         #pragma unroll
         for (int c_A_round = 0; c_A_round < 4; ++c_A_round) {
@@ -32,139 +45,97 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         float S_RM;
         S_RM = 0.0f;
         float mine = 0.0f;
+        float kept[15];
         __syncthreads();  // A_SM is filled
+        #pragma unroll
         for (int i_4 = 0; i_4 < 15; ++i_4) {
             const float point = A_SM[thr_i * 15 + i_4];
-            mine += point;
+            const float prefix = mine + point;
+            kept[i_4] = prefix;
+            mine = prefix;
         }
-        const int unit = thr_i;
-        scan_f320[unit] = mine;
-        __syncthreads();  // scan_f320 is filled
-        const float own = scan_f320[unit];
-        if (unit >= 1)
-            scan_f321[unit] = scan_f320[unit - 1] + own;
-        else
-            scan_f321[unit] = own;
-        __syncthreads();  // scan_f321 is filled
-        const float own_2 = scan_f321[unit];
-        if (unit >= 2)
-            scan_f320[unit] = scan_f321[unit - 2] + own_2;
-        else
-            scan_f320[unit] = own_2;
-        __syncthreads();  // scan_f320 is filled
-        const float own_3 = scan_f320[unit];
-        if (unit >= 4)
-            scan_f321[unit] = scan_f320[unit - 4] + own_3;
-        else
-            scan_f321[unit] = own_3;
-        __syncthreads();  // scan_f321 is filled
-        const float own_4 = scan_f321[unit];
-        if (unit >= 8)
-            scan_f320[unit] = scan_f321[unit - 8] + own_4;
-        else
-            scan_f320[unit] = own_4;
-        __syncthreads();  // scan_f320 is filled
-        const float own_5 = scan_f320[unit];
-        if (unit >= 16)
-            scan_f321[unit] = scan_f320[unit - 16] + own_5;
-        else
-            scan_f321[unit] = own_5;
-        __syncthreads();  // scan_f321 is filled
-        const float own_6 = scan_f321[unit];
-        if (unit >= 32)
-            scan_f320[unit] = scan_f321[unit - 32] + own_6;
-        else
-            scan_f320[unit] = own_6;
-        __syncthreads();  // scan_f320 is filled
-        const float own_7 = scan_f320[unit];
-        if (unit >= 64)
-            scan_f321[unit] = scan_f320[unit - 64] + own_7;
-        else
-            scan_f321[unit] = own_7;
-        __syncthreads();  // scan_f321 is filled
-        const float own_8 = scan_f321[unit];
-        if (unit >= 128)
-            scan_f320[unit] = scan_f321[unit - 128] + own_8;
-        else
-            scan_f320[unit] = own_8;
-        __syncthreads();  // scan_f320 is filled
-        const float before = unit > 0 ? scan_f320[unit - 1] : 0.0f;
-        const float total = scan_f320[255];
-        if (thr_i == 0) {
-            prefix_sum_total[blk_i] = total;
-            __threadfence();
-            prefix_sum_state[blk_i] = 1;
-        }
+        const int lane = tid % 32;
+        const float part = mine;
+        const float earlier = __shfl_up_sync(0xffffffff, part, 1);
+        const float part_2 = lane >= 1 ? earlier + part : part;
+        const float earlier_2 = __shfl_up_sync(0xffffffff, part_2, 2);
+        const float part_3 = lane >= 2 ? earlier_2 + part_2 : part_2;
+        const float earlier_3 = __shfl_up_sync(0xffffffff, part_3, 4);
+        const float part_4 = lane >= 4 ? earlier_3 + part_3 : part_3;
+        const float earlier_4 = __shfl_up_sync(0xffffffff, part_4, 8);
+        const float part_5 = lane >= 8 ? earlier_4 + part_4 : part_4;
+        const float earlier_5 = __shfl_up_sync(0xffffffff, part_5, 16);
+        const float part_6 = lane >= 16 ? earlier_5 + part_5 : part_5;
+        const float before = __shfl_up_sync(0xffffffff, part_6, 1);
+        const float before_2 = lane > 0 ? before : 0.0f;
+        const int warp = tid / 32;
+        if (lane == 31)
+            warps_f32[warp] = part_6;
+        __syncthreads();  // warps_f32 is filled
+        const float sums = lane < 8 ? warps_f32[lane] : 0.0f;
+        const float earlier_6 = __shfl_up_sync(0xffffffff, sums, 1);
+        const float part_7 = lane >= 1 ? earlier_6 + sums : sums;
+        const float earlier_7 = __shfl_up_sync(0xffffffff, part_7, 2);
+        const float part_8 = lane >= 2 ? earlier_7 + part_7 : part_7;
+        const float earlier_8 = __shfl_up_sync(0xffffffff, part_8, 4);
+        const float part_9 = lane >= 4 ? earlier_8 + part_8 : part_8;
+        const float total = __shfl_sync(0xffffffff, part_9, 7);
+        const float earlier_9 = __shfl_sync(0xffffffff, part_9, warp - 1);
+        const float before_3 = warp > 0 ? earlier_9 + before_2 : before_2;
+        if (thr_i == 0)
+            *(volatile unsigned long long *)&prefix_sum_passed[blk_i] = packed_f32(1, total);
         if (thr_i < 32) {
-            float before_2 = 0.0f;
+            float before_4 = 0.0f;
             int last = blk_i - 1;
             while (last >= 0) {
                 const int j = last - thr_i;
-                int state = 2;
-                float value = 0.0f;
+                unsigned long long word = packed_f32(2, 0.0f);
                 if (j >= 0) {
-                    while (*(volatile const int *)&prefix_sum_state[j] == 0) {}
-                    state = *(volatile const int *)&prefix_sum_state[j];
-                    __threadfence();
-                    if (state == 2)
-                        value = *(volatile const float *)&prefix_sum_through[j];
-                    else
-                        value = *(volatile const float *)&prefix_sum_total[j];
+                    word = *(volatile const unsigned long long *)&prefix_sum_passed[j];
+                    while ((int)(word >> 32) == 0)
+                        word = *(volatile const unsigned long long *)&prefix_sum_passed[j];
                 }
-                const int nearest = state == 2 ? thr_i : 32;
-                const int nearest_2 = __shfl_xor_sync(0xffffffff, nearest, 1);
-                const int nearest_3 = min(nearest, nearest_2);
-                const int nearest_4 = __shfl_xor_sync(0xffffffff, nearest_3, 2);
-                const int nearest_5 = min(nearest_3, nearest_4);
-                const int nearest_6 = __shfl_xor_sync(0xffffffff, nearest_5, 4);
-                const int nearest_7 = min(nearest_5, nearest_6);
-                const int nearest_8 = __shfl_xor_sync(0xffffffff, nearest_7, 8);
-                const int nearest_9 = min(nearest_7, nearest_8);
-                const int nearest_10 = __shfl_xor_sync(0xffffffff, nearest_9, 16);
-                const int nearest_11 = min(nearest_9, nearest_10);
-                if (thr_i > nearest_11)
-                    value = 0.0f;
-                const float parts = value;
+                const float value = unpacked_f32(word);
+                const int nearest = first_lane((int)(word >> 32) == 2);
+                const float parts = thr_i <= nearest ? value : 0.0f;
                 const float parts_2 = __shfl_xor_sync(0xffffffff, parts, 1);
-                const float parts_3 = parts + parts_2;
+                const float parts_3 = parts_2 + parts;
                 const float parts_4 = __shfl_xor_sync(0xffffffff, parts_3, 2);
-                const float parts_5 = parts_3 + parts_4;
+                const float parts_5 = parts_4 + parts_3;
                 const float parts_6 = __shfl_xor_sync(0xffffffff, parts_5, 4);
-                const float parts_7 = parts_5 + parts_6;
+                const float parts_7 = parts_6 + parts_5;
                 const float parts_8 = __shfl_xor_sync(0xffffffff, parts_7, 8);
-                const float parts_9 = parts_7 + parts_8;
+                const float parts_9 = parts_8 + parts_7;
                 const float parts_10 = __shfl_xor_sync(0xffffffff, parts_9, 16);
-                const float parts_11 = parts_9 + parts_10;
-                before_2 = parts_11 + before_2;
-                last = nearest_11 < 32 ? -1 : last - 32;
+                const float parts_11 = parts_10 + parts_9;
+                before_4 = parts_11 + before_4;
+                last = nearest < 32 ? -1 : last - 32;
             }
             if (thr_i == 0) {
-                prefix_sum_through[blk_i] = before_2 + total;
-                __threadfence();
-                prefix_sum_state[blk_i] = 2;
-                passed_f32[0] = before_2;
+                *(volatile unsigned long long *)&prefix_sum_passed[blk_i] = packed_f32(2, before_4 + total);
+                passed_f32[0] = before_4;
             }
         }
         __syncthreads();  // passed_f32 is filled
         const float passed = passed_f32[0];
         const float carry = S_RM + passed;
-        mine = carry + before;
+        mine = carry + before_3;
+        #pragma unroll
         for (int i_4 = 0; i_4 < 15; ++i_4) {
-            const float held = mine;
-            const float point_2 = A_SM[thr_i * 15 + i_4];
-            const float prefix = held + point_2;
-            mine = prefix;
-            S_SM[thr_i * 15 + i_4] = prefix;
+            const float prefix_2 = mine + kept[i_4];
+            A_SM[thr_i * 15 + i_4] = prefix_2;
         }
         S_RM = carry + total;
-        __syncthreads();  // S_SM is complete
-        for (int m_S_SM_round = 0; m_S_SM_round < 15; ++m_S_SM_round)
-            S[blk_i * 3840 + (tid + m_S_SM_round * 256) / 15 * 15 + (tid + m_S_SM_round * 256) % 15] =
-                    S_SM[m_S_SM_round * 256 + tid];
+        __syncthreads();  // A_SM is complete
+        #pragma unroll
+        for (int m_S_SM_round = 0; m_S_SM_round < 4; ++m_S_SM_round) {
+            if (m_S_SM_round * 256 + tid < 960)
+                *(float4 *)&S[blk_i * 3840 + m_S_SM_round * 1024 + tid * 4] =
+                        *(const float4 *)&A_SM[m_S_SM_round * 1024 + tid * 4];
+        }
     } else {
         // tiles cut by the edge
         // 1: (de-)comp( 3840 ) ( ^ ; ^ ) ( BLK.x )
-        __syncthreads();  // S_SM opens
         // 2: (de-)comp( ^ ) ( A:SM[1] ; S:SM[1] ) ( ^ )
         #pragma unroll
         for (int c_A_round_2 = 0; c_A_round_2 < 15; ++c_A_round_2)
@@ -174,141 +145,95 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         float S_RM;
         S_RM = 0.0f;
         float mine_2 = 0.0f;
+        float kept_2[15];
         __syncthreads();  // A_SM is filled
+        #pragma unroll
         for (int i_4 = 0; i_4 < 15; ++i_4) {
             if (blk_i * 3840 + thr_i * 15 + i_4 < 10007) {
-                const float point_3 = A_SM[thr_i * 15 + i_4];
-                mine_2 += point_3;
+                const float point_2 = A_SM[thr_i * 15 + i_4];
+                const float prefix_3 = mine_2 + point_2;
+                kept_2[i_4] = prefix_3;
+                mine_2 = prefix_3;
             }
         }
-        const int unit_2 = thr_i;
-        scan_f320[unit_2] = mine_2;
-        __syncthreads();  // scan_f320 is filled
-        const float own_9 = scan_f320[unit_2];
-        if (unit_2 >= 1)
-            scan_f321[unit_2] = scan_f320[unit_2 - 1] + own_9;
-        else
-            scan_f321[unit_2] = own_9;
-        __syncthreads();  // scan_f321 is filled
-        const float own_10 = scan_f321[unit_2];
-        if (unit_2 >= 2)
-            scan_f320[unit_2] = scan_f321[unit_2 - 2] + own_10;
-        else
-            scan_f320[unit_2] = own_10;
-        __syncthreads();  // scan_f320 is filled
-        const float own_11 = scan_f320[unit_2];
-        if (unit_2 >= 4)
-            scan_f321[unit_2] = scan_f320[unit_2 - 4] + own_11;
-        else
-            scan_f321[unit_2] = own_11;
-        __syncthreads();  // scan_f321 is filled
-        const float own_12 = scan_f321[unit_2];
-        if (unit_2 >= 8)
-            scan_f320[unit_2] = scan_f321[unit_2 - 8] + own_12;
-        else
-            scan_f320[unit_2] = own_12;
-        __syncthreads();  // scan_f320 is filled
-        const float own_13 = scan_f320[unit_2];
-        if (unit_2 >= 16)
-            scan_f321[unit_2] = scan_f320[unit_2 - 16] + own_13;
-        else
-            scan_f321[unit_2] = own_13;
-        __syncthreads();  // scan_f321 is filled
-        const float own_14 = scan_f321[unit_2];
-        if (unit_2 >= 32)
-            scan_f320[unit_2] = scan_f321[unit_2 - 32] + own_14;
-        else
-            scan_f320[unit_2] = own_14;
-        __syncthreads();  // scan_f320 is filled
-        const float own_15 = scan_f320[unit_2];
-        if (unit_2 >= 64)
-            scan_f321[unit_2] = scan_f320[unit_2 - 64] + own_15;
-        else
-            scan_f321[unit_2] = own_15;
-        __syncthreads();  // scan_f321 is filled
-        const float own_16 = scan_f321[unit_2];
-        if (unit_2 >= 128)
-            scan_f320[unit_2] = scan_f321[unit_2 - 128] + own_16;
-        else
-            scan_f320[unit_2] = own_16;
-        __syncthreads();  // scan_f320 is filled
-        const float before_3 = unit_2 > 0 ? scan_f320[unit_2 - 1] : 0.0f;
-        const float total_2 = scan_f320[255];
-        if (thr_i == 0) {
-            prefix_sum_total[blk_i] = total_2;
-            __threadfence();
-            prefix_sum_state[blk_i] = 1;
-        }
+        const int lane_2 = tid % 32;
+        const float part_10 = mine_2;
+        const float earlier_10 = __shfl_up_sync(0xffffffff, part_10, 1);
+        const float part_11 = lane_2 >= 1 ? earlier_10 + part_10 : part_10;
+        const float earlier_11 = __shfl_up_sync(0xffffffff, part_11, 2);
+        const float part_12 = lane_2 >= 2 ? earlier_11 + part_11 : part_11;
+        const float earlier_12 = __shfl_up_sync(0xffffffff, part_12, 4);
+        const float part_13 = lane_2 >= 4 ? earlier_12 + part_12 : part_12;
+        const float earlier_13 = __shfl_up_sync(0xffffffff, part_13, 8);
+        const float part_14 = lane_2 >= 8 ? earlier_13 + part_13 : part_13;
+        const float earlier_14 = __shfl_up_sync(0xffffffff, part_14, 16);
+        const float part_15 = lane_2 >= 16 ? earlier_14 + part_14 : part_14;
+        const float before_5 = __shfl_up_sync(0xffffffff, part_15, 1);
+        const float before_6 = lane_2 > 0 ? before_5 : 0.0f;
+        const int warp_2 = tid / 32;
+        if (lane_2 == 31)
+            warps_f32[warp_2] = part_15;
+        __syncthreads();  // warps_f32 is filled
+        const float sums_2 = lane_2 < 8 ? warps_f32[lane_2] : 0.0f;
+        const float earlier_15 = __shfl_up_sync(0xffffffff, sums_2, 1);
+        const float part_16 = lane_2 >= 1 ? earlier_15 + sums_2 : sums_2;
+        const float earlier_16 = __shfl_up_sync(0xffffffff, part_16, 2);
+        const float part_17 = lane_2 >= 2 ? earlier_16 + part_16 : part_16;
+        const float earlier_17 = __shfl_up_sync(0xffffffff, part_17, 4);
+        const float part_18 = lane_2 >= 4 ? earlier_17 + part_17 : part_17;
+        const float total_2 = __shfl_sync(0xffffffff, part_18, 7);
+        const float earlier_18 = __shfl_sync(0xffffffff, part_18, warp_2 - 1);
+        const float before_7 = warp_2 > 0 ? earlier_18 + before_6 : before_6;
+        if (thr_i == 0)
+            *(volatile unsigned long long *)&prefix_sum_passed[blk_i] = packed_f32(1, total_2);
         if (thr_i < 32) {
-            float before_4 = 0.0f;
+            float before_8 = 0.0f;
             int last_2 = blk_i - 1;
             while (last_2 >= 0) {
                 const int j_2 = last_2 - thr_i;
-                int state_2 = 2;
-                float value_2 = 0.0f;
+                unsigned long long word_2 = packed_f32(2, 0.0f);
                 if (j_2 >= 0) {
-                    while (*(volatile const int *)&prefix_sum_state[j_2] == 0) {}
-                    state_2 = *(volatile const int *)&prefix_sum_state[j_2];
-                    __threadfence();
-                    if (state_2 == 2)
-                        value_2 = *(volatile const float *)&prefix_sum_through[j_2];
-                    else
-                        value_2 = *(volatile const float *)&prefix_sum_total[j_2];
+                    word_2 = *(volatile const unsigned long long *)&prefix_sum_passed[j_2];
+                    while ((int)(word_2 >> 32) == 0)
+                        word_2 = *(volatile const unsigned long long *)&prefix_sum_passed[j_2];
                 }
-                const int nearest_12 = state_2 == 2 ? thr_i : 32;
-                const int nearest_13 = __shfl_xor_sync(0xffffffff, nearest_12, 1);
-                const int nearest_14 = min(nearest_12, nearest_13);
-                const int nearest_15 = __shfl_xor_sync(0xffffffff, nearest_14, 2);
-                const int nearest_16 = min(nearest_14, nearest_15);
-                const int nearest_17 = __shfl_xor_sync(0xffffffff, nearest_16, 4);
-                const int nearest_18 = min(nearest_16, nearest_17);
-                const int nearest_19 = __shfl_xor_sync(0xffffffff, nearest_18, 8);
-                const int nearest_20 = min(nearest_18, nearest_19);
-                const int nearest_21 = __shfl_xor_sync(0xffffffff, nearest_20, 16);
-                const int nearest_22 = min(nearest_20, nearest_21);
-                if (thr_i > nearest_22)
-                    value_2 = 0.0f;
-                const float parts_12 = value_2;
+                const float value_2 = unpacked_f32(word_2);
+                const int nearest_2 = first_lane((int)(word_2 >> 32) == 2);
+                const float parts_12 = thr_i <= nearest_2 ? value_2 : 0.0f;
                 const float parts_13 = __shfl_xor_sync(0xffffffff, parts_12, 1);
-                const float parts_14 = parts_12 + parts_13;
+                const float parts_14 = parts_13 + parts_12;
                 const float parts_15 = __shfl_xor_sync(0xffffffff, parts_14, 2);
-                const float parts_16 = parts_14 + parts_15;
+                const float parts_16 = parts_15 + parts_14;
                 const float parts_17 = __shfl_xor_sync(0xffffffff, parts_16, 4);
-                const float parts_18 = parts_16 + parts_17;
+                const float parts_18 = parts_17 + parts_16;
                 const float parts_19 = __shfl_xor_sync(0xffffffff, parts_18, 8);
-                const float parts_20 = parts_18 + parts_19;
+                const float parts_20 = parts_19 + parts_18;
                 const float parts_21 = __shfl_xor_sync(0xffffffff, parts_20, 16);
-                const float parts_22 = parts_20 + parts_21;
-                before_4 = parts_22 + before_4;
-                last_2 = nearest_22 < 32 ? -1 : last_2 - 32;
+                const float parts_22 = parts_21 + parts_20;
+                before_8 = parts_22 + before_8;
+                last_2 = nearest_2 < 32 ? -1 : last_2 - 32;
             }
             if (thr_i == 0) {
-                prefix_sum_through[blk_i] = before_4 + total_2;
-                __threadfence();
-                prefix_sum_state[blk_i] = 2;
-                passed_f32[0] = before_4;
+                *(volatile unsigned long long *)&prefix_sum_passed[blk_i] = packed_f32(2, before_8 + total_2);
+                passed_f32[0] = before_8;
             }
         }
         __syncthreads();  // passed_f32 is filled
         const float passed_2 = passed_f32[0];
         const float carry_2 = S_RM + passed_2;
-        mine_2 = carry_2 + before_3;
+        mine_2 = carry_2 + before_7;
+        #pragma unroll
         for (int i_4 = 0; i_4 < 15; ++i_4) {
             if (blk_i * 3840 + thr_i * 15 + i_4 < 10007) {
-                const float held_2 = mine_2;
-                const float point_4 = A_SM[thr_i * 15 + i_4];
-                const float prefix_2 = held_2 + point_4;
-                mine_2 = prefix_2;
-                S_SM[thr_i * 15 + i_4] = prefix_2;
+                const float prefix_4 = mine_2 + kept_2[i_4];
+                A_SM[thr_i * 15 + i_4] = prefix_4;
             }
         }
         S_RM = carry_2 + total_2;
-        __syncthreads();  // S_SM is complete
+        __syncthreads();  // A_SM is complete
         for (int m_S_SM_round_2 = 0; m_S_SM_round_2 < 15; ++m_S_SM_round_2) {
-            if (blk_i * 3840 + (tid + m_S_SM_round_2 * 256) / 15 * 15 + (tid +
-                    m_S_SM_round_2 * 256) % 15 < 10007)
-                S[blk_i * 3840 + (tid + m_S_SM_round_2 * 256) / 15 * 15 + (tid +
-                        m_S_SM_round_2 * 256) % 15] = S_SM[m_S_SM_round_2 * 256 + tid];
+            if (blk_i * 3840 + (tid + m_S_SM_round_2 * 256) < 10007)
+                S[blk_i * 3840 + m_S_SM_round_2 * 256 + tid] = A_SM[m_S_SM_round_2 * 256 + tid];
         }
     }
 }

@@ -1,0 +1,82 @@
+"""Results that wait in shared memory are stored by all threads together: neighbours side by side, wide."""
+
+from dataclasses import replace
+
+from mdh.ir.affine import Affine
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr
+from mdh.ir.kernel import Buf, Move, Store
+from mdh.ir.program import DimKind, Output
+from mdh.lower.finish import stated_width, stored
+from mdh.lower.levels import Guard
+from mdh.lower.nest import Nest, Region, Scope, dm_buf
+
+VECTOR_BYTES = 16
+
+
+def at_coordinates(nest: Nest, region: Region, coordinates: tuple[Expr, ...], scope: Scope) -> Scope:
+    """`scope` where the region's variables are the digits of its element at `coordinates`."""
+    values = dict(scope.values)
+    for axis, extent, c in zip(region.axes, region.bufs[0].shape, coordinates, strict=True):
+        for var, radix in axis:
+            parts = nest.levels.of_var(var).parts
+            digit = c if radix == 1 else Binary("/", c, Const(radix, I32), I32)
+            values[var] = digit if radix * parts >= extent else Binary("%", digit, Const(parts, I32), I32)
+    return replace(scope, values=values)
+
+
+def width(nest: Nest, region: Region, scope: Scope) -> int:
+    """Elements that one access may store: they lie together on both sides, aligned, and exist together."""
+    fold = nest.folds[region.fold]
+    outermost = next(r for r in nest.regions if r.fold == region.fold) is region
+    if fold.op is not None or not outermost or not region.axes:
+        return 1
+    return min(_width(nest, region, o, b, scope) for o, b in zip(fold.outputs, region.bufs, strict=True))
+
+
+def wide_stores(
+    nest: Nest, region: Region, coordinates: tuple[Expr, ...], lanes: int, scope: Scope
+) -> list[Move]:
+    """The `lanes` elements of each output from `coordinates` on; `scope` is the one there."""
+    out = []
+    for o, b in zip(nest.folds[region.fold].outputs, region.bufs, strict=True):
+        where = tuple(nest.translate(e, scope) for e in o.index)
+        hints = stored(nest, Store(o.buffer, where, Const(0, b.dtype)))
+        out.append(Move(o.buffer, where, b.name, coordinates, lanes, cache=hints.cache))
+    return out
+
+
+def kept_guards(nest: Nest, scope: Scope) -> list[Guard]:
+    """Those that say whether an element of the output exists."""
+    kept = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is not DimKind.PW)
+    return nest.guards(scope, kept)
+
+
+def _width(nest: Nest, region: Region, o: Output, buf: Buf, scope: Scope) -> int:
+    access = nest.access(o.index)
+    memory = dm_buf(nest.buffers[o.buffer], readonly=False)
+    if access is None or buf.dtype != memory.dtype or buf.swizzle or buf.strides[-1] != 1:
+        return 1
+    *others, last = (nest.over_levels(e) for e in access)
+    mine = frozenset(v for v, _ in region.axes[-1])
+    if not mine or any(e.names & mine for e in others) or not _dense(last, region):
+        return 1
+    rows = [*memory.strides[:-1], *buf.strides[:-1], buf.shape[-1], *_starts(last, mine)]
+    for g in kept_guards(nest, scope):
+        if g.offset.names & mine:
+            if not _dense(g.offset, region):
+                return 1
+            rows += [g.bound, *_starts(g.offset, mine)]
+    lanes = min(VECTOR_BYTES // buf.dtype.bytes, stated_width(nest, o.buffer) or VECTOR_BYTES)
+    while lanes > 1 and any(n % lanes for n in rows):
+        lanes //= 2
+    return lanes
+
+
+def _dense(e: Affine, region: Region) -> bool:
+    """One step along the region's last dim is a step of 1."""
+    return all(e.coefficient(v) == radix for v, radix in region.axes[-1])
+
+
+def _starts(e: Affine, mine: frozenset[str]) -> list[int]:
+    return [e.const, *(c for v, c in e.terms if v not in mine)]
