@@ -8,8 +8,8 @@ work-group and `thread_id` never occurs.
 Calls beyond math.h: `block_id`, `thread_id`; of all lanes of a warp: `shfl_xor(value, mask)`,
 `shfl_up(value, delta)`, `shfl(value, lane)` (the lane counts modulo a warp), `first_lane(cond)`, the least
 lane where it holds, 32 where it holds nowhere; `packed(number, value)`, a word of 64 bits with a number above
-a value of up to 32 bits, and `unpacked(word)`, that value; `cluster_rank()`, `peer(load, rank)` (an element in
-the shared memory of another block of the cluster); the integer functions `imin`, `imax` (arguments without
+a value of up to 32 bits, and `unpacked(word)`, that value; `cluster_rank()`, `peer(load, rank)` (an element
+in the shared memory of another block of the cluster); the integer functions `imin`, `imax` (arguments without
 side effects).
 Index arithmetic: an operation of type I64 may have an I32 operand (C converts it), an I32 Let or index an I64
 value that fits.

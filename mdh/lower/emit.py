@@ -269,9 +269,8 @@ def update(nest: Nest, f: int, region: Region, values: tuple[Expr, ...], scope: 
     held = [nest.fresh(f"h_{region.bufs[0].name}{c or ''}") for c in range(len(values))]
     out.extend(Let(n, e, t) for n, e, t in zip(held, earlier, fold.types, strict=True))
     state = tuple(Var(n, t) for n, t in zip(held, fold.types, strict=True))
-    # GPUs compare positions, too: their units walk the points in steps; and so does what combines the parts
-    # of several blocks, whose points may lie between one another
-    counted = nest.cpu and not any(loads(fold.values[1]))
+    # what combines the parts of several units compares positions, too: their points lie between one another
+    counted = not any(loads(fold.values[1]))
     known = counted and fold.starts[0] is not None and in_order(nest, region)
     new = follow(fold, state, later) if known else combine(fold, state, later)
     out.extend(Store(b.name, index, e) for b, e in zip(region.bufs, new, strict=True))

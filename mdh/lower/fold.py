@@ -54,13 +54,16 @@ def _fold(stage: Stage, r: Result) -> Fold:
         return Fold(r.op, values, r.starts, r.types, r.outputs, components, r.exclusive, term.factor)
     position, dtype = _position(stage)
     start: Expr | None = None if r.starts[0] is None else Const(-1, dtype)
+    # a payload that is the position, and starts like it, is not carried twice
+    same = [k for k, v in enumerate(r.values) if k and v == position and r.starts[k] == start is not None]
+    rest = [k for k in range(1, len(r.values)) if k not in same]
     return Fold(
         r.op,
-        (r.values[0], position, *r.values[1:]),
-        (r.starts[0], start, *r.starts[1:]),
-        (r.types[0], dtype, *r.types[1:]),
+        (r.values[0], position, *(r.values[k] for k in rest)),
+        (r.starts[0], start, *(r.starts[k] for k in rest)),
+        (r.types[0], dtype, *(r.types[k] for k in rest)),
         r.outputs,
-        (0, *range(2, len(r.values) + 1)),
+        (0, *(1 if k in same else 2 + rest.index(k) for k in range(1, len(r.values)))),
         r.exclusive,
     )
 

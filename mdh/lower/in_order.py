@@ -6,14 +6,14 @@ from mdh.lower.order import Loop
 
 
 def in_order(nest: Nest, region: Region) -> bool:
-    """The loops inside the region walk the reduction dims as C does.
+    """The loops inside the region walk the reduction dims as C does, in each unit.
 
-    Lanes do not count: each has accumulators of its own. The position of a point is a number with the loops'
-    variables as digits; it grows from point to point if each digit weighs more than the inner ones reach.
+    A CPU's lanes do not count: each has accumulators of its own. The position of a point is a number with the
+    loops' variables as digits; it grows from point to point if each digit weighs more than inner ones reach.
     """
     reach = 0
     for item in reversed(nest.items[region.opens :]):
-        if not isinstance(item, Loop) or item.lanes:
+        if not isinstance(item, Loop) or (item.lanes and nest.cpu):
             continue
         level = item.level
         if nest.stage.dims[level.dim].kind is DimKind.CC:

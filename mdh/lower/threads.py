@@ -4,14 +4,15 @@ Source: language.md section 5: lanes of a warp `shuffle`, warps or threads of a 
 """
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.kernel import Buf, If, Let, Space, Stmt, Store
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
-from mdh.lower.finish import bind
-from mdh.lower.fold import Fold, combine
+from mdh.lower.finish import bind, named
+from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.levels import THREADED, Level
 from mdh.lower.nest import Nest, conjunction
 
@@ -93,10 +94,17 @@ def _at_warp(nest: Nest, d: Digit) -> tuple[Digit | None, Digit | None]:
 
 
 def _shuffle(nest: Nest, fold: Fold, d: Digit, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
-    """Butterfly: after it every lane of the group holds the whole."""
+    return _butterfly(nest, fold, d.stride, d.stride * d.parts, state, out)
+
+
+def _butterfly(
+    nest: Nest, fold: Fold, first: int, stop: int, state: tuple[Expr, ...], out: list[Stmt]
+) -> tuple[Expr, ...]:
+    """Lanes at distances `first`, twice that, … below `stop` exchange and combine: after it every lane of the
+    group holds the whole, the lowest one in the order of the lanes."""
     state = bind(nest, "part", state, out)
-    offset = d.stride
-    while offset < d.stride * d.parts:
+    offset = first
+    while offset < stop:
         other: tuple[Expr, ...] = tuple(
             Call("shfl_xor", (e, Const(offset, I32)), t) for e, t in zip(state, fold.types, strict=True)
         )
@@ -113,16 +121,15 @@ def _compares(fold: Fold) -> bool:
 def _shared(
     nest: Nest, fold: Fold, digits: list[Digit], done: list[Digit], state: tuple[Expr, ...], out: list[Stmt]
 ) -> tuple[Expr, ...]:
-    """A tree in shared memory over the units of `digits`; lanes already combined send one value."""
-    parts = 1
-    for d in digits:
-        parts *= d.parts
-    lanes = 1
-    for d in done:
-        lanes *= d.parts
+    """The units of `digits` meet in shared memory, where lanes already combined send one value: warps are
+    read by every warp and combined by shuffles once more, other units combine in a tree."""
+    parts = prod(d.parts for d in digits)
+    lanes = prod(d.parts for d in done)
     groups = nest.threads // parts // lanes
     unit = _number([(d.value, d.parts) for d in digits])
     group = other_threads(nest, [*digits, *done])
+    if lanes == WARP:
+        return _over_warps(nest, fold, unit, parts, group, groups, state, out)
     rows = tuple(_scratch(nest, c, t, parts, groups) for c, t in enumerate(fold.types))
     sender = conjunction([Binary("==", d.value, Const(0, I32), I32) for d in done])
     u = nest.fresh("unit")
@@ -139,6 +146,29 @@ def _shared(
         half //= 2
     first = (Const(0, I32), group)
     return bind(nest, "whole", tuple(Load(r.name, first, r.dtype) for r in rows), out)
+
+
+def _over_warps(
+    nest: Nest, fold: Fold, unit: Expr, parts: int, group: Expr, groups: int, state: tuple[Expr, ...],
+    out: list[Stmt],
+) -> tuple[Expr, ...]:  # fmt: skip
+    """Each warp leaves its part; the lanes of every warp read those of its group, one each, and combine them:
+    the block meets once."""
+    rows = tuple(
+        nest.declare(Buf(f"meet_{t.name}{c or ''}", Space.SM, t, (groups, parts), (parts, 1), align=16))
+        for c, t in enumerate(fold.types)
+    )
+    lane = named(nest, "lane", I32, Binary("%", Var(nest.tid), Const(WARP, I32), I32), out)
+    sends = Binary("==", lane, Const(0, I32), I32)
+    own = (group, unit)
+    out.append(If(sends, tuple(Store(r.name, own, e) for r, e in zip(rows, state, strict=True))))
+    full = parts & (parts - 1) == 0
+    place: Expr = lane if parts == WARP or not full else Binary("%", lane, Const(parts, I32), I32)
+    read: tuple[Expr, ...] = tuple(Load(r.name, (group, place), r.dtype) for r in rows)
+    if not full:
+        there = Binary("<", lane, Const(parts, I32), I32)
+        read = tuple(Select(there, e, c, e.dtype) for e, c in zip(read, identity(fold), strict=True))
+    return _butterfly(nest, fold, 1, parts, read, out)
 
 
 def _tree_level(
