@@ -16,7 +16,6 @@ void row_argmax_kernel(__global const float *restrict A, __global float *restric
     #pragma unroll
     for (int i = 0; i < 8; ++i)
         best_RM_pos[i] = 2147483647;
-    __attribute__((aligned(16))) int best_RM_value1[8] = {0};
     for (int j_2 = 0; j_2 < 12; ++j_2) {
         // 2: (de-)comp( ^, 8 ) ( ^ ; ^, ^ ) ( ^, ^ )
         // 3: (de-)comp( ^, 1 ) ( ^ ; ^, ^ ) ( ^, VEC.x )
@@ -24,17 +23,12 @@ void row_argmax_kernel(__global const float *restrict A, __global float *restric
         v_best_RM_v = *(__global const float8_u *)&A[(long)blk_i * 101 + j_2 * 8];
         int8 v_best_RM1_v;
         v_best_RM1_v = j_2 * 8 + (int8)(0, 1, 2, 3, 4, 5, 6, 7);
-        int8 v_best_RM2_v;
-        v_best_RM2_v = j_2 * 8 + (int8)(0, 1, 2, 3, 4, 5, 6, 7);
         float8 h_best_RM_v;
         h_best_RM_v = *(const float8_u *)&best_RM[0];
         int8 h_best_RM1_v;
         h_best_RM1_v = *(const int8_u *)&best_RM_pos[0];
-        int8 h_best_RM2_v;
-        h_best_RM2_v = *(const int8_u *)&best_RM_value1[0];
         *(float8_u *)&best_RM[0] = v_best_RM_v > h_best_RM_v ? v_best_RM_v : h_best_RM_v;
         *(int8_u *)&best_RM_pos[0] = v_best_RM_v > h_best_RM_v ? v_best_RM1_v : h_best_RM1_v;
-        *(int8_u *)&best_RM_value1[0] = v_best_RM_v > h_best_RM_v ? v_best_RM2_v : h_best_RM2_v;
     }
     {
         // 2: (de-)comp( ^, 8 ) ( ^ ; ^, ^ ) ( ^, ^ )
@@ -43,54 +37,38 @@ void row_argmax_kernel(__global const float *restrict A, __global float *restric
         for (int vec_j = 0; vec_j < 5; ++vec_j) {
             const float v_best_RM_2 = A[(long)blk_i * 101 + vec_j + 96];
             const int v_best_RM1_2 = vec_j + 96;
-            const int v_best_RM2_2 = vec_j + 96;
             const float h_best_RM_2 = best_RM[vec_j];
             const int h_best_RM1_2 = best_RM_pos[vec_j];
-            const int h_best_RM2_2 = best_RM_value1[vec_j];
             best_RM[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM_2 : h_best_RM_2;
             best_RM_pos[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM1_2 : h_best_RM1_2;
-            best_RM_value1[vec_j] = v_best_RM_2 > h_best_RM_2 ? v_best_RM2_2 : h_best_RM2_2;
         }
     }
     __attribute__((aligned(16))) float best_RM_lanes[8];
     *(float8_u *)&best_RM_lanes[0] = *(const float8_u *)&best_RM[0];
     __attribute__((aligned(16))) int best_RM_pos_lanes[8];
     *(int8_u *)&best_RM_pos_lanes[0] = *(const int8_u *)&best_RM_pos[0];
-    __attribute__((aligned(16))) int best_RM_value1_lanes[8];
-    *(int8_u *)&best_RM_value1_lanes[0] = *(const int8_u *)&best_RM_value1[0];
     const float sum = best_RM_lanes[1] > best_RM_lanes[0] || (best_RM_lanes[1] == best_RM_lanes[0] &&
             best_RM_pos_lanes[1] < best_RM_pos_lanes[0]) ? best_RM_lanes[1] : best_RM_lanes[0];
     const int sum_2 = best_RM_lanes[1] > best_RM_lanes[0] || (best_RM_lanes[1] == best_RM_lanes[0] &&
             best_RM_pos_lanes[1] < best_RM_pos_lanes[0]) ? best_RM_pos_lanes[1] : best_RM_pos_lanes[0];
-    const int sum_3 = best_RM_lanes[1] > best_RM_lanes[0] || (best_RM_lanes[1] == best_RM_lanes[0] &&
-            best_RM_pos_lanes[1] < best_RM_pos_lanes[0]) ? best_RM_value1_lanes[1] : best_RM_value1_lanes[0];
-    const float sum_4 = best_RM_lanes[3] > best_RM_lanes[2] || (best_RM_lanes[3] == best_RM_lanes[2] &&
+    const float sum_3 = best_RM_lanes[3] > best_RM_lanes[2] || (best_RM_lanes[3] == best_RM_lanes[2] &&
             best_RM_pos_lanes[3] < best_RM_pos_lanes[2]) ? best_RM_lanes[3] : best_RM_lanes[2];
-    const int sum_5 = best_RM_lanes[3] > best_RM_lanes[2] || (best_RM_lanes[3] == best_RM_lanes[2] &&
+    const int sum_4 = best_RM_lanes[3] > best_RM_lanes[2] || (best_RM_lanes[3] == best_RM_lanes[2] &&
             best_RM_pos_lanes[3] < best_RM_pos_lanes[2]) ? best_RM_pos_lanes[3] : best_RM_pos_lanes[2];
-    const int sum_6 = best_RM_lanes[3] > best_RM_lanes[2] || (best_RM_lanes[3] == best_RM_lanes[2] &&
-            best_RM_pos_lanes[3] < best_RM_pos_lanes[2]) ? best_RM_value1_lanes[3] : best_RM_value1_lanes[2];
-    const float sum_7 = best_RM_lanes[5] > best_RM_lanes[4] || (best_RM_lanes[5] == best_RM_lanes[4] &&
+    const float sum_5 = best_RM_lanes[5] > best_RM_lanes[4] || (best_RM_lanes[5] == best_RM_lanes[4] &&
             best_RM_pos_lanes[5] < best_RM_pos_lanes[4]) ? best_RM_lanes[5] : best_RM_lanes[4];
-    const int sum_8 = best_RM_lanes[5] > best_RM_lanes[4] || (best_RM_lanes[5] == best_RM_lanes[4] &&
+    const int sum_6 = best_RM_lanes[5] > best_RM_lanes[4] || (best_RM_lanes[5] == best_RM_lanes[4] &&
             best_RM_pos_lanes[5] < best_RM_pos_lanes[4]) ? best_RM_pos_lanes[5] : best_RM_pos_lanes[4];
-    const int sum_9 = best_RM_lanes[5] > best_RM_lanes[4] || (best_RM_lanes[5] == best_RM_lanes[4] &&
-            best_RM_pos_lanes[5] < best_RM_pos_lanes[4]) ? best_RM_value1_lanes[5] : best_RM_value1_lanes[4];
-    const float sum_10 = best_RM_lanes[7] > best_RM_lanes[6] || (best_RM_lanes[7] == best_RM_lanes[6] &&
+    const float sum_7 = best_RM_lanes[7] > best_RM_lanes[6] || (best_RM_lanes[7] == best_RM_lanes[6] &&
             best_RM_pos_lanes[7] < best_RM_pos_lanes[6]) ? best_RM_lanes[7] : best_RM_lanes[6];
-    const int sum_11 = best_RM_lanes[7] > best_RM_lanes[6] || (best_RM_lanes[7] == best_RM_lanes[6] &&
+    const int sum_8 = best_RM_lanes[7] > best_RM_lanes[6] || (best_RM_lanes[7] == best_RM_lanes[6] &&
             best_RM_pos_lanes[7] < best_RM_pos_lanes[6]) ? best_RM_pos_lanes[7] : best_RM_pos_lanes[6];
-    const int sum_12 = best_RM_lanes[7] > best_RM_lanes[6] || (best_RM_lanes[7] == best_RM_lanes[6] &&
-            best_RM_pos_lanes[7] < best_RM_pos_lanes[6]) ? best_RM_value1_lanes[7] : best_RM_value1_lanes[6];
-    const float sum_13 = sum_4 > sum || (sum_4 == sum && sum_5 < sum_2) ? sum_4 : sum;
-    const int sum_14 = sum_4 > sum || (sum_4 == sum && sum_5 < sum_2) ? sum_5 : sum_2;
-    const int sum_15 = sum_4 > sum || (sum_4 == sum && sum_5 < sum_2) ? sum_6 : sum_3;
-    const float sum_16 = sum_10 > sum_7 || (sum_10 == sum_7 && sum_11 < sum_8) ? sum_10 : sum_7;
-    const int sum_17 = sum_10 > sum_7 || (sum_10 == sum_7 && sum_11 < sum_8) ? sum_11 : sum_8;
-    const int sum_18 = sum_10 > sum_7 || (sum_10 == sum_7 && sum_11 < sum_8) ? sum_12 : sum_9;
-    const float sum_19 = sum_16 > sum_13 || (sum_16 == sum_13 && sum_17 < sum_14) ? sum_16 : sum_13;
-    const int sum_20 = sum_16 > sum_13 || (sum_16 == sum_13 && sum_17 < sum_14) ? sum_17 : sum_14;
-    const int sum_21 = sum_16 > sum_13 || (sum_16 == sum_13 && sum_17 < sum_14) ? sum_18 : sum_15;
-    best[blk_i] = sum_19 > -INFINITY || (sum_19 == -INFINITY && sum_20 < -1) ? sum_19 : -INFINITY;
-    place[blk_i] = sum_19 > -INFINITY || (sum_19 == -INFINITY && sum_20 < -1) ? sum_21 : -1;
+    const float sum_9 = sum_3 > sum || (sum_3 == sum && sum_4 < sum_2) ? sum_3 : sum;
+    const int sum_10 = sum_3 > sum || (sum_3 == sum && sum_4 < sum_2) ? sum_4 : sum_2;
+    const float sum_11 = sum_7 > sum_5 || (sum_7 == sum_5 && sum_8 < sum_6) ? sum_7 : sum_5;
+    const int sum_12 = sum_7 > sum_5 || (sum_7 == sum_5 && sum_8 < sum_6) ? sum_8 : sum_6;
+    const float sum_13 = sum_11 > sum_9 || (sum_11 == sum_9 && sum_12 < sum_10) ? sum_11 : sum_9;
+    const int sum_14 = sum_11 > sum_9 || (sum_11 == sum_9 && sum_12 < sum_10) ? sum_12 : sum_10;
+    best[blk_i] = sum_13 > -INFINITY || (sum_13 == -INFINITY && sum_14 < -1) ? sum_13 : -INFINITY;
+    place[blk_i] = sum_13 > -INFINITY || (sum_13 == -INFINITY && sum_14 < -1) ? sum_14 : -1;
 }
