@@ -19,10 +19,12 @@ from mdh.device.process import same_process
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin, nvrtc_version
-from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.target.text import BufferArg, EntryPoint, KernelText, Scratch
 
 _FLUSH = 4
 """Multiples of the L2 cache that are written to evict it."""
+ALIGNED = 256
+"""Bytes that the start of each workspace is a multiple of, as memory of its own would be."""
 
 
 def _load() -> Any:
@@ -174,16 +176,33 @@ class CudaCall:
                 self.pointers[name] = memory.ptr
         self.zeroed: list[tuple[Any, int]] = []
         self.left: list[tuple[Any, int]] = []
+        self._cleared([w for w in text.workspaces if w.zero])
         for w in text.workspaces:
+            if w.zero:
+                continue
             memory = self.device.allocate(f"workspace `{w.name}`", w.bytes)
             self.pointers[w.name] = memory.ptr
             self.kept.append(memory)
-            (self.zeroed if w.zero else self.left).append((memory, w.bytes))
+            self.left.append((memory, w.bytes))
         try:
             self.launches = [self._launch(built.module, e, scalars) for e in text.kernels]
         except DriverError as error:
             raise self.device.failed("prepare", text.name, error) from error
         self._upload()
+
+    def _cleared(self, spaces: list[Scratch]) -> None:
+        """Workspaces that begin as zeros lie together: one command clears all of them."""
+        total = 0
+        for w in spaces:
+            self.pointers[w.name] = total
+            total += -(-w.bytes // ALIGNED) * ALIGNED
+        if not spaces:
+            return
+        memory = self.device.allocate("workspaces", total)
+        for w in spaces:
+            self.pointers[w.name] += memory.ptr
+        self.kept.append(memory)
+        self.zeroed.append((memory, total))
 
     def _launch(self, module: Module, entry: EntryPoint, scalars: Mapping[str, Any]) -> Launch:
         arguments: list[Any] = []
