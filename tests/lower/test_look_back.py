@@ -30,6 +30,16 @@ SCANS = {
         "(de-)comp( 4, 512 ) ( ^ ; ^ ) ( BLK.x, BLK.y )\n(de-)comp( ^, 2 ) ( ^ ; ^ ) ( ^, THR.x )",
         (19, 20_011),
     ),
+    "rows of whole warps, staged": (
+        "(de-)comp( 2, 320 ) ( A:SM[1,2] ; S:SM[1,2] ) ( BLK.y, BLK.x )\n"
+        "(de-)comp( 1, 5 ) ( ^ ; ^ ) ( THR.y, THR.x )",
+        (7, 50_004),
+    ),
+    "staged asynchronously": (
+        "(de-)comp( ^, 3840 ) ( A:SM[1,2]@copy(async) ; S:SM[1,2] ) ( ^, BLK.x )\n"
+        "(de-)comp( ^, 15 ) ( ^ ; ^ ) ( ^, THR.x )",
+        (1, 3_000_001),
+    ),
 }
 OPERATORS = {"+": "t += A[i][p];", "max": "t = A[i][p] > t ? A[i][p] : t;"}
 
@@ -47,7 +57,7 @@ def _expected(op: str, a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("kind", ["int", "float", "long long", "double"])
+@pytest.mark.parametrize("kind", ["int", "float", "long long", "double", "short"])
 @pytest.mark.parametrize("op", OPERATORS)
 @pytest.mark.parametrize("name", SCANS)
 def test_look_back(name: str, op: str, kind: str) -> None:
@@ -57,7 +67,13 @@ def test_look_back(name: str, op: str, kind: str) -> None:
     plan = check(program, parse_schedule(Source("scan.mdh", schedule)), device.machine, "cuda")
     assert plan.stages[0].combines == (("shared", "ticket"),)
     built = device.build(emit(lower(plan), program))
-    types = {"int": np.int32, "float": np.float32, "long long": np.int64, "double": np.float64}
+    types = {
+        "int": np.int32,
+        "float": np.float32,
+        "long long": np.int64,
+        "double": np.float64,
+        "short": np.int16,
+    }
     rng = np.random.default_rng(0)
     for _ in range(25):
         # sums stay exact in every type, so every order of arrival must give the same bits

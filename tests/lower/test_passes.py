@@ -9,6 +9,7 @@ from mdh.ir.walk import statements
 from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.barriers import place_barriers
 from mdh.lower.passes.prune import prune
+from mdh.lower.passes.reuse import reuse_shared
 from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.vectorise import vectorise
 from mdh.lower.passes.widen import widen
@@ -170,3 +171,41 @@ def test_vectorise_unrolls_what_strides() -> None:
     scatter = Store("M", (Binary("*", Var("v"), Const(2, I32), I32),), Const(0.0, F32))
     body = vectorise((loop("v", 4, scatter, kind=ForKind.VEC),), {"M": MEMORY}, set(), wide=True)
     assert [s.kind for s in body if isinstance(s, For)] == [ForKind.UNROLL]
+
+
+EARLY, LATE = (Buf(name, Space.SM, F32, (64,), (1,), align=16) for name in ("E", "L"))
+
+
+def shares(*body: Stmt, late: Buf = LATE, own: frozenset[str] = frozenset()) -> bool:
+    allocs = (Alloc(EARLY), Alloc(late))
+    return Alloc(late) not in reuse_shared((*allocs, *body), own)
+
+
+def put(name: str) -> Store:
+    return Store(name, (TID,), Const(1.0, F32))
+
+
+def get(name: str) -> Store:
+    return Store("M", (TID,), Load(name, (Const(0, I32),), F32))
+
+
+def test_results_take_the_place_of_inputs_that_no_path_reads_again() -> None:
+    assert shares(put("E"), get("E"), put("L"), get("L"))
+    assert shares(If(TID, (put("E"), get("E"), put("L")), (put("E"), put("L"))), get("L"))
+    assert not shares(put("E"), put("L"), get("E"), get("L"))
+    assert not shares(loop("k", 4, put("E"), put("L"), get("L")))
+    assert not shares(put("E"), If(TID, (put("L"),)), get("E"))
+    assert not shares(put("E"), Store("L", (TID,), Load("E", (TID,), F32)), get("L"))
+
+
+def test_only_alike_buffers_whose_barriers_are_placed_are_shared() -> None:
+    body = (put("E"), get("E"), put("L"), get("L"))
+    assert not shares(*body, late=Buf("L", Space.SM, F32, (65,), (1,), align=16))
+    assert not shares(*body, own=frozenset({"E"}))
+    assert shares(*body, own=frozenset({"L"}))
+
+
+def test_what_takes_the_place_waits_for_the_last_reader() -> None:
+    body = reuse_shared((Alloc(EARLY), Alloc(LATE), put("E"), get("E"), put("L"), get("L")), frozenset())
+    placed = place_barriers(body, frozenset({"E"}), frozenset({"tid"}))
+    assert [type(s) for s in placed] == [Alloc, Store, Barrier, Store, Barrier, Store, Barrier, Store]

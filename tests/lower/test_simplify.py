@@ -34,6 +34,25 @@ def test_arithmetic() -> None:
     assert fold(big) == big
 
 
+def test_numbers_made_of_their_digits() -> None:
+    x, y = plus(Var("tid"), n(4), "*"), Var("y")
+
+    def digits(e: Expr, k: int, of: Expr) -> Expr:
+        return plus(plus(plus(e, n(k), "/"), n(k), "*"), plus(of, n(k), "%"))
+
+    assert fold(digits(x, 17, x)) == x
+    assert fold(
+        plus(plus(plus(y, plus(plus(x, n(17), "/"), n(17), "*")), n(0)), plus(x, n(17), "%"))
+    ) == plus(y, x)
+    assert fold(plus(plus(plus(x, n(60), "/"), n(60), "*"), digits(plus(x, n(60), "%"), 15, x))) == x
+    for other in (
+        digits(x, 17, y),
+        digits(plus(x, n(16), "%"), 17, x),
+        plus(plus(x, n(17), "/"), plus(x, n(17), "%")),
+    ):
+        assert fold(other) == other
+
+
 def test_constants_are_put_in() -> None:
     body = (Let("c", n(0)), put(plus(Var("c"), Var("x"))))
     assert simplify(body, LAUNCH) == (put(Var("x")),)
