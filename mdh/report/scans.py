@@ -1,4 +1,4 @@
-"""Bytes of prefix sums: threads run over their parts twice, and blocks that do not look back once before."""
+"""Bytes of prefix sums: threads run over long parts twice, and blocks that do not look back once before."""
 
 from dataclasses import dataclass
 from math import prod
@@ -6,6 +6,7 @@ from math import prod
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.levels import THREADED
+from mdh.lower.scan import KEPT_BYTES
 from mdh.report.moves import Move
 
 
@@ -42,7 +43,16 @@ def passes_of(plan: Plan, stage: StagePlan) -> Passes:
     ]
     if plan.machine.kind == "cpu" or not threads:
         return Passes(before)
-    return Passes(before, 2, max(threads) + 1)
+    start = max(threads) + 1
+    return Passes(before, 1 if _kept(stage, scanned, start) else 2, start)
+
+
+def _kept(stage: StagePlan, scanned: set[int], start: int) -> bool:
+    """Whether registers keep a thread's part between its two runs, so that it is read and computed once."""
+    inner = [stage.steps[s] for s in stage.code_order[start:]]
+    part = prod(x.parts for step in inner for x in step.splits if x.dim in scanned)
+    size = max(t.bytes for r in stage.stage.results for t in r.types)
+    return part * size <= KEPT_BYTES and not any(step.stagings for step in inner)
 
 
 def prefix_moves(plan: Plan, stage: StagePlan, buffer: str, passes: Passes) -> list[Move]:

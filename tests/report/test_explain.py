@@ -136,17 +136,19 @@ def test_an_unfinished_state_waits_in_a_workspace() -> None:
     assert moves["C", "OP", "DM"] == ((), 64 * 64 * 2)
 
 
+@pytest.mark.parametrize(("part", "runs"), [(2, 1), (32, 1), (64, 2)])
 @pytest.mark.parametrize(("method", "before"), [("ticket", 0), ("kernel", 1)])
-def test_threads_scan_their_parts_twice(method: str, before: int) -> None:
-    """Once for its sum, once from its prefix; without look-back a kernel before sums the blocks' parts."""
+def test_threads_scan_long_parts_twice(method: str, before: int, part: int, runs: int) -> None:
+    """Once for its sum, once from its prefix, where registers do not keep it between the two; without
+    look-back a kernel before sums the blocks' parts."""
     text = f"""
     1: (de-)comp( 512 ) ( x:SM[1] ; s:SM[1]@combine({method}) ) ( BLK.x )
-    2: (de-)comp( 2 ) ( ^ ; ^ ) ( THR.x )
+    2: (de-)comp( {part} ) ( ^ ; ^ ) ( THR.x )
     """
     report = _report(programs.scan(4096), text, "h200")
     moves = _moves(report)
     assert moves["x", "DM", "SM"][1] == (1 + before) * 4096 * 4
-    assert moves["x", "SM", "OP"][1] == (2 + before) * 4096 * 4
+    assert moves["x", "SM", "OP"][1] == (runs + before) * 4096 * 4
     assert moves["s", "RM", "SM"][1] == moves["s", "SM", "DM"][1] == 4096 * 4
     assert len(report.resources) == 1 + 2 * before
 
