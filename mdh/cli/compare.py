@@ -11,7 +11,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.compare_words import Words, task_of
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import NOTHING_VALID, WRONG_RESULT
-from mdh.cli.files import keep_inputs, write_text
+from mdh.cli.files import demand_writable, keep_inputs, write_text
 from mdh.cli.options import DefineOpt, DeterministicOpt, FileArg, FunctionOpt, JsonOpt, StrictOpt
 from mdh.cli.request import Request
 from mdh.cli.tune_live import live
@@ -88,10 +88,12 @@ def compare(
     words = Words(
         tuple(schedule or ("default",)), tuple(device or ()), tuple(machine or ()),
         None if records is None else tuple(records), tuple(baseline or ()), budget, repeat, seed,
+        html is not None,
     )  # fmt: skip
     task = task_of(request, words)
     if html is not None:
         keep_inputs(line, html, [file, *words.schedules, *words.machines], {Path(html): None})
+        demand_writable(line, html)
     interrupt = Interrupt()
     found = asyncio.run(_run(task, interrupt))
     if json:

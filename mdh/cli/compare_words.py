@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from os.path import realpath
 from pathlib import Path
 
 from mdh.cli.command_line import CommandLine, at_word
@@ -17,11 +18,11 @@ from mdh.compare.closing import is_open
 from mdh.compare.library import NAMES
 from mdh.compare.model import Entry
 from mdh.compare.recorded import Shelf, shelf_of
-from mdh.compare.task import Contender, Task
+from mdh.compare.task import Away, Contender, Task
 from mdh.device.api import default_device, demand_spec
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
-from mdh.machine import Machine, load_machine
+from mdh.machine import load_machine, machine_names
 from mdh.textfile import SCHEDULE_LIMIT
 from mdh.tune.duration import parse_duration
 from mdh.tune.records.listing import SUFFIX
@@ -43,6 +44,7 @@ class Words:
     budget: str | None
     repeat: int
     seed: int
+    drawn: bool = False
 
 
 def task_of(request: Request, words: Words) -> Task:
@@ -50,8 +52,10 @@ def task_of(request: Request, words: Words) -> Task:
     line = request.line
     budget = words.budget
     seconds = None if budget is None else at_word(line, budget, lambda: parse_duration(budget))
-    for option, given in (("--schedule", words.schedules), ("--baseline", words.baselines)):
-        _once(line, option, given, given)
+    # one file may have several spellings
+    files = [s if s == DEFAULT else realpath(s) for s in words.schedules]
+    _once(line, "--schedule", words.schedules, files)
+    _once(line, "--baseline", words.baselines, words.baselines)
     devices, machines = _devices(line, words), _machines(line, words)
     _known(line, words.baselines)
     contenders = _contenders(line, words)
@@ -67,7 +71,7 @@ def task_of(request: Request, words: Words) -> Task:
     place = next((p for p in words.records or () if Path(p).is_dir() or _to_come(words, p)), None)
     return Task(
         job, program, contenders, devices, machines, words.baselines, shelf, seconds, place, words.repeat,
-        command=line.source.text,
+        command=line.source.text, drawn=words.drawn,
     )  # fmt: skip
 
 
@@ -92,9 +96,14 @@ def _devices(line: CommandLine, words: Words) -> tuple[str, ...]:
     return (chosen,)
 
 
-def _machines(line: CommandLine, words: Words) -> tuple[Machine, ...]:
-    found = [at_word(line, name, partial(load_machine, name)) for name in words.machines]
-    _once(line, "--machine", words.machines, [m.name for m in found])
+def _machines(line: CommandLine, words: Words) -> tuple[Away, ...]:
+    """Called after their files where mdh knows none of that name: every CPU calls itself alike."""
+    found = []
+    for word in words.machines:
+        machine = at_word(line, word, partial(load_machine, word))
+        name = machine.name if machine.name in machine_names() else Path(word).stem
+        found.append(Away(name, machine))
+    _once(line, "--machine", words.machines, [a.name for a in found])
     return tuple(found)
 
 
@@ -109,20 +118,33 @@ def _known(line: CommandLine, names: Sequence[str]) -> None:
 
 
 def _contenders(line: CommandLine, words: Words) -> tuple[Contender, ...]:
-    """Called after their files; after their paths where two would be called the same. Raises Failed F101 to
+    """Called after their files, with as many of the folders above as tell them apart. Raises Failed F101 to
     F105, S1xx."""
-    taken = [Path(p).stem for p in words.schedules if p != DEFAULT] + [DEFAULT, *words.baselines]
     run = Trace().pipeline
+    names = _names([p for p in words.schedules if p != DEFAULT], (DEFAULT, *words.baselines))
     out = []
     for path in words.schedules:
         if path == DEFAULT:
             out.append(Contender(Entry(DEFAULT), None))
             continue
-        stem = Path(path).stem
-        name = stem if taken.count(stem) == 1 else path
         schedule = run.schedule(read_source(line, path, limit=SCHEDULE_LIMIT))
-        out.append(Contender(Entry(name, path), schedule))
+        out.append(Contender(Entry(names[path], path), schedule))
     return tuple(out)
+
+
+def _names(paths: Sequence[str], others: Sequence[str]) -> dict[str, str]:
+    """Path -> the shortest end of it, from a whole word on and without its suffix, that no other path ends in
+    and that is none of `others`; the path itself where all of that is not enough."""
+    parts = {p: Path(realpath(p)).with_suffix("").parts for p in paths}
+    out = {}
+    for path, mine in parts.items():
+        rest = [theirs for other, theirs in parts.items() if other != path]
+        ends = (mine[-n:] for n in range(1, len(mine)))
+        end = next(
+            (e for e in ends if all(e != r[-len(e) :] for r in rest) and "/".join(e) not in others), None
+        )
+        out[path] = path if end is None else "/".join(end)
+    return out
 
 
 def _shelf(request: Request, words: Words, program: Program) -> Shelf:

@@ -1,6 +1,7 @@
 """`mdh explain A.mdh B.mdh`: how two schedules differ, step by step."""
 
 from dataclasses import asdict
+from shlex import quote
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import ok, show, show_json
@@ -19,6 +20,11 @@ def explain_difference(line: CommandLine, before: str, after: str | None, json: 
         raise line.fail(
             "F107", f"`{before}` alone: what it amounts to depends on a program", before, help=hint
         )
+    program = next((path for path in (before, after) if path.endswith(".c")), None)
+    if program is not None:
+        schedule = after if program == before else before
+        hint = f"write `mdh explain {quote(program)} --schedule {quote(schedule)}`"
+        raise line.fail("F107", f"`{program}` is no schedule", program, help=hint)
     option = next((w for w in line.words if w.startswith("-") and w != "--json"), None)
     if option is not None:
         headline = f"`{option.partition('=')[0]}` has nothing to do between two schedules"

@@ -1,5 +1,6 @@
 """Reading what the user names and writing what she asks for, each failure with a code and a place."""
 
+import errno
 import json
 import os
 import stat
@@ -102,6 +103,22 @@ def keep_inputs(
         if same is not None and (text is None or same.read_bytes() != text.encode()):
             headline = f"`{target}` cannot be written: it is what this call reads"
             raise line.fail("F111", headline, output, help="give another place", last=True)
+
+
+def demand_writable(line: CommandLine, path: str | Path) -> None:
+    """Refuses a place that cannot take a text, before what the text is about costs time. Leaves folders that
+    are missing to `write_text`. Raises Failed F111."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_dir() and not target.is_file():
+        return
+    there = next(p for p in target.parents if p.exists())
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise cannot_write(line, path, error) from None
 
 
 def cannot_write(line: CommandLine, path: str | Path, error: OSError) -> Failed:

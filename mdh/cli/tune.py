@@ -12,7 +12,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, report, show, show_json
 from mdh.cli.exit_codes import exit_code
-from mdh.cli.files import write_text
+from mdh.cli.files import demand_writable, write_text
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -125,6 +125,8 @@ def tune(
 
 def _run(line: CommandLine, words: Words, request: Request | None, json: bool) -> None:
     listing = orders_of(line, words, request)
+    if words.html is not None:
+        demand_writable(line, words.html)
     interrupt = Interrupt()
     results = asyncio.run(_all(line, listing, interrupt))
     found = _outcomes(line, results, words)

@@ -3,8 +3,7 @@
 from mdh.compare.model import Platform
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
-from mdh.report.resources import resources_of
-from mdh.target.emit import entry_names
+from mdh.report.explain import explain_plan
 from mdh.tune.learned import load, place_of
 from mdh.tune.prior import NOMINAL, Constants, Prediction
 from mdh.tune.prior.begin import begin
@@ -36,12 +35,12 @@ def limit_of(found: Prediction) -> str:
 
 
 def occupancy_of(plan: Plan, module: Module) -> float | None:
-    """The least of the stage's own kernels, from 0 to 1; None on a CPU."""
+    """The least of the stages' own kernels, from 0 to 1; None on a CPU. Kernels that start or combine results
+    say nothing of the schedule."""
     if plan.machine.kind == "cpu":
         return None
-    names = entry_names(module)
-    found = [resources_of(k, n, plan.machine).occupancy for k, n in zip(module.kernels, names, strict=True)]
-    return min(found, default=None)
+    stages = explain_plan(plan, module).stages
+    return min((r.occupancy for s in stages for r in s.resources if r.own), default=None)
 
 
 def constants_of(plan: Plan, platform: Platform, versions: tuple[tuple[str, str], ...]) -> Constants:

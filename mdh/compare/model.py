@@ -71,12 +71,14 @@ class Roof:
 class Row:
     """One entry on one platform.
 
-    how: which values its holes have and where those are from, empty for a schedule without holes; values: of
-    the holes. share: of the roofline (1: as fast as the machine's peak speeds allow). ratio: its time over
-    that of the fastest on the platform; tie: turn by turn, the two cannot be told apart. limit: what takes
-    its time, by the model. model: the seconds that the model expects. occupancy: of a GPU's multiprocessors,
-    from 0 to 1. schedule: without holes, source: emitted code, both empty where there is none. why: what it
-    was refused with; note: a remark, or why a row that is absent is.
+    time: of runs one after another; cold: of runs before each of which the caches were evicted, None where
+    there are none (libraries, estimates). how: which values its holes have and where those are from, empty
+    for a schedule without holes; values: of the holes. share: of the roofline (1: as fast as the machine's
+    peak speeds allow). ratio: its time over that of the fastest on the platform; tie: turn by turn, the two
+    cannot be told apart. limit: what takes its time, by the model. model: the seconds that the model
+    expects. occupancy: of a GPU's multiprocessors, from 0 to 1. schedule: without holes, source: emitted
+    code, picture: the schedule's page, each empty where there is none. why: what it was refused with; note:
+    a remark, or why a row that is absent is.
     """
 
     platform: str
@@ -96,6 +98,8 @@ class Row:
     why: Diagnostic | None = None
     schedule: str = ""
     source: str = ""
+    cold: Spread | None = None
+    picture: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ async def _rows(work: Work, platform: Platform, bench: LocalBench) -> tuple[Row,
             found = await _closed(work, contender, spec, setting)
             if found is not None:
                 constants = constants_of(found.plan, platform, bench.versions)
-                rows[name], ready[name] = planned(spec, name, found, constants), found
+                rows[name], ready[name] = planned(spec, name, found, constants, drawn=task.drawn), found
         except Failed as failed:
             rows[name] = Row(spec, name, Kind.FAILED, why=failed.diagnostics[0])
     candidates = {n: candidate_of(c.plan, setting, c.values) for n, c in ready.items()}

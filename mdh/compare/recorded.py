@@ -6,10 +6,11 @@ from pathlib import Path
 
 from mdh.diagnostics import Failed, fail
 from mdh.ir.program import Program
+from mdh.machine import Machine, machine_names
 from mdh.schedule.model import Schedule
 from mdh.tune.records.best import best, ranked
 from mdh.tune.records.header import Header
-from mdh.tune.records.key import Parts, Setting, key_parts, program_parts
+from mdh.tune.records.key import Parts, Setting, key_parts, machine_part, program_parts
 from mdh.tune.records.listing import SUFFIX
 from mdh.tune.records.read import Section, read_contents
 from mdh.tune.values import Trial
@@ -36,6 +37,10 @@ class Shelf:
     others: int = 0
     remarks: tuple[str, ...] = ()
 
+    def knows(self, machine: Machine, target: str) -> bool:
+        """Whether anything was recorded on a machine of this name, by this target."""
+        return any(_same_machine(s.header, machine) and s.header.target == target for _, s in self.sections)
+
     def tuned(self, template: Schedule, program: Program, setting: Setting, *, here: bool) -> Found | None:
         """The best of all tunings of this schedule: on this device where `here`, else on any device of the
         machine's name."""
@@ -57,7 +62,8 @@ class Shelf:
         plan."""
         plain = _plain(text)
         for path, section in self.sections:
-            if section.header.machine == setting.machine.name and section.header.target == setting.target:
+            there = section.header.target == setting.target
+            if there and _same_machine(section.header, setting.machine):
                 rows = (row[-1] for row in ranked(section.trials))
                 trial = next((t for t in rows if _plain(t.candidate.schedule) == plain), None)
                 if trial is not None:
@@ -69,7 +75,14 @@ def _same_place(header: Header, setting: Setting, own: dict[str, str], here: boo
     if here:
         theirs = dict(header.parts)
         return all(theirs.get(name) == own[name] for name in _DEVICE)
-    return header.machine == setting.machine.name and header.target == setting.target
+    return header.target == setting.target and _same_machine(header, setting.machine)
+
+
+def _same_machine(header: Header, machine: Machine) -> bool:
+    """By the name, where mdh knows one of that name; others are called alike, and must be alike."""
+    if machine.name != header.machine:
+        return False
+    return machine.name in machine_names() or dict(header.parts).get("machine") == machine_part(machine)
 
 
 def _plain(text: str) -> str:

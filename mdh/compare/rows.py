@@ -1,5 +1,6 @@
 """Rows from what is known of an entry on a platform: its plan, its runs, a record, the model."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mdh.compare.closing import Closed
@@ -8,14 +9,18 @@ from mdh.compare.limits import limit_of, occupancy_of
 from mdh.compare.model import Kind, Row, Spread
 from mdh.compare.timing import Runs
 from mdh.pipeline import Pipeline
+from mdh.report.picture.page import schedule_page
 from mdh.tune.prior import Constants, predict
 from mdh.tune.records.moment import moment_text
 
 ENDED = "not measured: the comparison was ended before"
 
 
-def planned(platform: str, entry: str, found: Closed, constants: Constants | None) -> Row:
-    """All that the plan says; no time yet. Raises Failed where the plan cannot be lowered."""
+def planned(
+    platform: str, entry: str, found: Closed, constants: Constants | None, *, drawn: bool = False
+) -> Row:
+    """All that the plan says, drawn: with its page; no time yet. Raises Failed where the plan cannot be
+    lowered."""
     pipeline = Pipeline()
     module = pipeline.lower(found.plan)
     text = pipeline.emit(module, found.plan.program)
@@ -24,6 +29,7 @@ def planned(platform: str, entry: str, found: Closed, constants: Constants | Non
         platform, entry, Kind.ABSENT, limit=limit_of(guess), model=guess.seconds,
         occupancy=occupancy_of(found.plan, module), how=found.how, values=found.values, note=ENDED,
         schedule=found.plan.text, source=text.source,
+        picture=schedule_page(found.plan, module, text) if drawn else "",
     )  # fmt: skip
 
 
@@ -35,7 +41,8 @@ def measured(row: Row, runs: Runs | None) -> Row:
         return replace(row, kind=Kind.FAILED, why=runs.why, note="")
     if runs.absent or not runs.seconds:
         return replace(row, note=runs.absent or ENDED)
-    return replace(row, kind=Kind.MEASURED, time=spread(runs.seconds, runs.clock), note=runs.note)
+    time = spread(runs.seconds, runs.clock)
+    return replace(row, kind=Kind.MEASURED, time=time, cold=_cold(runs.cold, runs.clock), note=runs.note)
 
 
 def recorded(row: Row, found: Closed) -> Row:
@@ -48,4 +55,9 @@ def recorded(row: Row, found: Closed) -> Row:
     outcome = trial.trial.outcome
     when = moment_text(trial.trial.started).partition("T")[0]
     note = f"measured on {outcome.title or trial.title}{', ' + when if when else ''}: {trial.path}"
-    return replace(row, kind=Kind.RECORDED, time=spread(outcome.warm, outcome.clock), note=note)
+    time = spread(outcome.warm, outcome.clock)
+    return replace(row, kind=Kind.RECORDED, time=time, cold=_cold(outcome.cold, outcome.clock), note=note)
+
+
+def _cold(samples: Sequence[float], clock: str) -> Spread | None:
+    return spread(samples, clock) if samples else None

@@ -7,7 +7,7 @@ from mdh.compare.figures import compared, portability, roof_of
 from mdh.compare.model import Comparison, Difference, Kind, Platform, Row
 from mdh.compare.on_device import Found, Purse, Watched, Work, on_device
 from mdh.compare.rows import planned, recorded
-from mdh.compare.task import Contender, Task
+from mdh.compare.task import Away, Contender, Task
 from mdh.compare.timing import Say
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
@@ -25,7 +25,7 @@ async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) 
     to_tune = sum(is_open(c.schedule) for c in task.contenders) * len(task.devices)
     work = Work(task, interrupt, say, watched, Purse(task.budget, to_tune))
     done = [await on_device(work, spec) for spec in task.devices]
-    done += [_estimated(task, machine) for machine in task.machines]
+    done += [_away(task, away, target) for away in task.machines for target in _targets(task, away.machine)]
     platforms, rows = tuple(p for p, _ in done), tuple(row for _, found in done for row in found)
     arrays = (f"{b.name} {b.dtype}{''.join(f'[{n}]' for n in b.shape)}" for b in task.program.buffers)
     return Comparison(
@@ -35,26 +35,32 @@ async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) 
     )  # fmt: skip
 
 
-def _estimated(task: Task, machine: Machine) -> Found:
+def _targets(task: Task, machine: Machine) -> tuple[str, ...]:
+    """What the machine is programmed by: all that records have, else its first."""
+    return tuple(t for t in machine.targets if task.shelf.knows(machine, t)) or machine.targets[:1]
+
+
+def _away(task: Task, away: Away, target: str) -> Found:
     """A machine that is not here: times on record, else the model's."""
-    target = machine.targets[0]
-    platform = Platform(machine.name, machine.title, machine.name, target, machine.kind, here=False)
+    machine = away.machine
+    name = away.name if target == machine.targets[0] else f"{away.name}, {target}"
+    platform = Platform(name, machine.title, machine.name, target, machine.kind, here=False)
     setting = Setting(machine, target, machine.title, task.job.deterministic)
-    rows = [_guess(task, contender, setting) for contender in task.contenders]
-    away = f"{machine.name} is not here, and the model knows schedules alone"
-    rows += [Row(machine.name, name, Kind.ABSENT, note=away) for name in task.libraries]
+    rows = [_guess(task, name, contender, setting) for contender in task.contenders]
+    note = f"{away.name} is not here, and the model knows schedules alone"
+    rows += [Row(name, library, Kind.ABSENT, note=note) for library in task.libraries]
     return platform, compared(rows, {})
 
 
-def _guess(task: Task, contender: Contender, setting: Setting) -> Row:
-    name, machine = contender.entry.name, setting.machine.name
+def _guess(task: Task, machine: str, contender: Contender, setting: Setting) -> Row:
+    name = contender.entry.name
     program, schedule = task.program, contender.schedule
     try:
         found = closed(program, schedule, setting, task.shelf, here=False)
         if found is None:
             assert schedule is not None
             found = first(program, schedule, setting)
-        row = recorded(planned(machine, name, found, None), found)
+        row = recorded(planned(machine, name, found, None, drawn=task.drawn), found)
     except Failed as failed:
         return Row(machine, name, Kind.FAILED, why=failed.diagnostics[0])
     return replace(row, roof=roof_of(found.plan))

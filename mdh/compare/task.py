@@ -18,25 +18,36 @@ class Contender:
     schedule: Schedule | None
 
 
+@dataclass(frozen=True, slots=True)
+class Away:
+    """A machine that is not here, under the name that its rows have: its own, or that of the file which
+    describes it."""
+
+    name: str
+    machine: Machine
+
+
 @dataclass(frozen=True)
 class Task:
     """job: the program for the workers, its device left open. devices: of this machine; machines: known by
     their files alone; libraries: names of mdh.compare.library; shelf: earlier tunings. budget: seconds of
     tuning all together, None: nothing is tuned; place: the folder of what is tuned, None: nothing of it is
-    kept. samples, seconds: timed runs of each entry at most, and about how long."""
+    kept. samples, seconds: timed runs of each entry at most, and about how long. drawn: with the page of each
+    schedule."""
 
     job: Job
     program: Program
     contenders: tuple[Contender, ...]
     devices: tuple[str, ...] = ()
-    machines: tuple[Machine, ...] = ()
+    machines: tuple[Away, ...] = ()
     libraries: tuple[str, ...] = ()
     shelf: Shelf = field(default_factory=Shelf)
     budget: float | None = None
     place: str | None = None
     samples: int = 60
-    seconds: float = 1.5
+    seconds: float = 3.0
     command: str = ""
+    drawn: bool = False
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -33,14 +33,16 @@ Say = Callable[[str], None]
 
 @dataclass
 class Runs:
-    """What one entry's runs came to. seconds: of each timed run, in turns with the others'; why: what it was
-    refused with; absent: in words, why a library does not take part; note: how it computes."""
+    """What one entry's runs came to. seconds: of each timed run, in turns with the others'; cold: of those
+    with evicted caches; why: what it was refused with; absent: in words, why a library does not take part;
+    note: how it computes."""
 
     seconds: list[float] = field(default_factory=list)
     clock: str = ""
     why: Diagnostic | None = None
     absent: str = ""
     note: str = ""
+    cold: list[float] = field(default_factory=list)
 
     @property
     def over(self) -> bool:
@@ -97,15 +99,17 @@ def _counted(pending: list[str], contest: Contest) -> str:
 
 def _effort(contest: Contest, number: int) -> Effort:
     samples = -(-contest.samples // ROUNDS)
-    return Effort(samples, contest.seconds / ROUNDS, inputs=_INPUTS if number == 0 else 2)
+    return Effort(samples, contest.seconds / ROUNDS, cold=True, inputs=_INPUTS if number == 0 else 2)
 
 
 def _keep(runs: Runs, outcome: Outcome) -> None:
     if outcome.failure is not None:
         runs.why = Diagnostic(outcome.code or "B101", outcome.message or str(outcome.failure))
         runs.seconds.clear()
+        runs.cold.clear()
         return
     runs.seconds.extend(outcome.warm)
+    runs.cold.extend(outcome.cold)
     runs.clock = outcome.clock
 
 

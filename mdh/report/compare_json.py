@@ -32,6 +32,7 @@ def _row(row: Row, code: bool) -> dict[str, Any]:
     out = asdict(row)
     out["values"] = dict(row.values)
     out["why"] = None if row.why is None else render_json(row.why)
+    del out["picture"]
     if not code:
         del out["source"]
     return out

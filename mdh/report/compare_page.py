@@ -5,6 +5,7 @@ from html import escape
 from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
 from mdh.report.compare_text import ends_of, error_text, how_text, limit_text, percent, reason
 from mdh.report.difference_text import stage_words, step_word, step_words
+from mdh.report.html_frame import FRAME, embedded
 from mdh.report.html_style import STYLE
 from mdh.report.text import seconds_text
 from mdh.schedule.difference import SectionChange
@@ -32,7 +33,8 @@ td.step { white-space:nowrap; color:var(--soft) }
 _METHOD = (
     "Every schedule was verified on several sets of arrays before it was timed, and again after. On one "
     "device all run in turns on the same arrays. Bars are medians, the dark marks their 95 % intervals; "
-    "striped bars are estimates of the model, grey ones are libraries. Of roof: the share of the speed that "
+    "striped bars are estimates of the model, grey ones are libraries. Cold: the caches were evicted before "
+    "each run. Of roof: the share of the speed that "
     "the machine's peak arithmetic and bandwidth allow. Limited by: the largest term of the analytic model."
 )
 _PORTABLE = (
@@ -60,7 +62,7 @@ def comparison_page(found: Comparison) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{STYLE}{_STYLE}</style></head>\n"
+        f"<title>{title}</title><style>{STYLE}{_STYLE}{FRAME}</style></head>\n"
         f"<body><main>\n{''.join(part + chr(10) for part in body if part)}</main></body></html>\n"
     )
 
@@ -77,23 +79,23 @@ def _platform(platform: Platform, rows: tuple[Row, ...]) -> str:
     if platform.trouble is not None:
         return f"{head}{lead}<p class=bad>{escape(reason(platform.trouble))}</p>"
     longest = max((r.time.high for r in rows if r.time is not None), default=1.0)
-    columns = (
-        "<tr><th><th>time<th class=n>median<th class=n>±<th class=n>of roof<th class=n>× best<th>limited by"
-    )
-    table = f"<table class=rows>{columns}{''.join(_row(r, longest) for r in rows)}</table>"
+    cold = any(r.cold for r in rows)
+    names = ("median", "±", *(("cold",) if cold else ()), "of roof", "× best")
+    columns = f"<tr><th><th>time{''.join(f'<th class=n>{n}' for n in names)}<th>limited by"
+    table = f"<table class=rows>{columns}{''.join(_row(r, longest, cold) for r in rows)}</table>"
     return f"{head}{lead}{table}"
 
 
-def _row(row: Row, longest: float) -> str:
+def _row(row: Row, longest: float, cold: bool) -> str:
     name = escape(row.entry)
     if row.time is None:
         why = escape(reason(row.why) if row.why is not None else row.note)
         kind = " class=bad" if row.kind is Kind.FAILED else " class=note"
-        return f"<tr><td>{name}<td colspan=6{kind}>{why}"
+        return f"<tr><td>{name}<td colspan={6 + cold}{kind}>{why}"
     library = " library" if not row.schedule else ""
-    guess = "≈ " if row.tie else "~ " if row.kind is Kind.ESTIMATED else ""
-    share = "-" if row.share is None else escape(percent(row.share))
-    ratio = "-" if row.ratio is None else f"{guess}{row.ratio:.2f}"
+    guess = "~ " if row.kind is Kind.ESTIMATED else ""
+    share = "-" if row.share is None else f"{guess}{escape(percent(row.share))}"
+    ratio = "-" if row.ratio is None else f"{'≈ ' if row.tie else guess}{row.ratio:.2f}"
     low, width = (100 * t / longest for t in (row.time.low, row.time.high - row.time.low))
     mark = f'<b style="left:{low:.2f}%;width:{width:.2f}%"></b>' if row.time.samples else ""
     bar = f'<div class=track><i style="width:{100 * row.time.seconds / longest:.2f}%"></i>{mark}</div>'
@@ -101,10 +103,16 @@ def _row(row: Row, longest: float) -> str:
     told = f"<br><span class=note>{escape(remarks)}</span>" if remarks else ""
     return (
         f'<tr class="{row.kind}{library}"><td>{name}{told}<td class=bar>{bar}'
-        f"<td class=n>{escape(seconds_text(row.time.seconds))}<td class=n data-is='±'>{error_text(row.time)}"
+        f"<td class=n>{guess}{escape(seconds_text(row.time.seconds))}"
+        f"<td class=n data-is='±'>{error_text(row.time)}{_cold(row) if cold else ''}"
         f"<td class=n data-is='of roof'>{share}<td class=n data-is='× best'>{ratio}"
         f"<td class=limit data-is='limited by'>{escape(limit_text(row))}"
     )
+
+
+def _cold(row: Row) -> str:
+    text = "-" if row.cold is None else escape(seconds_text(row.cold.seconds))
+    return f"<td class=n data-is='cold'>{text}"
 
 
 def _portability(found: Comparison) -> str:
@@ -149,14 +157,20 @@ def _sections(sections: tuple[SectionChange, ...], ends: tuple[str, str]) -> str
 
 
 def _texts(found: Comparison) -> str:
-    """Schedules without holes and emitted code, each text once."""
-    seen: dict[tuple[str, str], list[str]] = {}
+    """The page of every schedule without its holes, each once; where there are none, the texts."""
+    seen: dict[tuple[str, str, str], list[str]] = {}
     for row in found.rows:
         if row.schedule:
-            seen.setdefault((row.schedule, row.source), []).append(f"{row.entry} on {row.platform}")
+            key = (row.schedule, row.source, row.picture)
+            seen.setdefault(key, []).append(f"{row.entry} on {row.platform}")
     blocks = "".join(
-        f"<details><summary>{escape(', '.join(names))}</summary><pre>{escape(schedule)}</pre>"
-        f"<pre>{escape(source)}</pre></details>"
-        for (schedule, source), names in seen.items()
+        f"<details><summary>{escape(', '.join(names))}</summary>{_inside(names[0], *texts)}</details>"
+        for texts, names in seen.items()
     )
     return f"<h2>Schedules and code</h2>{blocks}" if blocks else ""
+
+
+def _inside(name: str, schedule: str, source: str, picture: str) -> str:
+    if picture:
+        return embedded(picture, name)
+    return f"<pre>{escape(schedule)}</pre><pre>{escape(source)}</pre>"

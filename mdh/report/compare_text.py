@@ -1,5 +1,6 @@
 """A comparison as text for a terminal of 80 columns, without colour."""
 
+from collections.abc import Sequence
 from difflib import unified_diff
 from textwrap import wrap
 
@@ -11,7 +12,8 @@ from mdh.report.text import seconds_text
 WIDTH = 79
 _NAME = 18
 """Columns of the entries' names; longer ones are cut in the middle."""
-_HEAD = ("", "time", "±", "of roof", "× best", "limited by")
+_HEAD = ("", "time", "±", "cold", "of roof", "× best", "limited by")
+_COLD = 3
 
 
 def comparison_text(found: Comparison, *, code: bool = False) -> str:
@@ -32,10 +34,12 @@ def platform_text(platform: Platform, rows: tuple[Row, ...]) -> str:
     if platform.trouble is not None:
         return "\n".join([*lines, *_filled(reason(platform.trouble), "  "), ""])
     cells = [_HEAD, *(_cells(row) for row in rows if row.time is not None)]
-    name = min(_NAME, max(len(row.entry) for row in rows))
+    name = name_width([row.entry for row in rows])
     if len(cells) > 1:
-        widths = [name, *(max(len(c[i]) for c in cells) for i in range(1, 5))]
-        lines += [_line(c, widths) for c in cells]
+        if not any(row.cold for row in rows):
+            cells = [(*c[:_COLD], *c[_COLD + 1 :]) for c in cells]
+        widths = [name, *(max(map(len, column)) for column in list(zip(*cells, strict=True))[1:-1])]
+        lines += [line for c in cells for line in _lines(c, widths)]
     for row in (r for r in rows if r.time is None):
         lines += _filled(_missing(row), "  ", f"{short(row.entry, name):<{name}}  ")
     lines += [row for note in _notes(rows) for row in _filled(note, "    ", "  ")]
@@ -63,7 +67,16 @@ def _cells(row: Row) -> tuple[str, ...]:
     guess = "~ " if row.kind is Kind.ESTIMATED else ""
     share = "-" if row.share is None else f"{guess}{percent(row.share)}"
     ratio = "-" if row.ratio is None else f"{'≈ ' if row.tie else guess}{row.ratio:.2f}"
-    return row.entry, guess + seconds_text(time.seconds), error_text(time), share, ratio, limit_text(row)
+    cold = "-" if row.cold is None else seconds_text(row.cold.seconds)
+    return (
+        row.entry,
+        guess + seconds_text(time.seconds),
+        error_text(time),
+        cold,
+        share,
+        ratio,
+        limit_text(row),
+    )
 
 
 def error_text(time: Spread) -> str:
@@ -83,9 +96,19 @@ def limit_text(row: Row) -> str:
     return ", ".join(words)
 
 
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    numbers = (f"{cell:>{w}}" for cell, w in zip(cells[1:5], widths[1:], strict=True))
-    return f"  {short(cells[0], widths[0]):<{widths[0]}}  {'  '.join(numbers)}  {cells[5]}".rstrip()
+def _lines(cells: tuple[str, ...], widths: list[int]) -> list[str]:
+    """A row; what limits it goes on below where it would be too wide."""
+    numbers = (f"{cell:>{w}}" for cell, w in zip(cells[1:-1], widths[1:], strict=True))
+    head = f"  {short(cells[0], widths[0]):<{widths[0]}}  {'  '.join(numbers)}  "
+    limit = wrap(cells[-1], max(16, WIDTH - len(head)), break_long_words=False) or [""]
+    return [f"{head if n == 0 else ' ' * len(head)}{part}".rstrip() for n, part in enumerate(limit)]
+
+
+def name_width(names: Sequence[str]) -> int:
+    """Columns of the names: more than usual where they could not be told apart else."""
+    longest = max(map(len, names))
+    widths = range(min(_NAME, longest), longest)
+    return next((w for w in widths if len({short(n, w) for n in names}) == len(set(names))), longest)
 
 
 def short(name: str, width: int) -> str:
@@ -142,7 +165,7 @@ def portability_text(found: Comparison) -> str:
 
 
 def _portable(rows: list[Portability]) -> list[str]:
-    name = min(_NAME, max(len(p.entry) for p in rows))
+    name = name_width([p.entry for p in rows])
     head = f"  {'':<{name}}  against the fastest  against the roof"
     lines = [
         f"  {short(p.entry, name):<{name}}  {percent(p.application):>19}  {percent(p.architectural):>16}"

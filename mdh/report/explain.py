@@ -1,6 +1,6 @@
 """Everything `mdh explain` says about a checked schedule, as one value."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mdh.ir.kernel import Module
@@ -66,7 +66,8 @@ def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, .
     for kernel, entry in zip(module.kernels, entry_names(module), strict=True):
         owners = [n for n in names if kernel.stage == n or kernel.stage.startswith(f"{n}_")]
         if max(owners, key=len) == stage.stage.name:
-            out.append(resources_of(kernel, entry, plan.machine))
+            found = resources_of(kernel, entry, plan.machine)
+            out.append(replace(found, own=kernel.stage == stage.stage.name))
     return tuple(out)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mdh.report.html_charts import history, importance, parallel, roofline
+from mdh.report.html_frame import FRAME, embedded
 from mdh.report.html_style import STYLE
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
@@ -19,11 +20,9 @@ _ROOFLINE = "Bandwidth and arithmetic peak are the machine file's; bytes are tho
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """What is shown of the best: its schedule, the kernel source, and the roofline where there is one."""
+    """What is shown of the best: the page of its schedule, and the roofline where there is one."""
 
-    schedule: str
-    source: str
-    language: str
+    picture: str
     roof: Roof | None
 
 
@@ -44,16 +43,12 @@ def page(tuned: Tuned, winner: Winner | None) -> str:
     if winner is not None:
         if winner.roof is not None:
             body.append(_chart("Roofline", roofline(winner.roof), _ROOFLINE))
-        body.append(f"<h2>Schedule</h2><pre>{escape(winner.schedule)}</pre>")
-        body.append(
-            f"<h2>Kernel</h2><details><summary>{escape(winner.language)} source</summary>"
-            f"<pre>{escape(winner.source)}</pre></details>"
-        )
+        body.append(f"<h2>The best schedule</h2>{embedded(winner.picture, 'the best schedule')}")
     title = f"{tuned.program} on {tuned.title}"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}{FRAME}</style></head>\n"
         f"<body><main>\n{''.join(part + chr(10) for part in body if part)}</main></body></html>\n"
     )
 

@@ -2,7 +2,7 @@
 
 STYLE = """
 :root { --paper:#fbfbf9; --ink:#20242a; --soft:#6b7280; --line:#e3e4e1; --mark:#0b6e8f; --warm:#c2571a;
-        --card:#fff; }
+        --card:#fff; color-scheme:light dark }
 @media (prefers-color-scheme: dark) {
   :root { --paper:#15181c; --ink:#e4e6e8; --soft:#8d96a1; --line:#2b3138; --mark:#58b7d6; --warm:#f0914f;
           --card:#1b1f24; }

@@ -14,7 +14,8 @@ SPARE_REGISTERS = 20
 class Resources:
     """kernel: its name in the text; private_bytes: most register bytes that one thread has alive at a time;
     limit: what bounds `resident` (threads, shared memory, registers, blocks); limits: the blocks that each of
-    these leaves room for; all empty on a CPU."""
+    these leaves room for; all empty on a CPU. own: it computes the stage, and does not just start or combine
+    results."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -27,6 +28,7 @@ class Resources:
     limit: str
     waves: float
     limits: tuple[tuple[str, int], ...] = ()
+    own: bool = True
 
     @property
     def threads(self) -> int:

@@ -61,6 +61,7 @@ def test_schedules_libraries_and_a_device_that_is_not_there(capsys: pytest.Captu
     timed = [here[n] for n in ("rows", "open", "default", "numpy")]
     assert [r["kind"] for r in timed] == ["measured"] * 4
     assert all(r["time"]["low"] <= r["time"]["seconds"] <= r["time"]["high"] for r in timed)
+    assert all(r["cold"]["seconds"] > 0 for r in timed[:3]) and here["numpy"]["cold"] is None
     assert min(r["ratio"] for r in timed) == 1.0
     assert (here["open"]["how"], here["open"]["values"]) == ("not tuned: its first point", {"?t": 4})
     assert here["cublas"]["kind"] == "absent" and "another device" in here["cublas"]["note"]
@@ -68,7 +69,8 @@ def test_schedules_libraries_and_a_device_that_is_not_there(capsys: pytest.Captu
     assert {r["kind"] for (platform, _), r in rows.items() if platform == "opencl:77"} == {"absent"}
     assert [p["over"] for p in value["portability"]] == [["opencl:0"]] * 3
     assert [d["same"] for d in value["differences"]] == [False, False]
-    assert Path("p.html").read_text().startswith("<!doctype html>")
+    page = Path("p.html").read_text()
+    assert page.startswith("<!doctype html>") and page.count("srcdoc=") == 2, "two are one kernel"
 
 
 def test_machines_elsewhere_get_estimates_and_reasons(capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,3 +140,46 @@ def test_two_schedules_are_explained(capsys: pytest.CaptureFixture[str]) -> None
     assert run(["explain", "rows.mdh", "wide.mdh", "--json"]) == 0
     (section,) = json.loads(capsys.readouterr().out)["sections"]
     assert (section["same"], section["dims"]) == (False, [3, 3])
+
+
+@pytest.mark.parametrize("page", [".", "rows.mdh/page.html"])
+@pytest.mark.parametrize("verb", ["compare", "tune"])
+def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
+    capsys: pytest.CaptureFixture[str], verb: str, page: str
+) -> None:
+    words = [MATMUL, *SMALL, "-s", "rows.mdh", "--device", "c", "--html", page]
+    assert run([verb, *words]) == 1
+    out, err = capsys.readouterr()
+    assert "F111" in err and "round" not in err and out == ""
+
+
+def test_one_file_under_two_spellings_is_named_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compare", MATMUL, *SMALL, "-s", "rows.mdh", "-s", "./rows.mdh", "--machine", "a100"]) == 2
+    assert "names `./rows.mdh` twice" in capsys.readouterr().err
+
+
+def test_schedules_of_one_name_have_their_folders_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one/rows.mdh", "two/rows.mdh", "one/numpy.mdh"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(ROWS.format(4))
+    words = [w for n in ("one/rows.mdh", "two/rows.mdh", "wide.mdh", "one/numpy.mdh") for w in ("-s", n)]
+    value = _json(capsys, *words, "--machine", "a100", "--baseline", "numpy")
+    assert [e["name"] for e in value["entries"]] == ["one/rows", "two/rows", "wide", "one/numpy", "numpy"]
+
+
+def test_machines_of_files_are_called_after_them(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "mdh" / "machines" / "generic-cpu.toml").read_text().replace("generic-cpu", "this-cpu")
+    words = []
+    for name in ("anna", "ben"):
+        Path(f"{name}.toml").write_text(text)
+        words += ["--machine", f"{name}.toml"]
+    value = _json(capsys, "-s", "rows.mdh", *words)
+    assert [(p["name"], p["machine"]) for p in value["platforms"]] == [
+        ("anna", "this-cpu"), ("ben", "this-cpu"),
+    ]  # fmt: skip
+
+
+def test_a_program_between_two_schedules_is_told_where_it_goes(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([MATMUL, "rows.mdh"], ["rows.mdh", MATMUL]):
+        assert run(["explain", *words]) == 2
+        assert f"mdh explain {MATMUL} --schedule rows.mdh" in capsys.readouterr().err

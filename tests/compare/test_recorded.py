@@ -1,5 +1,6 @@
 """Earlier tunings close holes and stand for machines elsewhere; those of other programs do neither."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,20 @@ def test_without_a_tuning_the_first_point_is_taken() -> None:
     assert closed(_program(), OPEN, HERE, Shelf(), here=True) is None
     found = first(_program(), OPEN, HERE)
     assert (found.values, found.how) == ((("?t", 64),), "not tuned: its first point")
+
+
+def test_machines_that_mdh_has_no_name_for_must_be_alike(tmp_path: Path) -> None:
+    """Every CPU calls itself `this-cpu`: the one of a friend is known by its limits."""
+    mine = replace(load_machine("generic-cpu"), name="this-cpu")
+    friends = replace(mine, threads_per_unit=2, title="a friend's")
+    _record(tmp_path / "add.jsonl", _program(), Setting(friends, "c", "a friend's CPU"))
+    shelf = _shelf(tmp_path, _program())
+    assert shelf.knows(friends, "c") and not shelf.knows(friends, "opencl")
+    assert not shelf.knows(mine, "c")
+    slower = replace(friends, clock=1e9, bandwidth=1e9)
+    for machine, known in ((friends, True), (slower, True), (mine, False)):
+        found = closed(_program(), OPEN, Setting(machine, "c", ""), shelf, here=False)
+        assert (found is not None) == known
+        plain = parse_schedule(Source("s.mdh", STEP.format(32)))
+        timed = closed(_program(), plain, Setting(machine, "c", ""), shelf, here=False)
+        assert timed is not None and (timed.found is not None) == known

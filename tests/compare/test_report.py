@@ -1,6 +1,7 @@
 """What a comparison looks like: text of 79 columns, a page that needs nothing, data that JSON can carry."""
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from mdh.compare.figures import compared, portability, spread
@@ -8,7 +9,7 @@ from mdh.compare.model import Comparison, Difference, Entry, Kind, Platform, Roo
 from mdh.diagnostics import Diagnostic
 from mdh.report.compare_json import comparison_json
 from mdh.report.compare_page import comparison_page
-from mdh.report.compare_text import comparison_text, percent, short
+from mdh.report.compare_text import comparison_text, name_width, percent, platform_text, short
 from mdh.schedule.difference import Change, SectionChange, StepChange
 
 NAMES = ("a", "a_schedule_of_a_very_long_name_indeed", "<b>")
@@ -16,10 +17,10 @@ TEXT = """\
 f: A f32[8]
 
 c: A CPU; roof 1 s (arithmetic)
-                       time     ±  of roof  × best  limited by
-  a                   2.2 s  0.0%      45%  ≈ 1.10  L2 bandwidth
-  a_schedul…e_indeed    2 s  0.0%      50%    1.00  arithmetic
-  numpy                 4 s  0.0%      25%    2.00  -
+                       time     ±  cold  of roof  × best  limited by
+  a                   2.2 s  0.0%   3 s      45%  ≈ 1.10  L2 bandwidth
+  a_schedul…e_indeed    2 s  0.0%     -      50%    1.00  arithmetic
+  numpy                 4 s  0.0%     -      25%    2.00  -
   <b>                 K152: a block needs 1 byte (less of it)
   a: tuned, trial 3 of r.jsonl: ?t=64
   numpy: numpy 2
@@ -59,7 +60,8 @@ def _comparison() -> Comparison:
     roof = Roof(1.0, "arithmetic")
     here = (
         Row("c", "a", Kind.MEASURED, spread([2.2] * 9, "device"), roof, limit="L2 bandwidth",
-            how="tuned, trial 3 of r.jsonl", values=(("?t", 64),), schedule="S", source="int x;\n"),
+            how="tuned, trial 3 of r.jsonl", values=(("?t", 64),), schedule="S", source="int x;\n",
+            cold=spread([3.0] * 9, "device")),
         Row("c", NAMES[1], Kind.MEASURED, spread([2.0] * 9, "device"), roof, limit="arithmetic",
             schedule="T", source="int y;\n"),
         Row("c", "<b>", Kind.FAILED, why=Diagnostic("K152", "a block needs 1 byte", help="less of it")),
@@ -105,12 +107,30 @@ def test_names_are_cut_in_the_middle() -> None:
     assert (short("abc", 3), short("abcdefgh", 5)) == ("abc", "ab…gh")
 
 
+def test_names_that_would_be_cut_alike_are_wider() -> None:
+    names = ["folder/of/one/matmul.cpu", "folder/of/two/matmul.cpu"]
+    width = name_width(names)
+    assert len({short(n, width) for n in names}) == 2 and 18 < width <= 24
+    assert name_width(["a", "b" * 30]) == 18
+
+
+def test_rows_that_are_too_wide_go_on_below() -> None:
+    row = Row(
+        "g", "n" * 18, Kind.MEASURED, spread([0.123] * 9, "device"), Roof(0.1, "memory"), 0.5, 1.0, tie=True,
+        limit="52% of the SMs idle", occupancy=0.25, cold=spread([0.456] * 9, "device"),
+    )  # fmt: skip
+    lines = platform_text(Platform("g"), (row,)).splitlines()
+    assert max(map(len, lines)) <= 79
+    assert (lines[2].split("  ")[-1], lines[3].strip()) == ("52% of the SMs", "idle, occ. 25%")
+
+
 def test_data_is_json() -> None:
     data = json.loads(json.dumps(comparison_json(_comparison()), allow_nan=False))
     assert data["rows"][0]["time"]["samples"] == 9
     assert data["rows"][0]["values"] == {"?t": 64}
     assert data["rows"][2]["why"]["code"] == "K152"
-    assert "source" not in data["rows"][0]
+    assert (data["rows"][0]["cold"]["seconds"], data["rows"][1]["cold"]) == (3.0, None)
+    assert "source" not in data["rows"][0] and "picture" not in data["rows"][0]
     assert comparison_json(_comparison(), code=True)["rows"][0]["source"] == "int x;\n"
 
 
@@ -119,10 +139,12 @@ class _Page(HTMLParser):
         super().__init__()
         self.tags: list[str] = []
         self.links: list[str] = []
+        self.frames: list[str] = []
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        self.frames += [value or "" for name, value in attrs if name == "srcdoc"]
         self.links += [value or "" for name, value in attrs if name in ("src", "href")]
 
     def handle_data(self, data: str) -> None:
@@ -136,3 +158,17 @@ def test_page_stands_alone() -> None:
     assert "<b>" in page.text and "K152: a block needs 1 byte" in page.text
     assert page.tags.count("table") == 4
     assert "prefers-color-scheme: dark" in page.text and "max-width:640px" in page.text
+
+
+def test_page_of_a_schedule_stands_in_the_page() -> None:
+    found = _comparison()
+    drawn = replace(found.rows[0], picture='<p class="x">a & b</p>')
+    page = _Page()
+    page.feed(comparison_page(replace(found, rows=(drawn, *found.rows[1:]))))
+    assert page.frames == [drawn.picture]
+    assert "int y;" in page.text and "int x;" not in page.text
+
+
+def test_estimates_are_marked_on_the_page() -> None:
+    text = comparison_page(_comparison())
+    assert all(f">~ {figure}<" in text for figure in ("2 s", "50%", "1.00"))

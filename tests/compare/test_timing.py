@@ -59,7 +59,7 @@ class ToldBench:
 
 
 def _right(seconds: float) -> Outcome:
-    return Outcome(None, warm=(seconds,) * 3, clock="device")
+    return Outcome(None, warm=(seconds,) * 3, cold=(2 * seconds,) * 3, clock="device")
 
 
 def _timed(bench: ToldBench, libraries: tuple[str, ...] = ()) -> dict[str, Runs]:
@@ -73,11 +73,11 @@ def test_a_candidate_that_fails_later_keeps_its_reason_and_loses_its_times(tmp_p
     bench = ToldBench(tmp_path, {"a": [_right(1.0)], "b": [_right(2.0), wrong], "c": [wrong]})
     runs = _timed(bench)
     assert bench.duels == [("a", "b", "c"), ("a", "b"), ("a",)]
-    assert runs["a"].seconds == [1.0] * 3 * ROUNDS
+    assert (runs["a"].seconds, runs["a"].cold) == ([1.0] * 3 * ROUNDS, [2.0] * 3 * ROUNDS)
     for name in "bc":
         why = runs[name].why
         assert why is not None and (why.code, why.headline) == ("N101", "C[0] is 1, not 2")
-        assert runs[name].seconds == []
+        assert runs[name].seconds == runs[name].cold == []
 
 
 def test_libraries_take_their_turns_and_say_why_they_do_not(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 import time
 from html.parser import HTMLParser
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,17 @@ def test_pages_of_random_programs(machine: str) -> None:
         page = schedule_page(plan, module, emit(module, program))
         for stage, step in re.findall(r'data-s="(\d+)\.(\d+)"', page):
             assert int(step) < len(plan.stages[int(stage)].steps)
+
+
+def test_the_headline_is_about_the_kernel_that_computes(tmp_path: Path) -> None:
+    """The kernel that combines parts has more blocks, and says nothing of the schedule."""
+    page = written(
+        tmp_path, "matmul", "matmul.h200.split_k", ["-D", "M=1024", "-D", "N=1024", "-D", "K=1024"]
+    )
+    text = page.read_text(encoding="utf-8")
+    facts = re.findall(r"<div class=fact><b>(.*?)</b><span>(.*?)</span>", text)
+    own = re.search(r"matmul_kernel: grid (\d+)×(\d+)×(\d+), block (\d+)×(\d+)×(\d+): <b>(\d+%)</b>", text)
+    assert own is not None and "matmul_combine: grid" in text
+    blocks, threads = (prod(map(int, own.groups()[n : n + 3])) for n in (0, 3))
+    assert (f"{blocks:,} × {threads}", "blocks × threads") in facts
+    assert any(b == own[7] and s.startswith("occupancy") for b, s in facts)

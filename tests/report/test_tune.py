@@ -149,8 +149,9 @@ def test_the_page_is_whole_and_safe() -> None:
     roof = Roof(10.0, 1e12, 1e11, (("best", 5e11), ("default", 1e10)))
     strange = trial(91, 8, "<script>", 5e-3)
     whole = tuned((*many(), base, strange), baseline=base)
-    text = page(whole, Winner("a < b", 'x = "<&>"', "OpenCL C", roof))
+    text = page(whole, Winner('<p class="x">a & b</p>', roof))
     assert "<script" not in text
+    assert 'srcdoc="&lt;p class=&quot;x&quot;&gt;a &amp; b&lt;/p&gt;"' in text
     assert "http" not in text
     drawings = re.findall(r"<svg.*?</svg>", text, re.S)
     assert len(drawings) == 4

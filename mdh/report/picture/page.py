@@ -91,7 +91,7 @@ def _facts(report: StageReport) -> str:
         (seconds_text(max(report.arithmetic_bound, report.memory_bound)), "at the machine's peak"),
         (bytes_text(dm), f"asked of DM, {bytes_text(report.compulsory)} must be"),
     ]
-    main = max(report.resources, key=lambda r: r.blocks * r.threads, default=None)
+    main = max(report.resources, key=lambda r: (r.own, r.blocks * r.threads), default=None)
     if main is not None and main.limit:
         facts.append((f"{main.occupancy:.0%}", f"occupancy, bound by {main.limit}"))
         facts.append((f"{main.blocks:,} × {main.threads:,}", "blocks × threads"))

@@ -56,12 +56,17 @@ def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
         *program_parts(program, deterministic=setting.deterministic),
         ("schedule", _digest(schedule_meaning(schedule))[:32]),
         ("constants", ", ".join(f"{n}={v}" for n, v in _constants(program, schedule))),
-        ("machine", f"{machine.name} {_digest(_limits(machine))[:32]}"),
+        ("machine", machine_part(machine)),
         ("device", setting.title),
         ("target", setting.target),
         ("check", setting.check),
         *((f"version of {name}", text) for name, text in sorted(setting.versions)),
     )
+
+
+def machine_part(machine: Machine) -> str:
+    """The part of a key that says for which machine candidates are checked."""
+    return f"{machine.name} {_digest(_limits(machine))[:32]}"
 
 
 def program_parts(program: Program, *, deterministic: bool) -> Parts:
