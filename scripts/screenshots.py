@@ -55,10 +55,24 @@ def write_refused(folder: Path) -> Path:
     return out
 
 
+def write_comparison(folder: Path) -> Path:
+    """Of machines that are not here: nothing runs."""
+    out = folder / "compared.html"
+    words = [str(ROOT / "inputs_c" / "matmul.c"), "-s", "default", "--html", str(out)]
+    for name in ("matmul.h200", "matmul.h200.split_k", "matmul.cpu"):
+        words += ["-s", str(ROOT / "schedules" / f"{name}.mdh")]
+    quietly(["compare", *words, "--machine", "h200", "--machine", "generic-cpu"])
+    return out
+
+
 def explain(words: list[str]) -> None:
+    quietly(["explain", *words])
+
+
+def quietly(words: list[str]) -> None:
     """The page alone: what the command says is left out."""
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        run(["explain", *words])
+        run(words)
 
 
 def photograph(driver: Any, page: Path, step: int, out: Path) -> list[str]:
@@ -70,6 +84,9 @@ def photograph(driver: Any, page: Path, step: int, out: Path) -> list[str]:
             resize(driver, width, 900)
             show(driver, page)
             driver.execute_script("if (window.mdhPage) mdhPage.views[0].go(arguments[0])", step)
+            driver.execute_script(
+                "document.querySelectorAll('details:has(iframe)')[0]?.setAttribute('open', '')"
+            )
             size = driver.execute_script(
                 "const d = document.documentElement; return [d.scrollWidth, d.scrollHeight]"
             )
@@ -98,6 +115,7 @@ def main() -> int:
         for page in PAGES:
             wrong += photograph(driver, write(page, Path(place)), page.step, folder)
         wrong += photograph(driver, write_refused(Path(place)), 0, folder)
+        wrong += photograph(driver, write_comparison(Path(place)), 0, folder)
     sys.stderr.writelines(f"{line}\n" for line in wrong)
     sys.stdout.write(f"{len(list(folder.glob('*.png')))} pictures in {folder}\n")
     return 1 if wrong else 0

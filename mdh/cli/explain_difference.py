@@ -33,6 +33,10 @@ def explain_difference(line: CommandLine, before: str, after: str | None, json: 
     found = differences(old, new)
     if json:
         sections = [{**asdict(s), "same": s.same} for s in found]
-        show_json(ok("explain", before=before, after=after, sections=sections))
+        targets = [old.target, new.target]
+        show_json(ok("explain", before=before, after=after, targets=targets, sections=sections))
     else:
-        show(differences_text(found, before, after))
+        text = differences_text(found, before, after)
+        if old.target != new.target:
+            text += f"  written for {old.target or 'any machine'} → {new.target or 'any machine'}\n"
+        show(text)

@@ -4,7 +4,7 @@ from html import escape
 
 from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
 from mdh.report.compare_text import ends_of, error_text, how_text, limit_text, percent, reason
-from mdh.report.difference_text import stage_words, step_word, step_words
+from mdh.report.difference_text import alien_words, stage_words, step_word, step_words
 from mdh.report.html_frame import FRAME, embedded
 from mdh.report.html_style import STYLE
 from mdh.report.text import seconds_text
@@ -148,6 +148,9 @@ def _sections(sections: tuple[SectionChange, ...], ends: tuple[str, str]) -> str
     for section in sections:
         if not section.same and (section.stage or section.lone):
             rows.append(f"<tr><th colspan=2>{escape(stage_words(section, *ends))}")
+        if section.alien:
+            rows.append(f"<tr><td colspan=2>{escape(alien_words(section))}")
+            continue
         for step in section.steps:
             words = "<br>".join(escape(w) for w in step_words(step))
             rows.append(f"<tr><td class=step>{escape(step_word(step))}<td>{words}")

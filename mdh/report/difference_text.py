@@ -23,13 +23,19 @@ def differences_text(found: tuple[SectionChange, ...], before: str, after: str, 
         if section.stage or section.lone:
             lines.append(f"{indent}  {stage_words(section, before, after)}")
         if section.alien:
-            old, new = section.dims
-            lines.append(f"{indent}  schedules of different programs: steps of {old} and of {new} dimensions")
+            lines.append(f"{indent}  {alien_words(section)}")
+            continue
         lines.extend(f"{indent}  {row}" for row in section_rows(section, WIDTH - len(indent) - 2))
         if section.equal:
             steps = "1 step is" if section.equal == 1 else f"{section.equal} steps are"
             lines.append(f"{indent}  {steps} the same")
     return "\n".join(lines) + "\n"
+
+
+def alien_words(section: SectionChange) -> str:
+    """All that is to be said of steps which have nothing to do with one another."""
+    old, new = section.dims
+    return f"schedules of different programs: steps of {old} and of {new} dimensions"
 
 
 def stage_words(section: SectionChange, before: str, after: str) -> str:

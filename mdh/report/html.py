@@ -61,7 +61,9 @@ def _facts(tuned: Tuned) -> str:
     if tuned.speedup_over_given is not None:
         facts.append((f"{tuned.speedup_over_given:.2f} ×", "the schedule's first point"))
     right = sum(1 for t in tuned.measured if t.outcome.failure is None)
-    facts.append((f"{right}", f"right of {len(tuned.measured)} candidates"))
+    facts.append(
+        (f"{right}", f"right of {len(tuned.measured)} candidate{'' if len(tuned.measured) == 1 else 's'}")
+    )
     facts.append((duration_text(tuned.elapsed), f"of tuning, {tuned.sampler}"))
     if tuned.sizes is not None and tuned.variables:
         facts.append((f"{tuned.sizes.structural:.3g}", "points of the space"))

@@ -91,14 +91,14 @@ def parallel(tuned: Tuned) -> str:
     across = Scale(0, len(variables), 60, WIDTH - 60)
     times = Scale(shown[0][0], shown[-1][0], 40, height - 40, log=True)
     axes = [_places(v, [dict(t.candidate.values).get(v.name) for _, t in shown]) for v in variables]
-    parts = []
+    parts, values = [], []
     for n, (variable, places) in enumerate(zip(variables, axes, strict=True)):
         parts.append(line(across(n), 40, across(n), height - 40, "axis"))
         up = 16 if n % 2 else 30
         parts.append(text(across(n), up, _cut(variable.name, 16), "label", "middle"))
         step = max(1, -(-len(places) // 12))
         for value, y in list(places.items())[::step]:
-            parts.append(text(across(n) + 5, y + 4, _cut(str(value), 14), "tick"))
+            values.append(text(across(n) + 5, y + 4, _cut(str(value), 14), "tick over"))
     parts.append(line(across.end, 40, across.end, height - 40, "axis"))
     parts.append(text(across.end, 16, "time", "label", "middle"))
     ends = ((shown[0][0], 32.0), (shown[-1][0], height - 24))
@@ -113,6 +113,8 @@ def parallel(tuned: Tuned) -> str:
         style = f"stroke-opacity:{0.08 + 0.5 * heat**2:.2f}"
         kind = "chosen" if rank == 0 else "ray"
         parts.append(path(points, kind, _tip(trial, seconds), "" if rank == 0 else style))
+    # above the lines, or none could be read where many meet
+    parts += values
     return drawing(parts, "parallel coordinates", height)
 
 

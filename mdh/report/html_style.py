@@ -21,6 +21,7 @@ figcaption, .note { color:var(--soft); font-size:13px }
 svg { display:block; width:100%; height:auto }
 svg text { fill:var(--ink); font:12px system-ui,sans-serif }
 svg .tick, svg .name { fill:var(--soft); font-size:11px }
+svg .over { paint-order:stroke; stroke:var(--card); stroke-width:4px; stroke-linejoin:round }
 .grid { stroke:var(--line) } .axis { stroke:var(--soft) }
 .trial { fill:var(--mark); fill-opacity:.55 } .failed { fill:var(--warm); fill-opacity:.8 }
 .big { fill-opacity:1 }

@@ -6,6 +6,7 @@ from mdh.ir.plan import Plan
 from mdh.report.traffic import compulsory_bytes
 from mdh.report.work import operations
 from mdh.tune.result import Tuned
+from mdh.tune.values import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +19,20 @@ class Roof:
     points: tuple[tuple[str, float], ...]
 
 
+def _same(one: Trial, other: Trial) -> bool:
+    return one.candidate.key == other.candidate.key
+
+
 def roof_of(tuned: Tuned, plan: Plan) -> Roof | None:
     """None where the program has no arithmetic, or the machine no speeds."""
     ops = sum(operations(s.stage) for s in plan.stages)
     least = sum(compulsory_bytes(plan.program, s) for s in plan.stages)
     wide = any(t.bits == 64 and t.is_float for s in plan.stages for r in s.stage.results for t in r.types)
     peak = plan.machine.peak_f64 if wide else plan.machine.peak_f32
-    timed = (("default", tuned.baseline), ("best", tuned.best))
+    timed: tuple[tuple[str, Trial | None], ...] = (("default", tuned.baseline), ("best", tuned.best))
+    if tuned.best is not None and tuned.baseline is not None and _same(tuned.best, tuned.baseline):
+        # two times of one kernel are no two points
+        timed = (("best", tuned.best),)
     points = tuple(
         (name, ops / t.outcome.seconds) for name, t in timed if t is not None and t.outcome.seconds
     )

@@ -138,7 +138,9 @@ def test_two_schedules_are_explained(capsys: pytest.CaptureFixture[str]) -> None
     text = capsys.readouterr().out
     assert text.startswith("rows.mdh → wide.mdh\n") and "step 2 added" in text
     assert run(["explain", "rows.mdh", "wide.mdh", "--json"]) == 0
-    (section,) = json.loads(capsys.readouterr().out)["sections"]
+    value = json.loads(capsys.readouterr().out)
+    (section,) = value["sections"]
+    assert value["targets"] == [None, None]
     assert (section["same"], section["dims"]) == (False, [3, 3])
 
 
@@ -183,3 +185,13 @@ def test_a_program_between_two_schedules_is_told_where_it_goes(capsys: pytest.Ca
     for words in ([MATMUL, "rows.mdh"], ["rows.mdh", MATMUL]):
         assert run(["explain", *words]) == 2
         assert f"mdh explain {MATMUL} --schedule rows.mdh" in capsys.readouterr().err
+
+
+def test_schedules_that_share_nothing_get_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other.mdh").write_text("target a100\n1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x )\n")
+    assert run(["explain", "rows.mdh", "other.mdh"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "rows.mdh → other.mdh",
+        "  schedules of different programs: steps of 3 and of 1 dimensions",
+        "  written for any machine → a100",
+    ]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mdh.check.run import check
+from mdh.cli.main import run
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.lower.run import lower
@@ -329,3 +330,35 @@ def test_a_refused_schedule(driver: Any, tmp_path: Path) -> None:
     assert errors(driver) == []
     assert driver.find_element("css selector", "#K104").is_displayed()
     assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_pages_of_schedules_work_inside_a_comparison(
+    driver: Any, tmp_path: Path, width: int, dark: bool
+) -> None:
+    page = tmp_path / "compared.html"
+    schedule = str(ROOT / "schedules" / "matmul.h200.mdh")
+    words = [str(ROOT / "inputs_c" / "matmul.c"), "-s", schedule, "-s", "default", "--machine", "h200"]
+    assert run(["compare", *words, "--html", str(page)]) == 0
+    scheme(driver, dark=dark)
+    resize(driver, width, 900)
+    show(driver, page)
+    driver.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    frames = driver.find_elements("css selector", "iframe")
+    assert len(frames) == 2
+    colours = {driver.execute_script("return getComputedStyle(document.body).backgroundColor")}
+    for frame in frames:
+        driver.execute_script("arguments[0].scrollIntoView()", frame)
+        driver.switch_to.frame(frame)
+        driver.execute_script("document.querySelector('[data-go=\"1\"]').click()")
+        assert _step(driver) == 1
+        size = "return [document.documentElement.scrollWidth, innerWidth]"
+        wide, inner = driver.execute_script(size)
+        assert wide <= inner
+        colours.add(driver.execute_script("return getComputedStyle(document.body).backgroundColor"))
+        driver.switch_to.default_content()
+    scheme(driver, dark=False)
+    assert len(colours) == 1, "light and dark are those of the page around"
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    assert errors(driver) == []

@@ -9,16 +9,18 @@ from xml.etree import ElementTree
 import pytest
 
 from mdh.report.html import Winner, page
+from mdh.report.html_charts import parallel
 from mdh.report.html_svg import Scale
 from mdh.report.tune_importance import explained, sensitivities
 from mdh.report.tune_json import tuned_json
 from mdh.report.tune_line import progress_line, share_done, time_left
-from mdh.report.tune_roof import Roof
+from mdh.report.tune_roof import Roof, roof_of
 from mdh.report.tune_text import tuned_text
 from mdh.tune.goal import Ended
 from mdh.tune.result import Progress, Sizes, Tuned
 from mdh.tune.space.model import Kind, Variable
 from mdh.tune.values import Candidate, Failure, Outcome, Trial, Value
+from tests.report.test_ownership import small_plan
 
 VARIABLES = (
     Variable("?bm", Kind.TILE, (8, 16, 32), "i", 64),
@@ -163,6 +165,24 @@ def test_the_page_is_whole_and_safe() -> None:
         assert numbers
         assert all(-20 <= float(v) <= 800 for v in numbers)
     assert len(text) < 100_000
+
+
+def test_a_default_that_wins_is_one_point_under_the_roof() -> None:
+    """The finals time it again: two times of one kernel would look like a difference."""
+    plan = small_plan("warps")
+    quick, final = (trial(n, 8, "BLK.x", s) for n, s in ((0, 1e-3), (1, 2e-3)))
+    other = trial(2, 16, "BLK.x", 3e-3)
+    names = {}
+    for baseline in (final, other):
+        roof = roof_of(tuned((quick, other), baseline=baseline), plan)
+        assert roof is not None
+        names[baseline.number] = [name for name, _ in roof.points]
+    assert names == {1: ["best"], 2: ["default", "best"]}
+
+
+def test_values_are_written_above_the_lines() -> None:
+    drawing = parallel(tuned(many()))
+    assert drawing.rindex("<path") < drawing.index('class="tick over"')
 
 
 @pytest.mark.parametrize("trials", [(), (trial(0, 8, "BLK.x", 1e-3),), (trial(0, 8, "BLK.x", None),)])
