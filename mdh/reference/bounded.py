@@ -2,7 +2,8 @@
 
 Floats are computed in double; beside each value stands a bound on what an implementation in the program's
 own types may differ by: one rounding an operation, the stated ulps of a function, and for a sum of n terms in
-any order (4 sqrt(n) + 16) u S with S the sum of absolute values. On sums of products this is the bound
+any order (4 sqrt(n) + 16) u S with S the sum of absolute values; m u S more where m terms are equal, since
+equal terms are rounded alike. On sums of products this is the bound
 |out - ref| <= (4 sqrt(n) + 16) u_acc S + u_out |ref|; through further operations it is propagated to first
 order. Integers are C's and carry no bound unless they come from a rounded float.
 """
@@ -130,7 +131,8 @@ class BoundedArithmetic:
             size = np.add.reduce(np.abs(values.value), axis=axes, keepdims=True)
             slack = None if values.bound is None else np.add.reduce(values.bound, axis=axes, keepdims=True)
             whole = self.exact and values.bound is None and error.whole(values.value)
-            return self._summed(start, total, size, slack, dtype, count, exact=whole)
+            alike = None if whole else error.repeats(values.value, axes)
+            return self._summed(start, total, size, slack, dtype, count, exact=whole, alike=alike)
         first = None if start is None else start.value
         if dtype.is_float:
             value = error.wide_combined(op, first, values.value, axes)
@@ -183,8 +185,9 @@ class BoundedArithmetic:
 
     def _summed(
         self, start: Bounded | None, total: Array, size: Array, slack: Array | None, dtype: DType,
-        count: int, *, exact: bool,
+        count: int, *, exact: bool, alike: Array | None = None,
     ) -> Bounded:  # fmt: skip
+        """alike: how many terms are equal, where that is known."""
         if start is not None:
             total, size = start.value + total, np.abs(start.value) + size
             if start.bound is not None:
@@ -192,7 +195,10 @@ class BoundedArithmetic:
             exact = exact and start.bound is None and error.whole(start.value)
         if exact and bool((size <= 2.0 ** precision(dtype)).all()):
             return Bounded(total)
-        own = error.sum_factor(count) * unit_roundoff(dtype) * size + smallest(dtype)
+        factor: Array | float = error.sum_factor(count)
+        if alike is not None:
+            factor = np.where(alike > 1, factor + alike, factor)
+        own = factor * unit_roundoff(dtype) * size + smallest(dtype)
         return Bounded(total, error.clean(own if slack is None else own + slack))
 
     def reduce_record(

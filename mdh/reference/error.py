@@ -33,6 +33,25 @@ def sum_factor(count: int) -> float:
     return 4.0 * sqrt(count) + 16.0
 
 
+def repeats(values: Array, axes: tuple[int, ...]) -> Array:
+    """How often the commonest value other than 0 stands among the terms that are summed over `axes`, which
+    keep the size 1. Equal terms are rounded alike where the sum stays in one binade: their errors add up,
+    and sqrt(n), which is for errors that have nothing to do with one another, does not hold for them."""
+    kept = tuple(1 if i in axes else n for i, n in enumerate(values.shape))
+    rows = np.sort(line(Bounded(values), axes).value, axis=-1).reshape(-1)
+    length = values.size // max(1, int(np.prod(kept)))
+    if rows.size == 0 or length < 2:
+        return np.ones(kept)
+    new = np.empty(rows.size, bool)
+    np.not_equal(rows[1:], rows[:-1], out=new[1:])
+    new[::length] = True
+    first = np.flatnonzero(new)
+    runs = np.diff(first, append=rows.size)
+    runs[rows[first] == 0] = 1
+    # the runs of a row begin at its first element
+    return np.maximum.reduceat(runs, np.searchsorted(first, np.arange(0, rows.size, length))).reshape(kept)
+
+
 def clean(bound: Array) -> Array:
     """A bound that could not be computed (inf - inf) allows everything."""
     return np.where(np.isnan(bound), np.inf, bound)

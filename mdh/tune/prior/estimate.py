@@ -19,18 +19,20 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     known = constants or NOMINAL[machine.kind]
     terms_of = cpu_terms if machine.kind == "cpu" else gpu_terms
     features: list[tuple[float, ...]] = []
-    signs = Signs()
+    signs: list[Signs] = []
     for stage in plan.stages:
         nest = nest_of(facts_of(plan.program, stage.stage), stage, machine)
         terms, found = terms_of(nest, machine)
         features.append(terms)
-        signs = Signs(
-            max(signs.spills, found.spills), max(signs.idle, found.idle), max(signs.code, found.code)
-        )
-    seconds = sum(seconds_of(known, f) for f in features)
+        signs.append(found)
+    times = [seconds_of(known, f) for f in features]
+    seconds = sum(times)
+    # a stage that is over at once may leave as much idle as it likes
+    idle = sum(s.idle * t for s, t in zip(signs, times, strict=True)) / seconds
+    sign = Signs(max(s.spills for s in signs), idle, max(s.code for s in signs))
     sums = [w * sum(column) for w, column in zip(known.weights, zip(*features, strict=True), strict=True)]
     return Prediction(
-        seconds, tuple(zip(NAMES[machine.kind], sums, strict=True)), tuple(features), signs, machine.kind,
+        seconds, tuple(zip(NAMES[machine.kind], sums, strict=True)), tuple(features), sign, machine.kind,
         about_of(plan),
     )  # fmt: skip
 

@@ -12,7 +12,8 @@ class Signs:
     """Reasons to expect worse than the seconds say, each of them hard.
 
     spills: register bytes a thread that will not stay in registers. idle: share of the cores or
-    multiprocessors that get no work. code: statements of the unrolled body of the largest kernel.
+    multiprocessors that get no work, over the seconds. code: statements of the unrolled body of the
+    largest kernel.
     """
 
     spills: int = 0

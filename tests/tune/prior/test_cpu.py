@@ -3,6 +3,7 @@
 import pytest
 
 from mdh.tune.prior import predict
+from tests.source_tree import ROOT
 from tests.tune.prior.plans import plan_of, seconds
 
 SIZES = {"M": 512, "N": 512, "K": 512}
@@ -49,6 +50,12 @@ def test_one_group_leaves_cores_idle() -> None:
     assert one.signs.idle == pytest.approx(7 / 8)
     assert many.signs.idle == 0
     assert one.seconds > 2 * many.seconds
+
+
+def test_a_short_stage_may_leave_cores_idle() -> None:
+    """The prefix of the rows' sums is one group's work, and a thousandth of the time."""
+    text = (ROOT / "schedules" / "mbbs.cpu.mdh").read_text(encoding="utf-8")
+    assert predict(plan_of("mbbs", text, "generic-cpu")).signs.idle < 0.25
 
 
 def test_more_accumulators_than_registers_are_said() -> None:
