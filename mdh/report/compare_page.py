@@ -20,6 +20,7 @@ td.bar { width:34%; min-width:130px }
 .estimated .track i { background:repeating-linear-gradient(45deg,var(--mark) 0 4px,transparent 4px 8px) }
 .library .track i { background:var(--soft) }
 .bad { color:var(--warm) }
+table + .lead { margin-top:26px }
 td.step { white-space:nowrap; color:var(--soft) }
 @media (max-width:640px) {
   .rows, .rows tbody, .rows tr, .rows td { display:block; width:auto }
