@@ -5,15 +5,17 @@ next slice on its way while one is used. Small blocks let a multiprocessor hold 
 while another one waits for its copies; large ones read less. Where the results are too few to fill the
 machine, blocks share the sum and a second kernel adds their parts.
 
-The ladder and the constants of the estimate are a fit to 3,600 measured schedules of 102 fp32 products of
-random sizes on an H200: what it chooses takes 1.05 times the best of 36, as a geometric mean.
+The ladder and the costs of the estimate are a fit to measured fp32 products of random sizes on an H200
+(`scripts/fit-default`, artifacts/h200/default_fit.jsonl.gz): of 103, what it chooses takes 1.054 times the
+best of some 30 measured, as a geometric mean.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.machine import Machine
+from mdh.schedule.default.contraction_time import VECTOR_BYTES, Work, seconds
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Contraction, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held, staged
@@ -31,7 +33,6 @@ GROUP = 8
 SLOTS = 2
 WARP = 32
 """Threads of a warp as the ladder has them."""
-VECTOR_BYTES = 16
 ASYNC_LEAST = 4
 """Bytes that cp.async copies at least."""
 
@@ -62,21 +63,8 @@ LADDER = (
     Tile((16, 32), (8, 32), (2, 4), 32),
 )
 
-LOAD, FIXED = 1.5, 8.0
-"""Instructions of a warp that count beside the multiplications of an iteration: for a vector of an operand,
-and for all else."""
-WARPS = 3.5
-"""Warps of a multiprocessor with which it does half of what it can."""
-LATENCY = 540.0
-"""Least cycles for a slice: its copies, and the barrier."""
-SLICE, BLOCK = 35.0, 250.0
-"""Cycles of a slice and of a block, beside its work."""
-SECOND, WORTH = 1.0e-6, 1.05
-"""Seconds that a second kernel costs, and by how much sharing a sum has to be faster."""
 SPARE = 40
 """Registers of a thread beside results and operands."""
-REACHED = 2.0 / 4.8
-"""Of the memory's bandwidth, in traffic that is not all in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +81,16 @@ class Plan:
 
 
 def contraction_gpu(shape: Shape, found: Contraction, machine: Machine) -> Outline:
-    plan = min(_plans(shape, found, machine), key=lambda p: _seconds(shape, found, machine, p))
+    every = plans(shape, found, machine)
+    return outline_of(shape, found, machine, min(every, key=lambda p: _time(shape, found, machine, p)))
+
+
+def _time(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> float:
+    return seconds(work_of(shape, found, machine, plan), machine)
+
+
+def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> Outline:
+    """The steps of a plan."""
     first = {**plan.block, plan.k: plan.part} if plan.parts > 1 else dict(plan.block)
     axes = block_axes(first, shape.extents, machine, found.columns[0])
     blocks = grid_size(axes, first, shape.extents)
@@ -111,33 +108,42 @@ def contraction_gpu(shape: Shape, found: Contraction, machine: Machine) -> Outli
     return outline
 
 
-def _plans(shape: Shape, found: Contraction, machine: Machine) -> Iterator[Plan]:
-    k = max(found.reduced, key=lambda d: shape.extents[d])
-    others = prod(shape.extents[d] for d in found.reduced if d != k)
+def plans(
+    shape: Shape, found: Contraction, machine: Machine, ladder: Sequence[Tile] = LADDER
+) -> Iterator[Plan]:
+    """What there is to choose from: tiles that fit, and numbers of parts."""
     sides = tuple(prod(shape.extents[d] for d in dims) for dims in (found.rows, found.columns))
     words = max(1, shape.value_bytes // 4)
     fitting = [
         t
-        for t in LADDER
+        for t in ladder
         if all(own <= side for own, side in zip(t.block, sides, strict=True))
         and _registers(t.ahead, words, t.thread) <= machine.registers_per_thread
     ]
-    for tile in fitting or LADDER[-1:]:
-        block, thread = dict.fromkeys(found.batch, 1), dict[int, int]()
-        for dims, side, own in zip((found.rows, found.columns), tile.block, tile.thread, strict=True):
-            _side(shape, dims, side, own, block, thread)
-        slices = _slices(shape, found, tile.depth * 4 // max(4, shape.value_bytes))
-        axes = block_axes(block, shape.extents, machine, found.columns[0])
+    for tile in fitting or ladder[-1:]:
         for parts in PARTS:
-            part = round_up(ceil_div(shape.extents[k], parts), slices[k])
-            if parts > 1 and (
-                shape.keeps_order
-                or len(axes) > 2
-                or part * others < SPLIT_LEAST
-                or ceil_div(shape.extents[k], part) != parts
-            ):
-                continue
-            yield Plan(tile, block, thread, slices, k, part, parts)
+            plan = plan_of(shape, found, machine, tile, parts)
+            if plan is not None:
+                yield plan
+
+
+def plan_of(shape: Shape, found: Contraction, machine: Machine, tile: Tile, parts: int) -> Plan | None:
+    """The tile's plan, None where the sum does not go into so many parts."""
+    k = max(found.reduced, key=lambda d: shape.extents[d])
+    others = prod(shape.extents[d] for d in found.reduced if d != k)
+    block, thread = dict.fromkeys(found.batch, 1), dict[int, int]()
+    for dims, side, own in zip((found.rows, found.columns), tile.block, tile.thread, strict=True):
+        _side(shape, dims, side, own, block, thread)
+    slices = _slices(shape, found, tile.depth * 4 // max(4, shape.value_bytes))
+    part = round_up(ceil_div(shape.extents[k], parts), slices[k])
+    if parts > 1 and (
+        shape.keeps_order
+        or len(block_axes(block, shape.extents, machine, found.columns[0])) > 2
+        or part * others < SPLIT_LEAST
+        or ceil_div(shape.extents[k], part) != parts
+    ):
+        return None
+    return Plan(tile, block, thread, slices, k, part, parts)
 
 
 def _side(
@@ -171,38 +177,23 @@ def _slice(extent: int, depth: int) -> int:
     return min(near, key=lambda t: (abs(t - depth), t), default=depth)
 
 
-def _seconds(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> float:
-    """An estimate for the whole contraction: blocks in rounds over the multiprocessors, each a row of slices,
-    none of which is done before its copies arrive; or what memory needs, if that is more."""
+def work_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> Work:
+    """What a plan's time depends on."""
     size = shape.value_bytes
     rows, high = _of(plan, found.rows)
     columns, wide = _of(plan, found.columns)
     threads = ceil_div(rows, high) * ceil_div(columns, wide)
-    warps = max(1.0, threads / machine.warp)
     depth = prod(plan.slices.values())
-    resident = _resident(machine, plan, size, threads, (rows, columns), (high, wide))
-    results = prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns))
-    blocks = plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items())
-    slices = ceil_div(prod(shape.extents[d] for d in found.reduced), depth * plan.parts)
-    peak = machine.peak_f64 if size > 4 else machine.peak_f32
-    rate = peak / (2 * machine.units * machine.clock * machine.warp)
-    vectors = (high + wide) * size / VECTOR_BYTES
-    each = depth * (high * wide + LOAD * vectors + FIXED) / rate
-
-    def cycles(count: int) -> float:
-        """Of so many blocks at once."""
-        work = each * (count * warps + WARPS) + SLICE * count
-        return slices * max(work, LATENCY) + BLOCK if count else 0.0
-
-    full, rest = divmod(ceil_div(blocks, machine.units), resident)
-    seconds = (full * cycles(resident) + cycles(rest)) / machine.clock
-    bandwidth = REACHED * machine.bandwidth
     every = dict(enumerate(shape.extents))
-    read = sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second)))
-    seconds = max(seconds, (read + results) * size / bandwidth)
-    if plan.parts == 1:
-        return seconds
-    return WORTH * (seconds + SECOND + plan.parts * results * size / bandwidth)
+    return Work(
+        size, high, wide, max(1.0, threads / machine.warp), depth,
+        resident=_resident(machine, plan, size, threads, (rows, columns), (high, wide)),
+        blocks=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
+        slices=ceil_div(prod(shape.extents[d] for d in found.reduced), depth * plan.parts),
+        parts=plan.parts,
+        results=prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns)),
+        read=sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second))),
+    )  # fmt: skip
 
 
 def _of(plan: Plan, dims: tuple[int, ...]) -> tuple[int, int]:

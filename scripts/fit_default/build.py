@@ -1,0 +1,38 @@
+"""Candidates to machine code, in processes beside the one that has the GPU."""
+
+from dataclasses import dataclass
+
+from mdh.check.run import check
+from mdh.diagnostics import Failed
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.target.emit import emit
+from mdh.target.nvrtc import compile_cubin
+from mdh.target.text import KernelText
+from scripts.fit_default.candidates import schedule_of
+from scripts.fit_default.choice import problem
+from scripts.fit_default.rows import Sizes, tile_of
+
+
+@dataclass(frozen=True)
+class Code:
+    text: KernelText
+    image: bytes
+    registers: int
+    spilled: int
+
+
+def build(machine: str, sizes: Sizes, tile: list[int], parts: int) -> Code | str:
+    """A candidate's code, or why there is none."""
+    model = load_machine(machine)
+    one = problem(sizes, model)
+    plan = one.plan(tile_of(tile), parts)
+    if plan is None:
+        return "the sum does not go into so many parts"
+    try:
+        legal = check(one.shape.program, schedule_of(one, plan, model), model, "cuda")
+        text = emit(lower(legal), one.shape.program)
+        cubin = compile_cubin(text, model.arch)
+    except Failed as failed:
+        return f"{failed.diagnostics[0].code} {failed.diagnostics[0].headline}"
+    return Code(text, cubin.image, cubin.registers, cubin.spill_bytes)

@@ -1,0 +1,114 @@
+"""What was measured, a line each: a header, what a library takes for some sizes, and schedules of ours.
+
+{"schema": "mdh.default_fit/1", "machine": "h200", ...}
+{"sizes": [M, N, K], "library": seconds}
+{"sizes": [M, N, K], "tile": [rows, columns, warp's, warp's, thread's, thread's, depth, ahead],
+ "parts": 6, "seconds": 7.35e-05, "registers": 78, "spilled": bytes if any}
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mdh.schedule.default.contraction_gpu import Tile
+
+SCHEMA = "mdh.default_fit/1"
+Sizes = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A schedule that computed the right results. parts: of the sum."""
+
+    sizes: Sizes
+    tile: Tile
+    parts: int
+    seconds: float
+    registers: int
+    spilled: int = 0
+
+    def line(self) -> dict[str, Any]:
+        out = {"sizes": self.sizes, "tile": numbers(self.tile), "parts": self.parts}
+        return out | {"seconds": self.seconds, "registers": self.registers, "spilled": self.spilled}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One or several files. library: seconds by sizes."""
+
+    machine: str
+    rows: list[Row] = field(default_factory=list)
+    library: dict[Sizes, float] = field(default_factory=dict)
+
+    def by_sizes(self) -> Mapping[Sizes, list[Row]]:
+        out: dict[Sizes, list[Row]] = {}
+        for row in self.rows:
+            out.setdefault(row.sizes, []).append(row)
+        return out
+
+
+class WrongFileError(Exception):
+    """A file is not what `measure` writes, or two are of different machines."""
+
+
+def numbers(tile: Tile) -> list[int]:
+    return [*tile.block, *tile.warp, *tile.thread, tile.depth, tile.ahead]
+
+
+def tile_of(n: Sequence[int]) -> Tile:
+    return Tile((n[0], n[1]), (n[2], n[3]), (n[4], n[5]), n[6], n[7])
+
+
+def header(machine: str, **more: str) -> dict[str, Any]:
+    return {"schema": SCHEMA, "machine": machine, **more}
+
+
+def read(paths: Sequence[Path]) -> Measured:
+    """All files together; of what was measured twice, the faster time."""
+    found: dict[tuple[Sizes, Tile, int], Row] = {}
+    library: dict[Sizes, float] = {}
+    machines = set[str]()
+    for path in paths:
+        try:
+            for line in _lines(path):
+                _take(line, machines, library, found)
+        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+            raise WrongFileError(f"{path}: {error}") from error
+    if len(machines) != 1:
+        raise WrongFileError(
+            f"files of one machine are needed, not of: {', '.join(sorted(machines)) or 'none'}"
+        )
+    return Measured(machines.pop(), list(found.values()), library)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file if line.strip()]
+    if not lines or lines[0].get("schema") != SCHEMA:
+        raise ValueError(f"does not begin with a header of {SCHEMA}")
+    return iter(lines)
+
+
+def _take(
+    line: dict[str, Any],
+    machines: set[str],
+    library: dict[Sizes, float],
+    found: dict[tuple[Sizes, Tile, int], Row],
+) -> None:
+    if "schema" in line:
+        machines.add(str(line["machine"]))
+        return
+    m, n, k = line["sizes"]
+    sizes = (int(m), int(n), int(k))
+    if "library" in line:
+        library[sizes] = min(float(line["library"]), library.get(sizes, float("inf")))
+        return
+    tile, parts, seconds = tile_of(line["tile"]), int(line["parts"]), float(line["seconds"])
+    known = found.get((sizes, tile, parts))
+    if known is None or seconds < known.seconds:
+        spilled = int(line.get("spilled", 0))
+        found[sizes, tile, parts] = Row(sizes, tile, parts, seconds, int(line["registers"]), spilled)
