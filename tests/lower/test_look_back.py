@@ -38,7 +38,7 @@ SCANS = {
     "staged asynchronously": (
         "(de-)comp( ^, 3840 ) ( A:SM[1,2]@copy(async) ; S:SM[1,2] ) ( ^, BLK.x )\n"
         "(de-)comp( ^, 15 ) ( ^ ; ^ ) ( ^, THR.x )",
-        (1, 3_000_001),
+        (1, 3_000_008),
     ),
 }
 OPERATORS = {"+": "t += A[i][p];", "max": "t = A[i][p] > t ? A[i][p] : t;"}
