@@ -1,4 +1,4 @@
-"""Best pairs on CPUs: vectors of keys and places, and one comparison where points come in C's order."""
+"""Best pairs: on CPUs vectors of keys and places; one comparison where a unit's points come in C's order."""
 
 from collections.abc import Callable
 from itertools import product
@@ -48,6 +48,11 @@ BLOCKS = """
 3: (de-)comp( 1, 1 )  ( ^ ; ^, ^ ) ( FOR.1, FOR.2 )
 """
 """The points of two blocks lie between one another."""
+THREADS = """
+1: (de-)comp( 2, ^ )  ( ^ ; ^, ^ )                   ( BLK.x, ^ )
+2: (de-)comp( ^, 16 ) ( ^ ; key:RM[1], place:RM[1] ) ( ^, FOR.1 )
+3: (de-)comp( 1, 2 )  ( ^ ; ^, ^ )                   ( THR.y, THR.x )
+"""
 SIGNS: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 Values = np.ndarray[Any, Any]
 STARTS = (("-INFINITY", "-1"), ("INFINITY", "-1"), ("A[i][0]", "0"))
@@ -74,14 +79,16 @@ def in_c(row: Values, better: Callable[[Any, Any], bool], key: float, place: int
     return key, place
 
 
-@pytest.mark.parametrize(
-    ("sign", "start", "schedule"), list(product(SIGNS, STARTS, (LANES, STRIDED, BLOCKS)))
-)
+ON_CPUS = product(SIGNS, STARTS, (LANES, STRIDED, BLOCKS), ("opencl:0",))
+ON_GPUS = product((">", "<="), STARTS, (THREADS,), ("oclgrind",))
+
+
+@pytest.mark.parametrize(("sign", "start", "schedule", "name"), [*ON_CPUS, *ON_GPUS])
 def test_ties_and_values_that_are_no_better_than_the_start(
-    sign: str, start: tuple[str, str], schedule: str
+    sign: str, start: tuple[str, str], schedule: str, name: str
 ) -> None:
     program = read_program(source(sign, *start))
-    device = open_device("opencl:0")
+    device = open_device(name)
     plan = check(program, parse_schedule(Source("s.mdh", schedule)), device.machine, "opencl")
     arrays = {"A": rows(), "key": np.zeros(6, np.float32), "place": np.zeros(6, np.int32)}
     device.build(emit(lower(plan), program)).call(arrays, {}).launch()
@@ -97,5 +104,6 @@ def test_one_comparison_in_order_and_positions_elsewhere() -> None:
     text = emit(lower(check(program, lanes, cpu, "opencl")), program).source
     assert "> h_key_RM_v ? v_key_RM_v : h_key_RM_v;" in text
     assert "(int8)(0, 1, 2, 3, 4, 5, 6, 7)" in text
-    plain = parse_schedule(Source("s.mdh", "1: (de-)comp( 1, ^ ) ( ^ ; ^, ^ ) ( BLK.x, ^ )"))
-    assert "== h_key_RM &&" in emit(lower(check(program, plain, gpu, "cuda")), program).source
+    for schedule, positions in ((THREADS, False), (STRIDED, True)):
+        plan = check(program, parse_schedule(Source("s.mdh", schedule)), gpu, "cuda")
+        assert ("== h_key_RM &&" in emit(lower(plan), program).source) is positions
