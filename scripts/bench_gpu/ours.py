@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mdh.device.arguments import scalar_value
+from mdh.device.cuda import ALIGNED
 from mdh.device.cuda_driver import Launch, driver, must
 from mdh.target.text import BufferArg, EntryPoint
 from scripts.bench_gpu.clock import Call, Made
@@ -17,20 +18,25 @@ from scripts.bench_gpu.kernels import Kernels
 def prepare(
     device: Any, kernels: Kernels, sets: Sequence[Tensors], scalars: Mapping[str, float], stream: int
 ) -> Made:
-    """Workspaces are the same for all sets, as those of calls one after another are."""
+    """Workspaces are the same for all sets, as those of calls one after another are. Those that begin as
+    zeros lie in front, together, as in `mdh.device.cuda`."""
     built = device.load(kernels.text, kernels.image)
-    spaces = {
-        w.name: torch.empty(max(1, w.bytes), dtype=torch.uint8, device=PLACE) for w in kernels.text.workspaces
-    }
-    zeroed = [(spaces[w.name], w.bytes) for w in kernels.text.workspaces if w.zero]
+    starts: dict[str, int] = {}
+    end = zeros = 0
+    for w in sorted(kernels.text.workspaces, key=lambda w: not w.zero):
+        starts[w.name] = end
+        end += -(-w.bytes // ALIGNED) * ALIGNED
+        zeros = end if w.zero else zeros
+    memory = torch.empty(max(1, end), dtype=torch.uint8, device=PLACE)
 
     def bound(t: Tensors) -> Call:
-        pointers = {n: x.data_ptr() for n, x in (*t.items(), *spaces.items())}
+        pointers = {n: x.data_ptr() for n, x in t.items()}
+        pointers |= {n: memory.data_ptr() + at for n, at in starts.items()}
         launches = [_launch(built.module, e, pointers, scalars) for e in kernels.text.kernels]
 
         def call() -> None:
-            for space, size in zeroed:
-                _zero(space, size, stream)
+            if zeros:
+                _zero(memory, zeros, stream)
             for launch in launches:
                 launch.enqueue(stream)
 
