@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mdh.compare.contraction import Contraction
-from mdh.compare.library import Bound
+from mdh.compare.library import HOST, Bound
 from mdh.compare.product import product
 from mdh.device.cuda import cupy
+from mdh.device.cuda_busy import keep_busy
 from mdh.reference.numbers import Array
 
 
@@ -32,6 +33,7 @@ def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
 
     def seconds() -> float:
         with device:
+            keep_busy(cupy, HOST)
             start.record()
             run()
             end.record()

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from mdh.compare.contraction import Contraction
 from mdh.reference.numbers import Array
 
+HOST = 300e-6
+"""Seconds that a GPU waits for a library to do its part on the host before a call is timed."""
 NAMES = ("numpy", "torch", "mkl", "cublas")
 _ON = {"numpy": ("cpu",), "torch": ("cpu", "cuda"), "mkl": ("cpu",), "cublas": ("cuda",)}
 

@@ -11,6 +11,7 @@ import numpy as np
 from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.arrays import View
+from mdh.device.cuda_busy import keep_busy
 from mdh.device.cuda_cache import keep_importable
 from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Launch, Module, driver_version
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
@@ -21,6 +22,8 @@ from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin, nvrtc_version
 from mdh.target.text import BufferArg, EntryPoint, KernelText, Scratch
 
+_BUSY, _BUSY_EACH = 40e-6, 10e-6
+"""Seconds that the device waits for the host to enqueue a call to be timed, and more for each kernel."""
 _FLUSH = 4
 """Multiples of the L2 cache that are written to evict it."""
 ALIGNED = 256
@@ -267,17 +270,20 @@ class CudaCall:
             raise self.device.failed("finish", self.launches[-1].name, error) from error
 
     def sample(self) -> Sample:
+        """wall: the host's part and the device's, one after the other."""
         self.device.ready()
         with self.device.handle:
             first, last = cupy.cuda.Event(), cupy.cuda.Event()
             self._wait()
+            keep_busy(cupy, _BUSY + _BUSY_EACH * len(self.launches))
             start = perf_counter()
             first.record()
             self._enqueue()
             last.record()
+            host = perf_counter() - start
             self._wait()
-            wall = perf_counter() - start
-            return Sample(cupy.cuda.get_elapsed_time(first, last) * 1e-3, wall)
+            seconds = cupy.cuda.get_elapsed_time(first, last) * 1e-3
+            return Sample(seconds, host + seconds)
 
 
 class _Foreign:

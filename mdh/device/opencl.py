@@ -135,8 +135,9 @@ class OpenCLDevice:
                 self._ballast = np.zeros(size // 8)
             self._ballast += 1.0
             return size
-        with cl.Buffer(self.main.context, cl.mem_flags.READ_WRITE, size) as ballast:
-            cl.enqueue_fill_buffer(self.main.queue, ballast, np.uint8(0), 0, size).wait()
+        ballast = cl.Buffer(self.main.context, cl.mem_flags.READ_WRITE, size)
+        cl.enqueue_fill_buffer(self.main.queue, ballast, np.uint8(0), 0, size).wait()
+        ballast.release()
         return size
 
 
