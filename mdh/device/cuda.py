@@ -27,7 +27,7 @@ _BUSY, _BUSY_EACH = 40e-6, 10e-6
 _FLUSH = 4
 """Multiples of the L2 cache that are written to evict it."""
 ALIGNED = 256
-"""Bytes that the start of each workspace is a multiple of, as memory of its own would be."""
+"""Bytes that the start of each array and workspace is a multiple of, as memory of its own would be."""
 
 
 def _load() -> Any:
@@ -115,9 +115,11 @@ class CudaDevice:
     def twin(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> Twin:
         """As many bytes on the device as `memory` has, of which `array` is a part."""
         self.ready()
+        before = array.ctypes.data - memory.ctypes.data
         with self.handle:
-            held = self.allocate("arrays and their guard bands", memory.nbytes)
-            return Twin(memory, array, held, self.handle)
+            held = self.allocate("arrays and their guard bands", memory.nbytes + ALIGNED)
+            # the array, not its guard band, begins where memory of its own would: sectors are read whole
+            return Twin(memory, array, held + -(held.ptr + before) % ALIGNED, self.handle)
 
     def flush(self) -> int:
         self.ready()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mdh
+from mdh.device.cuda import ALIGNED, CudaDevice
 from mdh.device.api import list_devices
 from mdh.diagnostics import Failed
 from tests.source_tree import ROOT
@@ -124,3 +125,17 @@ def test_no_room_is_one_message(tmp_path: Path) -> None:
     with pytest.raises(Failed) as caught:
         huge(a, b)
     assert [d.code for d in caught.value.diagnostics] == ["D104"]
+
+
+def test_guard_bands_leave_arrays_aligned() -> None:
+    device = CudaDevice(0)
+    for shift in (16, 48, 256):
+        memory = np.zeros(4096 + shift, np.uint8)
+        array = memory[shift : shift + 1024].view(np.float32)
+        array[:] = np.arange(256)
+        twin = device.twin(memory, array)
+        assert twin.argument.pointer % ALIGNED == 0
+        twin.send()
+        array[:] = 0
+        twin.fetch()
+        assert array[255] == 255
