@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mdh
-from mdh.device.cuda import ALIGNED, CudaDevice
 from mdh.device.api import list_devices
+from mdh.device.cuda import ALIGNED, CudaDevice
 from mdh.diagnostics import Failed
 from tests.source_tree import ROOT
 
