@@ -6,7 +6,7 @@ while another one waits for its copies; large ones read less. Where the results 
 machine, blocks share the sum and a second kernel adds their parts.
 
 The ladder and the costs of the estimate are a fit to measured fp32 products of random sizes on an H200
-(`scripts/fit-default`, artifacts/h200/default_fit.jsonl.gz): of 103, what it chooses takes 1.054 times the
+(`scripts/fit-default`, artifacts/h200/default_fit.jsonl.gz): of 240, what it chooses takes 1.057 times the
 best of some 30 measured, as a geometric mean.
 """
 
