@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var, loads
-from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, For, ForKind, If, Let, Move, Space, Stmt
+from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, For, ForKind, Let, Move, Space, Stmt
 from mdh.ir.plan import PlanStep, Staging
 from mdh.lower.instance import Axis, Instance, image, strides_for
 from mdh.lower.nest import Key, Nest, Scope, conjunction, dm_buf, key_of
 from mdh.lower.order import Loop
-from mdh.lower.spread import Dealt, deal
+from mdh.lower.past import Past
+from mdh.lower.spread import deal, wrap
 
 VECTOR_BYTES = 16
 VECTOR_LANES = 16
@@ -219,6 +220,7 @@ def in_bounds(nest: Nest, copy: Copy, where: tuple[Expr, ...], scope: Scope) -> 
     shape = nest.buffers[copy.staging.buffer].shape
     terms: list[Expr] = []
     where = where[-len(shape) :] if shape else ()
+    past = _past(nest, copy, scope)
     for k, (axis, n, e) in enumerate(zip(copy.dst.axes, shape, where, strict=True)):
         size, start = n, axis.low
         if copy.src.axes is not None:
@@ -232,9 +234,17 @@ def in_bounds(nest: Nest, copy: Copy, where: tuple[Expr, ...], scope: Scope) -> 
             reach = sum(abs(c) * (parts - 1) for _, parts, c, _ in axis.variables)
         if low < 0:
             terms.append(Binary(">=", e, Const(0, I32), I32))
-        if high + reach >= size:
+        if high + reach >= size and not past.allows(k, high + reach - size + 1):
             terms.append(Binary("<", e, Const(size, I32), I32))
+    past.settle()
     return conjunction(terms)
+
+
+def _past(nest: Nest, copy: Copy, scope: Scope) -> Past:
+    """What a thread's own copy of a copy may read past its source's edge."""
+    if copy.dst.buf.space is not Space.RM or nest.leaf is not None:
+        return Past(nest, None)
+    return Past(nest, copy.src, copy.key[1], nest.guards(scope))
 
 
 def _lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
@@ -293,8 +303,8 @@ def _cooperative(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
     if width > 1:
         coordinates[-1] = _times(coordinates[-1], width)
     if width > lanes:
-        return _wrap(dealt, _transposing(nest, copy, coordinates, width, scope))
-    return _wrap(dealt, [_move(nest, copy, coordinates, lanes, scope)])
+        return wrap(dealt, _transposing(nest, copy, coordinates, width, scope))
+    return wrap(dealt, [_move(nest, copy, coordinates, lanes, scope)])
 
 
 def copy_shape(nest: Nest, copy: Copy, scope: Scope) -> tuple[list[int], int, int]:
@@ -305,16 +315,6 @@ def copy_shape(nest: Nest, copy: Copy, scope: Scope) -> tuple[list[int], int, in
     gather = _gather_lanes(nest, copy, scope) if lanes == 1 and copy.staging.engine == "plain" else 1
     width = max(lanes, gather)
     return ([*shape[:-1], shape[-1] // width] if shape else []), width, lanes
-
-
-def _wrap(dealt: Dealt, body: list[Stmt]) -> list[Stmt]:
-    inner = (*dealt.lets, *body)
-    if dealt.guard is not None:
-        inner = (If(dealt.guard, inner),)
-    if dealt.rounds == 1:
-        return list(inner) if dealt.guard is not None or not dealt.lets else [If(Const(1, I32), inner)]
-    kind = ForKind.UNROLL if dealt.rounds <= 16 else ForKind.SEQ
-    return [For(dealt.counter, Const(0, I32), Const(dealt.rounds, I32), Const(1, I32), inner, kind)]
 
 
 def _times(e: Expr, n: int) -> Expr:

@@ -13,11 +13,13 @@ from dataclasses import replace
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var, walk
-from mdh.ir.kernel import For, ForKind, Space, Stmt, Store
+from mdh.ir.kernel import Buf, For, ForKind, Space, Stmt, Store
 from mdh.ir.program import DimKind
 from mdh.lower.levels import Guard, Level
 from mdh.lower.nest import Nest, Scope, key_of
 from mdh.lower.order import Point
+from mdh.lower.past import Past
+from mdh.lower.spread import deal, wrap
 
 
 def vector_level(nest: Nest, level: Level) -> Level | None:
@@ -87,8 +89,13 @@ def _covered(nest: Nest, load: Load, guards: list[Guard], scope: Scope) -> bool:
         return False
     # the extents of boxes end at the edge of the tile that they are cut from
     ranges = nest.ranges(scope)
-    local = zip(instance.axes, instance.local(where), strict=True)
-    return all(i.bounds(ranges)[0] >= 0 and i.bounds(ranges)[1] < axis.extent for axis, i in local)
+    past = Past(nest, instance, index, guards)
+    for k, (axis, i) in enumerate(zip(instance.axes, instance.local(where), strict=True)):
+        low, high = i.bounds(ranges)
+        if low < 0 or (high >= axis.extent and not past.allows(k, high - axis.extent + 1)):
+            return False
+    past.settle()
+    return True
 
 
 def _adds_nothing(nest: Nest, guard: Guard) -> bool:
@@ -158,15 +165,23 @@ def filled(scope: Scope, nest: Nest, level: Level) -> Scope:
 
 
 def with_slack(nest: Nest) -> list[Stmt]:
-    """Give the buffers their slack, and the statements that zero it."""
+    """Give the buffers their slack, and the statements that zero it, by all threads of a block together."""
     out: list[Stmt] = []
     for name, count in nest.slack.items():
         buf = nest.shared[name]
         nest.shared[name] = replace(buf, slack=count)
         var = nest.fresh(f"s_{name}")
-        behind = Binary("+", Var(var), Const(buf.elements, I32), I32)
         at = buf.strides.index(1)
-        index: tuple[Expr, ...] = tuple(behind if p == at else Const(0, I32) for p in range(len(buf.shape)))
-        zero = (Store(name, index, Const(0, buf.dtype)),)
-        out.append(For(var, Const(0, I32), Const(count, I32), Const(1, I32), zero, ForKind.SEQ))
+
+        def zero(place: Expr, buf: Buf = buf, at: int = at) -> Store:
+            behind = Binary("+", place, Const(buf.elements, I32), I32)
+            index = tuple(behind if p == at else Const(0, I32) for p in range(len(buf.shape)))
+            return Store(buf.name, index, Const(0, buf.dtype))
+
+        if nest.threads > 1:
+            dealt = deal(nest, [count], var)
+            out.extend(wrap(dealt, [zero(dealt.coordinates[0])]))
+        else:
+            body = (zero(Var(var)),)
+            out.append(For(var, Const(0, I32), Const(count, I32), Const(1, I32), body, ForKind.SEQ))
     return out

@@ -40,9 +40,8 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
     inner.extend(tail)
     inner.extend(finish_by_cluster(nest))
     more.extend(counters)
-    bound = bind_units(nest, inner)
-    cleared = with_slack(nest)
-    text = [*(Alloc(b) for b in nest.shared.values()), *cleared, *bound]
+    bound = bind_units(nest, [*with_slack(nest), *inner])
+    text = [*(Alloc(b) for b in nest.shared.values()), *bound]
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
     done = run_passes(nest, tuple(text), {**bufs, **nest.shared})

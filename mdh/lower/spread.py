@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var
-from mdh.ir.kernel import Let
+from mdh.ir.kernel import For, ForKind, If, Let, Stmt
 from mdh.lower.nest import Nest
 
 
@@ -43,6 +43,17 @@ def deal(nest: Nest, counts: list[int], stem: str) -> Dealt:
             guard = Binary("<", Binary("+", Binary("*", Var(counter), Const(threads, I32), I32), tid, I32),
                            Const(total, I32), I32)  # fmt: skip
     return Dealt(counter, rounds, lets, tuple(_digits(counts, linear)), guard)
+
+
+def wrap(dealt: Dealt, body: list[Stmt]) -> list[Stmt]:
+    """`body` as each thread runs it at its points."""
+    inner = (*dealt.lets, *body)
+    if dealt.guard is not None:
+        inner = (If(dealt.guard, inner),)
+    if dealt.rounds == 1:
+        return list(inner) if dealt.guard is not None or not dealt.lets else [If(Const(1, I32), inner)]
+    kind = ForKind.UNROLL if dealt.rounds <= 16 else ForKind.SEQ
+    return [For(dealt.counter, Const(0, I32), Const(dealt.rounds, I32), Const(1, I32), inner, kind)]
 
 
 def _steady(counts: list[int], threads: int) -> int | None:

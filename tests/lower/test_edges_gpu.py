@@ -181,3 +181,48 @@ def test_a_factor_that_does_not_end_keeps_its_guard() -> None:
     arrays = {"A": a, "F": f, "C": np.zeros(20, np.float32)}
     run(read_program(Source("shifted.c", SHIFTED)), WINDOWS, arrays)
     assert np.array_equal(arrays["C"], np.correlate(a, f, "valid"), equal_nan=True)
+
+
+SLIDING = """
+1: (de-)comp( 1, 1, ^, {rows}, ^, ^, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.x, BLK.z, ^, BLK.y, ^, ^, ^, ^ )
+2: (de-)comp( ^, ^, ^, ^, ^, 2, ^, ^ )
+            ( I:SM[1,2,3,4,5], weight:SM[1,3,4,5,2]@pad(4) ; O:RM[1,2,3,4,5] )
+            ( ^, ^, ^, ^, ^, FOR.1, ^, ^ ) {stages}
+3: (de-)comp( 1, ^, 1, 3, 4, ^, ^, ^ )  ( ^, ^ ; ^ ) ( ^, ^, THR.z, THR.y, THR.x, ^, ^, ^ )
+4: (de-)comp( ^, ^, ^, ^, ^, 1, 1, 1 )
+            ( {fragments} ; ^ ) ( ^, ^, ^, ^, ^, FOR.1, FOR.2, FOR.3 ) @unroll
+"""
+FRAGMENTS = ("I:RM[1,2,3,4,5], weight:RM[1,2,3,4,5]", "^, ^")
+
+
+@pytest.mark.parametrize("fragments", FRAGMENTS)
+@pytest.mark.parametrize("stages", ["", "@stages(2)"])
+@pytest.mark.parametrize("rows, height, width, channels", [("^", 7, 10, 4), (4, 7, 9, 3), (7, 13, 5, 5)])
+def test_windows_past_the_edge(
+    fragments: str, stages: str, rows: object, height: int, width: int, channels: int
+) -> None:
+    """Threads whose tiles leave the block's read what is there, and tests stay out of the products; sums that
+    end inside of a slab stop there."""
+    sizes = {"N": 2, "G": 2, "C": channels, "F": 3, "H": height, "W": width, "R": 3, "S": 3}
+    program = read_program(WORKLOADS["grouped_conv"].source, defines=sizes)
+    schedule = SLIDING.format(rows=rows, stages=stages, fragments=fragments)
+    rng = np.random.default_rng(6)
+    image = rng.integers(-4, 5, (2, 2, channels, height + 2, width + 2)).astype(np.float32)
+    weight = rng.integers(-4, 5, (2, 3, channels, 3, 3)).astype(np.float32)
+    arrays = {"I": image, "weight": weight, "O": np.zeros((2, 2, 3, height, width), np.float32)}
+    want = sum(
+        np.einsum("ngcpq,gfc->ngfpq", image[..., r : r + height, s : s + width], weight[..., r, s])
+        for r in range(3)
+        for s in range(3)
+    )
+    run(program, schedule, arrays)
+    assert (arrays["O"] == want).all()
+
+
+@pytest.mark.parametrize("fragments", FRAGMENTS)
+def test_no_window_is_tested(fragments: str) -> None:
+    sizes = {"N": 2, "G": 2, "C": 4, "F": 3, "H": 7, "W": 10, "R": 3, "S": 3}
+    program = read_program(WORKLOADS["grouped_conv"].source, defines=sizes)
+    text = text_of(program, SLIDING.format(rows="^", stages="", fragments=fragments))
+    inner = text[text.index("for (int s_4") : text.index("O_RM[", text.index("for (int s_4"))]
+    assert " ? " not in inner and "if (" not in inner
