@@ -16,7 +16,7 @@ from mdh.lower.fold import combine, follow
 from mdh.lower.fragments import stated
 from mdh.lower.idle import filled, may_idle, needed
 from mdh.lower.in_order import in_order
-from mdh.lower.levels import Level
+from mdh.lower.levels import Guard, Level
 from mdh.lower.nest import Nest, Region, Scope, conjunction, less
 from mdh.lower.order import Loop, Point
 from mdh.lower.pipeline_loop import Emit, emit_pipelined, pipelines
@@ -229,10 +229,11 @@ def _leaf(nest: Nest, scope: Scope) -> list[Stmt]:
     return at_point(nest, scope, body)
 
 
-def at_point(nest: Nest, scope: Scope, body: list[Stmt]) -> list[Stmt]:
-    """`body` below the stage's locals, guarded where the point may not exist."""
+def at_point(nest: Nest, scope: Scope, body: list[Stmt], guards: list[Guard] | None = None) -> list[Stmt]:
+    """`body` below the stage's locals, guarded where the point may not exist, or by `guards` alone."""
     lets = [Let(let.name, nest.translate(let.value, scope), let.dtype) for let in nest.stage.lets]
-    cond = nest.condition(needed(nest, nest.guards(scope), scope), scope)
+    guards = needed(nest, nest.guards(scope), scope) if guards is None else guards
+    cond = nest.condition(guards, scope)
     return [*lets, *body] if cond is None else [If(cond, (*lets, *body))]
 
 

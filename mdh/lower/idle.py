@@ -6,7 +6,8 @@ results' region is written out up to the edge. A packed buffer whose rows end at
 behind its last row, which is zero; before that, the next row is read.
 
 On GPUs, points of a thread's tile: a guard on each multiplication costs more than the multiplication. Copies
-are as large as whole tiles and hold zeros past the edge, so that products past it add nothing.
+are as large as whole tiles and hold zeros past the edge, so that products past it add nothing. A prefix sum
+goes on past the end of its dim: no point that exists comes after it.
 """
 
 from dataclasses import replace
@@ -65,6 +66,21 @@ def needed(nest: Nest, guards: list[Guard], scope: Scope) -> list[Guard]:
     return [g for g in guards if nest.stage.dims[g.dim].kind is not DimKind.CC and not _adds_nothing(nest, g)]
 
 
+def needed_in_scan(nest: Nest, scope: Scope) -> list[Guard]:
+    """Of the guards of a prefix sum's point on a GPU, whose results a region holds, those without which it
+    would do harm. A guard on each point costs registers from one run over a thread's part to the next."""
+    guards = nest.guards(scope)
+    nodes = [*_nodes(nest), *(n for fold in nest.folds for o in fold.outputs for n in walk(o.value))]
+    idle = (
+        not nest.cpu
+        and not _divides(nodes)
+        and all(_covered(nest, n, guards, scope) for n in nodes if isinstance(n, Load))
+    )
+    if not idle:
+        return guards
+    return [g for g in guards if nest.stage.dims[g.dim].kind is not DimKind.PS or not _end(nest, g)]
+
+
 def _nodes(nest: Nest) -> list[Expr]:
     values = [v for fold in nest.folds for v in fold.values] + [let.value for let in nest.stage.lets]
     return [n for v in values for n in walk(v)]
@@ -101,10 +117,15 @@ def _covered(nest: Nest, load: Load, guards: list[Guard], scope: Scope) -> bool:
 def _adds_nothing(nest: Nest, guard: Guard) -> bool:
     """Points that the guard keeps out are sums of products of zeros: it is the end of the dim that it guards,
     and there each factor ends, too."""
-    if guard.bound != nest.levels.extents[guard.dim] or guard.offset != nest.levels.index[guard.dim]:
+    if not _end(nest, guard):
         return False
     sums = all(f.op is not None and f.op.name == "+" and not f.ordered for f in nest.folds)
     return sums and all(_product(nest, v, guard.dim) for fold in nest.folds for v in fold.values)
+
+
+def _end(nest: Nest, guard: Guard) -> bool:
+    """The guard keeps out what lies past the end of its dim, and nothing else."""
+    return guard.bound == nest.levels.extents[guard.dim] and guard.offset == nest.levels.index[guard.dim]
 
 
 def _product(nest: Nest, e: Expr, dim: int) -> bool:

@@ -18,6 +18,7 @@ from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
 from mdh.lower.emit import at_point, emit, emit_block
 from mdh.lower.finish import cast, outputs, part_index
 from mdh.lower.fold import Fold, combine, folds_of, identity
+from mdh.lower.idle import needed_in_scan
 from mdh.lower.instance import strides_for
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.levels import Level
@@ -303,6 +304,10 @@ def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope
     t = fold.types[0]
     mine = Buf(nest.fresh("mine"), Space.RM, t, (), ())
     kept = _kept(nest, t, scope)
+    held_back = any(r.fold == _map_of(nest, f) for r in nest.regions)
+
+    def at(n: Nest, s: Scope, body: list[Stmt]) -> list[Stmt]:
+        return at_point(n, s, body, needed_in_scan(n, s) if held_back else None)
 
     def reduce_part(n: Nest, s: Scope) -> list[Stmt]:
         value = cast(n.translate(fold.values[0], s), t)
@@ -310,19 +315,19 @@ def _over_threads(nest: Nest, f: int, region: Region, digits: list[Level], scope
         held: Expr = Load(mine.name, (), t)
         new = combine(fold, (held,), (Var(point, t),))[0]
         if kept is None:
-            return at_point(n, s, [Let(point, value, t), Store(mine.name, (), new)])
+            return at(n, s, [Let(point, value, t), Store(mine.name, (), new)])
         after = n.fresh("prefix")
         here = Store(kept.buf.name, kept.index(s), held if fold.exclusive else Var(after, t))
         let = Let(after, new, t)
-        return at_point(n, s, [Let(point, value, t), let, here, Store(mine.name, (), Var(after, t))])
+        return at(n, s, [Let(point, value, t), let, here, Store(mine.name, (), Var(after, t))])
 
     def run_part(n: Nest, s: Scope) -> list[Stmt]:
         if kept is None:
-            return at_point(n, s, _take_in(n, f, mine.name, (), s))
+            return at(n, s, _take_in(n, f, mine.name, (), s))
         after = n.fresh("prefix")
         part = Load(kept.buf.name, kept.index(s), t)
         let = Let(after, combine(fold, (Load(mine.name, (), t),), (part,))[0], t)
-        return at_point(n, s, [let, *_stored(n, f, Var(after, t), s)])
+        return at(n, s, [let, *_stored(n, f, Var(after, t), s)])
 
     end = len(nest.items)
     out: list[Stmt] = [Alloc(mine, identity(fold)[0])]

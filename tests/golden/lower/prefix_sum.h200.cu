@@ -149,12 +149,10 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         __syncthreads();  // A_SM is filled
         #pragma unroll
         for (int i_4 = 0; i_4 < 15; ++i_4) {
-            if (blk_i * 3840 + thr_i * 15 + i_4 < 10007) {
-                const float point_2 = A_SM[thr_i * 15 + i_4];
-                const float prefix_3 = mine_2 + point_2;
-                kept_2[i_4] = prefix_3;
-                mine_2 = prefix_3;
-            }
+            const float point_2 = A_SM[thr_i * 15 + i_4];
+            const float prefix_3 = mine_2 + point_2;
+            kept_2[i_4] = prefix_3;
+            mine_2 = prefix_3;
         }
         const int lane_2 = tid % 32;
         const float part_10 = mine_2;
@@ -224,10 +222,8 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
         mine_2 = carry_2 + before_7;
         #pragma unroll
         for (int i_4 = 0; i_4 < 15; ++i_4) {
-            if (blk_i * 3840 + thr_i * 15 + i_4 < 10007) {
-                const float prefix_4 = mine_2 + kept_2[i_4];
-                A_SM[thr_i * 15 + i_4] = prefix_4;
-            }
+            const float prefix_4 = mine_2 + kept_2[i_4];
+            A_SM[thr_i * 15 + i_4] = prefix_4;
         }
         S_RM = carry_2 + total_2;
         __syncthreads();  // A_SM is complete
