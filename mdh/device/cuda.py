@@ -9,25 +9,24 @@ from typing import Any
 import numpy as np
 
 from mdh.device.api import POISON, Listed, Sample, absent
-from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.arguments import written_buffers
 from mdh.device.arrays import View
+from mdh.device.cuda_bound import ALIGNED, bound_launch, lay_out
 from mdh.device.cuda_busy import keep_busy
 from mdh.device.cuda_cache import keep_importable
-from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Launch, Module, driver_version
+from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Module, driver_version, fill
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
 from mdh.device.cuda_memory import Twin
 from mdh.device.process import same_process
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin, nvrtc_version
-from mdh.target.text import BufferArg, EntryPoint, KernelText, Scratch
+from mdh.target.text import KernelText
 
 _BUSY, _BUSY_EACH = 40e-6, 10e-6
 """Seconds that the device waits for the host to enqueue a call to be timed, and more for each kernel."""
 _FLUSH = 4
 """Multiples of the L2 cache that are written to evict it."""
-ALIGNED = 256
-"""Bytes that the start of each array and workspace is a multiple of, as memory of its own would be."""
 
 
 def _load() -> Any:
@@ -168,7 +167,6 @@ class CudaCall:
         self.device, text = built.device, built.text
         self.host: dict[str, tuple[np.ndarray[Any, Any], Any]] = {}
         self.views: list[View] = []
-        self.kept: list[Any] = []
         self.pointers: dict[str, int] = {}
         self.written = written_buffers(text)
         for name, array in arrays.items():
@@ -179,51 +177,29 @@ class CudaCall:
                 memory = self.device.allocate(f"array `{name}`", array.nbytes)
                 self.host[name] = (array, memory)
                 self.pointers[name] = memory.ptr
-        self.zeroed: list[tuple[Any, int]] = []
-        self.left: list[tuple[Any, int]] = []
-        self._cleared([w for w in text.workspaces if w.zero])
-        for w in text.workspaces:
-            if w.zero:
-                continue
-            memory = self.device.allocate(f"workspace `{w.name}`", w.bytes)
-            self.pointers[w.name] = memory.ptr
-            self.kept.append(memory)
-            self.left.append((memory, w.bytes))
+        self.spaces = lay_out(text.workspaces)
+        self.memory: Any = None
+        if self.spaces.bytes:
+            self.memory = self.device.allocate("workspaces", self.spaces.bytes)
+            self.pointers |= {n: self.memory.ptr + at for n, at in self.spaces.starts.items()}
         try:
-            self.launches = [self._launch(built.module, e, scalars) for e in text.kernels]
+            self.launches = [bound_launch(built.module, e, self.pointers, scalars) for e in text.kernels]
         except DriverError as error:
             raise self.device.failed("prepare", text.name, error) from error
         self._upload()
 
-    def _cleared(self, spaces: list[Scratch]) -> None:
-        """Workspaces that begin as zeros lie together: one command clears all of them."""
-        total = 0
-        for w in spaces:
-            self.pointers[w.name] = total
-            total += -(-w.bytes // ALIGNED) * ALIGNED
-        if not spaces:
-            return
-        memory = self.device.allocate("workspaces", total)
-        for w in spaces:
-            self.pointers[w.name] += memory.ptr
-        self.kept.append(memory)
-        self.zeroed.append((memory, total))
-
-    def _launch(self, module: Module, entry: EntryPoint, scalars: Mapping[str, Any]) -> Launch:
-        arguments: list[Any] = []
-        for arg in entry.args:
-            if isinstance(arg, BufferArg):
-                arguments.append(ctypes.c_void_p(self.pointers[arg.name]))
-            else:
-                value = scalar_value(scalars[arg.name], arg.dtype)
-                arguments.append(np.ctypeslib.as_ctypes_type(value.dtype)(value.item()))
-        launch = entry.launch
-        return Launch(module, entry.name, launch.grid, launch.block, entry.dynamic_shared, arguments)
-
     def poison(self) -> None:
         with self.device.handle:
-            for memory, size in self.left:
-                memory.memset_async(POISON, size, cupy.cuda.get_current_stream())
+            self._fill(POISON, self.spaces.zeroed, self.spaces.bytes)
+
+    def _fill(self, byte: int, start: int, stop: int) -> None:
+        """Set bytes of the workspaces."""
+        if start == stop:
+            return
+        try:
+            fill(self.memory.ptr + start, byte, stop - start, cupy.cuda.get_current_stream().ptr)
+        except DriverError as error:
+            raise self.device.failed("clear", "workspaces", error) from error
 
     def _upload(self) -> None:
         for array, memory in self.host.values():
@@ -248,7 +224,7 @@ class CudaCall:
             for other in others:
                 first.wait_event(other.record())
             with first:
-                if self.host or self.kept:
+                if self.host or self.memory is not None:
                     self.launch()
                 else:
                     self._enqueue()
@@ -257,8 +233,7 @@ class CudaCall:
 
     def _enqueue(self) -> None:
         stream = cupy.cuda.get_current_stream()
-        for memory, size in self.zeroed:
-            memory.memset_async(0, size, stream)
+        self._fill(0, 0, self.spaces.zeroed)
         for launch in self.launches:
             try:
                 launch.enqueue(stream.ptr)

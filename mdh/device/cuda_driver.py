@@ -42,6 +42,12 @@ def driver_version() -> str:
     return f"{number.value // 1000}.{number.value % 1000 // 10}"
 
 
+def fill(pointer: int, byte: int, size: int, stream: int) -> None:
+    """Set `size` bytes of the device's memory, in the stream's order."""
+    where, count = ctypes.c_uint64(pointer), ctypes.c_size_t(size)
+    must(driver().cuMemsetD8Async(where, ctypes.c_ubyte(byte), count, ctypes.c_void_p(stream)))
+
+
 class Module:
     """A loaded cubin; unloaded when it is collected."""
 

@@ -9,7 +9,8 @@ import pytest
 
 import mdh
 from mdh.device.api import list_devices
-from mdh.device.cuda import ALIGNED, CudaDevice
+from mdh.device.cuda import CudaDevice
+from mdh.device.cuda_bound import ALIGNED
 from mdh.diagnostics import Failed
 from tests.source_tree import ROOT
 

@@ -1,0 +1,53 @@
+"""Kernels of a text bound to memory: where the workspaces of a call lie, and what each launch is given."""
+
+import ctypes
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mdh.device.arguments import scalar_value
+from mdh.device.cuda_driver import Launch, Module
+from mdh.target.text import BufferArg, EntryPoint, Scratch
+
+ALIGNED = 256
+"""Bytes that the start of each array and workspace is a multiple of, as memory of its own would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spaces:
+    """All workspaces of a call in one piece of memory, where those that begin as zeros are in front, so that
+    one command clears them.
+
+    starts: bytes from the beginning, by workspace. zeroed, bytes: of those in front, and of all.
+    """
+
+    starts: Mapping[str, int]
+    zeroed: int
+    bytes: int
+
+
+def lay_out(workspaces: Iterable[Scratch]) -> Spaces:
+    starts: dict[str, int] = {}
+    end = zeroed = 0
+    for w in sorted(workspaces, key=lambda w: not w.zero):
+        starts[w.name] = end
+        end += -(-max(w.bytes, 1) // ALIGNED) * ALIGNED
+        zeroed = end if w.zero else zeroed
+    return Spaces(starts, zeroed, end)
+
+
+def bound_launch(
+    module: Module, entry: EntryPoint, pointers: Mapping[str, int], scalars: Mapping[str, Any]
+) -> Launch:
+    """One kernel on arrays and workspaces by their addresses. Raises DriverError."""
+    arguments: list[Any] = []
+    for arg in entry.args:
+        if isinstance(arg, BufferArg):
+            arguments.append(ctypes.c_void_p(pointers[arg.name]))
+        else:
+            value = scalar_value(scalars[arg.name], arg.dtype)
+            arguments.append(np.ctypeslib.as_ctypes_type(value.dtype)(value.item()))
+    launch = entry.launch
+    return Launch(module, entry.name, launch.grid, launch.block, entry.dynamic_shared, arguments)
