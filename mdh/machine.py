@@ -39,6 +39,8 @@ class Machine:
     shared_per_unit: int
     registers_per_unit: int
     registers_per_thread: int
+    partitions: int
+    """Of a multiprocessor's registers: those of a warp lie in one of them."""
     cluster: int
     """Most blocks in a cluster; 1 where there are none."""
     vector_bytes: int

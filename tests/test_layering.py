@@ -12,6 +12,7 @@ LAYERS = (
     ("mdh.source", "mdh.release"),
     ("mdh.diagnostics",),
     ("mdh.machine", "mdh.textfile"),
+    ("mdh.occupancy",),
     ("mdh.ir",),
     ("mdh.poly",),
     ("mdh.frontend", "mdh.schedule", "mdh.reference"),

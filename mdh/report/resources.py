@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mdh.ir.kernel import Alloc, For, If, Kernel, Space, Stmt, While
 from mdh.machine import Machine
+from mdh.occupancy import room
 from mdh.target.shared import shared_layout
 
 SPARE_REGISTERS = 20
@@ -48,10 +49,7 @@ def resources_of(kernel: Kernel, name: str, machine: Machine) -> Resources:
     if machine.kind == "cpu":
         waves = blocks / machine.units
         return Resources(name, grid, block, shared, private, registers, 0, 0.0, "", waves)
-    limits = {"blocks": machine.blocks_per_unit, "threads": machine.threads_per_unit // threads}
-    if shared:
-        limits["shared memory"] = machine.shared_per_unit // shared
-    limits["registers"] = machine.registers_per_unit // (registers * threads)
+    limits = room(machine, threads, registers, shared)
     limit = min(limits, key=lambda k: limits[k])
     resident = limits[limit]
     occupancy = resident * threads / machine.threads_per_unit

@@ -69,7 +69,7 @@ def test_missing_file(tmp_path: Path) -> None:
         ("units = 108", "units = true", [("F153", 7)]),
         ("warp = 32", "wrap = 32", [("F153", 8)]),
         ("[2147483647, 65535, 65535]", "[1, 2]", [("F153", 11)]),
-        ('["plain", "async"]', '["async"]', [("F154", 20)]),
+        ('["plain", "async"]', '["async"]', [("F154", 21)]),
         ('kind = "gpu"', 'kind = "tpu"', [("F154", 4)]),
         ('"sm_80"', '"ampere"', [("F154", 6)]),
     ],

@@ -8,6 +8,7 @@ from math import ceil, prod, sqrt
 
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
+from mdh.occupancy import registers_at, resident
 from mdh.tune.prior.guards import cuts
 from mdh.tune.prior.model import Signs
 from mdh.tune.prior.nest import GRID, LANE, LOOP, Copy, Level, Nest, View
@@ -121,20 +122,13 @@ def block_of(nest: Nest, machine: Machine) -> Block:
         held = 0
     words = -(-(held + nest.fragments) // 4)
     wanted = words + SPARE_REGISTERS
-    limit = min(machine.registers_per_thread, machine.registers_per_unit // (warps * machine.warp))
-    if nest.plan.grid.occupancy:
-        limit = min(limit, machine.registers_per_unit // (nest.plan.grid.occupancy * warps * machine.warp))
+    limit = registers_at(machine, max(1, nest.plan.grid.occupancy) * warps)
     registers = max(16, min(wanted, limit))
     scratch = threads * 4 if any("shared" in m for m in nest.plan.combines) else 0
     shared = nest.shared + scratch
-    resident = min(
-        machine.blocks_per_unit,
-        max(1, machine.threads_per_unit // (warps * machine.warp)),
-        max(1, machine.registers_per_unit // (-(-registers // 8) * 8 * warps * machine.warp)),
-        max(1, machine.shared_per_unit // (shared + 1024)) if shared else machine.blocks_per_unit,
-    )
+    blocks = max(1, resident(machine, threads, registers, shared))
     spilled = max(0, wanted - limit) * WORD
-    return Block(threads, warps, max(1, resident), registers, spilled, held // WORD > limit)
+    return Block(threads, warps, blocks, registers, spilled, held // WORD > limit)
 
 
 def _body(nest: Nest) -> Body:

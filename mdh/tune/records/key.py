@@ -21,6 +21,8 @@ Parts = tuple[tuple[str, str], ...]
 
 
 _MEASURED = frozenset({"memory", "clock", "bandwidth", "peak_f32", "peak_f64"})
+_ESTIMATED = frozenset({"partitions"})
+"""Fields from which times are estimated, and nothing else follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def _constants(program: Program, schedule: Schedule) -> list[tuple[str, int]]:
 def _limits(machine: Machine) -> dict[str, Any]:
     """What decides whether a schedule is legal and which kernel it gives. Speeds and sizes of memory are left
     out: some drivers report what they are at the moment."""
-    return {name: value for name, value in asdict(machine).items() if name not in _MEASURED}
+    return {name: value for name, value in asdict(machine).items() if name not in _MEASURED | _ESTIMATED}
 
 
 def _word(value: bool) -> str:

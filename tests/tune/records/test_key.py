@@ -132,6 +132,10 @@ def test_what_drivers_measure_does_not() -> None:
     assert _key(_machine(START, clock=1.0e9, memory=1, bandwidth=1.0)) == _key(START)
 
 
+def test_what_only_estimates_look_at_does_not() -> None:
+    assert _key(_machine(START, partitions=1)) == _key(START)
+
+
 def test_names_of_loop_variables_do_not() -> None:
     text = C_TEXT.replace("int i ", "int row ").replace("i <", "row <").replace("i++", "row++")
     assert _key((text.replace("[i]", "[row]"), *START[1:])) == _key(START)
