@@ -67,10 +67,10 @@ MATMUL = """void mm(float C[N][N], const float A[N][N], const float B[N][N]) {
 def test_large_matrix_product_on_a_gpu() -> None:
     lines = _text(MATMUL, "h200", "cuda", N=4096).splitlines()
     assert [" ".join(line.split()) for line in lines[4:-1]] == [
-        "1: (de-)comp( 64, 64, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(8))",
+        "1: (de-)comp( 64, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(8))",
         "2: (de-)comp( ^, ^, 16 ) ( A:SM[2,1]@pad(4), B:SM[1,2]@copy(async else plain) ; C:RM[1,2] ) "
         "( ^, ^, ^ ) @stages(2)",
-        "3: (de-)comp( 32, ^, ^ ) ( ^, ^ ; ^ ) ( WRP.y, ^, ^ )",
+        "3: (de-)comp( 32, 64, ^ ) ( ^, ^ ; ^ ) ( WRP.y, WRP.x, ^ )",
         "4: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y@cyclic(4), THR.x@cyclic(4), ^ )",
         "5: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @stages(2) @unroll",
     ]

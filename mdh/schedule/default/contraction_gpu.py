@@ -6,7 +6,7 @@ while another one waits for its copies; large ones read less. Where the results 
 machine, blocks share the sum and a second kernel adds their parts.
 
 The ladder and the costs of the estimate are a fit to measured fp32 products of random sizes on an H200
-(`scripts/fit-default`, artifacts/h200/default_fit.jsonl.gz): of 240, what it chooses takes 1.057 times the
+(`scripts/fit-default`, artifacts/h200/default_fit.jsonl.gz): of 240, what it chooses takes 1.050 times the
 best of some 30 measured, as a geometric mean.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.machine import Machine
+from mdh.occupancy import resident
 from mdh.schedule.default.contraction_time import VECTOR_BYTES, Work, seconds
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Contraction, shared_copy
@@ -207,12 +208,8 @@ def _resident(
 ) -> int:
     """Blocks that a multiprocessor holds at once. size: bytes of an element."""
     registers = min(_registers(plan.tile.ahead, max(1, size // 4), own), machine.registers_per_thread)
-    shared = SLOTS * prod(plan.slices.values()) * (sum(sides) + 4) * size + 1024
-    limits = (
-        machine.shared_per_unit // shared, machine.registers_per_unit // (registers * threads),
-        machine.threads_per_unit // threads, machine.blocks_per_unit,
-    )  # fmt: skip
-    return max(1, min(limits))
+    shared = SLOTS * prod(plan.slices.values()) * (sum(sides) + 4) * size
+    return max(1, resident(machine, threads, registers, shared))
 
 
 def _registers(ahead: int, words: int, own: tuple[int, int]) -> int:
