@@ -13,6 +13,8 @@ from mdh.schedule.default.contraction_gpu import contraction_gpu
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.outline import Outline, stageable
 from mdh.schedule.default.shape import Access, Shape
+from mdh.schedule.default.window import find_window
+from mdh.schedule.default.window_gpu import window_gpu
 
 
 def find_contraction(shape: Shape) -> Contraction | None:
@@ -64,4 +66,8 @@ def _oriented(shape: Shape, found: Contraction, first: Access, second: Access) -
 def contraction(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     if machine.kind == "cpu":
         return contraction_cpu(shape, found, machine)
+    window = find_window(shape, found)
+    slid = window_gpu(shape, window, machine) if window is not None else None
+    if slid is not None:
+        return slid
     return contraction_gpu(shape, found, machine)

@@ -11,17 +11,17 @@ best of some 30 measured, as a geometric mean.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from mdh.machine import Machine
 from mdh.occupancy import resident
 from mdh.schedule.default.contraction_time import VECTOR_BYTES, Work, seconds
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
-from mdh.schedule.default.operands import Contraction, shared_copy
+from mdh.schedule.default.operands import Contraction, asynchronous, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held, staged
 from mdh.schedule.default.shape import Shape
-from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Place, Unit
+from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Unit
 
 SHARED = 48 * 1024
 """What every GPU gives a block without asking."""
@@ -34,8 +34,6 @@ GROUP = 8
 SLOTS = 2
 WARP = 32
 """Threads of a warp as the ladder has them."""
-ASYNC_LEAST = 4
-"""Bytes that cp.async copies at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,17 +244,5 @@ def _copies(shape: Shape, found: Contraction, tiles: dict[int, int], machine: Ma
         size = shape.footprint(buffer, tiles) * shape.element_bytes(buffer) * 5 // 4 + 1024
         if buffer not in out and SLOTS * size <= room:
             room -= SLOTS * size
-            copy = shared_copy(shape, buffer, main)
-            fast = "async" in machine.copy_engines and shape.element_bytes(buffer) >= ASYNC_LEAST
-            out[buffer] = _asynchronous(copy) if fast else copy
+            out[buffer] = asynchronous(shape, shared_copy(shape, buffer, main), machine)
     return out
-
-
-def _asynchronous(copy: Mem) -> Mem:
-    """A copy in the order of its source by the engine that needs no registers; others stay as they are."""
-    assert isinstance(copy.value, Place) and isinstance(copy.value.layout, tuple)
-    straight = copy.value.layout == tuple(range(1, len(copy.value.layout) + 1))
-    if not straight:
-        return copy
-    engine = Attr("copy", (Arg("async", fallback=Arg("plain")),))
-    return replace(copy, attrs=(*copy.attrs, engine))

@@ -1,12 +1,15 @@
 """The dims of a contraction by role, and its operands' copies in shared memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from mdh.machine import Machine
 from mdh.schedule.default.outline import attribute, staged
 from mdh.schedule.default.shape import Shape
-from mdh.schedule.model import Mem
+from mdh.schedule.model import Arg, Attr, Mem, Place
 
 PAD_BYTES = 16
+ASYNC_LEAST = 4
+"""Bytes that cp.async copies at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +35,14 @@ def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Me
         return staged(shape, buffer, "SM", fastest)
     elements = max(1, min(8, PAD_BYTES // shape.element_bytes(buffer)))
     return staged(shape, buffer, "SM", fastest, attribute("pad", elements))
+
+
+def asynchronous(shape: Shape, copy: Mem, machine: Machine) -> Mem:
+    """A copy in the order of its source by the engine that needs no registers; others stay as they are."""
+    assert isinstance(copy.value, Place) and isinstance(copy.value.layout, tuple)
+    straight = copy.value.layout == tuple(range(1, len(copy.value.layout) + 1))
+    able = "async" in machine.copy_engines and shape.element_bytes(copy.value.buffer) >= ASYNC_LEAST
+    if not straight or not able:
+        return copy
+    engine = Attr("copy", (Arg("async", fallback=Arg("plain")),))
+    return replace(copy, attrs=(*copy.attrs, engine))

@@ -1,5 +1,6 @@
 """What a default schedule looks at: which dims each access uses, and which of them is contiguous."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -23,6 +24,25 @@ class Access:
     @property
     def affine(self) -> bool:
         return None not in self.index
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The bounding box of a buffer's accesses while dims run over tiles, for asking often: each position's
+    elements at a single point, and steps by dim; dims by position."""
+
+    positions: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+    size: tuple[int, ...]
+
+    def sides(self, tiles: Mapping[int, int]) -> list[int]:
+        """Elements along each position; dims that `tiles` does not name stand still."""
+        return [
+            least + sum(step * (tiles[d] - 1) for d, step in steps if d in tiles)
+            for least, steps in self.positions
+        ]
+
+    def elements(self, tiles: Mapping[int, int]) -> int:
+        return prod(self.sides(tiles))
 
 
 @dataclass(frozen=True)
@@ -105,6 +125,18 @@ class Shape:
             bounds = [f.bounds(ranges) for a in self.reads_of(buffer) if (f := a.index[p]) is not None]
             elements *= max(hi for _, hi in bounds) - min(lo for lo, _ in bounds) + 1
         return elements
+
+    def box(self, buffer: str) -> Box:
+        """Of all affine accesses to a buffer."""
+        place = {d.name: i for i, d in enumerate(self.stage.dims)}
+        size = self.program.buffer_of[buffer].shape
+        positions = []
+        for p in range(len(size)):
+            found = [f for a in self.reads_of(buffer) if (f := a.index[p]) is not None]
+            steps = {place[n]: max(abs(f.coefficient(n)) for f in found) for f in found for n in f.names}
+            least = max(f.const for f in found) - min(f.const for f in found) + 1 if found else size[p]
+            positions.append((least, tuple(steps.items())))
+        return Box(tuple(positions), size)
 
     @cached_property
     def keeps_order(self) -> bool:

@@ -1,0 +1,60 @@
+"""Contractions over windows (convolutions) on a GPU: which tiles, by an estimate of the time.
+
+A block computes some features of a box of points from copies of what the box reads, with its border, and of
+the weights, a few channels at a time. A thread computes several features of neighbouring points, whose
+windows overlap in its registers. Where the results are too few to fill the machine, blocks share the sum.
+
+The costs of the estimate (`window_time`) are a fit to measured convolutions on an H200.
+"""
+
+from collections.abc import Mapping
+from math import prod
+
+from mdh.machine import Machine
+from mdh.schedule.default.grid import block_axes
+from mdh.schedule.default.operands import asynchronous, shared_copy
+from mdh.schedule.default.outline import Outline, attribute, held, staged
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.default.window import Window
+from mdh.schedule.default.window_plans import UNROLLED, Plan, plans
+from mdh.schedule.default.window_time import Clock
+from mdh.schedule.model import Mem, Unit
+
+
+def window_gpu(shape: Shape, window: Window, machine: Machine) -> Outline | None:
+    """The steps of the plan with the best estimate, None where none fits."""
+    clock = Clock(shape, window, machine)
+    best = min(plans(shape, window, machine), key=clock.seconds, default=None)
+    return None if best is None else outline_of(shape, window, machine, best)
+
+
+def outline_of(shape: Shape, window: Window, machine: Machine, plan: Plan) -> Outline:
+    """The steps of a plan."""
+    out = shape.contiguous(shape.writes[0])
+    first = {**plan.block, plan.k: plan.part} if plan.parts > 1 else plan.block
+    outline = Outline(shape)
+    outline.step(first, dict(block_axes(first, shape.extents, machine, out)))
+    outline.step(plan.slices, entries=held(shape) | _copies(shape, window, machine))
+    thread = {**dict.fromkeys(plan.block, 1), **plan.thread}
+    outline.step(thread, _threads(outline, thread, out))
+    # channel by channel: between two uses of a value of the image lie few others then
+    depth = prod(outline.tiles[d] for d in window.reduced)
+    unroll = (attribute("unroll"),)
+    outline.step(dict.fromkeys(window.channels, 1), attrs=unroll if depth <= UNROLLED else ())
+    fragments = {b: staged(shape, b, "RM") for b in (window.image, window.weights)}
+    outline.step(dict.fromkeys(window.reduced, 1), entries=fragments, attrs=unroll)
+    return outline
+
+
+def _threads(outline: Outline, thread: Mapping[int, int], out: int | None) -> dict[int, Unit]:
+    """Neighbours along the output's contiguous dim, then along the inner ones."""
+    cut = sorted((d for d, t in thread.items() if t < outline.tiles[d]), key=lambda d: (d != out, -d))
+    return {d: Unit("THR", axis) for d, axis in zip(cut, ("x", "y", "z"), strict=False)}
+
+
+def _copies(shape: Shape, window: Window, machine: Machine) -> dict[str, Mem]:
+    image, weights = staged(shape, window.image, "SM"), shared_copy(shape, window.weights, window.features[0])
+    return {
+        window.image: asynchronous(shape, image, machine),
+        window.weights: asynchronous(shape, weights, machine),
+    }
