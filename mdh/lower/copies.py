@@ -6,6 +6,7 @@ Registers are filled by each thread for itself.
 """
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
@@ -162,14 +163,16 @@ def addresses(
     for k, (axis, c) in enumerate(zip(copy.dst.axes, coordinates, strict=True)):
         dst.append(moved(c, copy.offset[k]) if copy.offset else c)
         values = dict(scope.values)
-        if axis.packed:
+        apart = axis.packed and copy.src.axes is not None and copy.src.axes[k].packed
+        pace = None if apart else _pace(axis)
+        if pace is not None:
+            where = axis.low + Affine.of({"@c": pace})
+            values["@c"] = c
+        else:
             where = axis.low
             for name, parts, coefficient, radix in axis.variables:
                 values[name] = _digit(c, parts, radix, axis.extent)
                 where = where + Affine.of({name: coefficient})
-        else:
-            where = axis.low + Affine.var("@c")
-            values["@c"] = c
         inner = replace(scope, values=values)
         if copy.src.axes is None:
             src.append(nest.expr(where, inner))
@@ -184,6 +187,16 @@ def addresses(
     if copy.dst.slot is not None:
         dst.insert(0, nest.expr(copy.dst.slot, scope))
     return tuple(dst), tuple(src)
+
+
+def _pace(axis: Axis) -> int | None:
+    """What one step along the axis adds to the index, where it is the same everywhere: digits, put together
+    again, are the coordinate that they were taken from."""
+    if not axis.packed:
+        return 1
+    paces = {Fraction(coefficient, radix) for _, _, coefficient, radix in axis.variables}
+    found = paces.pop() if len(paces) == 1 else None
+    return None if found is None or found.denominator > 1 else int(found)
 
 
 def moved(e: Expr, n: int) -> Expr:

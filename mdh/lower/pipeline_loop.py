@@ -8,6 +8,7 @@ readers are done".
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
@@ -36,6 +37,10 @@ from mdh.lower.spread import deal
 
 MOST_PREFETCHED = 64
 """Elements a thread may hold in registers for the next part; beyond that it copies without them."""
+MANY_PREFETCHED = 32
+"""Elements beside which there is no room for an address of each."""
+SPARE_ROUNDS = 0.125
+"""Share of rounds more that are worth it where each then is at one distance from the one before."""
 
 Emit = Callable[[Nest, Scope], list[Stmt]]
 
@@ -146,11 +151,13 @@ def _prefetch(
     store: list[Stmt] = []
     part = Binary("+", Var(level.var), Const(1, I32), I32)
     at = replace(scope, values={**scope.values, level.var: part})
-    for c in plain:
+    shapes = [copy_shape(nest, c, at) for c in plain]
+    count = sum(-(-prod(counts) // nest.threads) * width for counts, width, _ in shapes)
+    spare = SPARE_ROUNDS if count > MANY_PREFETCHED else 0.0
+    for c, (counts, width, lanes) in zip(plain, shapes, strict=True):
         name = nest.fresh("fill")
         target = replace(c, dst=replace(c.dst, slot=Affine.var(name)))
-        counts, width, lanes = copy_shape(nest, c, at)
-        dealt = deal(nest, counts, f"c_{c.staging.buffer}")
+        dealt = deal(nest, counts, f"c_{c.staging.buffer}", spare=spare)
         let = Let(name, Binary("%", part, Const(n, I32), I32))
         if dealt.rounds * width > MOST_PREFETCHED:
             store.extend((let, *emit_copy(nest, target, at)))

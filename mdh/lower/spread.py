@@ -1,6 +1,7 @@
 """Dealing the points of a box to the threads of a block, neighbours to neighbours."""
 
 from dataclasses import dataclass
+from math import prod
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var
@@ -19,8 +20,12 @@ class Dealt:
     guard: Expr | None
 
 
-def deal(nest: Nest, counts: list[int], stem: str) -> Dealt:
-    """Points of a box of `counts`, last dim fastest, to the threads of the block."""
+def deal(nest: Nest, counts: list[int], stem: str, *, spare: float = 0.0) -> Dealt:
+    """Points of a box of `counts`, last dim fastest, to the threads of the block.
+
+    spare: by which share there may be more rounds than need be, for rounds of whole rows: all that a thread
+    does is then at one distance, and so are the addresses that it would else hold.
+    """
     total = 1
     for n in counts:
         total *= n
@@ -31,6 +36,9 @@ def deal(nest: Nest, counts: list[int], stem: str) -> Dealt:
     steady = _steady(counts, threads) if rounds > 1 else None
     if steady is not None:
         return Dealt(counter, rounds, (), _steady_coordinates(counts, steady, threads, tid, counter), None)
+    rows = _whole_rows(counts, threads, rounds * (1.0 + spare)) if rounds > 1 and spare else None
+    if rows is not None:
+        return _by_rows(counts, rows, tid, counter)
     linear: Expr = tid
     if rounds > 1:
         linear = Binary("+", Binary("*", Var(counter), Const(threads, I32), I32), tid, I32)
@@ -67,6 +75,33 @@ def _steady(counts: list[int], threads: int) -> int | None:
     if threads % inner or counts[outer] % (threads // inner):
         return None
     return outer
+
+
+def _whole_rows(counts: list[int], threads: int, most: float) -> tuple[int, int] | None:
+    """(the outermost dim with more than one point, rows of it that a round covers), where rounds that leave
+    some threads out are no more than `most`."""
+    live = [k for k, n in enumerate(counts) if n > 1]
+    if len(live) < 2:
+        return None
+    rows = threads // prod(counts[live[0] + 1 :])
+    return (live[0], rows) if rows and -(-counts[live[0]] // rows) <= most else None
+
+
+def _by_rows(counts: list[int], found: tuple[int, int], tid: Expr, counter: str) -> Dealt:
+    """Rounds of whole rows of dim `outer`; threads beyond the last row of a round, and rows beyond the last
+    of all, have nothing to do."""
+    outer, rows = found
+    inner = prod(counts[outer + 1 :])
+    rounds = -(-counts[outer] // rows)
+    coordinates = _steady_coordinates(counts, outer, rows * inner, tid, counter)
+    guard: Expr = Binary("<", tid, Const(rows * inner, I32), I32)
+    whole, rest = divmod(counts[outer], rows)
+    if rest:
+        # where rounds are unrolled only the last one tests for its rows
+        early = Binary("<", Var(counter), Const(whole, I32), I32)
+        there = Binary("<", tid, Const(rest * inner, I32), I32)
+        guard = Binary("&&", guard, Binary("||", early, there, I32), I32)
+    return Dealt(counter, rounds, (), coordinates, guard)
 
 
 def _steady_coordinates(

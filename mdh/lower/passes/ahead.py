@@ -36,7 +36,8 @@ def _apart(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tup
             if not any(isinstance(s, Move) for s in first):
                 return body
             ahead = (replace(s, pred=cond) if isinstance(s, Move) else s for s in first)
-            return (*ahead, If(cond, then[len(first) :]))
+            rest = then[len(first) :]
+            return (*ahead, If(cond, rest)) if rest else tuple(ahead)
     return body
 
 
