@@ -29,7 +29,7 @@ def planned(
         platform, entry, Kind.ABSENT, limit=limit_of(guess), model=guess.seconds,
         occupancy=occupancy_of(found.plan, module), how=found.how, values=found.values, note=ENDED,
         schedule=found.plan.text, source=text.source,
-        picture=schedule_page(found.plan, module, text) if drawn else "",
+        picture=schedule_page(found.plan, module, text, inside=True) if drawn else "",
     )  # fmt: skip
 
 

@@ -1,11 +1,12 @@
-"""The page of a comparison: one file without scripts that needs nothing else to be shown."""
+"""The page of a comparison: one file that needs nothing else to be shown, and scripts only for the controls
+of the schedules in it."""
 
 from html import escape
 
 from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
 from mdh.report.compare_text import ends_of, error_text, how_text, limit_text, percent, reason
 from mdh.report.difference_text import alien_words, stage_words, step_word, step_words
-from mdh.report.html_frame import FRAME, embedded
+from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import STYLE
 from mdh.report.text import seconds_text
 from mdh.schedule.difference import SectionChange
@@ -171,7 +172,8 @@ def _texts(found: Comparison) -> str:
         f"<details><summary>{escape(', '.join(names))}</summary>{_inside(names[0], *texts)}</details>"
         for texts, names in seen.items()
     )
-    return f"<h2>Schedules and code</h2>{blocks}" if blocks else ""
+    script = shared() if any(picture for _, _, picture in seen) else ""
+    return f"<h2>Schedules and code</h2>{blocks}{script}" if blocks else ""
 
 
 def _inside(name: str, schedule: str, source: str, picture: str) -> str:

@@ -1,10 +1,11 @@
-"""The page of a tuning run: one file without scripts that needs nothing else to be shown."""
+"""The page of a tuning run: one file that needs nothing else to be shown, and scripts only for the best
+schedule's controls."""
 
 from dataclasses import dataclass
 from html import escape
 
 from mdh.report.html_charts import history, importance, parallel, roofline
-from mdh.report.html_frame import FRAME, embedded
+from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import STYLE
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
@@ -43,7 +44,7 @@ def page(tuned: Tuned, winner: Winner | None) -> str:
     if winner is not None:
         if winner.roof is not None:
             body.append(_chart("Roofline", roofline(winner.roof), _ROOFLINE))
-        body.append(f"<h2>The best schedule</h2>{embedded(winner.picture, 'the best schedule')}")
+        body.append(f"<h2>The best schedule</h2>{embedded(winner.picture, 'the best schedule')}{shared()}")
     title = f"{tuned.program} on {tuned.title}"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -1,6 +1,12 @@
-"""The page of a schedule inside another page, as it is: shown when its part of that page is opened."""
+"""Pages of schedules inside another page: shown when their part of that page is opened.
+
+All of them take their script from the page around, which has it once. Each keeps its style: where scripts are
+off nothing could be shared, and pictures without style are black.
+"""
 
 from html import escape
+
+from mdh.report.picture.page import SCRIPT_ID, script
 
 FRAME = """
 .inside { display:block; width:min(1240px,calc(100vw - 24px)); height:min(1100px,88vh);
@@ -11,5 +17,12 @@ FRAME = """
 
 
 def embedded(page: str, title: str) -> str:
-    """page: a whole page as text, which then needs no file of its own."""
-    return f'<iframe class=inside loading=lazy title="{escape(title)}" srcdoc="{escape(page)}"></iframe>'
+    """page: a whole page as text, made to stand inside; it then needs no file of its own."""
+    # in an attribute only these two have a meaning: to escape more would make a third more of it
+    quoted = page.replace("&", "&amp;").replace("'", "&#39;")
+    return f"<iframe class=inside loading=lazy title=\"{escape(title)}\" srcdoc='{quoted}'></iframe>"
+
+
+def shared() -> str:
+    """What the page around must hold, once. It is text there: no browser runs it."""
+    return f'<script type="text/plain" id="{SCRIPT_ID}">{script()}</script>'

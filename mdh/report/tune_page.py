@@ -10,6 +10,6 @@ from mdh.tune.result import Tuned
 def tuned_page(tuned: Tuned) -> str:
     winner = None
     if tuned.plan is not None and tuned.text is not None:
-        picture = schedule_page(tuned.plan, Pipeline().lower(tuned.plan), tuned.text)
+        picture = schedule_page(tuned.plan, Pipeline().lower(tuned.plan), tuned.text, inside=True)
         winner = Winner(picture, roof_of(tuned, tuned.plan))
     return page(tuned, winner)

@@ -341,6 +341,7 @@ def test_pages_of_schedules_work_inside_a_comparison(
     schedule = str(ROOT / "schedules" / "matmul.h200.mdh")
     words = [str(ROOT / "inputs_c" / "matmul.c"), "-s", schedule, "-s", "default", "--machine", "h200"]
     assert run(["compare", *words, "--html", str(page)]) == 0
+    assert page.read_text(encoding="utf-8").count("class View ") == 1, "the script is there once"
     scheme(driver, dark=dark)
     resize(driver, width, 900)
     show(driver, page)
@@ -362,3 +363,26 @@ def test_pages_of_schedules_work_inside_a_comparison(
     assert len(colours) == 1, "light and dark are those of the page around"
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     assert errors(driver) == []
+
+
+def test_pages_inside_a_comparison_can_be_read_without_scripts(driver: Any, tmp_path: Path) -> None:
+    """Their pictures keep their colours: what is shared is the script alone."""
+    page = tmp_path / "compared.html"
+    words = [str(ROOT / "inputs_c" / "matmul.c"), "-s", "default", "--machine", "h200", "--html", str(page)]
+    assert run(["compare", *words]) == 0
+    resize(driver, 1280, 900)
+    show(driver, page)
+    driver.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    opened = tmp_path / "opened.html"
+    opened.write_text(driver.page_source.replace('loading="lazy"', ""), encoding="utf-8")
+    scripts(driver, on=False)
+    try:
+        show(driver, opened)
+        driver.switch_to.frame(driver.find_element("css selector", "iframe"))
+        assert driver.find_element("css selector", ".steplist").is_displayed()
+        assert not any(node.is_displayed() for node in driver.find_elements("css selector", ".js"))
+        cell = driver.find_element("css selector", ".picture svg rect.cell, .picture svg .blk")
+        assert cell.value_of_css_property("fill") not in ("rgb(0, 0, 0)", "none")
+    finally:
+        driver.switch_to.default_content()
+        scripts(driver, on=True)

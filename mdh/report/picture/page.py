@@ -24,11 +24,21 @@ _SCRIPTS = ("ownership.js", "pictures.js", "view.js")
 _FOLDER = Path(__file__).resolve().parent
 _CODE_LIMIT = 4000
 """Lines of source that are shown; more would make a page that browsers are slow on."""
+SCRIPT_ID = "schedule-script"
+"""Of the element that has the script, in a page which holds pages of schedules."""
+_BORROWED = (
+    'const own = document.createElement("script");'
+    f'own.textContent = parent.document.getElementById("{SCRIPT_ID}").textContent;'
+    "document.body.append(own);"
+)
 _LANGUAGES = {"cuda": "CUDA C++", "opencl": "OpenCL C", "c": "C"}
 
 
-def schedule_page(plan: Plan, module: Module, text: KernelText, notes: Sequence[str] = ()) -> str:
-    """The whole page as text. notes: remarks at its top."""
+def schedule_page(
+    plan: Plan, module: Module, text: KernelText, notes: Sequence[str] = (), *, inside: bool = False
+) -> str:
+    """The whole page as text. notes: remarks at its top; inside: it stands in another page, which has the
+    script (`html_frame`)."""
     views = [stage_view(plan, stage) for stage in plan.stages]
     told = explain_plan(plan, module)
     sizes = ", ".join(f"{name} {n}" for name, n in _sizes(plan))
@@ -40,7 +50,8 @@ def schedule_page(plan: Plan, module: Module, text: KernelText, notes: Sequence[
     parts.append(_code(code_lines(plan, views, text), text))
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
     data = json.dumps({"stages": [asdict(v) for v in views]}, separators=(",", ":")).replace("<", "\\u003c")
-    parts.append(f'<script type="application/json" id="data">{data}</script><script>{_script()}</script>')
+    own = _BORROWED if inside else script()
+    parts.append(f'<script type="application/json" id="data">{data}</script><script>{own}</script>')
     return document(f"{plan.program.name} on {plan.machine.name}", "".join(part + "\n" for part in parts))
 
 
@@ -54,7 +65,7 @@ def document(title: str, body: str) -> str:
     )
 
 
-def _script() -> str:
+def script() -> str:
     """The files of the script as one, in a scope of its own."""
     return f'"use strict";\n(() => {{\n{"".join(asset(name) for name in _SCRIPTS)}}})();\n'
 
