@@ -173,7 +173,7 @@ def _texts(found: Comparison) -> str:
         for texts, names in seen.items()
     )
     script = shared() if any(picture for _, _, picture in seen) else ""
-    return f"<h2>Schedules and code</h2>{blocks}{script}" if blocks else ""
+    return f"<h2>Schedules and code</h2>{script}{blocks}" if blocks else ""
 
 
 def _inside(name: str, schedule: str, source: str, picture: str) -> str:

@@ -44,7 +44,7 @@ def page(tuned: Tuned, winner: Winner | None) -> str:
     if winner is not None:
         if winner.roof is not None:
             body.append(_chart("Roofline", roofline(winner.roof), _ROOFLINE))
-        body.append(f"<h2>The best schedule</h2>{embedded(winner.picture, 'the best schedule')}{shared()}")
+        body.append(f"<h2>The best schedule</h2>{shared()}{embedded(winner.picture, 'the best schedule')}")
     title = f"{tuned.program} on {tuned.title}"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

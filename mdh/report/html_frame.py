@@ -24,5 +24,6 @@ def embedded(page: str, title: str) -> str:
 
 
 def shared() -> str:
-    """What the page around must hold, once. It is text there: no browser runs it."""
+    """What the page around must hold, once, and before the first page inside: browsers show that before they
+    have read the rest of a long page. It is text there, which no browser runs."""
     return f'<script type="text/plain" id="{SCRIPT_ID}">{script()}</script>'

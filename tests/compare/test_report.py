@@ -163,8 +163,10 @@ def test_page_stands_alone() -> None:
 def test_page_of_a_schedule_stands_in_the_page() -> None:
     found = _comparison()
     drawn = replace(found.rows[0], picture="""<p class="x">a &amp; b's</p>""")
+    text = comparison_page(replace(found, rows=(drawn, *found.rows[1:])))
     page = _Page()
-    page.feed(comparison_page(replace(found, rows=(drawn, *found.rows[1:]))))
+    page.feed(text)
+    assert text.index("<script") < text.index("<iframe"), "there before the first page asks for it"
     assert page.frames == [drawn.picture]
     assert page.tags.count("script") == 1, "all pages of schedules take theirs from the page around"
     assert "int y;" in page.text and "int x;" not in page.text
