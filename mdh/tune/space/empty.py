@@ -27,10 +27,10 @@ def explain_empty(
         if not group.count:
             found = True
             yield _no_value([names[v] for v in group.variables], openings)
-    for paths in (p for (strand,) in joint.strands for p in strand.paths):
+    for d, paths in ((d, p) for (strand,) in joint.strands for d, p in enumerate(strand.paths)):
         if not paths.table:
             found = True
-            yield _stuck(paths, names, openings, program)
+            yield _stuck(paths, d, names, openings, program)
     if not found:
         yield _no_combination(joint, openings, program)
 
@@ -43,11 +43,13 @@ def _no_value(names: Sequence[str], openings: Sequence[Opening]) -> Diagnostic:
     return Diagnostic(NO_VALUE, headline, _labels(places), help=said)
 
 
-def _stuck(paths: Paths, names: Sequence[str], openings: Sequence[Opening], program: Program) -> Diagnostic:
-    """The first step of a dimension behind which there is nothing."""
+def _stuck(
+    paths: Paths, number: int, names: Sequence[str], openings: Sequence[Opening], program: Program
+) -> Diagnostic:
+    """The first step of a dimension behind which there is nothing. number: which of its stage's it is."""
     chain = paths.chain
     stage = program.stages[chain.stage]
-    dim = next(d for d in stage.dims if d.extent == chain.extent)
+    dim = stage.dims[number]
     for n, (entry, layer) in enumerate(zip(chain.entries, paths.layers[1:], strict=True)):
         if not layer:
             mine = [names[v] for v in (entry.tile, entry.core) if v is not None]
@@ -56,7 +58,10 @@ def _stuck(paths: Paths, names: Sequence[str], openings: Sequence[Opening], prog
             sizes = f"{above[0]} to {above[-1]}" if len(above) > 1 else str(above[0])
             where = f"step {n + 1} of `{dim.name}`"
             headline = f"the space is empty: no value fits {where}, which splits {sizes}"
-            said = "a tile fits the one above, THR and WRP parts fit the block, an axis is used once"
+            said = (
+                "a tile fits the one above, THR and WRP parts fit the block, VEC has lanes that the target "
+                "has, an axis is used once"
+            )
             return Diagnostic(NO_VALUE, headline, _labels(places or list(openings)), help=said)
     return Diagnostic(NO_VALUE, "the space is empty", _labels(list(openings)))
 
