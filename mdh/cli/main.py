@@ -135,9 +135,9 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     if headline.startswith("invalid value for '-") and ("=" in word or word in line.words[:-1]):
         word, equals, value = word.partition("=")
         value = value if equals else line.words[line.words.index(word) + 1]
-        least = re.search(r"x>=(\d+)", headline)
-        from_ = least[1] if least else "0"
-        wanted = f"a whole number from {from_} on" if least or "integer" in headline else "another one"
+        least = getattr(getattr(error, "param", None), "min", None)
+        number = "a whole number" if "integer" in headline else "another one"
+        wanted = number if least is None else f"a whole number from {least} on"
         return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
