@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from typing import Any, TypeVar
 
 from mdh.compare.contraction import contraction_of
@@ -26,8 +26,8 @@ _INPUTS = 4
 _JUDGED = 2
 """Sets of arrays that libraries are judged on."""
 _LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
-_PAUSE = 0.05
-"""Seconds in which another library's threads fall asleep."""
+_STEP, _AWAKE, _PATIENCE = 0.02, 0.1, 1.0
+"""Seconds between two looks, the share of them that idle threads may take, and the most that is waited."""
 Say = Callable[[str], None]
 
 
@@ -146,6 +146,17 @@ def _opened(contest: Contest, expected: Path, runs: dict[str, Runs]) -> dict[str
     return out
 
 
+def calm() -> None:
+    """Waits until this process's threads sleep. Those of libraries look for work for up to 0.2 s after a call
+    (OpenBLAS 0.1 s, Intel's OpenMP 0.2 s), and would take cores from whoever is timed next."""
+    end = perf_counter() + _PATIENCE
+    while perf_counter() < end:
+        before = process_time()
+        sleep(_STEP)
+        if process_time() - before < _AWAKE * _STEP:
+            return
+
+
 @dataclass
 class _Turn:
     """A library bound to arrays that stay where they are."""
@@ -159,7 +170,7 @@ class _Turn:
         mine = runs[self.name]
         if mine.over:
             return
-        sleep(_PAUSE)
+        calm()
         try:
             self.bound.call()
             end = perf_counter() + contest.seconds / ROUNDS
@@ -169,7 +180,7 @@ class _Turn:
                 mine.seconds.append(self._sample())
         except Exception as error:  # a library's own, late: its row says so, the others go on
             mine.absent = f"{self.name} failed: {error}"
-        sleep(_PAUSE)
+        calm()
 
     def _sample(self) -> float:
         if self.bound.seconds is not None:

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
+from time import perf_counter
 from typing import Any, cast
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from mdh.compare.closing import Closed, candidate_of, checked
 from mdh.compare.model import Kind
 from mdh.compare.rows import measured, planned
-from mdh.compare.timing import ROUNDS, Contest, Runs, timed
+from mdh.compare.timing import ROUNDS, Contest, Runs, calm, timed
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.c import read_program
 from mdh.machine import load_machine
@@ -85,6 +87,19 @@ def test_libraries_take_their_turns_and_say_why_they_do_not(tmp_path: Path) -> N
     assert len(runs["numpy"].seconds) == 9 and runs["numpy"].clock == "wall"
     assert runs["numpy"].note.startswith("numpy ")
     assert runs["cublas"].absent.startswith("cublas computes on an NVIDIA GPU")
+
+
+def test_nobody_is_timed_while_threads_look_for_work() -> None:
+    """As libraries' do for a while after a call."""
+    begin = perf_counter()
+    busy = Thread(target=lambda: [None for _ in iter(lambda: perf_counter() < begin + 0.3, False)])
+    busy.start()
+    calm()
+    assert perf_counter() - begin > 0.3
+    busy.join()
+    start = perf_counter()
+    calm()
+    assert perf_counter() - start < 0.3, "there is nothing to wait for"
 
 
 def test_libraries_alone_are_judged_too(tmp_path: Path) -> None:
