@@ -15,6 +15,7 @@ HOST = 300e-6
 """Seconds that a GPU waits for a library to do its part on the host before a call is timed."""
 NAMES = ("numpy", "torch", "mkl", "cublas")
 _ON = {"numpy": ("cpu",), "torch": ("cpu", "cuda"), "mkl": ("cpu",), "cublas": ("cuda",)}
+_WHERE = {"cpu": "the CPU", "cuda": "an NVIDIA GPU by CUDA"}
 
 
 class UnfitError(Exception):
@@ -47,7 +48,7 @@ def open_library(name: str, kind: str, spec: str) -> Library:
     """kind: the device's, `cpu` or `gpu`; spec: its name. Raises UnfitError."""
     place = "cpu" if kind == "cpu" else spec.partition(":")[0]
     if place not in _ON[name]:
-        where = "an NVIDIA GPU by CUDA" if _ON[name] == ("cuda",) else "the CPU"
+        where = " or ".join(_WHERE[there] for there in _ON[name])
         raise UnfitError(f"{name} computes on {where}, and {spec} is another device")
     try:
         found: Any = import_module(f"mdh.compare.by_{name}")

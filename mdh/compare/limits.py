@@ -10,7 +10,7 @@ from mdh.tune.prior.begin import begin
 from mdh.tune.prior.estimate import about_of
 
 _CPU = {
-    "arithmetic": "arithmetic", "loads": "loads from L1", "chains": "chains of additions",
+    "arithmetic": "arithmetic", "loads": "loads from L1", "chains": "dependent operations",
     "spills": "spilled registers", "loops": "loop overhead", "packing": "packing copies",
     "guards": "guards of edges", "l2": "L2 bandwidth", "l3": "L3 bandwidth", "dm": "memory bandwidth",
     "jumps": "cache misses", "pages": "address translation", "groups": "starting work-groups",

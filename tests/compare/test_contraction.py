@@ -80,6 +80,8 @@ def test_libraries_know_their_devices() -> None:
     for name in NAMES:
         with pytest.raises(UnfitError, match="another device"):
             open_library(name, "gpu" if name != "cublas" else "cpu", "opencl:1")
+    with pytest.raises(UnfitError, match="torch computes on the CPU or an NVIDIA GPU by CUDA"):
+        open_library("torch", "gpu", "opencl:0")
 
 
 def test_sums_in_order_are_no_products() -> None:
