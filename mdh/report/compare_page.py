@@ -4,7 +4,16 @@ of the schedules in it."""
 from html import escape
 
 from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
-from mdh.report.compare_text import ends_of, error_text, how_text, limit_text, percent, reason
+from mdh.report.compare_text import (
+    ends_of,
+    error_text,
+    how_text,
+    limit_text,
+    mark_notes,
+    percent,
+    reason,
+    sources_text,
+)
 from mdh.report.difference_text import alien_words, stage_words, step_word, step_words
 from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import STYLE
@@ -32,9 +41,12 @@ td.step { white-space:nowrap; color:var(--soft) }
   .rows td[data-is]::before { content:attr(data-is) " "; color:var(--soft); font-size:12px }
 }
 """
+_MEASURED = (
+    "Every schedule that was timed here was verified on several sets of arrays before, and again after. On "
+    "one device all run in turns on the same arrays."
+)
 _METHOD = (
-    "Every schedule was verified on several sets of arrays before it was timed, and again after. On one "
-    "device all run in turns on the same arrays. Bars are medians, the dark marks their 95 % intervals; "
+    "Bars are medians, the marks at their ends 95 % intervals; "
     "striped bars are estimates of the model, grey ones are libraries. Cold: the caches were evicted before "
     "each run. Of roof: the share of the speed that "
     "the machine's peak arithmetic and bandwidth allow. Limited by: the largest term of the analytic model."
@@ -55,7 +67,7 @@ def comparison_page(found: Comparison) -> str:
         f"<h1>{escape(found.program)}</h1><p class=lead>{lead}</p>",
         "<p class=bad>The comparison was interrupted.</p>" if found.interrupted else "",
         *(_platform(p, found.of_platform(p.name)) for p in found.platforms),
-        f"<p class=note>{escape(_METHOD)}</p>",
+        f"<p class=note>{escape(_method(found))}</p>",
         _portability(found),
         _differences(found),
         _texts(found),
@@ -69,11 +81,16 @@ def comparison_page(found: Comparison) -> str:
     )
 
 
+def _method(found: Comparison) -> str:
+    measured = any(r.kind is Kind.MEASURED for r in found.rows)
+    return f"{_MEASURED} {_METHOD}" if measured else _METHOD
+
+
 def _platform(platform: Platform, rows: tuple[Row, ...]) -> str:
     head = f"<h2>{escape(platform.name)}</h2>"
     facts = [platform.title] if platform.title else []
     if not platform.here:
-        facts.append("not here: times on record, else estimates")
+        facts.append(f"not here: {sources_text(rows)}")
     roof = next((r.roof for r in rows if r.roof is not None), None)
     if roof is not None:
         facts.append(f"roof {seconds_text(roof.seconds)} by {roof.bound}")
@@ -85,7 +102,8 @@ def _platform(platform: Platform, rows: tuple[Row, ...]) -> str:
     names = ("median", "±", *(("cold",) if cold else ()), "of roof", "× best")
     columns = f"<tr><th><th>time{''.join(f'<th class=n>{n}' for n in names)}<th>limited by"
     table = f"<table class=rows>{columns}{''.join(_row(r, longest, cold) for r in rows)}</table>"
-    return f"{head}{lead}{table}"
+    notes = "".join(f"<p class=note>{escape(note)}</p>" for note in mark_notes(rows))
+    return f"{head}{lead}{table}{notes}"
 
 
 def _row(row: Row, longest: float, cold: bool) -> str:

@@ -49,12 +49,13 @@ def platform_text(platform: Platform, rows: tuple[Row, ...]) -> str:
 def _title(platform: Platform, rows: tuple[Row, ...]) -> str:
     title = f"{platform.name}: {platform.title}" if platform.title else platform.name
     if not platform.here:
-        title += f", not here: {_sources(rows)}"
+        title += f", not here: {sources_text(rows)}"
     roof = next((r.roof for r in rows if r.roof is not None), None)
     return title if roof is None else f"{title}; roof {seconds_text(roof.seconds)} ({roof.bound})"
 
 
-def _sources(rows: tuple[Row, ...]) -> str:
+def sources_text(rows: tuple[Row, ...]) -> str:
+    """Where the times of a machine that is not here come from."""
     kinds = {r.kind for r in rows}
     if Kind.RECORDED not in kinds:
         return "~ estimates of the model, nothing was measured"
@@ -135,6 +136,12 @@ def _notes(rows: tuple[Row, ...]) -> list[str]:
     for row in (r for r in rows if r.note and r.time is not None):
         notes.setdefault(row.note, []).append(row.entry)
     out += [f"{', '.join(names)}: {note}" for note, names in notes.items()]
+    return [*out, *mark_notes(rows)]
+
+
+def mark_notes(rows: tuple[Row, ...]) -> list[str]:
+    """What the marks and clocks of a platform's rows mean, where there are such."""
+    out = []
     clocks = {r.time.clock: r.entry for r in rows if r.time is not None and r.kind is Kind.MEASURED}
     if len(clocks) > 1:
         wall = ", ".join(r.entry for r in rows if r.time is not None and r.time.clock == "wall")

@@ -175,3 +175,15 @@ def test_page_of_a_schedule_stands_in_the_page() -> None:
 def test_estimates_are_marked_on_the_page() -> None:
     text = comparison_page(_comparison())
     assert all(f">~ {figure}<" in text for figure in ("2 s", "50%", "1.00"))
+
+
+def test_the_page_says_what_marks_and_clocks_mean() -> None:
+    """As the text does; and of estimates alone nothing is called verified."""
+    found = _comparison()
+    text = comparison_page(found)
+    assert "by the caller&#x27;s clock, call and all: numpy" in text
+    assert "≈: turn by turn it cannot be told from the fastest" in text
+    assert "not here: ~ estimates of the model, nothing was measured" in text
+    assert "was verified" in text
+    rows = tuple(r for r in found.rows if r.kind is not Kind.MEASURED)
+    assert "was verified" not in comparison_page(replace(found, rows=rows))
