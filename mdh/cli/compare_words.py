@@ -56,6 +56,8 @@ def task_of(request: Request, words: Words) -> Task:
     files = [s if s == DEFAULT else realpath(s) for s in words.schedules]
     _once(line, "--schedule", words.schedules, files)
     _once(line, "--baseline", words.baselines, words.baselines)
+    places = words.records or ()
+    _once(line, "--records", places, [realpath(p) for p in places])
     devices, machines = _devices(line, words), _machines(line, words)
     _known(line, words.baselines)
     contenders = _contenders(line, words)

@@ -13,6 +13,7 @@ from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.schedule.difference import Names, differences
+from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.interrupt import Interrupt
@@ -77,10 +78,24 @@ def _differences(task: Task, rows: tuple[Row, ...]) -> tuple[Difference, ...]:
     names = names_of(task.program)
     out = []
     for name, after in others:
-        if before is not None and after is not None:
-            place = row.platform if row is not None and own in (base, name) else ""
-            out.append(Difference(base, name, differences(before, after, names), place))
+        if before is None or after is None:
+            continue
+        if default is not None and row is not None and own in (base, name):
+            # what the other one leaves to the default is no difference from it
+            found = differences(_whole(before, default), _whole(after, default), names)
+            out.append(Difference(base, name, found, row.platform))
+        else:
+            out.append(Difference(base, name, differences(before, after, names)))
     return tuple(out)
+
+
+def _whole(schedule: Schedule, default: Schedule) -> Schedule:
+    """With the default's sections for the stages that it has none for."""
+    if len(default.sections) < 2:
+        return schedule
+    own = {section.name for section in schedule.sections}
+    rest = tuple(section for section in default.sections if section.name not in own)
+    return replace(schedule, sections=(*schedule.sections, *rest))
 
 
 def names_of(program: Program) -> dict[str, Names]:

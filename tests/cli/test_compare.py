@@ -144,6 +144,41 @@ def test_two_schedules_are_explained(capsys: pytest.CaptureFixture[str]) -> None
     assert (section["same"], section["dims"]) == (False, [3, 3])
 
 
+def test_what_is_left_to_the_default_is_no_difference_from_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of three stages the schedule has steps for two."""
+    words = ["compare", str(ROOT / "inputs_c" / "softmax.c"), "-D", "M=64", "-D", "N=32"]
+    words += ["-s", str(ROOT / "schedules" / "softmax.cpu.mdh"), "-s", "default", "--machine", "generic-cpu"]
+    capsys.readouterr()
+    assert run([*words, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["differences"]
+    assert {s["stage"] for s in found["sections"] if s["steps"]} == {"total", "B"}
+    assert run(words) == 0
+    assert "stage top" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "help_"),
+    [
+        (["--repeat", "0"], "a whole number from 3 on"),
+        (["--repeat", "x"], "a whole number from 3 on"),
+        (["--seed", "-1"], "a whole number from 0 on"),
+    ],
+)
+def test_numbers_that_are_too_small_are_told_the_least(
+    words: list[str], help_: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", MATMUL, *words]) == 2
+    assert f"help: give {help_}" in capsys.readouterr().err
+
+
+def test_records_are_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Their remarks would come twice."""
+    assert run(["compare", MATMUL, *SMALL, "--machine", "a100", "--records", ".", "--records", "./"]) == 2
+    assert "--records names `./` twice" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("page", [".", "rows.mdh/page.html"])
 @pytest.mark.parametrize("verb", ["compare", "tune"])
 def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
