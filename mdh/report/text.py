@@ -6,13 +6,18 @@ from mdh.report.loops import LoopRow
 from mdh.report.moves import Move
 from mdh.report.resources import Resources
 
+WIDTH = 79
+"""Columns of lists; schedules keep the lines that they are written in."""
+_NAME = 16
+"""Columns of arrays' names, at most: those of parts are longer, and move their own rows alone."""
+
 
 def entries_text(entries: Entries) -> str:
     """The stage's names and a step to start from."""
-    dims = ", ".join(f"{d.name}:{d.extent} {d.kind}" for d in entries.dims)
-    lines = [f"stage {entries.stage}", f"  dims     {dims}"]
-    lines.append(f"  inputs   {_buffers(entries.inputs) or '-'}")
-    lines.append(f"  outputs  {_buffers(entries.outputs)}")
+    lines = [f"stage {entries.stage}"]
+    lines += _listed("dims", [f"{d.name}:{d.extent} {d.kind}" for d in entries.dims])
+    lines += _listed("inputs", _buffers(entries.inputs) or ["-"])
+    lines += _listed("outputs", _buffers(entries.outputs))
     lines.append("  step")
     lines.extend(f"    {row}" for row in entries.skeleton.splitlines())
     return "\n".join(lines) + "\n"
@@ -32,6 +37,7 @@ def bytes_text(n: float) -> str:
 
 
 def seconds_text(s: float) -> str:
+    s = float(f"{s:.3g}")  # 999.9 µs are a millisecond, not 1e+03 µs
     for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if s >= scale:
             return f"{s / scale:.3g} {unit}"
@@ -50,6 +56,7 @@ def duration_text(seconds: float) -> str:
 
 
 def count_text(n: float) -> str:
+    n = n if n < 1000 else float(f"{n:.3g}")
     for unit in ("", " k", " M", " G", " T"):
         if n < 1000:
             return f"{n:.0f}{unit}" if not unit else f"{n:.3g}{unit}"
@@ -57,8 +64,20 @@ def count_text(n: float) -> str:
     return f"{n:.3g} P"
 
 
-def _buffers(rows: tuple[BufferRow, ...]) -> str:
-    return ", ".join(f"{b.name} {b.dtype}[{'×'.join(map(str, b.shape))}] {bytes_text(b.bytes)}" for b in rows)
+def _buffers(rows: tuple[BufferRow, ...]) -> list[str]:
+    return [f"{b.name} {b.dtype}[{'×'.join(map(str, b.shape))}] {bytes_text(b.bytes)}" for b in rows]
+
+
+def _listed(name: str, items: list[str]) -> list[str]:
+    """`  inputs   A …, B …`, on several lines where they are many; no item is cut in two."""
+    rows: list[str] = []
+    for n, item in enumerate(items):
+        word = item if n + 1 == len(items) else f"{item},"
+        if rows and len(rows[-1]) + 1 + len(word) <= WIDTH - 11:
+            rows[-1] += f" {word}"
+        else:
+            rows.append(word)
+    return [f"  {name if n == 0 else '':<9}{row}" for n, row in enumerate(rows)]
 
 
 def _stage_text(stage: StageReport) -> str:
@@ -74,6 +93,8 @@ def _stage_text(stage: StageReport) -> str:
 
 def loops_text(rows: tuple[LoopRow, ...]) -> str:
     lines = ["  loops (in code order)"]
+    named = [f"    {'  ' * row.depth}{row.name} {row.dim}" for row in rows if row.kind in ("unit", "for")]
+    width = max(map(len, named), default=0)
     for row in rows:
         indent = "    " + "  " * row.depth
         match row.kind:
@@ -81,7 +102,7 @@ def loops_text(rows: tuple[LoopRow, ...]) -> str:
                 last = f", last {row.last}" if row.last else ""
                 detail = f"  {row.detail}" if row.detail else ""
                 left = f"{indent}{row.name} {row.dim}"
-                lines.append(f"{left:<40}{row.parts:>8} × {row.tile:<8}step {row.step}{last}{detail}")
+                lines.append(f"{left:<{width}}{row.parts:>9} × {row.tile:<8}step {row.step}{last}{detail}")
             case "body":
                 lines.append(f"{indent}{row.name}")
             case _:
@@ -91,14 +112,23 @@ def loops_text(rows: tuple[LoopRow, ...]) -> str:
 
 
 def _moves_text(moves: tuple[Move, ...]) -> str:
-    lines = ["  bytes (what the code asks for)"]
-    for m in moves:
-        shape = "×".join(map(str, m.box)) if m.box else "element"
-        step = f"step {m.step}" if m.step else ""
-        lines.append(
-            f"    {m.buffer:<12}{m.source} -> {m.sink}  {shape:>16} {bytes_text(m.bytes):>10}"
-            f" × {count_text(m.count):<8} = {bytes_text(m.total):>10}  {step}".rstrip()
+    cells = [
+        (
+            m.buffer,
+            "×".join(map(str, m.box)) or "element",
+            bytes_text(m.bytes),
+            count_text(m.count),
+            bytes_text(m.total),
         )
+        for m in moves
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  bytes (what the code asks for)"]
+    for m, row in zip(moves, cells, strict=True):
+        shape, size, count, total = (f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True))
+        step = f"step {m.step}" if m.step else ""
+        way = f"{m.buffer:<{min(_NAME, widths[0])}}  {m.source} -> {m.sink}"
+        lines.append(f"    {way}  {shape}  {size} × {count} = {total}  {step}".rstrip())
     return "\n".join(lines) + "\n"
 
 

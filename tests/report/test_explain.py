@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from mdh.check.run import check
+from mdh.frontend.c import read_program
 from mdh.ir.dtype import F16, F32
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -15,10 +16,12 @@ from mdh.report.entries import entries_of
 from mdh.report.explain import StageReport, as_json, explain_plan
 from mdh.report.text import bytes_text, count_text, explanation_text, seconds_text
 from mdh.report.work import operations
+from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from tests.check import programs
+from tests.source_tree import ROOT
 
 GPU = """
 1: (de-)comp( 128,128,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(8)) @occupancy(2)
@@ -219,6 +222,19 @@ def test_text_names_every_loop_and_layer(gpu: StageReport) -> None:
         assert word in text
 
 
+@pytest.mark.parametrize("machine", ["h200", "generic-cpu"])
+def test_all_but_schedules_is_readable_at_80_columns(machine: str) -> None:
+    """Of programs with many arrays, long names and deep loops, too."""
+    for name in ("prl", "matmul_bias_relu", "ccsdt_1", "grouped_conv", "conv2d_56", "softmax"):
+        path = ROOT / "inputs_c" / f"{name}.c"
+        program = read_program(Source(path.name, path.read_text(encoding="utf-8")))
+        chosen = load_machine(machine)
+        schedule = default_schedule(program, chosen, chosen.targets[0])
+        plan = check(program, schedule, chosen, chosen.targets[0])
+        for row in explanation_text(explain_plan(plan, lower(plan))).splitlines():
+            assert len(row) <= 79 or "(de-)comp" in row or " ; " in row or "// " in row, row
+
+
 def test_operations_leave_subscripts_out() -> None:
     assert operations(programs.jacobi().stages[0]) > 0
     assert operations(programs.dot(1000).stages[0]) == 2000
@@ -232,7 +248,10 @@ def test_operations_leave_subscripts_out() -> None:
         (bytes_text(1 << 40), "1.0 TiB"),
         (seconds_text(0.0015), "1.5 ms"),
         (seconds_text(2e-9), "2 ns"),
+        (seconds_text(0.9996e-3), "1 ms"),
+        (seconds_text(0.99951), "1 s"),
         (count_text(999), "999"),
+        (count_text(999_900), "1 M"),
         (count_text(12_300_000), "12.3 M"),
     ],
 )
