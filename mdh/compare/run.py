@@ -83,6 +83,8 @@ def _differences(task: Task, rows: tuple[Row, ...]) -> tuple[Difference, ...]:
         if default is not None and row is not None and own in (base, name):
             # what the other one leaves to the default is no difference from it
             found = differences(_whole(before, default), _whole(after, default), names)
+            # nor does the default leave anything to itself: of what is a single element it has no steps
+            found = tuple(replace(s, dims=(max(s.dims),) * 2) if s.lone else s for s in found)
             out.append(Difference(base, name, found, row.platform))
         else:
             out.append(Difference(base, name, differences(before, after, names)))

@@ -14,14 +14,14 @@ _REGIONS = {"DM": "in device memory", "SM": "staged", "RM": "in registers"}
 
 def differences_text(found: tuple[SectionChange, ...], before: str, after: str, indent: str = "") -> str:
     """`before` and `after` are what the two schedules are called. One change a line; ends in a newline."""
-    lines = [f"{indent}{before} → {after}"]
+    lines = _wrapped(f"{before} → {after}", indent)
     if all(s.same for s in found):
         lines.append(f"{indent}  the same: no step, condition or attribute differs")
     for section in found:
         if section.same:
             continue
         if section.stage or section.lone:
-            lines.append(f"{indent}  {stage_words(section, before, after)}")
+            lines.extend(_wrapped(stage_words(section, before, after), f"{indent}  "))
         if section.alien:
             lines.append(f"{indent}  {alien_words(section)}")
             continue
@@ -32,9 +32,19 @@ def differences_text(found: tuple[SectionChange, ...], before: str, after: str, 
     return "\n".join(lines) + "\n"
 
 
+def _wrapped(text: str, indent: str) -> list[str]:
+    """Long paths go on in the next line, in one piece."""
+    return wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
 def alien_words(section: SectionChange) -> str:
     """All that is to be said of steps which have nothing to do with one another."""
     old, new = section.dims
+    if section.foreign:
+        return "schedules of different programs: one names stages, the other is for a single one"
     return f"schedules of different programs: steps of {old} and of {new} dimensions"
 
 

@@ -64,11 +64,12 @@ class SectionChange:
     come: tuple[str, ...] = ()
     equal: int = 0
     dims: tuple[int, int] = (0, 0)
+    foreign: bool = False
 
     @property
     def alien(self) -> bool:
         """The two belong to different programs."""
-        return self.dims[0] != self.dims[1] and 0 not in self.dims
+        return self.foreign or (self.dims[0] != self.dims[1] and 0 not in self.dims)
 
     @property
     def lone(self) -> bool:
@@ -91,9 +92,22 @@ def differences(
         # a program's only stage may be named or not
         return (_section(left[0], right[0], names),)
     old, new = ({s.name or "": s for s in sections} for sections in (left, right))
+    if any(
+        several and "" not in several and [*single] == [""] for several, single in ((old, new), (new, old))
+    ):
+        return (_foreign(left, right),)
     blank = Section("", (), ())
     order = [*old, *(name for name in new if name not in old)]
     return tuple(_section(old.get(name, blank), new.get(name, blank), names) for name in order)
+
+
+def _foreign(before: Sequence[Section], after: Sequence[Section]) -> SectionChange:
+    """Of different programs: nothing stands for anything."""
+    gone, come = ([(n, s) for part in parts for n, s in enumerate(part.steps)] for parts in (before, after))
+    removed = [StepChange(_number(n), None, (), print_step(s)) for n, s in gone]
+    added = [StepChange(None, _number(n), (), print_step(s)) for n, s in come]
+    old, new = (max((len(s.tiles) for _, s in steps), default=0) for steps in (gone, come))
+    return SectionChange("", (*removed, *added), dims=(old, new), foreign=True)
 
 
 def _section(before: Section, after: Section, names: Mapping[str, Names]) -> SectionChange:

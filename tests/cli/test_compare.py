@@ -158,6 +158,14 @@ def test_what_is_left_to_the_default_is_no_difference_from_it(
     assert "stage top" not in capsys.readouterr().out
 
 
+def test_a_default_without_steps_leaves_nothing_to_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a product of single elements there is nothing to split."""
+    one = ["-D", "M=1", "-D", "N=1", "-D", "K=1"]
+    assert run(["compare", MATMUL, *one, "-s", "default", "-s", "rows.mdh", "--machine", "generic-cpu"]) == 0
+    out = capsys.readouterr().out
+    assert "default on generic-cpu → rows\n  step 1 added" in out
+
+
 @pytest.mark.parametrize(
     ("words", "help_"),
     [

@@ -81,10 +81,23 @@ def test_schedules_of_other_programs_share_no_step() -> None:
     assert "schedules of different programs" in differences_text((found,), "a", "b")
 
 
+def test_schedules_of_one_stage_and_of_several_leave_each_other_nothing() -> None:
+    several = _schedule(*(f"stage {n} {{ 1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x ) }}" for n in "xy"))
+    for pair in ((_schedule(BLOCKS), several), (several, _schedule(BLOCKS))):
+        found = differences(*pair)
+        assert [s.foreign for s in found] == [True] and len(found[0].steps) == 3
+        text = differences_text(found, "a", "b")
+        assert "schedules of different programs" in text and "default" not in text
+
+
 def test_text_fits_a_terminal_of_80_columns() -> None:
     long = PANEL + "@unroll @occupancy(2)" + "\n" + THREADS.replace("3:", "3:")
     text = differences_text(differences(_schedule(BLOCKS), _schedule(long)), "a.mdh", "b.mdh")
     assert max(map(len, text.splitlines())) <= 79
+    one, two = (f"stage {n} {{ 1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x ) }}" for n in "xy")
+    names = [f"a_folder_of_a_long_name/another_one_below/{n}.mdh" for n in "ab"]
+    text = differences_text(differences(_schedule(one), _schedule(one, two)), *names)
+    assert max(map(len, text.splitlines())) <= 79 and all(name in text for name in names)
 
 
 def test_likeness_is_one_for_a_step_and_itself() -> None:
