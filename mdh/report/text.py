@@ -153,6 +153,7 @@ def _layers_text(stage: StageReport) -> str:
 def _resources_text(r: Resources) -> str:
     grid, block = "×".join(map(str, r.grid)), "×".join(map(str, r.block))
     blocks = f"{r.blocks:,} block{'s' if r.blocks > 1 else ''}"
+    threads = f"{r.threads} thread{'s' if r.threads > 1 else ''}"
     if not r.limit:
         return (
             f"  kernel {r.kernel}\n    grid {grid}: {r.blocks:,} work-groups, {r.waves:.2f} a core\n"
@@ -160,8 +161,8 @@ def _resources_text(r: Resources) -> str:
             " a work-group\n"
         )
     return (
-        f"  kernel {r.kernel}\n    grid {grid}, block {block}: {blocks} of {r.threads} threads\n"
+        f"  kernel {r.kernel}\n    grid {grid}, block {block}: {blocks} of {threads}\n"
         f"    shared {bytes_text(r.shared_bytes)} a block, about {r.registers} registers a thread\n"
-        f"    {r.resident} blocks a multiprocessor ({r.limit} bound), "
+        f"    {r.resident} block{'s' if r.resident > 1 else ''} a multiprocessor ({r.limit} bound), "
         f"occupancy {r.occupancy:.0%}, {r.waves:.2f} waves\n"
     )

@@ -88,6 +88,18 @@ def test_loads_without_errors_and_fits(driver: Any, pages: dict[str, Path], name
     assert driver.execute_script(empty) == 0
 
 
+def test_a_stage_of_one_element_is_shown(driver: Any, tmp_path: Path) -> None:
+    """No step splits it."""
+    page = tmp_path / "one.html"
+    words = ["-D", "M=1", "-D", "N=1", "-D", "K=1", "--machine", "h200", "--html", str(page)]
+    assert run(["explain", str(ROOT / "inputs_c" / "matmul.c"), *words]) == 0
+    resize(driver, 1280, 900)
+    show(driver, page)
+    assert errors(driver) == []
+    assert driver.find_element("css selector", ".count").text == "step 1 of 1"
+    assert "A[0][0]" in driver.find_element("css selector", ".who").text
+
+
 @pytest.mark.parametrize("name", [p[1] for p in PAGES])
 def test_pictures_stay_light(driver: Any, pages: dict[str, Path], name: str) -> None:
     resize(driver, 1280, 900)

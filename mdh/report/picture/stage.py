@@ -133,6 +133,10 @@ class StageView:
     combines: tuple[str, ...]
 
 
+_ONE = (StepView(1, "", (), ("nothing is split",)),)
+"""Of a stage of one element, which no step splits: that it is there can be looked at, too."""
+
+
 def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     cpu = plan.machine.kind == "cpu"
     levels = make_levels(stage, {d.name for d in stage.stage.dims})
@@ -147,7 +151,8 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
         tuple(_dim(stage, levels, d) for d in range(len(stage.stage.dims))),
         tuple(
             _step(stage, s, [h for h in kept if h.step == s], plan.program) for s in range(len(stage.steps))
-        ),
+        )
+        or _ONE,
         _arrays(plan.program, stage),
         kept,
         tuple(layer for layer in order if layer in present),
