@@ -77,7 +77,7 @@ def test_guard_of_the_last_block() -> None:
 
 def test_only_the_largest_term_of_an_offset_is_wide() -> None:
     _, text = lowered(PROGRAMS["matmul"], "h200", "cuda")
-    assert "&A[(long long)blk_i * 3200000 + (c_A_round * 800000 + tid / 4 * 50000 + " in " ".join(
+    assert "&A[(long long)blk_i * 3200000 + (c_A_round * 1600000 + tid / 4 * 50000 + " in " ".join(
         text.split()
     )
     assert "LL" not in text
