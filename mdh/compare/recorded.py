@@ -112,9 +112,9 @@ def shelf_of(places: Sequence[str], program: Program, *, deterministic: bool) ->
 def _files(place: str) -> list[tuple[str, bool]]:
     """The records of a folder, or the one that is named. Raises Failed F101."""
     path = Path(place)
-    if path.is_dir():
+    if place and path.is_dir():
         return [(str(p), False) for p in sorted(path.glob(f"*{SUFFIX}")) if p.is_file()]
-    if not path.exists():
+    if not place or not path.exists():
         raise fail(
             "F101", f"no folder or record `{place}`", help="`mdh tune -o FOLDER` leaves its record there"
         )

@@ -84,9 +84,13 @@ def error_text(time: Spread) -> str:
     """Half the interval over the median; `model` of an estimate, empty of too few samples."""
     if time.clock == "model":
         return "model"
-    if time.samples < 6 or time.seconds <= 0:
+    if _unsure(time):
         return "?"
     return f"{max(time.high - time.seconds, time.seconds - time.low) / time.seconds:.1%}"
+
+
+def _unsure(time: Spread) -> bool:
+    return time.clock != "model" and (time.samples < 6 or time.seconds <= 0)
 
 
 def limit_text(row: Row) -> str:
@@ -148,6 +152,8 @@ def mark_notes(rows: tuple[Row, ...]) -> list[str]:
         out.append(f"by the caller's clock, call and all: {wall}; by the device's own: the others")
     if any(r.tie for r in rows):
         out.append("≈: turn by turn it cannot be told from the fastest")
+    if any(r.time is not None and _unsure(r.time) for r in rows):
+        out.append("?: too few runs for an interval")
     if any(r.share is not None and r.share > 1.05 for r in rows):
         out.append("above 100% of the roof: the machine's peak speeds are more than its file says")
     return out

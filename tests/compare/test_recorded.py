@@ -83,6 +83,8 @@ def test_a_record_that_is_named_must_be_of_the_program(tmp_path: Path) -> None:
         shelf_of((str(tmp_path / "add.jsonl"),), _program(512), deterministic=False)
     with pytest.raises(Failed, match="F101"):
         shelf_of((str(tmp_path / "none.jsonl"),), _program(), deterministic=False)
+    with pytest.raises(Failed, match="F101"):
+        shelf_of(("",), _program(), deterministic=False)
 
 
 def test_a_folder_may_hold_what_it_likes(tmp_path: Path) -> None:

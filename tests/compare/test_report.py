@@ -187,3 +187,8 @@ def test_the_page_says_what_marks_and_clocks_mean() -> None:
     assert "was verified" in text
     rows = tuple(r for r in found.rows if r.kind is not Kind.MEASURED)
     assert "was verified" not in comparison_page(replace(found, rows=rows))
+
+
+def test_a_missing_interval_is_explained() -> None:
+    few = Row("c", "a", Kind.MEASURED, spread([1.0, 1.1, 1.2], "device"), Roof(1.0, "arithmetic"))
+    assert "?: too few runs for an interval" in platform_text(Platform("c"), (few,))
