@@ -6,6 +6,7 @@ from mdh.diagnostics import Diagnostic
 from mdh.ir.plan import Plan
 from mdh.target.text import KernelText
 from mdh.tune.goal import Ended
+from mdh.tune.records.best import best
 from mdh.tune.space.model import Variable
 from mdh.tune.values import Failure, Trial
 
@@ -89,13 +90,11 @@ class Tuned:
 
     @property
     def best_point(self) -> Trial | None:
-        """The best that is a point of the space: another one than `best` where the default schedule wins."""
+        """The best that is a point of the space: another one than `best` where the default schedule wins. By
+        the rule of those who read its record."""
         if self.best is not None and (self.best.candidate.values or not self.variables):
             return self.best
-        points = [
-            (s, t) for t in self.measured if t.candidate.values and (s := t.outcome.seconds) is not None
-        ]
-        return min(points, key=lambda pair: (pair[0], pair[1].number))[1] if points else None
+        return best(t for t in (*self.earlier, *self.trials) if t.candidate.values)
 
     def quick_seconds(self, trial: Trial | None) -> float | None:
         """Of the candidate's quick trial, which is what the others' quick ones compare with."""

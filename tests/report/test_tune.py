@@ -18,6 +18,7 @@ from mdh.report.tune_line import progress_line, share_done, time_left
 from mdh.report.tune_roof import Roof, roof_of
 from mdh.report.tune_text import tuned_text
 from mdh.tune.goal import Ended
+from mdh.tune.records.best import best
 from mdh.tune.result import Progress, Sizes, Tuned
 from mdh.tune.space.model import Kind, Variable
 from mdh.tune.values import Candidate, Failure, Outcome, Trial, Value
@@ -59,6 +60,16 @@ def many() -> tuple[Trial, ...]:
         seconds = 1e-3 * {8: 4.0, 16: 1.0, 32: 2.0}[bm] * rng.uniform(0.95, 1.05)
         out.append(trial(n, bm, core, None if n % 10 == 9 else seconds, code="D103"))
     return tuple(out)
+
+
+def test_where_the_default_wins_the_own_best_is_the_records() -> None:
+    """Not the one with the luckiest quick run: finals know better."""
+    default = trial(9, 0, "", 1e-3, phase="final")
+    default = replace(default, candidate=replace(default.candidate, values=()))
+    quick = [trial(0, 8, "BLK.x", 2.0e-3), trial(1, 16, "BLK.x", 2.1e-3), trial(2, 32, "BLK.x", 2.5e-3)]
+    finals = [trial(3, 8, "BLK.x", 2.3e-3, phase="final"), trial(4, 16, "BLK.x", 2.2e-3, phase="final")]
+    found = tuned((*quick, *finals, default), best=default)
+    assert found.best_point == finals[1] == best(t for t in found.trials if t.candidate.values)
 
 
 def test_importance_finds_the_hole_that_matters() -> None:
