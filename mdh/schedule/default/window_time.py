@@ -4,7 +4,6 @@ Blocks come in rounds over the multiprocessors. A block goes through slices of t
 then each multiplies. `Costs` are a fit to measured plans for 17 convolutions on an H200.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import hypot, prod
 
@@ -46,6 +45,63 @@ class Costs:
 COSTS = Costs()
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What there is to do.
+
+    size: bytes of an element. own: results of a thread. vectors: of weights, for an iteration. depth:
+    iterations of a slice, in so many channels; window: elements that a thread reads of the image for one of
+    them, at_once of them together. turned: elements of weights that a block copies for a slice. warps: of a
+    block. resident: blocks that a multiprocessor holds at once. blocks: all of them. slices: of a block.
+    fetched: bytes of memory's sectors that a slice's copies touch. parts: of the sum. results: elements of
+    the output.
+    """
+
+    size: int
+    own: int
+    vectors: float
+    depth: int
+    channels: int
+    window: int
+    at_once: int
+    turned: int
+    warps: int
+    resident: int
+    blocks: int
+    slices: int
+    fetched: int
+    parts: int
+    results: int
+
+
+def seconds(work: Work, machine: Machine, costs: Costs = COSTS) -> float:
+    """An estimate for the whole contraction."""
+    peak = machine.peak_f64 if work.size > 4 else machine.peak_f32
+    rate = peak / (2 * machine.units * machine.clock * machine.warp)
+    words = max(1, work.size // 4)
+    each = work.depth * (work.own + costs.weights * work.vectors)
+    each += costs.image * work.channels * work.window / work.at_once
+    if work.depth > UNROLLED:
+        each += costs.rolled * work.channels
+    slice_of_block = words * (work.warps * each + costs.turned * work.turned / machine.warp) / rate
+
+    def cycles(count: int) -> float:
+        """Of so many blocks at once."""
+        if not count:
+            return 0.0
+        alone = slice_of_block * (1 + costs.warps / (count * work.warps))
+        return work.slices * max(count * alone, alone + costs.latency)
+
+    full, rest = divmod(ceil_div(work.blocks, machine.units), work.resident)
+    busy = (full * cycles(work.resident) + cycles(rest)) / machine.clock
+    written = work.results * work.size
+    bandwidth = costs.reached * machine.bandwidth
+    alone = hypot(busy, (work.blocks * work.slices * work.fetched + written) / bandwidth)
+    if work.parts == 1:
+        return costs.launch + alone
+    return costs.launch + alone + costs.second + work.parts * written / bandwidth
+
+
 class Clock:
     """Times of plans for one contraction."""
 
@@ -53,61 +109,46 @@ class Clock:
         self.shape, self.window, self.machine, self.costs = shape, window, machine, costs
         extents = shape.extents
         self.image, self.weights = shape.box(window.image), shape.box(window.weights)
-        self.words = max(1, shape.value_bytes // 4)
         self.whole = {d: extents[d] for d in window.reduced}
         self.results = prod(n for d, n in enumerate(extents) if d not in self.whole)
-        peak = machine.peak_f64 if shape.value_bytes > 4 else machine.peak_f32
-        self.rate = peak / (2 * machine.units * machine.clock * machine.warp)
 
     def seconds(self, plan: Plan) -> float:
         """An estimate for all of it."""
-        machine, costs = self.machine, self.costs
+        return seconds(self.work(plan), self.machine, self.costs)
+
+    def work(self, plan: Plan) -> Work:
+        """What the estimate looks at."""
+        size = self.shape.value_bytes
         threads = prod(ceil_div(t, plan.thread.get(d, 1)) for d, t in plan.block.items())
-        warps = ceil_div(threads, machine.warp)
         sums = {**self.whole, **plan.slices}
         depth = prod(sums.values())
-        each, copied, shared, fetched = self._slice(plan, sums, depth)
-        grid, turns = self._grid(plan)
-        slices = turns * ceil_div(prod({**self.whole, plan.k: plan.part}.values()), depth)
-        held = registers_of(self.shape, self.window, self.image, plan.thread, sums)
-        resident = max(1, occupancy.resident(machine, threads, held, shared))
-
-        def cycles(count: int) -> float:
-            """Of so many blocks at once."""
-            alone = (warps * each + copied) / self.rate * (1 + costs.warps / (count * warps or 1))
-            return slices * max(count * alone, alone + costs.latency) if count else 0.0
-
-        full, rest = divmod(ceil_div(grid, machine.units), resident)
-        busy = (full * cycles(resident) + cycles(rest)) / machine.clock
-        written = self.results * self.shape.value_bytes
-        bandwidth = costs.reached * machine.bandwidth
-        alone = hypot(busy, (grid * slices * fetched + written) / bandwidth)
-        if plan.parts == 1:
-            return costs.launch + alone
-        return costs.launch + alone + costs.second + plan.parts * written / bandwidth
-
-    def _slice(self, plan: Plan, sums: Mapping[int, int], depth: int) -> tuple[float, float, int, int]:
-        """(instructions of a warp that multiplies, of a block's copies, bytes of shared memory, bytes of
-        memory's sectors that the copies touch)."""
-        costs = self.costs
         features = plan.thread[self.window.features[0]]
-        channels = prod(sums[d] for d in self.window.channels)
         single = dict.fromkeys(self.window.channels, 1)
-        window = self.image.elements({**plan.thread, **sums, **single})
-        vectors = features / (VECTOR if features % VECTOR == 0 else 2 if features % 2 == 0 else 1)
-        each = depth * (prod(plan.thread.values()) + costs.weights * vectors)
-        each += costs.image * channels * window / self._read_at_once(plan)
-        if depth > UNROLLED:
-            each += costs.rolled * channels
         tiles = {**plan.block, **sums}
         image, weights = self.image.elements(tiles), self.weights.elements(tiles)
-        copied = costs.turned * weights / self.machine.warp
-        shared = (image + weights * 9 // 8) * self.shape.value_bytes
         row = self.image.sides(tiles)[-1]
         whole = row == self.image.size[-1] or row % SECTOR == 0
         sectors = image if whole else image // row * round_up(row + SECTOR // 2, SECTOR)
-        fetched = (sectors + weights) * self.shape.value_bytes
-        return self.words * each, self.words * copied, shared, fetched
+        shared = (image + weights * 9 // 8) * size
+        held = registers_of(self.shape, self.window, self.image, plan.thread, sums)
+        blocks, turns = self._grid(plan)
+        return Work(
+            size=size,
+            own=prod(plan.thread.values()),
+            vectors=features / (VECTOR if features % VECTOR == 0 else 2 if features % 2 == 0 else 1),
+            depth=depth,
+            channels=prod(sums[d] for d in self.window.channels),
+            window=self.image.elements({**plan.thread, **sums, **single}),
+            at_once=self._read_at_once(plan),
+            turned=weights,
+            warps=ceil_div(threads, self.machine.warp),
+            resident=max(1, occupancy.resident(self.machine, threads, held, shared)),
+            blocks=blocks,
+            slices=turns * ceil_div(prod({**self.whole, plan.k: plan.part}.values()), depth),
+            fetched=(sectors + weights) * size,
+            parts=plan.parts,
+            results=self.results,
+        )
 
     def _read_at_once(self, plan: Plan) -> int:
         """Neighbours of a window that a thread reads at once, where they lie side by side."""
