@@ -18,7 +18,8 @@ from scripts.fit_default.__main__ import main
 from scripts.fit_default.build import Code, build
 from scripts.fit_default.candidates import FLOPS, LIKED, candidates, random_sizes, schedule_of, tiles
 from scripts.fit_default.choice import choices, geometric, problem, table
-from scripts.fit_default.rows import Row, WrongFileError, header, numbers, read, tile_of
+from scripts.fit_default.files import WrongFileError, header
+from scripts.fit_default.rows import SCHEMA, Row, numbers, read, tile_of
 from tests.source_tree import ROOT
 
 MACHINE = load_machine("h200")
@@ -40,7 +41,7 @@ KEPT = ROOT / "artifacts" / "h200" / "default_fit.jsonl.gz"
 
 def made_up(path: Path, costs: Costs = TRUTH) -> Path:
     """A file whose times are the estimate's under `costs`."""
-    lines = [header("h200", device="made up")]
+    lines = [header(SCHEMA, "h200", device="made up")]
     for sizes in SIZES:
         one = problem(sizes, MACHINE)
         lines.append({"sizes": sizes, "library": 1e-5})

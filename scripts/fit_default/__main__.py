@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from mdh.diagnostics import Failed
-from scripts.fit_default.rows import WrongFileError
+from scripts.fit_default.files import WrongFileError
 
 VERBS = {"measure": "numpy, torch and cupy", "fit": "scipy"}
 """And what each needs, which the other does not."""

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
+from mdh.ir.program import Program
 from mdh.lower.run import lower
-from mdh.machine import load_machine
+from mdh.machine import Machine, load_machine
+from mdh.schedule.model import Schedule
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
 from mdh.target.text import KernelText
@@ -16,6 +18,8 @@ from scripts.fit_default.rows import Sizes, tile_of
 
 @dataclass(frozen=True)
 class Code:
+    """registers: of a thread, 0 where the compiler did not say; spilled: bytes."""
+
     text: KernelText
     image: bytes
     registers: int
@@ -29,9 +33,14 @@ def build(machine: str, sizes: Sizes, tile: list[int], parts: int) -> Code | str
     plan = one.plan(tile_of(tile), parts)
     if plan is None:
         return "the sum does not go into so many parts"
+    return compiled(one.shape.program, schedule_of(one, plan, model), model)
+
+
+def compiled(program: Program, schedule: Schedule, model: Machine) -> Code | str:
+    """A schedule's code, or why it is refused."""
     try:
-        legal = check(one.shape.program, schedule_of(one, plan, model), model, "cuda")
-        text = emit(lower(legal), one.shape.program)
+        legal = check(program, schedule, model, "cuda")
+        text = emit(lower(legal), program)
         cubin = compile_cubin(text, model.arch)
     except Failed as failed:
         return f"{failed.diagnostics[0].code} {failed.diagnostics[0].headline}"

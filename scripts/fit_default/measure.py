@@ -1,7 +1,6 @@
 """`scripts/fit-default measure`: tiles of products of random sizes, verified and timed on an NVIDIA GPU."""
 
 import argparse
-import json
 import random
 import sys
 import time
@@ -15,16 +14,17 @@ from typing import Any, TextIO
 from mdh.device.api import open_device
 from mdh.machine import load_machine
 from mdh.release import release
-from scripts.bench_gpu import arrays, ours
+from scripts.bench_gpu import arrays
 from scripts.bench_gpu.cases import Case
 from scripts.bench_gpu.clock import quick, runner
 from scripts.bench_gpu.gpu import one_stream, torch, versions
-from scripts.bench_gpu.kernels import Kernels
 from scripts.bench_gpu.work import program_of
 from scripts.fit_default.build import Code, build
 from scripts.fit_default.candidates import candidates, random_sizes, tiles
 from scripts.fit_default.choice import problem
-from scripts.fit_default.rows import Row, Sizes, header, numbers, tile_of
+from scripts.fit_default.files import header, short, write
+from scripts.fit_default.rows import SCHEMA, Row, Sizes, numbers, tile_of
+from scripts.fit_default.timed import timed
 
 AHEAD = 3
 """Sizes whose candidates are compiled while others are timed."""
@@ -45,7 +45,7 @@ def main(given: argparse.Namespace) -> int:
         with given.out.open("a", encoding="utf-8") as out:
             if not out.tell():
                 named = {"device": device.title, "mdh": release(), "seed": str(given.seed), **versions()}
-                _write(out, header(given.machine, **named))
+                write(out, header(SCHEMA, given.machine, **named))
             while jobs and time.monotonic() < end:
                 sizes, built = jobs.pop(0)
                 _measured(device, int(stream.cuda_stream), sizes, built, out, end)
@@ -89,7 +89,7 @@ def _measured(device: Any, stream: int, sizes: Sizes, jobs: list[Job], out: Text
     warm = runner([product], 1e-3)
     for _ in range(TURNS):
         warm.seconds()
-    _write(out, {"sizes": sizes, "library": _short(quick([product]))})
+    write(out, {"sizes": sizes, "library": short(quick([product]))})
     done = 0
     for tile, parts, future in jobs:
         if time.monotonic() > end:
@@ -97,27 +97,15 @@ def _measured(device: Any, stream: int, sizes: Sizes, jobs: list[Job], out: Text
         code = future.result()
         if isinstance(code, str):
             continue
-        arrays.fresh(case, tensors["C"])
-        call = ours.prepare(device, Kernels(code.text, code.image, ""), [tensors], {}, stream).calls[0]
-        call()
-        torch.cuda.synchronize()
-        said = arrays.judged(case, tensors, right)
-        if said != "right":
-            sys.stderr.write(f"{case.name} {tile} in {parts} parts: {said}\n")
+        taken = timed(device, stream, case, tensors, right, code)
+        if isinstance(taken, str):
+            sys.stderr.write(f"{case.name} {tile} in {parts} parts: {taken}\n")
             continue
-        row = Row(sizes, tile_of(tile), parts, _short(quick([call])), code.registers, code.spilled)
-        _write(out, row.line())
+        row = Row(sizes, tile_of(tile), parts, taken, code.registers, code.spilled)
+        write(out, row.line())
         done += 1
     out.flush()
     sys.stderr.write(f"{case.name}: {done} of {len(jobs)}\n")
-
-
-def _short(seconds: float) -> float:
-    return float(f"{seconds:.4g}")
-
-
-def _write(out: TextIO, line: dict[str, Any]) -> None:
-    out.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

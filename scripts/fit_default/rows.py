@@ -6,14 +6,13 @@
  "parts": 6, "seconds": 7.35e-05, "registers": 78, "spilled": bytes if any}
 """
 
-import gzip
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mdh.schedule.default.contraction_gpu import Tile
+from scripts.fit_default.files import WrongFileError, lines, only
 
 SCHEMA = "mdh.default_fit/1"
 Sizes = tuple[int, int, int]
@@ -50,20 +49,12 @@ class Measured:
         return out
 
 
-class WrongFileError(Exception):
-    """A file is not what `measure` writes, or two are of different machines."""
-
-
 def numbers(tile: Tile) -> list[int]:
     return [*tile.block, *tile.warp, *tile.thread, tile.depth, tile.ahead]
 
 
 def tile_of(n: Sequence[int]) -> Tile:
     return Tile((n[0], n[1]), (n[2], n[3]), (n[4], n[5]), n[6], n[7])
-
-
-def header(machine: str, **more: str) -> dict[str, Any]:
-    return {"schema": SCHEMA, "machine": machine, **more}
 
 
 def read(paths: Sequence[Path]) -> Measured:
@@ -73,24 +64,11 @@ def read(paths: Sequence[Path]) -> Measured:
     machines = set[str]()
     for path in paths:
         try:
-            for line in _lines(path):
+            for line in lines(path, SCHEMA):
                 _take(line, machines, library, found)
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             raise WrongFileError(f"{path}: {error}") from error
-    if len(machines) != 1:
-        raise WrongFileError(
-            f"files of one machine are needed, not of: {', '.join(sorted(machines)) or 'none'}"
-        )
-    return Measured(machines.pop(), list(found.values()), library)
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file if line.strip()]
-    if not lines or lines[0].get("schema") != SCHEMA:
-        raise ValueError(f"does not begin with a header of {SCHEMA}")
-    return iter(lines)
+    return Measured(only(machines), list(found.values()), library)
 
 
 def _take(
