@@ -1,7 +1,9 @@
-"""The estimate by which default schedules of contractions on GPUs are chosen, measured and fitted.
+"""The estimates by which default schedules of contractions on GPUs are chosen, measured and fitted.
 
 scripts/fit-default measure OUT.jsonl --minutes 9             tiles of random products, on an NVIDIA GPU
 scripts/fit-default fit artifacts/h200/default_fit.jsonl.gz   constants for contraction_time.py, and tiles
+scripts/fit-default measure-windows OUT.jsonl --minutes 2     plans of convolutions, on an NVIDIA GPU
+scripts/fit-default fit-windows artifacts/h200/window_fit.jsonl.gz   constants for window_time.py
 """
 
 import argparse
@@ -12,8 +14,9 @@ from importlib import import_module
 from mdh.diagnostics import Failed
 from scripts.fit_default.files import WrongFileError
 
-VERBS = {"measure": "numpy, torch and cupy", "fit": "scipy"}
-"""And what each needs, which the other does not."""
+_GPU = "numpy, torch and cupy"
+VERBS = {"measure": _GPU, "fit": "scipy", "measure-windows": _GPU, "fit-windows": "mdh alone"}
+"""And what each needs, which others do not."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -23,7 +26,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("verb", choices=list(VERBS))
     verb = parser.parse_args(argv[:1]).verb
     try:
-        module = import_module(f"scripts.fit_default.{verb}")
+        module = import_module(f"scripts.fit_default.{verb.replace('-', '_')}")
     except ImportError as error:
         sys.stderr.write(f"scripts/fit-default {verb} needs {VERBS[verb]}: {error}\n")
         return 1
