@@ -13,7 +13,10 @@ from mdh.schedule.model import Caret, Mem, Unit
 THREADS = 256
 WARP = 32
 BLOCKS_PER_UNIT = 4
-UNROLL = 4
+UNROLL = 8
+"""Terms of a thread that are written out, and read at once."""
+TERMS = 32
+"""Of a thread that shares columns with others."""
 WINDOW = 64
 """Terms of a sum that may be written out."""
 SQUARE, LINES = 4, 4
@@ -181,11 +184,25 @@ def _columns(outline: Outline, x: int, machine: Machine) -> None:
     lines = min(THREADS // columns, power_up(ceil_div(extents[k], UNROLL)))
     if blocks >= BLOCKS_PER_UNIT * 8 * machine.units:
         lines = 1
-    _split_reduction(outline, tiles, k, lines * UNROLL * 4, blocks, machine)
+    own = min(TERMS, round_up(ceil_div(extents[k], lines), UNROLL))
+    _split_reduction(outline, tiles, k, lines * own, blocks, machine)
     outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
-    outline.step({**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lines * UNROLL})
-    outline.step({x: 1, k: UNROLL}, {x: Unit("THR", "x"), k: Unit("THR", "y")})
+    outline.step({**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lines * own})
+    outline.step({x: 1, k: own}, {x: Unit("THR", "x"), k: Unit("THR", "y")})
+    # several loads on their way before the first is needed
+    ahead = {a.buffer: staged(shape, a.buffer, "RM") for a in _moving(shape, x, k)}
+    outline.step({k: UNROLL if ahead else 1}, entries=ahead, attrs=(attribute("unroll"),))
     outline.step({k: 1}, attrs=(attribute("unroll"),))
+
+
+def _moving(shape: Shape, x: int, k: int) -> list[Access]:
+    """Inputs of which a thread of `_columns` reads an element for each of its terms."""
+    alone = len(shape.of_kind(DimKind.PW)) == 1
+    return [
+        a
+        for a in shape.reads
+        if alone and stageable(shape, a.buffer) and shape.uses(a, x) and shape.uses(a, k)
+    ]
 
 
 def _split_reduction(
