@@ -81,7 +81,7 @@ def _mnk(m: int, n: int, k: int) -> dict[str, int]:
     return {"M": m, "N": n, "K": k}
 
 
-_SQUARES = ("matmul.h200", "matmul.h200.middle", "matmul.h200.square", "matmul.h200.large", "matmul.h200.wide")
+_SQUARES = tuple(f"matmul.h200{tile}" for tile in ("", ".middle", ".square", ".large", ".wide"))
 _MATMUL = (*_SQUARES, "matmul.h200.small_tile", "matmul.h200.tiny", "matmul.h200.rows")
 _ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", "matmul.h200.rows")
 _TURNED = tuple(f"batched_matmul_t.h200.{n}" for n in ("split_k", "large"))
