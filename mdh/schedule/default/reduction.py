@@ -13,10 +13,11 @@ from mdh.schedule.model import Caret, Mem, Unit
 THREADS = 256
 WARP = 32
 BLOCKS_PER_UNIT = 4
-UNROLL = 8
-"""Terms of a thread that are written out, and read at once."""
+UNROLL = 4
+"""Terms of a thread that are written out."""
+AHEAD = 8
+"""Of those that are no gathers: read at once, of TERMS in all."""
 TERMS = 32
-"""Of a thread that shares columns with others."""
 WINDOW = 64
 """Terms of a sum that may be written out."""
 SQUARE, LINES = 4, 4
@@ -184,14 +185,15 @@ def _columns(outline: Outline, x: int, machine: Machine) -> None:
     lines = min(THREADS // columns, power_up(ceil_div(extents[k], UNROLL)))
     if blocks >= BLOCKS_PER_UNIT * 8 * machine.units:
         lines = 1
-    own = min(TERMS, round_up(ceil_div(extents[k], lines), UNROLL))
-    _split_reduction(outline, tiles, k, lines * own, blocks, machine)
+    # several loads on their way before the first is needed
+    ahead = {a.buffer: staged(shape, a.buffer, "RM") for a in _moving(shape, x, k)}
+    own = min(TERMS, round_up(ceil_div(extents[k], lines), AHEAD)) if ahead else UNROLL
+    _split_reduction(outline, tiles, k, lines * own if ahead else lines * UNROLL * 4, blocks, machine)
     outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
     outline.step({**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lines * own})
     outline.step({x: 1, k: own}, {x: Unit("THR", "x"), k: Unit("THR", "y")})
-    # several loads on their way before the first is needed
-    ahead = {a.buffer: staged(shape, a.buffer, "RM") for a in _moving(shape, x, k)}
-    outline.step({k: UNROLL if ahead else 1}, entries=ahead, attrs=(attribute("unroll"),))
+    if ahead:
+        outline.step({k: AHEAD}, entries=ahead, attrs=(attribute("unroll"),))
     outline.step({k: 1}, attrs=(attribute("unroll"),))
 
 
