@@ -8,6 +8,7 @@ import pytest
 from mdh.frontend.c import read_program
 from mdh.reference import evaluate
 from scripts.bench_cpu import by_gcc, by_numpy, table
+from scripts.bench_cpu.aims import short
 from scripts.bench_cpu.cases import cases
 from scripts.bench_cpu.data import program_of, random_arrays, written
 from scripts.bench_cpu.roof import Rates
@@ -92,6 +93,12 @@ def test_page_says_who_won() -> None:
     assert "**1.50** | 3.00 | 1.50 (3000 ms) | wrong C |" in text
     assert "geometric mean 1.50 over 1 cases; at least 1 in 1 of them" in text
     assert "Left out for wrong results: dot 2^24: gcc wrong C." in text
+
+
+def test_what_falls_short_says_why() -> None:
+    assert short("dot 2^24", 1.0, 0.95, "memory") == ""
+    assert short("scan 2^24", 3.0, 0.58, "memory").startswith("scan 2^24: 58% of the memory's speed, since ")
+    assert short("matmul 1024", 0.97, 0.5, "arithmetic") == "matmul 1024: 0.97 of the best peer"
 
 
 def test_rates_bound_work() -> None:

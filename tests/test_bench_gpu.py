@@ -1,11 +1,12 @@
 """scripts/bench gpu: its cases are programs that some schedule fits, and its page says who won."""
 
 import json
+from fnmatch import fnmatch
 
 import pytest
 
 from mdh.machine import load_machine
-from scripts.bench_gpu import kernels, table
+from scripts.bench_gpu import aims, kernels, table
 from scripts.bench_gpu.cases import RANDOM, RELU, cases, random_cases, random_sizes, schedule_path
 from scripts.bench_gpu.outcome import DEFAULT, Outcome, Result, Settings
 from scripts.bench_gpu.work import moved_bytes, program_of, rotated_bytes
@@ -56,6 +57,22 @@ def test_page_says_who_won() -> None:
     assert "| dot 2^24¹ |" in table.page([Result(case, {}, {}, [first])], {}, "", SETTINGS, peaks)
     assert "| scan 2^24 (default) | case: failed: did not end in 1 s |" in text
     assert "- dot 2^24: cupy: wrong C: off" in text
+    assert "- dot 2^24: 75% of a plain copy of 90%\n" in text
     assert "- dot 2^24: dot.h200.ticket: 32 registers, 8 bytes spilled" in text
     assert not table.wrong([result, lost])
     assert json.loads(table.figures([result]))[0]["processes"][1]["warm"]["torch"][0] == [2e-5, 4e-5]
+
+
+def test_what_falls_short_says_of_what() -> None:
+    """A section of the page where anything does; each case's aim is the first whose pattern fits."""
+    ours = {"torch": [(2e-5, 2e-5)] * 3}
+    product = Result(CASES["matmul fp64 4096"], {}, {}, [Outcome(warm=ours, cold=ours)])
+    assert aims.short(product, 0.95) == ""
+    said = aims.short(product, 0.65)
+    assert said.startswith("matmul fp64 4096: 65% of the multiply-adds of 90%: shared memory")
+    contraction = Result(CASES["ccsdt 8"], {}, {}, [Outcome(warm=ours)])
+    assert aims.short(contraction, None) == "ccsdt 8: 1.00 of 1.3 warm"
+    assert aims.lines({"a": "", "b": "b: 1"}) == ["## Short of what is aimed at", "", "- b: 1", ""]
+    assert aims.lines({"a": ""}) == []
+    unused = [p for p, _ in aims.AIMS[:-1] if not any(fnmatch(n, p) for n in (*CASES, "random fp32 1"))]
+    assert not unused

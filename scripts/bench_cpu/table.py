@@ -6,6 +6,7 @@ from math import exp, log
 from pathlib import Path
 from statistics import median
 
+from scripts.bench_cpu import aims
 from scripts.bench_cpu.roof import Rates
 from scripts.bench_cpu.turns import Pairs, Result, Settings
 
@@ -61,7 +62,7 @@ def page(
         "| case | on | whole ms | kernel ms | roof | bound | best peer | best / ours | by kernel | "
         + " | ".join(TITLES[p] for p in peers) + " | default reaches | other device |",
         "|---|---|" + "---:|" * 3 + "---|---|" + "---:|" * (3 + len(peers)) + "---|",
-        *(_row(r, peers) for r in results), "", *_summary(results), "",
+        *(_row(r, peers) for r in results), "", *_summary(results), "", *_short(results),
         "## Cold caches", "", "Single calls, the caches overwritten before each by their own process.", "",
         "| case | ours ms | " + " | ".join(TITLES[p] for p in peers) + " |",
         "|---|" + "---:|" * (1 + len(peers)),
@@ -98,6 +99,17 @@ def _summary(results: Sequence[Result]) -> list[str]:
     if wrong:
         out += ["", "Left out for wrong results: " + "; ".join(wrong) + "."]
     return out
+
+
+def _short(results: Sequence[Result]) -> list[str]:
+    said = []
+    for r in results:
+        if found := ratios(r):
+            least, bound = r.roof()
+            reached = least / min(t.whole for pairs in r.warm.values() for t in pairs.ours)
+            said.append(aims.short(r.case.name, min(found.values()), reached, bound))
+    behind = [f"- {words}" for words in said if words]
+    return ["## Short of what is aimed at", "", *behind, ""] if behind else []
 
 
 def _row(r: Result, peers: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from math import exp, log
 from statistics import median
 from typing import Any
 
+from scripts.bench_gpu import aims
 from scripts.bench_gpu.outcome import AGAIN, DEFAULT, OURS, PEERS, PLAIN, RIGHT, Pairs, Result
 from scripts.bench_gpu.work import is_double, program_of
 
@@ -59,6 +60,7 @@ def page(
         "| default reaches | schedule |",
         "|---|---:|---|---:|---:|---|---:|---:|---:|---:|---|",
         *(_row(r, peaks) for r in results), "",
+        *aims.lines({r.case.name: aims.short(r, _peak(r, peaks)) for r in results}),
     ]  # fmt: skip
     for cold in (False, True) if shown else ():
         lines += [
@@ -109,7 +111,7 @@ def _row(r: Result, peaks: Mapping[bool, float]) -> str:
     for cold in (False, True):
         best = r.best(cold)
         cells += [_us(r.ours(cold)), TITLES[best[0]] if best else "", f"**{best[1]:.2f}**" if best else ""]
-    cells += [_share(r.ratio(PLAIN, True)), _of_peak(r, peaks)]
+    cells += [_share(r.ratio(PLAIN, True)), _share(_peak(r, peaks))]
     reached = r.ratio(DEFAULT, False) if r.schedule else 1.0
     cells += [f"{1 / reached:.0%}" if reached else "", r.schedule]
     return "| " + " | ".join(cells) + " |"
@@ -125,11 +127,12 @@ def _peer(r: Result, peer: str, cold: bool) -> str:
     return f"{mark}{ratio:.2f}{eager} ({_us(r.seconds(peer, cold))} µs)"
 
 
-def _of_peak(r: Result, peaks: Mapping[bool, float]) -> str:
+def _peak(r: Result, peaks: Mapping[bool, float]) -> float | None:
+    """In parts of the multiply-adds; None where arithmetic does not bound the case."""
     seconds, peak = r.ours(False), peaks.get(is_double(program_of(r.case)))
     if not seconds or not peak or not r.case.flops or r.case.like:
-        return ""
-    return _share(r.case.flops / seconds / peak)
+        return None
+    return r.case.flops / seconds / peak
 
 
 def _share(value: float | None) -> str:
