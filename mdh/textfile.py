@@ -2,6 +2,7 @@
 
 import os
 import stat
+from difflib import get_close_matches
 from pathlib import Path
 
 from mdh.diagnostics import fail
@@ -74,9 +75,11 @@ def _inside(path: str) -> str:
 
 
 def _nearby(path: str) -> str:
-    """Names the files beside a missing one that have its ending."""
+    """Names files beside a missing one that have its ending, what is called alike first."""
     folder = Path(path).parent
     if not folder.is_dir():
         return f"there is no folder `{folder}`"
     names = sorted(p.name for p in folder.iterdir() if p.suffix == Path(path).suffix and p.is_file())
+    alike = get_close_matches(Path(path).name, names, n=5)
+    names = [*alike, *(n for n in names if n not in alike)]
     return f"`{folder}` holds {', '.join(names[:5])}" if names else ""

@@ -1,7 +1,7 @@
 """How long a contraction over windows takes on a GPU: an estimate that knows plans apart, for choosing one.
 
 Blocks come in rounds over the multiprocessors. A block goes through slices of the sum: all its threads copy,
-then each multiplies. `Costs` are a fit to measured plans for 17 convolutions on an H200.
+then each multiplies. `Costs` are a fit to measured plans for 20 convolutions on an H200.
 
 `scripts/fit-default measure-windows` measures plans, `fit-windows` says what the estimate chooses of them,
 and what a fit to them would. Of 20 convolutions with some 90 plans each, what it chooses takes 1.095 times
