@@ -86,7 +86,7 @@ class Pipeline:
         """The plan of the given schedule; stages that it leaves out get the default one."""
         named = set() if given is None else {s.name for s in given.sections}
         left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)
-        default = default_schedule(program, machine, target) if left else None
+        default = default_schedule(program, machine, target, deterministic=deterministic) if left else None
         chosen = given or default
         assert chosen is not None
         if given is None:

@@ -52,7 +52,7 @@ def _with_values(request: Request, trace: Trace) -> tuple[Plan, tuple[str, ...]]
     assert given is not None, "the derived schedule has no holes"
     machine = choose_machine(request, given)
     program, target = load_program(request, trace), choose_target(request, machine)
-    default = default_schedule(program, machine, target)
+    default = default_schedule(program, machine, target, deterministic=request.deterministic)
     space = make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
     point = first_point(space, Random(0))
     plan = None if point is None else space.plan(point)

@@ -23,7 +23,7 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
     machine = choose_machine(request, given)
     program = load_program(request, trace)
     target = choose_target(request, machine)
-    default = default_schedule(program, machine, target)
+    default = default_schedule(program, machine, target, deterministic=request.deterministic)
     space = make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
     found = account(space)
     model = foresee(space)

@@ -61,7 +61,7 @@ def first(program: Program, schedule: Schedule, setting: Setting) -> Closed:
     machine, target = setting.machine, setting.target
     space = make_space(
         program, schedule, machine, target, deterministic=setting.deterministic,
-        default=default_schedule(program, machine, target),
+        default=default_schedule(program, machine, target, deterministic=setting.deterministic),
     )  # fmt: skip
     point = first_point(space, Random(0))
     point = space.nearest([v.values[0] for v in space.variables]) if point is None else point

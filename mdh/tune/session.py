@@ -158,9 +158,9 @@ class Session:
         return Candidate(key, print_schedule(schedule), values)
 
 
-def template_of(schedule: Schedule | None, program: Program, machine: Machine, target: str) -> Schedule:
+def template_of(order: Order, default: Schedule) -> Schedule:
     """The schedule whose holes are searched: the user's, else the default with its tile sizes left open."""
-    return schedule if schedule is not None else opened(default_schedule(program, machine, target))
+    return order.schedule if order.schedule is not None else opened(default)
 
 
 def make_session(order: Order, ground: Ground) -> Session:
@@ -188,8 +188,8 @@ def prepared(order: Order, ground: Ground) -> Session:
     """All of a session that is not on disk."""
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
-    default = default_schedule(program, machine, target)
-    template = template_of(order.schedule, program, machine, target)
+    default = default_schedule(program, machine, target, deterministic=deterministic)
+    template = template_of(order, default)
     space = make_space(program, template, machine, target, deterministic=deterministic, default=default)
     if not space.variables:
         only = space.plan(())
@@ -285,7 +285,9 @@ def _default_point(session: Session) -> Point | None:
     if session.order.schedule is not None:
         return None
     program, ground = session.order.program, session.ground
-    values: Point = open_values(default_schedule(program, ground.machine, ground.target))
+    deterministic = session.order.job.deterministic
+    default = default_schedule(program, ground.machine, ground.target, deterministic=deterministic)
+    values: Point = open_values(default)
     if len(values) != len(session.space.variables) or session.space.rank(values) is None:
         return None
     plan = session.space.plan(values)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from mdh.check.atomics import hardware_obstacle
 from mdh.check.loops import BLOCKED, THREADED, by_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.ir.atomics import hardware_obstacle
 from mdh.ir.program import DimKind
 
 CODE = "K142"

@@ -7,6 +7,7 @@ functions of a stage and a machine, and what they write passes the checker for e
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import contraction, find_contraction
+from mdh.schedule.default.joining import adds_in_place
 from mdh.schedule.default.map import map_stage
 from mdh.schedule.default.reduction import reduction
 from mdh.schedule.default.scan import scan
@@ -16,13 +17,20 @@ from mdh.schedule.default.stencil import is_stencil, stencil
 from mdh.schedule.model import Schedule, Section
 
 
-def default_schedule(program: Program, machine: Machine, target: str) -> Schedule:
-    """A schedule without holes for every stage of the program."""
-    sections = tuple(default_section(program, stage, machine, target) for stage in program.stages)
+def default_schedule(
+    program: Program, machine: Machine, target: str, *, deterministic: bool = False
+) -> Schedule:
+    """A schedule without holes for every stage; `deterministic`: nothing is summed in order of arrival."""
+    sections = tuple(
+        default_section(program, stage, machine, target, deterministic=deterministic)
+        for stage in program.stages
+    )
     return Schedule(sections, target=machine.name, program=program.name)
 
 
-def default_section(program: Program, stage: Stage, machine: Machine, target: str) -> Section:
+def default_section(
+    program: Program, stage: Stage, machine: Machine, target: str, *, deterministic: bool = False
+) -> Section:
     """The steps of one stage; `target` is `cuda`, `opencl` or `c`."""
     shape = Shape(program, stage)
     if stage.scattered:
@@ -30,7 +38,8 @@ def default_section(program: Program, stage: Stage, machine: Machine, target: st
     elif any(d.kind is DimKind.PS for d in stage.dims):
         outline = scan(shape, machine)
     elif (found := find_contraction(shape)) is not None:
-        outline = contraction(shape, found, machine)
+        adding = not deterministic and adds_in_place(shape, machine, target)
+        outline = contraction(shape, found, machine, adding=adding)
     elif shape.of_kind(DimKind.PW):
         outline = reduction(shape, machine, target)
     elif is_stencil(shape):

@@ -63,11 +63,12 @@ def _oriented(shape: Shape, found: Contraction, first: Access, second: Access) -
     )
 
 
-def contraction(shape: Shape, found: Contraction, machine: Machine) -> Outline:
+def contraction(shape: Shape, found: Contraction, machine: Machine, *, adding: bool = False) -> Outline:
+    """adding: blocks that share a sum add to the outputs."""
     if machine.kind == "cpu":
         return contraction_cpu(shape, found, machine)
     window = find_window(shape, found)
-    slid = window_gpu(shape, window, machine) if window is not None else None
+    slid = window_gpu(shape, window, machine, adding=adding) if window is not None else None
     if slid is not None:
         return slid
-    return contraction_gpu(shape, found, machine)
+    return contraction_gpu(shape, found, machine, adding=adding)

@@ -3,7 +3,7 @@
 A block computes rows x columns results, held in registers, from slices of both operands in shared memory, the
 next slice on its way while one is used. Small blocks let a multiprocessor hold several, so that one computes
 while another one waits for its copies; large ones read less. Where the results are too few to fill the
-machine, blocks share the sum and a second kernel adds their parts.
+machine, blocks share the sum, and a second kernel adds their parts, or they themselves.
 
 The ladder and the costs of the estimate are a fit to measured fp32 products of random sizes on an H200
 (`scripts/fit-default`, artifacts/h200/default_fit.jsonl.gz): of 240, what it chooses takes 1.050 times the
@@ -11,13 +11,14 @@ best of some 30 measured, as a geometric mean.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.machine import Machine
 from mdh.occupancy import resident
 from mdh.schedule.default.contraction_time import VECTOR_BYTES, Work, seconds
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
+from mdh.schedule.default.joining import added
 from mdh.schedule.default.operands import Contraction, asynchronous, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held, staged
 from mdh.schedule.default.shape import Shape
@@ -68,7 +69,7 @@ SPARE = 40
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Tiles by dim. parts: of the sum over dim `k`."""
+    """Tiles by dim. parts: of the sum over dim `k`, which blocks add to the output where `adding`."""
 
     tile: Tile
     block: dict[int, int]
@@ -77,10 +78,11 @@ class Plan:
     k: int
     part: int
     parts: int
+    adding: bool = False
 
 
-def contraction_gpu(shape: Shape, found: Contraction, machine: Machine) -> Outline:
-    every = plans(shape, found, machine)
+def contraction_gpu(shape: Shape, found: Contraction, machine: Machine, *, adding: bool = False) -> Outline:
+    every = [replace(p, adding=adding and p.parts > 1) for p in plans(shape, found, machine)]
     return outline_of(shape, found, machine, min(every, key=lambda p: _time(shape, found, machine, p)))
 
 
@@ -96,7 +98,7 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -
     outline = Outline(shape)
     ordered = found.rows[0] in axes and found.columns[0] in axes and blocks >= 4 * machine.units
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered and plan.parts == 1 else ()
-    outline.step(first, dict(axes), attrs=order)
+    outline.step(first, dict(axes), entries=added(shape.outputs) if plan.adding else None, attrs=order)
     copies = _copies(shape, found, {**plan.block, **plan.slices}, machine)
     outline.step(plan.slices, entries=held(shape) | copies, attrs=_slots(shape, plan, copies))
     _threads(shape, found, machine, plan, outline)
@@ -190,6 +192,7 @@ def work_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> W
         blocks=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
         slices=ceil_div(prod(shape.extents[d] for d in found.reduced), depth * plan.parts),
         parts=plan.parts,
+        adding=plan.adding,
         results=prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns)),
         read=sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second))),
     )  # fmt: skip

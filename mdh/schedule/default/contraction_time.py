@@ -45,7 +45,8 @@ class Work:
 
     size: bytes of an element. high, wide: results of a thread. warps: of a block. depth: iterations of a
     slice. resident: blocks that a multiprocessor holds at once. blocks: all of them. slices: of a block.
-    parts: of the sum. results, read: elements of the output and of both operands.
+    parts: of the sum, which blocks add to the output where `adding`, else a second
+    kernel does. results, read: elements of the output and of both operands.
     """
 
     size: int
@@ -59,6 +60,7 @@ class Work:
     parts: int
     results: int
     read: int
+    adding: bool = False
 
 
 def seconds(work: Work, machine: Machine, costs: Costs = COSTS) -> float:
@@ -81,5 +83,7 @@ def seconds(work: Work, machine: Machine, costs: Costs = COSTS) -> float:
     )
     if work.parts == 1:
         return costs.launch + alone
-    added = costs.second + work.parts * work.results * work.size / bandwidth
+    moved = work.parts * work.results * work.size / bandwidth
+    # parts that lie nowhere are not read again
+    added = moved / 2 if work.adding else costs.second + moved
     return costs.launch + costs.worth * (alone + added)

@@ -8,10 +8,12 @@ The costs of the estimate (`window_time`) are a fit to measured convolutions on 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes
+from mdh.schedule.default.joining import added
 from mdh.schedule.default.operands import asynchronous, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held, staged
 from mdh.schedule.default.shape import Shape
@@ -21,10 +23,13 @@ from mdh.schedule.default.window_time import Clock
 from mdh.schedule.model import Mem, Unit
 
 
-def window_gpu(shape: Shape, window: Window, machine: Machine) -> Outline | None:
+def window_gpu(shape: Shape, window: Window, machine: Machine, *, adding: bool = False) -> Outline | None:
     """The steps of the plan with the best estimate, None where none fits."""
     clock = Clock(shape, window, machine)
-    best = min(plans(shape, window, machine), key=clock.seconds, default=None)
+    best = min(
+        (replace(p, adding=adding and p.parts > 1) for p in plans(shape, window, machine)),
+        key=clock.seconds, default=None,
+    )  # fmt: skip
     return None if best is None else outline_of(shape, window, machine, best)
 
 
@@ -33,7 +38,8 @@ def outline_of(shape: Shape, window: Window, machine: Machine, plan: Plan) -> Ou
     out = shape.contiguous(shape.writes[0])
     first = {**plan.block, plan.k: plan.part} if plan.parts > 1 else plan.block
     outline = Outline(shape)
-    outline.step(first, dict(block_axes(first, shape.extents, machine, out)))
+    axes = dict(block_axes(first, shape.extents, machine, out))
+    outline.step(first, axes, entries=added(shape.outputs) if plan.adding else None)
     outline.step(plan.slices, entries=held(shape) | _copies(shape, window, machine))
     thread = {**dict.fromkeys(plan.block, 1), **plan.thread}
     outline.step(thread, _threads(outline, thread, out))

@@ -50,7 +50,7 @@ UNROLLED = 48
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Tiles by dim; threads compute single elements of dims that `thread` does not name. part: of dim `k`,
-    where blocks share the sum in `parts`."""
+    where blocks share the sum in `parts`, which they add to the output where `adding`."""
 
     block: Mapping[int, int]
     thread: Mapping[int, int]
@@ -58,6 +58,7 @@ class Plan:
     k: int
     part: int
     parts: int
+    adding: bool = False
 
 
 def plans(shape: Shape, window: Window, machine: Machine) -> Iterator[Plan]:

@@ -57,8 +57,8 @@ class Work:
     iterations of a slice, in so many channels; window: elements that a thread reads of the image for one of
     them, at_once of them together. turned: elements of weights that a block copies for a slice. warps: of a
     block. resident: blocks that a multiprocessor holds at once. blocks: all of them. slices: of a block.
-    fetched: bytes of memory's sectors that a slice's copies touch. parts: of the sum. results: elements of
-    the output.
+    fetched: bytes of memory's sectors that a slice's copies touch. parts: of the sum, which blocks add to
+    the output where `adding`, else a second kernel does. results: elements of the output.
     """
 
     size: int
@@ -76,6 +76,7 @@ class Work:
     fetched: int
     parts: int
     results: int
+    adding: bool = False
 
 
 def seconds(work: Work, machine: Machine, costs: Costs = COSTS) -> float:
@@ -103,7 +104,9 @@ def seconds(work: Work, machine: Machine, costs: Costs = COSTS) -> float:
     alone = hypot(busy, (work.blocks * work.slices * work.fetched + written) / bandwidth)
     if work.parts == 1:
         return costs.launch + alone
-    return costs.launch + alone + costs.second + work.parts * written / bandwidth
+    moved = work.parts * written / bandwidth
+    # parts that lie nowhere are not read again
+    return costs.launch + alone + (moved / 2 if work.adding else costs.second + moved)
 
 
 class Clock:
@@ -152,6 +155,7 @@ class Clock:
             fetched=(sectors + weights) * size,
             parts=plan.parts,
             results=self.results,
+            adding=plan.adding,
         )
 
     def _read_at_once(self, plan: Plan) -> int:
