@@ -33,15 +33,15 @@ def default_section(
 ) -> Section:
     """The steps of one stage; `target` is `cuda`, `opencl` or `c`."""
     shape = Shape(program, stage)
+    adding = not deterministic and adds_in_place(shape, machine, target)
     if stage.scattered:
         outline = scatter(shape, machine)
     elif any(d.kind is DimKind.PS for d in stage.dims):
         outline = scan(shape, machine)
     elif (found := find_contraction(shape)) is not None:
-        adding = not deterministic and adds_in_place(shape, machine, target)
         outline = contraction(shape, found, machine, adding=adding)
     elif shape.of_kind(DimKind.PW):
-        outline = reduction(shape, machine, target)
+        outline = reduction(shape, machine, target, adding=adding)
     elif is_stencil(shape):
         outline = stencil(shape, machine)
     else:

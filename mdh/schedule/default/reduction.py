@@ -5,6 +5,7 @@ from math import prod
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
+from mdh.schedule.default.joining import added
 from mdh.schedule.default.map import GROUPS_PER_CORE, outer_tiles, vector_lanes
 from mdh.schedule.default.outline import Outline, attribute, held, stageable, staged
 from mdh.schedule.default.shape import Access, Shape
@@ -27,7 +28,8 @@ HELD = 160
 """Elements of an input that a thread has in registers."""
 
 
-def reduction(shape: Shape, machine: Machine, target: str) -> Outline:
+def reduction(shape: Shape, machine: Machine, target: str, *, adding: bool = False) -> Outline:
+    """adding: blocks that share a sum add to the outputs."""
     outline = Outline(shape)
     results = shape.of_kind(DimKind.CC)
     reduced = shape.of_kind(DimKind.PW)
@@ -39,13 +41,13 @@ def reduction(shape: Shape, machine: Machine, target: str) -> Outline:
     elif shape.keeps_order:
         _results_only(outline, machine)
     elif lane in reduced:
-        _rows(outline, lane, machine, target)
+        _rows(outline, lane, machine, target, adding)
     else:
         x = lane if lane in results else max(results, key=lambda d: shape.extents[d], default=None)
         if x is None:
-            _rows(outline, max(reduced, key=lambda d: shape.extents[d]), machine, target)
+            _rows(outline, max(reduced, key=lambda d: shape.extents[d]), machine, target, adding)
         else:
-            _columns(outline, x, machine)
+            _columns(outline, x, machine, adding)
     return outline
 
 
@@ -146,7 +148,7 @@ def _results_only(outline: Outline, machine: Machine) -> None:
     outline.step({x: 1}, {x: Unit("THR", "x")})
 
 
-def _rows(outline: Outline, k: int, machine: Machine, target: str) -> None:
+def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool) -> None:
     """Lanes along the reduced dim: a warp a row, or a block a row, or many blocks where rows are few."""
     shape, extents = outline.shape, outline.shape.extents
     results = shape.of_kind(DimKind.CC)
@@ -164,7 +166,7 @@ def _rows(outline: Outline, k: int, machine: Machine, target: str) -> None:
     units = ceil_div(min(outline.tiles[k], lanes * wide), wide)
     if many and machine.shuffle and target == "cuda" and units & (units - 1) == 0:
         entries = {b: Mem(Caret(), (attribute("combine", "shuffle"),)) for b in shape.outputs}
-    outline.step(tiles, dict(axes))
+    outline.step(tiles, dict(axes), entries=added(shape.outputs) if adding and k in axes else None)
     chunk = {**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lanes * wide}
     outline.step(chunk)
     threads = {k: Unit("THR", "x")} | ({y: Unit("THR", "y")} if many and y is not None else {})
@@ -175,7 +177,7 @@ def _rows(outline: Outline, k: int, machine: Machine, target: str) -> None:
     outline.step({k: 1}, attrs=(attribute("unroll"),))
 
 
-def _columns(outline: Outline, x: int, machine: Machine) -> None:
+def _columns(outline: Outline, x: int, machine: Machine, adding: bool) -> None:
     """Lanes along the results; the reduced dim over the block's other axis and, if need be, over blocks."""
     shape, extents = outline.shape, outline.shape.extents
     k = max(shape.of_kind(DimKind.PW), key=lambda d: extents[d])
@@ -189,7 +191,8 @@ def _columns(outline: Outline, x: int, machine: Machine) -> None:
     ahead = {a.buffer: staged(shape, a.buffer, "RM") for a in _moving(shape, x, k)}
     own = min(TERMS, round_up(ceil_div(extents[k], lines), AHEAD)) if ahead else UNROLL
     _split_reduction(outline, tiles, k, lines * own if ahead else lines * UNROLL * 4, blocks, machine)
-    outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
+    axes = block_axes(tiles, extents, machine, x)
+    outline.step(tiles, dict(axes), entries=added(shape.outputs) if adding and k in axes else None)
     outline.step({**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lines * own})
     outline.step({x: 1, k: own}, {x: Unit("THR", "x"), k: Unit("THR", "y")})
     if ahead:

@@ -34,49 +34,50 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
     const int thr_j = tid % 8;
     const int blk_i = blockIdx.y;
     const int blk_j = blockIdx.x;
-    if (blk_i < 6 && blk_j < 3) {
+    const int blk_k = blockIdx.z;
+    if (blk_i < 6 && blk_j < 3 && blk_k < 1) {
         // whole tiles
-        // 1: (de-)comp( 16, 32, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
-        float C_RM[8] = {};
+        // 1: (de-)comp( 16, 32, 64 ) ( ^, ^ ; ^@combine(atomic) ) ( BLK.y, BLK.x, BLK.z )
+        __align__(16) float C_RM[8] = {};
         // 2: (de-)comp( ^, ^, 32 )
         //             ( A:SM[2,1]@pad(4), B:SM[1,2]@copy(async) ; C:RM[1,2] )
         //             ( ^, ^, ^ ) @stages(2)
         {
             #pragma unroll
             for (int c_B_round = 0; c_B_round < 4; ++c_B_round)
-                cp_async_16(&B_SM[c_B_round * 256 + tid / 8 * 32 + tid % 8 * 4], &B[c_B_round * 800 +
-                        blk_j * 32 + tid / 8 * 100 + tid % 8 * 4]);
+                cp_async_16(&B_SM[c_B_round * 256 + tid / 8 * 32 + tid % 8 * 4], &B[blk_k * 6400 +
+                        c_B_round * 800 + blk_j * 32 + tid / 8 * 100 + tid % 8 * 4]);
         }
         cp_async_commit();
         {
             #pragma unroll
             for (int c_A_round = 0; c_A_round < 2; ++c_A_round) {
                 __align__(16) float A_row[4];
-                *(float4 *)&A_row[0] = *(const float4 *)&A[blk_i * 1536 + c_A_round * 768 + tid / 8 * 96 +
-                        tid % 8 * 4];
+                *(float4 *)&A_row[0] = *(const float4 *)&A[blk_i * 1536 + c_A_round * 768 + blk_k * 64 +
+                        tid / 8 * 96 + tid % 8 * 4];
                 #pragma unroll
                 for (int lane = 0; lane < 4; ++lane)
                     A_SM[lane * 20 + c_A_round * 8 + tid / 8 + tid % 8 * 80] = A_row[lane];
             }
         }
-        for (int k_2 = 0; k_2 < 3; ++k_2) {
+        for (int k_2 = 0; k_2 < 2; ++k_2) {
             cp_async_wait<0>();
             __syncthreads();  // the slot is filled, and the one before it is free
-            if (k_2 + 1 < 3) {
+            if (k_2 + 1 < 2) {
                 const int fill_3 = (k_2 + 1) % 2;
                 #pragma unroll
                 for (int c_B_round_2 = 0; c_B_round_2 < 4; ++c_B_round_2)
                     cp_async_16(&B_SM[fill_3 * 1024 + c_B_round_2 * 256 + tid / 8 * 32 + tid % 8 * 4],
-                            &B[k_2 * 3200 + c_B_round_2 * 800 + blk_j * 32 + 3200 + tid / 8 * 100 +
-                            tid % 8 * 4]);
+                            &B[blk_k * 6400 + k_2 * 3200 + c_B_round_2 * 800 + blk_j * 32 + 3200 +
+                            tid / 8 * 100 + tid % 8 * 4]);
             }
             cp_async_commit();
             __align__(16) float A_next[8];
-            if (k_2 + 1 < 3) {
+            if (k_2 + 1 < 2) {
                 #pragma unroll
                 for (int c_A_round_2 = 0; c_A_round_2 < 2; ++c_A_round_2)
                     *(float4 *)&A_next[c_A_round_2 * 4] = *(const float4 *)&A[blk_i * 1536 +
-                            c_A_round_2 * 768 + k_2 * 32 + 32 + tid / 8 * 96 + tid % 8 * 4];
+                            c_A_round_2 * 768 + blk_k * 64 + k_2 * 32 + 32 + tid / 8 * 96 + tid % 8 * 4];
             }
             const int slot_k_2 = k_2 % 2;
             // 3: (de-)comp( 8, ^, ^ ) ( ^, ^ ; ^ ) ( WRP.y, ^, ^ )
@@ -96,7 +97,7 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
                         C_RM[i_6 * 4 + j_6] += A_RM[i_6] * B_RM[j_6];
                 }
             }
-            if (k_2 + 1 < 3) {
+            if (k_2 + 1 < 2) {
                 const int fill_4 = (k_2 + 1) % 2;
                 #pragma unroll
                 for (int c_A_round_2 = 0; c_A_round_2 < 2; ++c_A_round_2) {
@@ -112,64 +113,57 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
         }
         __syncthreads();  // all slots are free again
         #pragma unroll
-        for (int i_6 = 0; i_6 < 2; ++i_6) {
-            #pragma unroll
-            for (int j_6 = 0; j_6 < 4; j_6 += 4) {
-                __align__(16) float C_row[4];
-                *(float4 *)&C_row[0] = *(const float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 200 +
-                        i_6 * 100 + blk_j * 32 + thr_j * 4 + j_6];
-                #pragma unroll
-                for (int lane_3 = 0; lane_3 < 4; ++lane_3)
-                    C_row[lane_3] += C_RM[i_6 * 4 + j_6 + lane_3];
-                *(float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 200 + i_6 * 100 + blk_j * 32 + thr_j * 4 +
-                        j_6] = *(const float4 *)&C_row[0];
-            }
-        }
+        for (int i_6 = 0; i_6 < 2; ++i_6)
+            atomicAdd((float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 200 + i_6 * 100 + blk_j * 32 +
+                    thr_j * 4], *(const float4 *)&C_RM[i_6 * 4]);
     } else {
         // tiles cut by the edge
-        // 1: (de-)comp( 16, 32, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
-        float C_RM[8] = {};
+        // 1: (de-)comp( 16, 32, 64 ) ( ^, ^ ; ^@combine(atomic) ) ( BLK.y, BLK.x, BLK.z )
+        __align__(16) float C_RM[8] = {};
         // 2: (de-)comp( ^, ^, 32 )
         //             ( A:SM[2,1]@pad(4), B:SM[1,2]@copy(async) ; C:RM[1,2] )
         //             ( ^, ^, ^ ) @stages(2)
         {
             #pragma unroll
             for (int c_B_round_3 = 0; c_B_round_3 < 4; ++c_B_round_3)
-                cp_async_16_if(blk_j * 32 + tid % 8 * 4 < 100, &B_SM[c_B_round_3 * 256 + tid / 8 * 32 +
-                        tid % 8 * 4], &B[c_B_round_3 * 800 + blk_j * 32 + tid / 8 * 100 + tid % 8 * 4]);
+                cp_async_16_if(blk_k * 64 + (tid / 8 + c_B_round_3 * 8) < 96 && blk_j * 32 +
+                        tid % 8 * 4 < 100, &B_SM[c_B_round_3 * 256 + tid / 8 * 32 + tid % 8 * 4],
+                        &B[blk_k * 6400 + c_B_round_3 * 800 + blk_j * 32 + tid / 8 * 100 + tid % 8 * 4]);
         }
         cp_async_commit();
         {
             #pragma unroll
             for (int c_A_round_3 = 0; c_A_round_3 < 2; ++c_A_round_3) {
                 __align__(16) float A_row_2[4];
-                *(float4 *)&A_row_2[0] = blk_i * 16 + (tid / 8 + c_A_round_3 * 8) < 100 ?
-                        *(const float4 *)&A[blk_i * 1536 + c_A_round_3 * 768 + tid / 8 * 96 + tid % 8 * 4] :
-                        make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+                *(float4 *)&A_row_2[0] = blk_i * 16 + (tid / 8 + c_A_round_3 * 8) < 100 && blk_k * 64 +
+                        tid % 8 * 4 < 96 ? *(const float4 *)&A[blk_i * 1536 + c_A_round_3 * 768 +
+                        blk_k * 64 + tid / 8 * 96 + tid % 8 * 4] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
                 #pragma unroll
                 for (int lane_2 = 0; lane_2 < 4; ++lane_2)
                     A_SM[lane_2 * 20 + c_A_round_3 * 8 + tid / 8 + tid % 8 * 80] = A_row_2[lane_2];
             }
         }
-        for (int k_2 = 0; k_2 < 3; ++k_2) {
+        for (int k_2 = 0; k_2 < 2; ++k_2) {
             cp_async_wait<0>();
             __syncthreads();  // the slot is filled, and the one before it is free
-            if (k_2 + 1 < 3) {
+            if (k_2 + 1 < 2) {
                 const int fill_7 = (k_2 + 1) % 2;
                 #pragma unroll
                 for (int c_B_round_4 = 0; c_B_round_4 < 4; ++c_B_round_4)
-                    cp_async_16_if(blk_j * 32 + tid % 8 * 4 < 100, &B_SM[fill_7 * 1024 + c_B_round_4 * 256 +
-                            tid / 8 * 32 + tid % 8 * 4], &B[k_2 * 3200 + c_B_round_4 * 800 + blk_j * 32 +
-                            3200 + tid / 8 * 100 + tid % 8 * 4]);
+                    cp_async_16_if(blk_k * 64 + (k_2 + 1) * 32 + (tid / 8 + c_B_round_4 * 8) < 96 &&
+                            blk_j * 32 + tid % 8 * 4 < 100, &B_SM[fill_7 * 1024 + c_B_round_4 * 256 +
+                            tid / 8 * 32 + tid % 8 * 4], &B[blk_k * 6400 + k_2 * 3200 + c_B_round_4 * 800 +
+                            blk_j * 32 + 3200 + tid / 8 * 100 + tid % 8 * 4]);
             }
             cp_async_commit();
             __align__(16) float A_next_2[8];
-            if (k_2 + 1 < 3) {
+            if (k_2 + 1 < 2) {
                 #pragma unroll
                 for (int c_A_round_4 = 0; c_A_round_4 < 2; ++c_A_round_4)
-                    *(float4 *)&A_next_2[c_A_round_4 * 4] = blk_i * 16 + (tid / 8 + c_A_round_4 * 8) < 100 ?
-                            *(const float4 *)&A[blk_i * 1536 + c_A_round_4 * 768 + k_2 * 32 + 32 +
-                            tid / 8 * 96 + tid % 8 * 4] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+                    *(float4 *)&A_next_2[c_A_round_4 * 4] = blk_i * 16 + (tid / 8 + c_A_round_4 * 8) < 100 &&
+                            blk_k * 64 + (k_2 + 1) * 32 + tid % 8 * 4 < 96 ?
+                            *(const float4 *)&A[blk_i * 1536 + c_A_round_4 * 768 + blk_k * 64 + k_2 * 32 +
+                            32 + tid / 8 * 96 + tid % 8 * 4] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
             }
             const int slot_k_2_2 = k_2 % 2;
             // 3: (de-)comp( 8, ^, ^ ) ( ^, ^ ; ^ ) ( WRP.y, ^, ^ )
@@ -189,7 +183,7 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
                         C_RM[i_6 * 4 + j_6] += A_RM_2[i_6] * B_RM_2[j_6];
                 }
             }
-            if (k_2 + 1 < 3) {
+            if (k_2 + 1 < 2) {
                 const int fill_8 = (k_2 + 1) % 2;
                 #pragma unroll
                 for (int c_A_round_4 = 0; c_A_round_4 < 2; ++c_A_round_4) {
@@ -206,21 +200,9 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
         __syncthreads();  // all slots are free again
         #pragma unroll
         for (int i_6 = 0; i_6 < 2; ++i_6) {
-            #pragma unroll
-            for (int j_6 = 0; j_6 < 4; j_6 += 4) {
-                __align__(16) float C_row_2[4];
-                *(float4 *)&C_row_2[0] = blk_i * 16 + wrp_i * 8 + thr_i * 2 + i_6 < 100 && blk_j * 32 +
-                        thr_j * 4 + j_6 < 100 ? *(const float4 *)&C[blk_i * 1600 + wrp_i * 800 +
-                        thr_i * 200 + i_6 * 100 + blk_j * 32 + thr_j * 4 + j_6] : make_float4(0.0f, 0.0f,
-                        0.0f, 0.0f);
-                if (blk_i * 16 + wrp_i * 8 + thr_i * 2 + i_6 < 100 && blk_j * 32 + thr_j * 4 + j_6 < 100) {
-                    #pragma unroll
-                    for (int lane_4 = 0; lane_4 < 4; ++lane_4)
-                        C_row_2[lane_4] += C_RM[i_6 * 4 + j_6 + lane_4];
-                    *(float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 200 + i_6 * 100 + blk_j * 32 +
-                            thr_j * 4 + j_6] = *(const float4 *)&C_row_2[0];
-                }
-            }
+            if (blk_i * 16 + wrp_i * 8 + thr_i * 2 + i_6 < 100 && blk_j * 32 + thr_j * 4 < 100)
+                atomicAdd((float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 200 + i_6 * 100 + blk_j * 32 +
+                        thr_j * 4], *(const float4 *)&C_RM[i_6 * 4]);
         }
     }
 }
