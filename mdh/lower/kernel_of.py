@@ -16,6 +16,7 @@ from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.apart import apart
 from mdh.lower.passes.barriers import place_barriers
+from mdh.lower.passes.hoist import hoist
 from mdh.lower.passes.prune import prune
 from mdh.lower.passes.reuse import reuse_shared
 from mdh.lower.passes.simplify import simplify
@@ -54,8 +55,7 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
     """The passes in order; each states its contract."""
     body = simplify(prune(body), launch_of(nest))
-    if nest.cpu:
-        body = apart(body, nest.names)
+    body = apart(body, nest.names) if nest.cpu else hoist(body)
     body = vectorise(body, bufs, nest.names, wide=nest.cpu)
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:

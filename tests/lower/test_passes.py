@@ -8,6 +8,7 @@ from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Move, Spac
 from mdh.ir.walk import statements
 from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.barriers import place_barriers
+from mdh.lower.passes.hoist import hoist
 from mdh.lower.passes.prune import prune
 from mdh.lower.passes.reuse import reuse_shared
 from mdh.lower.passes.unroll import unroll_registers
@@ -209,3 +210,23 @@ def test_what_takes_the_place_waits_for_the_last_reader() -> None:
     body = reuse_shared((Alloc(EARLY), Alloc(LATE), put("E"), get("E"), put("L"), get("L")), frozenset())
     placed = place_barriers(body, frozenset({"E"}), frozenset({"tid"}))
     assert [type(s) for s in placed] == [Alloc, Store, Barrier, Store, Barrier, Store, Barrier, Store]
+
+
+def asked(cond: Expr, kind: ForKind = ForKind.SEQ) -> For:
+    return loop("p", 16, If(cond, (Store("M", (Var("p"),), Const(1.0, F32)),)), kind=kind)
+
+
+def test_a_branch_that_all_turns_take_or_none_comes_before_the_loop() -> None:
+    edge = Binary("<", TID, Const(3, I32), I32)
+    (found,) = hoist((loop("q", 2, asked(edge)),))
+    assert isinstance(found, If), "out of both loops"
+    assert found.cond == edge
+    assert [type(s) for s in statements(found.then)] == [For, For, Store]
+
+
+def test_a_branch_stays_that_varies_reads_memory_or_is_unrolled() -> None:
+    own = Binary("<", add(TID, Var("p")), Const(3, I32), I32)
+    read = Binary("<", Load("M", (TID,), I32), Const(3, I32), I32)
+    edge = Binary("<", TID, Const(3, I32), I32)
+    for kept in (asked(own), asked(read), asked(edge, ForKind.UNROLL)):
+        assert hoist((kept,)) == (kept,)

@@ -1,0 +1,63 @@
+"""Default schedules let blocks add to the output where it holds the starting value, and nowhere else."""
+
+import pytest
+
+from mdh.check.run import check
+from mdh.frontend.c import read_program
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.schedule.default import default_schedule
+from mdh.schedule.printer import print_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
+from tests.corpus import WORKLOADS
+
+ADDING = "@combine(atomic)"
+SHARED = {
+    "matmul": {"M": 16, "N": 1000, "K": 2048},
+    "conv2d_56": {},
+    "batched_matmul_t": {"BATCH": 1, "M": 128, "N": 1024, "K": 1000},
+    "matmul_init": {"M": 16, "N": 1000, "K": 2048},
+    "matmul_bias_relu": {"M": 16, "N": 1000, "K": 2048},
+}
+"""Whose sums blocks of an H200 share."""
+ADDED = {
+    "matmul_row": "void f(const float A[2048], const float B[2048][1000], float C[1000]) {"
+    " for (int j = 0; j < 1000; j++) for (int k = 0; k < 2048; k++) C[j] += A[k] * B[k][j]; }",
+    "total": "void f(const float x[1 << 22], float *s) { for (int i = 0; i < 1 << 22; i++) s[0] += x[i]; }",
+}
+
+
+def program(name: str) -> Program:
+    return read_program(WORKLOADS[name].source, defines=SHARED[name])
+
+
+def text(of: Program, machine: str = "h200", target: str = "cuda", *, deterministic: bool = False) -> str:
+    model = load_machine(machine)
+    schedule = default_schedule(of, model, target, deterministic=deterministic)
+    plan = check(of, schedule, model, target, deterministic=deterministic)
+    kernels = len(emit(lower(plan), of).kernels)
+    assert (kernels == 1) == (ADDING in plan.text), "nothing before it, nothing after it"
+    return print_schedule(schedule)
+
+
+@pytest.mark.parametrize("name", ["matmul", "conv2d_56"])
+def test_blocks_add_to_what_is_there(name: str) -> None:
+    assert ADDING in text(program(name))
+    assert ADDING not in text(program(name), deterministic=True)
+    assert ADDING not in text(program(name), target="opencl"), "OpenCL has a loop for it"
+    assert ADDING not in text(program(name), "a100"), "one float at a time there"
+
+
+@pytest.mark.parametrize("name", ["batched_matmul_t", "matmul_init", "matmul_bias_relu"])
+def test_a_second_kernel_adds_where_something_else_has_to_be_written(name: str) -> None:
+    """A starting value before, or what becomes of the sum after."""
+    assert ADDING not in text(program(name))
+
+
+@pytest.mark.parametrize("source", ADDED.values(), ids=ADDED)
+def test_reductions_do_likewise(source: str) -> None:
+    of = read_program(Source("f.c", source))
+    assert ADDING in text(of)
+    assert ADDING not in text(of, deterministic=True)
