@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
     parser.add_argument("--rounds", type=int, help="pairs of turns in each process")
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--threads", type=int, default=min(16, os.cpu_count() or 1), help="that compile")
+    parser.add_argument("--jobs", type=int, default=min(16, os.cpu_count() or 1), help="that compile")
     parser.add_argument(
         "--minutes", type=float, default=1e3, help="after half of them a process begins no other case"
     )
@@ -130,8 +130,7 @@ def _prepared(
     start = time.perf_counter()
     with ThreadPoolExecutor(1) as beside:
         cub = beside.submit(kernels.cub_library, library, machine.arch) if library else None
-        out = [kernels.lowered(case, machine) for case in chosen]
-        kernels.compiled(out, machine.arch, given.threads)
+        out = kernels.all_made(chosen, machine, given.jobs)
         if given.keep:
             kernels.keep(out, given.keep)
         if cub:

@@ -2,16 +2,18 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 
 from mdh.diagnostics import Failed
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source
-from mdh.target.nvrtc import compile_cubin
+from mdh.target.nvrtc import Cubin, compile_cubin
 from mdh.target.text import KernelText
 from scripts.bench_gpu.cases import Case, schedule_path
 from scripts.bench_gpu.outcome import DEFAULT
@@ -58,24 +60,34 @@ def lowered(case: Case, machine: Machine) -> Prepared:
     return out
 
 
-def compiled(prepared: Iterable[Prepared], arch: str, threads: int) -> None:
-    """Adds the machine code, some texts at a time."""
-    wanted = [(p, n, t) for p in prepared for n, t in p.texts.items()]
-    with ThreadPoolExecutor(threads) as pool:
-        # NVRTC reports no registers of a text that it has compiled before
-        jobs = {
-            t.source: pool.submit(compile_cubin, t, arch) for t in {t.source: t for *_, t in wanted}.values()
-        }
-    for one, name, text in wanted:
+def compiled(prepared: Prepared, arch: str) -> Prepared:
+    """Adds the machine code."""
+    # NVRTC reports no registers of a text that it has compiled before
+    known: dict[str, Cubin] = {}
+    for name, text in prepared.texts.items():
         try:
-            cubin = jobs[text.source].result()
+            if text.source not in known:
+                known[text.source] = compile_cubin(text, arch)
         except Failed as failed:
-            one.refused[name] = failed.diagnostics[0].headline
+            prepared.refused[name] = failed.diagnostics[0].headline
             continue
+        cubin = known[text.source]
         words = f"{cubin.registers} registers"
         if cubin.spill_bytes:
             words += f", {cubin.spill_bytes} bytes spilled"
-        one.kernels[name] = Kernels(text, cubin.image, "; ".join([words, *cubin.warnings]))
+        prepared.kernels[name] = Kernels(text, cubin.image, "; ".join([words, *cubin.warnings]))
+    return prepared
+
+
+def made(case: Case, machine: Machine) -> Prepared:
+    """Texts and machine code."""
+    return compiled(lowered(case, machine), machine.arch)
+
+
+def all_made(cases: Sequence[Case], machine: Machine, jobs: int) -> list[Prepared]:
+    """In processes beside this one, which share nothing."""
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(made, cases, repeat(machine)))
 
 
 def keep(prepared: Sequence[Prepared], folder: Path) -> None:
