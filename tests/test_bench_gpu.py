@@ -74,5 +74,9 @@ def test_what_falls_short_says_of_what() -> None:
     assert aims.short(contraction, None) == "ccsdt 8: 1.00 of 1.3 warm"
     assert aims.lines({"a": "", "b": "b: 1"}) == ["## Short of what is aimed at", "", "- b: 1", ""]
     assert aims.lines({"a": ""}) == []
-    unused = [p for p, _ in aims.AIMS[:-1] if not any(fnmatch(n, p) for n in (*CASES, "random fp32 1"))]
+    unused = [
+        p
+        for p, _ in aims.AIMS[:-1]
+        if not any(fnmatch(n, p) for n in (*CASES, "random fp32 1", "random fp64 1"))
+    ]
     assert not unused
