@@ -1,6 +1,7 @@
 """scripts/bench gpu: its cases are programs that some schedule fits, and its page says who won."""
 
 import json
+from dataclasses import replace
 from fnmatch import fnmatch
 
 import pytest
@@ -23,6 +24,15 @@ def test_a_schedule_fits(name: str) -> None:
     prepared = kernels.lowered(case, load_machine("h200"))
     assert DEFAULT in prepared.texts
     assert set(prepared.refused) <= set(case.schedules)
+
+
+def test_schedules_of_one_text_are_compiled_once_and_all_reported() -> None:
+    """NVRTC reports the registers of a text once."""
+    case = replace(CASES["matmul 10x500x64"], schedules=("matmul.h200.tiny", "matmul.h200.tiny", "missing"))
+    made = kernels.made(case, load_machine("h200"))
+    assert set(made.kernels) == {"matmul.h200.tiny", DEFAULT}
+    assert all(k.image and k.resources[0].isdigit() for k in made.kernels.values())
+    assert list(made.refused) == ["missing"]
 
 
 def test_random_sizes_stay_the_same() -> None:

@@ -141,7 +141,13 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
         return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
-    return line.fail("F107", headline, word, help=near + f"see `mdh {verb} --help`".replace("  ", " "))
+    return line.fail("F107", headline, word, help=f"{near}see `{_place(error, verb)} --help`")
+
+
+def _place(error: typer.TyperException, verb: str) -> str:
+    """The verb, and the one below it, whose options these are."""
+    path = getattr(getattr(error, "ctx", None), "command_path", "")
+    return path if path.startswith(f"mdh {verb}") else f"mdh {verb}".rstrip()
 
 
 def main() -> None:
