@@ -16,6 +16,11 @@ TALL = (8, 7, 6, 5, 4)
 """The same where there are 32 registers, as there are of WIDE bytes."""
 WIDE = 64
 VECTORS = 2
+BROAD, BROAD_HEIGHTS = 4, (6, 7, 5)
+"""Vectors a row where there are 32 registers and columns enough, and rows then: 20 to 28 accumulate, and
+fewest values are read a multiplication. Other threads of a core are then less in the way."""
+MANY = 8
+"""Register tiles of the first of BROAD_HEIGHTS from which on a cut last one counts little."""
 PANELS = 4
 """Register tiles side by side in a block."""
 ALONE = 1 << 20
@@ -42,6 +47,9 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     lanes = vector_lanes(shape, column, machine)
     width = VECTORS * lanes if shape.extents[column] >= VECTORS * lanes else lanes
     height = _height(shape.extents[row], machine)
+    broad = _broad(shape, found, lanes, machine)
+    if broad is not None:
+        width, height = BROAD * lanes, broad
     tiles = _blocks(shape, found, width, height, machine)
     outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
     results = dict.fromkeys((*found.batch, *found.rows, *found.columns), 1)
@@ -91,6 +99,19 @@ def _across(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
     outline.step({column: 1}, {column: Unit("VEC", "x")})
     return outline
+
+
+def _broad(shape: Shape, found: Contraction, lanes: int, machine: Machine) -> int | None:
+    """Rows of a tile of BROAD vectors, None where it would be cut too often, or its panel not be packed."""
+    rows, columns = shape.extents[found.rows[0]], shape.extents[found.columns[0]]
+    width = BROAD * lanes
+    fits = columns % width == 0 or columns >= SHORT * width
+    if machine.vector_bytes < WIDE or not fits or len(found.rows) > 1:
+        return None
+    if not _packed(shape, found, width, machine):
+        return None
+    cut = BROAD_HEIGHTS[0] if rows >= MANY * BROAD_HEIGHTS[0] else None
+    return next((h for h in BROAD_HEIGHTS if rows % h == 0), cut)
 
 
 def _height(extent: int, machine: Machine) -> int:
