@@ -61,3 +61,5 @@ def test_reductions_do_likewise(source: str) -> None:
     of = read_program(Source("f.c", source))
     assert ADDING in text(of)
     assert ADDING not in text(of, deterministic=True)
+    doubles = read_program(Source("f.c", source.replace("float", "double")))
+    assert ADDING not in text(doubles), "one at a time, too"

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 
 from mdh.ir.atomics import hardware_obstacle, program_obstacle, starts_in_memory
+from mdh.ir.dtype import F32
+from mdh.ir.program import Program, Result
 from mdh.machine import Machine
 from mdh.schedule.default.outline import attribute
 from mdh.schedule.default.shape import Shape
@@ -15,10 +17,12 @@ def adds_in_place(shape: Shape, machine: Machine, target: str) -> bool:
     that none need come after. Elsewhere a second kernel takes about as long, and sums in one order always.
     """
     wide = target == "cuda" and machine.float_atomics and machine.cluster > 1
-    return wide and all(
-        hardware_obstacle(r) is None and program_obstacle(shape.program, r) is None and starts_in_memory(r)
-        for r in shape.stage.results
-    )
+    return wide and all(_adds(shape.program, r) for r in shape.stage.results)
+
+
+def _adds(program: Program, result: Result) -> bool:
+    able = hardware_obstacle(result) is None and program_obstacle(program, result) is None
+    return able and result.types[0] == F32 and starts_in_memory(result)
 
 
 def added(outputs: Iterable[str]) -> dict[str, Mem]:
