@@ -45,8 +45,8 @@ class Work:
 
     size: bytes of an element. high, wide: results of a thread. warps: of a block. depth: iterations of a
     slice. resident: blocks that a multiprocessor holds at once. blocks: all of them. slices: of a block.
-    parts: of the sum, which blocks add to the output where `adding`, else a second kernel does. results, read:
-    elements of the output and of both operands.
+    parts: of the sum, which blocks add to the output where `adding`, else a second kernel does. results,
+    read: elements of the output and of both operands.
     """
 
     size: int
