@@ -98,7 +98,8 @@ def test_what_fits_nowhere_is_no_comparison(capsys: pytest.CaptureFixture[str]) 
 def test_tuned_now_then_from_its_record(capsys: pytest.CaptureFixture[str]) -> None:
     Path("records").mkdir()
     words = ["-s", "open.mdh", "--device", "opencl:0", "--records", "records", "--repeat", "3"]
-    first = _json(capsys, *words, "--budget", "5s")["rows"][0]
+    # the three points are done long before
+    first = _json(capsys, *words, "--budget", "90s")["rows"][0]
     assert first["how"].startswith("tuned now: ")
     again = _json(capsys, *words)["rows"][0]
     assert again["how"].startswith("tuned, trial ") and again["values"] == first["values"]
