@@ -9,8 +9,8 @@ CACHED = (
     "40 % from run to run"
 )
 LATE = (
-    "likely a thread that other work on the machine made late: OpenMP waits for it, even where nothing is left "
-    "for it to do; such a case is slow in some runs, in others it is not"
+    "likely a thread that other work on the machine made late: OpenMP waits for it, even where nothing is "
+    "left for it to do; such a case is slow in some runs, in others it is not"
 )
 RATIO = (
     ("matmul 1x*", CACHED), ("matvec 4096", CACHED), ("jacobi3d 256", CACHED), ("gather-sum *", LATE),
