@@ -82,7 +82,7 @@ def _mnk(m: int, n: int, k: int) -> dict[str, int]:
 
 
 _SQUARES = tuple(f"matmul.h200{tile}" for tile in ("", ".middle", ".square", ".large", ".wide"))
-_PARTS = tuple(f"matmul.h200.{n}" for n in ("parts", "long", "low", "narrow"))
+_PARTS = tuple(f"matmul.h200.{n}" for n in ("parts", "low", "narrow"))
 _MATMUL = (*_SQUARES, *_PARTS, "matmul.h200.small_tile", "matmul.h200.tiny", "matmul.h200.rows")
 _ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", "matmul.h200.rows")
 _TURNED = tuple(f"batched_matmul_t.h200.{n}" for n in ("split_k", "straight", "eights", "large"))
