@@ -13,7 +13,7 @@ LATE = (
     "left for it to do; such a case is slow in some runs, in others it is not"
 )
 RATIO = (
-    ("matmul 1x*", CACHED), ("matvec 4096", CACHED), ("jacobi3d 256", CACHED), ("gather-sum *", LATE),
+    ("matmul 1x*", CACHED), ("matvec 4096", CACHED), ("gather-sum *", LATE),
     ("matmul 16x*", LATE),
     ("dot *", "both read at the memory's speed"), ("row maximum *", "both read at the memory's speed"),
 )  # fmt: skip
