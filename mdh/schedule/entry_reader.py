@@ -118,12 +118,26 @@ def _read_unit(cursor: Cursor) -> Unit | For:
         )
     cursor.expect(".", f"`.` and an axis behind `{layer.text[:60]}`")
     if layer.text == "FOR":
-        return For(positive(cursor, "the loop's number behind `FOR.`", "loops count from 1"))
+        return _read_loop(cursor)
     axis = cursor.token
     if axis.kind not in {"name", "int"}:
         raise cursor.unexpected("an axis: `x`, `y` or `z`")
     cursor.take()
     return _unit(cursor, layer, axis)
+
+
+def _read_loop(cursor: Cursor) -> For:
+    if cursor.token.kind != "name":
+        return For(positive(cursor, "the loop's number behind `FOR.`", "loops count from 1"))
+    axis = cursor.take()
+    problem = Diagnostic(
+        "S107",
+        f"`FOR` has no axis `{axis.text[:60]}`",
+        (Label(cursor.span(axis), "expected the loop's number"),),
+        help="sequential loops are numbered: `FOR.1`, `FOR.2`, …",
+    )
+    cursor.problems.append(problem)
+    return For(1)
 
 
 def _unit(cursor: Cursor, layer: Token, axis: Token) -> Unit:

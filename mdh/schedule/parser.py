@@ -16,7 +16,7 @@ from mdh.schedule.step_reader import at_step, read_step
 from mdh.schedule.tokens import Comment, Token
 from mdh.source import Source
 
-_HEADER_NAME = re.compile(r"[ \t]*([A-Za-z0-9_][A-Za-z0-9_.\-]*)")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 _ITEM = "a step `(de-)comp(…)`, `where`, `stage`, `target` or `program`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `where` or `}`"
 
@@ -87,8 +87,8 @@ class _Items:
     def _header(self) -> None:
         cursor = self.cursor
         word = cursor.take()
-        found = _HEADER_NAME.match(cursor.source.text, word.end)
-        if found is None or cursor.token.start != found.start(1):
+        found = _HEADER_NAME.match(cursor.source.text, cursor.token.start)
+        if found is None or cursor.begins_item():
             raise cursor.unexpected(f"a name behind `{word.text}`")
         if word.text in self.headers:
             first = self.header_places[word.text]
@@ -97,7 +97,7 @@ class _Items:
                 Label(cursor.span(first), "first here"),
             )
             raise Failed(Diagnostic("S114", f"`{word.text}` is given twice", labels))
-        self.headers[word.text] = found.group(1)
+        self.headers[word.text] = found.group()
         self.header_places[word.text] = word
         cursor.skip_to(found.end())
         self.comments += _lines(cursor.comments_before(cursor.previous.end))

@@ -56,7 +56,7 @@ def test_damaged_texts() -> None:
         started = time.process_time()
         codes = _codes(text)
         assert time.process_time() - started < HANG, f"seed {SEED}, text {n} took too long:\n{text}"
-        if n % 4 == 0 and not codes & {"S102", "S103", "S104", "S105", "S114"}:
+        if not codes & {"S102", "S103", "S104", "S105", "S114"}:
             assert _derives(text) == (not codes & SYNTAX), f"seed {SEED}, text {n}, {codes}:\n{text}"
 
 
