@@ -5,9 +5,10 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import perf_counter, process_time, sleep
+from time import perf_counter
 from typing import Any, TypeVar
 
+from mdh.compare.calm import calm
 from mdh.compare.contraction import contraction_of
 from mdh.compare.library import Bound, UnfitError, open_library
 from mdh.diagnostics import Diagnostic, Failed
@@ -26,8 +27,6 @@ _INPUTS = 4
 _JUDGED = 2
 """Sets of arrays that libraries are judged on."""
 _LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
-_STEP, _AWAKE, _PATIENCE = 0.02, 0.1, 1.0
-"""Seconds between two looks, the share of them that idle threads may take, and the most that is waited."""
 Say = Callable[[str], None]
 
 
@@ -144,17 +143,6 @@ def _opened(contest: Contest, expected: Path, runs: dict[str, Runs]) -> dict[str
         except Exception as error:  # a library's own: it must not end the comparison
             runs[name].absent = f"{name} failed: {error}"
     return out
-
-
-def calm() -> None:
-    """Waits until this process's threads sleep. Those of libraries look for work for up to 0.2 s after a call
-    (OpenBLAS 0.1 s, Intel's OpenMP 0.2 s), and would take cores from whoever is timed next."""
-    end = perf_counter() + _PATIENCE
-    while perf_counter() < end:
-        before = process_time()
-        sleep(_STEP)
-        if process_time() - before < _AWAKE * _STEP:
-            return
 
 
 @dataclass

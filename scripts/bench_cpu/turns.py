@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mdh.compare.calm import calm
 from scripts.bench_cpu import by_numpy
 from scripts.bench_cpu.cases import Case
 from scripts.bench_cpu.data import moved_bytes, program_of, random_arrays, written
@@ -17,7 +18,7 @@ from scripts.bench_cpu.roof import Rates
 from scripts.bench_cpu.worker import Turn, serve, serve_roof
 
 PAUSE = 0.004
-"""Seconds before a turn, in which the threads of the turn before go to sleep."""
+"""Seconds in which the threads that measured the machine's limits go to sleep."""
 OTHERS, TICK = 0.1, 0.011
 """A pair of turns is quiet if others used that share of its time, and one tick of the system's clock."""
 LEAST = 3
@@ -228,23 +229,23 @@ class Contest:
         """Turn by turn until enough pairs had the machine for themselves, or the budget of seconds is spent.
         Where too few had, all count."""
         pairs, quiet = list[tuple[Turn, Turn]](), list[tuple[Turn, Turn]]()
-        start = time.perf_counter()
-        least = LEAST
-        while len(quiet) < rounds and (len(pairs) < least or time.perf_counter() < start + s.budget):
-            time.sleep(PAUSE)
+        spent, least = 0.0, LEAST
+        while len(quiet) < rounds and (len(pairs) < least or spent < s.budget):
             self.meter.seconds()
             began = time.perf_counter()
             first: Turn = ours.ask("turn", s.seconds, cold)
-            time.sleep(PAUSE)
+            ours.ask("rest")
             second: Turn = peer.ask("turn", s.seconds, cold)
             took = time.perf_counter() - began
+            spent += took
             pairs.append((first, second))
             least = 1 if second.whole > SLOW else LEAST
             if s.alone or self.meter.seconds() <= OTHERS * took + TICK:
                 quiet.append(pairs[-1])
+            peer.ask("rest")
             if not cold and len(out.rates) < RATES:
-                time.sleep(PAUSE)
                 out.rates.append(self.roof.ask("rates"))
+                time.sleep(PAUSE)
         kept = quiet if len(quiet) >= LEAST else pairs
         return Pairs(tuple(p for _, p in kept), tuple(o for o, _ in kept), kept is quiet)
 
@@ -256,4 +257,5 @@ class Contest:
         by_numpy.prepare(case.program, wide)()
         for name in written(program):
             np.save(self.folder / f"{name}.npy", wide[name])
+        calm()
         return self.folder

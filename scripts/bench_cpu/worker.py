@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mdh.compare.calm import calm
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
@@ -173,7 +174,15 @@ def serve(connection: Connection, name: str, device: str, folder: Path, threads:
     connection.send(("ready", contestant.version))
     while (order := connection.recv()) is not None:
         what, *given = order
-        connection.send(contestant.prepare(*given) if what == "prepare" else contestant.turn(*given))
+        match what:
+            case "prepare":
+                verdict = contestant.prepare(*given)
+                calm()
+                connection.send(verdict)
+            case "turn":
+                connection.send(contestant.turn(*given))
+            case "rest":
+                connection.send(calm())
 
 
 def serve_roof(connection: Connection, folder: Path, threads: int) -> None:

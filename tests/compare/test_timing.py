@@ -9,10 +9,11 @@ from typing import Any, cast
 
 import pytest
 
+from mdh.compare.calm import calm
 from mdh.compare.closing import Closed, candidate_of, checked
 from mdh.compare.model import Kind
 from mdh.compare.rows import measured, planned
-from mdh.compare.timing import ROUNDS, Contest, Runs, calm, timed
+from mdh.compare.timing import ROUNDS, Contest, Runs, timed
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.c import read_program
 from mdh.machine import load_machine
