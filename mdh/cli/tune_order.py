@@ -19,9 +19,9 @@ from mdh.schedule.model import Schedule
 from mdh.source import Span
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 from mdh.tune.goal import Goal
+from mdh.tune.order import Order
 from mdh.tune.project import Entry, listed
 from mdh.tune.search.make import DEFAULT
-from mdh.tune.session import Order
 from mdh.tune.values import Job
 
 T = TypeVar("T")

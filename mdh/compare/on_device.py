@@ -25,9 +25,9 @@ from mdh.source import Source
 from mdh.tune.goal import Goal
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.measure.local import LocalBench
+from mdh.tune.order import Order
 from mdh.tune.records.key import Setting
 from mdh.tune.run import Watch
-from mdh.tune.session import Order
 from mdh.tune.start import start
 
 Watched = Callable[[str], AbstractContextManager[Watch]]

@@ -10,7 +10,7 @@ from mdh.report.html_style import STYLE
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
 from mdh.report.tune_roof import Roof
-from mdh.report.tune_text import failure_counts, first_of
+from mdh.report.tune_text import failure_counts, first_of, given_text
 from mdh.tune.result import Tuned
 
 _HISTORY = "Every dot is a candidate, the line is the best so far; orange dots at the top failed."
@@ -60,7 +60,7 @@ def _facts(tuned: Tuned) -> str:
     if tuned.speedup is not None:
         facts.append((f"{tuned.speedup:.2f} ×", "the device's default"))
     if tuned.speedup_over_given is not None:
-        facts.append((f"{tuned.speedup_over_given:.2f} ×", "the schedule's first point"))
+        facts.append((f"{tuned.speedup_over_given:.2f} ×", given_text(tuned)))
     right = sum(1 for t in tuned.measured if t.outcome.failure is None)
     facts.append(
         (f"{right}", f"right of {len(tuned.measured)} candidate{'' if len(tuned.measured) == 1 else 's'}")

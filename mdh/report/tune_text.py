@@ -69,8 +69,13 @@ def best_text(tuned: Tuned) -> str:
     elif tuned.baseline is None:
         out += "; the device's default schedule was not measured"
     if tuned.speedup_over_given is not None and tuned.given is not None:
-        out += f", {tuned.speedup_over_given:.2f} × the schedule's first point{_aside(tuned, tuned.given)}"
+        out += f", {tuned.speedup_over_given:.2f} × {given_text(tuned)}{_aside(tuned, tuned.given)}"
     return out
+
+
+def given_text(tuned: Tuned) -> str:
+    """What the best is compared with besides the default."""
+    return "the schedule's first point" if tuned.variables else "the given schedule"
 
 
 def _aside(tuned: Tuned, trial: Trial) -> str:

@@ -1,6 +1,6 @@
 """What the model of a run begins with: the record that it goes on with, and earlier runs on the device."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +10,7 @@ from mdh.tune.prior import NOMINAL, Constants, predict
 from mdh.tune.prior.begin import Pairs, begin
 from mdh.tune.prior.estimate import about_of
 from mdh.tune.records.key import Setting
-from mdh.tune.space.space import Space
-from mdh.tune.suggestions import point_of
-from mdh.tune.values import Trial
+from mdh.tune.values import Candidate, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +42,27 @@ class Experience:
         return save(self.path, load(self.path, self.learned.kind).adding(self.about, pairs))
 
 
+PlanOf = Callable[[Candidate], Plan | None]
+
+
 def experience_of(
-    space: Space, setting: Setting, baseline: Plan, trials: Sequence[Trial], *, resume: bool
+    planned: PlanOf, setting: Setting, baseline: Plan, trials: Sequence[Trial], *, resume: bool
 ) -> Experience:
-    """trials: of the record that the run goes on with. resume: False begins with what mdh comes with."""
+    """planned: the plan of a candidate, None: it is none of this tuning's. trials: of the record that the run
+    goes on with. resume: False begins with what mdh comes with."""
     kind = setting.machine.kind
     path = place_of(setting.title, setting.target, kind, dict(setting.versions).get("mdh", ""))
     about = about_of(baseline)
     learned = load(path, kind) if resume else Learned(kind)
-    return Experience(path, learned.adding(about, _recalled(space, trials)), about)
+    return Experience(path, learned.adding(about, _recalled(planned, trials)), about)
 
 
-def _recalled(space: Space, trials: Sequence[Trial]) -> Pairs:
+def _recalled(planned: PlanOf, trials: Sequence[Trial]) -> Pairs:
     """Predictions about some trials with a time, from the fastest to the slowest evenly."""
     timed = [(t, s) for t in trials if t.phase == "quick" and (s := t.outcome.seconds)]
     out = []
     for trial, seconds in some(timed):
-        point = point_of(space, trial.candidate)
-        plan = None if point is None else space.plan(point)
-        if isinstance(plan, Plan):
+        plan = planned(trial.candidate)
+        if plan is not None:
             out.append((predict(plan), seconds))
     return out

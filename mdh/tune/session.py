@@ -2,16 +2,13 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Protocol
 
 from mdh.check.run import check
-from mdh.diagnostics import Failed
+from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
-from mdh.ir.program import Program
-from mdh.machine import Machine, machine_names
+from mdh.machine import machine_names
 from mdh.pipeline import Pipeline
 from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
@@ -20,10 +17,13 @@ from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tune.api import Bench, Searcher
+from mdh.tune.around.neighbours import Neighbours
+from mdh.tune.around.subject import subject_of
 from mdh.tune.experience import Experience, experience_of
-from mdh.tune.goal import Ended, Goal
+from mdh.tune.goal import Ended
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.opened import open_values, opened
+from mdh.tune.order import Book, Forgetful, Ground, Order
 from mdh.tune.outputs import Outputs, set_aside
 from mdh.tune.proposals import SET_ASIDE, Gate, Making, Proposal, Proposals
 from mdh.tune.records.best import best
@@ -32,17 +32,17 @@ from mdh.tune.records.header import Header, header_of
 from mdh.tune.records.key import Setting, candidate_key
 from mdh.tune.records.schedule_file import Search
 from mdh.tune.result import Sizes, Tuned
-from mdh.tune.run import Log, Run, Watch, tune
-from mdh.tune.search.make import DEFAULT, make_searcher, study_name
+from mdh.tune.run import Run, Watch, tune
+from mdh.tune.search.make import AROUND, make_searcher, study_name
 from mdh.tune.shortlist import Shortlist
 from mdh.tune.space.account import account
 from mdh.tune.space.identity import identity
 from mdh.tune.space.make import make_space
 from mdh.tune.space.model import Point
 from mdh.tune.space.space import Space
-from mdh.tune.suggestions import first_point, from_records, point_of
+from mdh.tune.suggestions import best_of_records, first_point, point_of
 from mdh.tune.thinking import beside_workers
-from mdh.tune.values import QUICK, Candidate, Job, Trial
+from mdh.tune.values import QUICK, Candidate, Trial
 
 METHOD = (
     "every candidate judged on {inputs} sets of arrays, then timed warm; finalists timed in turns and judged"
@@ -50,71 +50,6 @@ METHOD = (
 )
 _ACCOUNT = 0.5
 """Seconds of asking the checker how many points of the space are legal."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is tuned, how and until when; everything is read, nothing is checked for a machine yet.
-
-    schedule: as the user wrote it, None: the default with its tile sizes left open. place: the folder of the
-    outputs. record: a file, None: beside the outputs. resume: go on with the record that is there. replay: a
-    record to simulate from, on `machine` or the one it names.
-    """
-
-    job: Job
-    program: Program
-    schedule: Schedule | None
-    devices: tuple[str, ...]
-    goal: Goal = field(default_factory=Goal)
-    place: Path = Path()
-    record: str | None = None
-    resume: bool = True
-    sampler: str = DEFAULT
-    model: bool = True
-    seed: int = 0
-    jobs: int | None = None
-    storage: str | None = None
-    cluster: str | None = None
-    replay: str | None = None
-    machine: Machine | None = None
-    command: str = ""
-
-
-class Book(Log, Protocol):
-    """A log with the trials of earlier runs in it."""
-
-    trials: list[Trial]
-
-    def close(self) -> None: ...
-
-
-class Forgetful:
-    """A book for runs that leave nothing behind."""
-
-    def __init__(self) -> None:
-        self.trials: list[Trial] = []
-
-    def append(self, trial: Trial) -> None:
-        """The run itself has the trial."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class Ground(Protocol):
-    """What a bench says of where it measures."""
-
-    @property
-    def machine(self) -> Machine: ...
-
-    @property
-    def target(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def versions(self) -> tuple[tuple[str, str], ...]: ...
 
 
 @dataclass
@@ -138,6 +73,22 @@ class Session:
     remarks: tuple[str, ...] = ()
     experience: Experience | None = None
 
+    @property
+    def around(self) -> Neighbours | None:
+        """The search, where schedules around schedules are searched and not the points of the space."""
+        return self.searcher if isinstance(self.searcher, Neighbours) else None
+
+    def point(self, candidate: Candidate) -> Point | None:
+        """Where a candidate lies in what is searched; None: nowhere."""
+        if self.around is not None:
+            return (candidate.schedule,)
+        return point_of(self.space, candidate)
+
+    def planned(self, candidate: Candidate) -> Plan | None:
+        point = self.point(candidate)
+        plan = None if point is None else (self.around or self.space).plan(point)
+        return plan if isinstance(plan, Plan) else None
+
     def plan(self, schedule: Schedule) -> Plan:
         """Of a schedule without holes."""
         order, ground = self.order, self.ground
@@ -153,14 +104,18 @@ class Session:
         if plan.machine.name not in machine_names():
             schedule = replace(schedule, target=None)
         names = (v.name for v in self.space.variables)
-        values = () if point is None else tuple(zip(names, point, strict=True))
+        own = point is not None and self.around is None
+        values = tuple(zip(names, point, strict=True)) if point is not None and own else ()
         key = candidate_key(plan.program, schedule, self.setting)
         return Candidate(key, print_schedule(schedule), values)
 
 
 def template_of(order: Order, default: Schedule) -> Schedule:
-    """The schedule whose holes are searched: the user's, else the default with its tile sizes left open."""
-    return order.schedule if order.schedule is not None else opened(default)
+    """The schedule whose holes are searched: the user's, else the default with its tile sizes left open. What
+    is searched around has no holes of its own."""
+    if order.schedule is not None:
+        return order.schedule
+    return default if order.sampler == AROUND else opened(default)
 
 
 def make_session(order: Order, ground: Ground) -> Session:
@@ -176,7 +131,7 @@ def make_session(order: Order, ground: Ground) -> Session:
     session.remarks = record.remarks
     if order.model:
         session.experience = experience_of(
-            session.space, session.setting, session.baseline, record.trials, resume=order.resume
+            session.planned, session.setting, session.baseline, record.trials, resume=order.resume
         )
         session.remarks += session.experience.remarks
     outputs.written["record"] = path
@@ -203,9 +158,29 @@ def prepared(order: Order, ground: Ground) -> Session:
         command=order.command, seed=order.seed, created=time.time(),
     )  # fmt: skip
     baseline = Pipeline().check(program, None, machine, target, deterministic=deterministic).plan
-    study = study_name(program.name, ground.title, space)
-    searcher = make_searcher(order.sampler, space, seed=order.seed, storage=order.storage, study=study)
+    searcher = _searcher(order, ground, space)
     return Session(order, ground, space, setting, header, baseline, Forgetful(), None, searcher)
+
+
+def _searcher(order: Order, ground: Ground, space: Space) -> Searcher:
+    """Raises Failed F180 to F185."""
+    program, machine, target = order.program, ground.machine, ground.target
+    if order.sampler != AROUND:
+        study = study_name(program.name, ground.title, space)
+        return make_searcher(order.sampler, space, seed=order.seed, storage=order.storage, study=study)
+    for option, given in (("--storage", order.storage), ("--replay", order.replay)):
+        if given is not None:
+            raise fail(
+                "F185", f"the sampler `{AROUND}` makes schedules of its own: {option} has no points of them",
+                help="leave one of the two out",
+            )  # fmt: skip
+
+    def planned(schedule: Schedule) -> Plan:
+        return check(program, schedule, machine, target, deterministic=order.job.deterministic)
+
+    single = len(program.stages) == 1
+    subjects = {None if single else s.name: subject_of(program, s, machine, target) for s in program.stages}
+    return Neighbours(planned, subjects, Random(f"{order.seed} {AROUND}"))
 
 
 async def run_session(
@@ -250,31 +225,35 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
         if trial.phase != "quick" or trial.outcome.innocent:
             continue
         known[trial.candidate.key] = trial.outcome.seconds
-        point = point_of(session.space, trial.candidate)
+        point = session.point(trial.candidate)
         if point is not None:
             session.searcher.tell(point, trial.outcome.seconds)
     kind = session.ground.machine.kind
     start = session.experience.constants if session.experience else None
     shortlist = Shortlist(kind, _rng(session, "model"), start) if session.order.model else None
+    planner, making = session.around or session.space, Making(session.candidate, identity)
     return Proposals(
-        session.space, session.searcher, Making(session.candidate, identity), gate=session.gate,
+        planner, session.searcher, making, gate=session.gate,
         shortlist=shortlist, rng=_rng(session, "drawn"), known=known,
     )  # fmt: skip
 
 
 def _suggest(session: Session, run: Run, earlier: Sequence[Trial]) -> None:
     """The device's default first, what the schedule says next, then the best of other records."""
-    default, point = session.candidate(session.baseline), _default_point(session)
+    default = session.candidate(session.baseline)
+    point = _default_point(session) if session.around is None else session.around.begin(default.schedule)
     run.baseline_key = default.key
     if _allowed(session, session.baseline):
         if point is not None:
             default = session.candidate(session.baseline, point)
         run.proposals.enqueue(Proposal(default, "default", point), session.baseline)
     if session.order.schedule is not None:
-        run.given_key = _enqueue(session, run, "given", first_point(session.space, _rng(session, "first")))
+        point = first_point(session.space, _rng(session, "first"))
+        plan = None if point is None else session.space.plan(point)
+        run.given_key = _enqueue(session, run, "given", point, plan)
     if session.outputs is not None:
-        for one in from_records(session.space, session.order.place, session.header):
-            _enqueue(session, run, "record", one)
+        for one in best_of_records(session.order.place, session.header):
+            _enqueue(session, run, "record", session.point(one), session.planned(one))
     latest = {t.candidate.key: t for t in earlier if t.phase == "quick"}
     run.baseline, run.given = latest.get(run.baseline_key), latest.get(run.given_key)
     run.best = best(earlier)
@@ -295,12 +274,13 @@ def _default_point(session: Session) -> Point | None:
     return values if same else None
 
 
-def _enqueue(session: Session, run: Run, origin: str, point: Point | None) -> str:
+def _enqueue(session: Session, run: Run, origin: str, point: Point | None, plan: Plan | Failed | None) -> str:
     """The key of the suggested candidate; empty where the point is none that may be measured."""
-    plan = None if point is None else session.space.plan(point)
     if point is None or plan is None or isinstance(plan, Failed) or not _allowed(session, plan):
         return ""
     candidate = session.candidate(plan, point)
+    if session.around is not None:
+        point = session.around.begin(candidate.schedule)
     run.proposals.enqueue(Proposal(candidate, origin, point), plan)
     return candidate.key
 
@@ -313,17 +293,18 @@ def _allowed(session: Session, plan: Plan) -> bool:
     return session.only is None or session.only.admits(plan)
 
 
-def _search_of(run: Run) -> Search:
+def _search_of(session: Session, run: Run) -> Search:
     quick = run.candidates
     failed = sum(1 for t in quick if t.outcome.failure is not None)
-    names = (("default schedule", run.baseline), ("first point of the schedule", run.given))
+    first = "first point of the schedule" if session.around is None else "given schedule"
+    names = (("default schedule", run.baseline), (first, run.given))
     baselines = tuple((n, t.outcome.seconds) for n, t in names if t is not None and t.outcome.seconds)
     return Search(len(quick), failed, run.paid + run.elapsed, baselines)
 
 
 def _write_best(session: Session, run: Run, trial: Trial | None) -> None:
     if session.outputs is not None:
-        session.outputs.write_schedule(trial, _search_of(run))
+        session.outputs.write_schedule(trial, _search_of(session, run))
 
 
 def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
@@ -350,8 +331,13 @@ def _skipped(proposals: Proposals) -> tuple[tuple[str, int], ...]:
     return (*proposals.skipped.most_common(), *aside)
 
 
-def _legal(space: Space) -> tuple[float, float]:
-    return account(space, seconds=_ACCOUNT).interval
+def _sizes(session: Session, ended: Ended) -> Sizes | None:
+    """Of the space; what lies around a schedule is not counted."""
+    space = session.space
+    if session.around is not None:
+        return None
+    legal = None if ended is Ended.INTERRUPTED else account(space, seconds=_ACCOUNT).interval
+    return Sizes(space.raw, space.count, legal)
 
 
 def _tuned(
@@ -368,8 +354,8 @@ def _tuned(
         target=ground.target,
         sampler=session.searcher.name,
         seed=order.seed,
-        variables=space.variables,
-        sizes=Sizes(space.raw, space.count, _legal(space) if ended is not Ended.INTERRUPTED else None),
+        variables=() if session.around is not None else space.variables,
+        sizes=_sizes(session, ended),
         trials=tuple(run.trials),
         earlier=earlier,
         best=run.best,

@@ -17,13 +17,14 @@ from mdh.tune.api import Bench
 from mdh.tune.goal import Ended
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.measure.local import LocalBench
+from mdh.tune.order import Ground, Order
 from mdh.tune.proposals import ELSEWHERE, SET_ASIDE
 from mdh.tune.records.header import Header
 from mdh.tune.records.read import read_record
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Tuned
 from mdh.tune.run import Watch
-from mdh.tune.session import Ground, Order, make_session, prepared, run_session
+from mdh.tune.session import make_session, prepared, run_session
 
 T = TypeVar("T")
 _NOT_REFUSED = ("duplicate", ELSEWHERE, Recorded.reason, SET_ASIDE)
@@ -51,7 +52,7 @@ async def start(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> T
         with closing(make_session(order, bench)) as session:
             for remark in session.remarks:
                 say(remark)
-            if not session.space.variables:
+            if not session.space.variables and session.around is None:
                 say("the schedule has no holes: it is measured as it stands")
             return await run_session(session, bench, watch, interrupt, begun=begun)
     finally:

@@ -20,9 +20,10 @@ _SAME = ("program", "arrays", "strict_fp", "deterministic", "machine", "device",
 
 
 def point_of(space: Space, candidate: Candidate) -> Point | None:
-    """The point of a candidate's values; None where the space has no such point."""
+    """The point of a candidate's values; None where the space has no such point, or has no holes: then the
+    values do not tell whether the candidate is its only program."""
     values: Mapping[str, Value] = dict(candidate.values)
-    if values.keys() != {v.name for v in space.variables}:
+    if not space.variables or values.keys() != {v.name for v in space.variables}:
         return None
     point = tuple(values[v.name] for v in space.variables)
     known = all(value in v.values for v, value in zip(space.variables, point, strict=True))
@@ -44,10 +45,10 @@ def _middle(variable: Variable) -> Value:
     return variable.values[0 if variable.kind is Kind.WORD else len(variable.values) // 2]
 
 
-def from_records(space: Space, place: Path, own: Header) -> tuple[Point, ...]:
-    """The best points of other records in the folder that are about the same program on the same device."""
+def best_of_records(place: Path, own: Header) -> tuple[Candidate, ...]:
+    """The best of other records in the folder that are about the same program on the same device."""
     parts = dict(own.parts)
-    found: list[Point] = []
+    found: list[Candidate] = []
     for path in sorted(place.glob(f"*{SUFFIX}")):
         try:
             sections: tuple[Section, ...] = read_contents(str(path)).sections
@@ -58,11 +59,5 @@ def from_records(space: Space, place: Path, own: Header) -> tuple[Point, ...]:
             theirs = dict(section.header.parts)
             same = all(theirs.get(name) == parts.get(name) for name in _SAME)
             if same and section.header.mark != own.mark:
-                found.extend(_best_points(space, section))
+                found.extend(row[-1].candidate for row in ranked(section.trials)[:_BEST_OF_RECORD])
     return tuple(dict.fromkeys(found))
-
-
-def _best_points(space: Space, section: Section) -> list[Point]:
-    rows = ranked(section.trials)[:_BEST_OF_RECORD]
-    points = (point_of(space, row[-1].candidate) for row in rows)
-    return [p for p in points if p is not None]

@@ -14,11 +14,12 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
+from mdh.tune.order import Order
 from mdh.tune.prior import predict
 from mdh.tune.records.read import read_record
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Progress, Tuned
-from mdh.tune.session import Order, Session, make_session, prepared, run_session
+from mdh.tune.session import Session, make_session, prepared, run_session
 from mdh.tune.values import Candidate, Failure, Job, Outcome, Trial
 from tests.tune.doubles import TableBench, failing
 

@@ -27,7 +27,8 @@ ALONE = 1 << 20
 """Points that one core is done with before others have been woken: a group of its own."""
 REUSE = 24
 """Rows from which on packing a panel of the second operand pays."""
-
+READ = 2
+"""Rows of it that are read at once where it is not packed."""
 
 SHORT = 4
 """Vectors in a row of columns below which a cut last one counts."""
@@ -37,7 +38,10 @@ UNROLLED = 16
 
 def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     turned = _turned(shape, found, machine)
-    return _along(shape, found, machine) if turned is None else _across(shape, turned, machine)
+    if turned is not None:
+        return _across(shape, turned, machine)
+    height = _few(shape, found, machine)
+    return _along(shape, found, machine) if height is None else _below(shape, found, machine, height)
 
 
 def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
@@ -60,6 +64,37 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     if lanes > 1 and outline.tiles[column] >= lanes:
         outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
         outline.step({column: 1}, {column: Unit("VEC", "x")})
+    return outline
+
+
+def _few(shape: Shape, found: Contraction, machine: Machine) -> int | None:
+    """Rows of a tile of BROAD vectors where there are 32 registers and rows too few for packing to pay; None
+    where there are more rows, or dimensions."""
+    rows, columns = (shape.extents[dims[0]] for dims in (found.rows, found.columns))
+    plain = len(found.rows) == len(found.columns) == len(found.reduced) == 1 and not found.batch
+    wide = columns >= SHORT * BROAD * vector_lanes(shape, found.columns[0], machine)
+    large = prod(shape.extents) > ALONE
+    if machine.vector_bytes < WIDE or not (plain and wide and large) or rows >= REUSE:
+        return None
+    return next((h for h in range(TALL[0], 1, -1) if rows % h == 0), None)
+
+
+def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> Outline:
+    """A few rows over a matrix that is read as it lies, in runs of BROAD lines, as much of it at once as a
+    core's own cache keeps until the next rows have used it."""
+    outline = Outline(shape)
+    row, column, reduced = found.rows[0], found.columns[0], found.reduced[0]
+    lanes = vector_lanes(shape, column, machine)
+    width = BROAD * lanes
+    tiles = {column: width}
+    outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
+    kept = machine.shared_per_block // (width * shape.element_bytes(found.second))
+    if height < shape.extents[row] and kept < shape.extents[reduced]:
+        outline.step({reduced: kept}, {reduced: For(1)})
+    outline.step({row: height}, {row: For(1)})
+    outline.step({reduced: min(READ, shape.extents[reduced])}, entries=held(shape))
+    outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
+    outline.step({column: 1}, {column: Unit("VEC", "x")})
     return outline
 
 

@@ -39,6 +39,8 @@ SAMPLERS = (
     Sampler("random", "uniform over the exact space", own=Uniform),
     Sampler("exhaustive", "every point, in the order of the space", own=Exhaustive),
 )
+AROUND = "around"
+"""Not of a space: `mdh.tune.around` makes it."""
 DEFAULT = "bayes"
 """The one that finds the best points in a hundred trials in our comparison (`scripts/search-compare`, results
 in artifacts/tuner_search.md). It needs nothing but numpy, and a few milliseconds a suggestion."""
@@ -77,7 +79,7 @@ def _sampler(name: str) -> Sampler:
     known = {s.name: s for s in SAMPLERS}
     sampler = known.get(name)
     if sampler is None:
-        raise _unknown(name, tuple(known))
+        raise _unknown(name, (*known, AROUND))
     missing = [p for p in sampler.packages if find_spec(p) is None]
     if missing:
         verb = "is" if len(missing) == 1 else "are"

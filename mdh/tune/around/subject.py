@@ -1,0 +1,51 @@
+"""What changes to the schedule of a stage have to know of the stage, and of the machine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from mdh.ir.program import Program, Stage
+from mdh.machine import Machine
+from mdh.schedule.model import Step
+from mdh.tune.space.domains import core_layers
+
+Steps = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """extents: of the dimensions. inputs, outputs: buffers in the order of a step's entries; ranks: of them.
+    layers: core layers that a dimension can be split over."""
+
+    extents: tuple[int, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    ranks: tuple[tuple[str, int], ...]
+    layers: tuple[str, ...]
+
+
+Move = Callable[[Steps, Subject, Random], Steps | None]
+"""One change at a place of its choice; None where there is no such place. The result need not be legal."""
+
+
+def subject_of(program: Program, stage: Stage, machine: Machine, target: str) -> Subject:
+    inputs, outputs = program.inputs(stage), program.outputs(stage)
+    ranks = tuple((name, len(program.buffer_of[name].shape)) for name in (*inputs, *outputs))
+    return Subject(tuple(d.extent for d in stage.dims), inputs, outputs, ranks, core_layers(machine, target))
+
+
+def tile_before(steps: Steps, at: int, dim: int, subject: Subject) -> int:
+    """Of a dimension, before step `at` splits it."""
+    sizes = (step.tiles[dim].value for step in reversed(steps[:at]))
+    return next((size for size in sizes if isinstance(size, int)), subject.extents[dim])
+
+
+def tile_after(steps: Steps, at: int, dim: int) -> int:
+    """The next smaller tile of a dimension from step `at` on, 1: there is none."""
+    sizes = (step.tiles[dim].value for step in steps[at:])
+    return next((size for size in sizes if isinstance(size, int)), 1)
+
+
+def put(steps: Steps, at: int, step: Step) -> Steps:
+    """`steps` with another one at `at`."""
+    return (*steps[:at], step, *steps[at + 1 :])
