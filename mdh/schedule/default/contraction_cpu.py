@@ -6,7 +6,7 @@ from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, round_up
 from mdh.schedule.default.map import GROUPS_PER_CORE, native_lanes, outer_tiles, vector_lanes
 from mdh.schedule.default.operands import Contraction, shared_copy
-from mdh.schedule.default.outline import Outline, attribute, held
+from mdh.schedule.default.outline import Outline, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import For, Mem, Unit
 
@@ -57,8 +57,12 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     tiles = _blocks(shape, found, width, height, machine)
     outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
     results = dict.fromkeys((*found.batch, *found.rows, *found.columns), 1)
+    packed = _packed(shape, found, width, machine)
+    fetched = _fetched(shape, found, packed, outline, machine)
+    if fetched:
+        outline.step(dict.fromkeys(found.batch, 1), entries=fetched)
     panel = {column: width, **dict.fromkeys((*found.batch, *found.columns[1:]), 1)}
-    outline.step(panel, {column: For(1)}, entries=_packed(shape, found, width, machine))
+    outline.step(panel, {column: For(1)}, entries=packed)
     outline.step({**results, column: width, row: height})
     outline.step(dict.fromkeys(found.reduced, 1), entries=held(shape))
     if lanes > 1 and outline.tiles[column] >= lanes:
@@ -179,6 +183,19 @@ def _whole(extent: int, tile: int, height: int) -> int:
     """A multiple of `height` near `tile` that divides the extent, since a cut group guards every access."""
     exact = [t for t in range(height, extent + 1, height) if extent % t == 0 and tile <= 2 * t <= 4 * tile]
     return min(exact, key=lambda t: (abs(t - tile), t), default=min(extent, round_up(tile, height)))
+
+
+def _fetched(
+    shape: Shape, found: Contraction, packed: dict[str, Mem], outline: Outline, machine: Machine
+) -> dict[str, Mem]:
+    """One problem's operand as it lies, line by line, before a copy of it is turned: turning alone would wait
+    for a line of each column at once."""
+    straight = staged(shape, found.second, "SM")
+    if not found.batch or packed in ({}, {found.second: straight}):
+        return {}
+    tiles = {**dict(enumerate(outline.tiles)), **dict.fromkeys(found.batch, 1)}
+    size = shape.footprint(found.second, tiles) * shape.element_bytes(found.second)
+    return {found.second: straight} if size <= machine.shared_per_block // 8 else {}
 
 
 def _packed(shape: Shape, found: Contraction, width: int, machine: Machine) -> dict[str, Mem]:

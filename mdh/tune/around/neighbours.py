@@ -37,14 +37,14 @@ class Neighbours:
         self._check, self._subjects, self._rng = plan, subjects, rng
         self._starts: list[str] = []
         self._ranked: list[tuple[float, str]] = []
-        self._asked: set[str] = set()
+        self._asked: set[int] = set()
         self._read: dict[str, Schedule] = {}
 
     def begin(self, text: str) -> Point:
         """A schedule to start from: it has neighbours before it has a time. Returns its point."""
         if text not in self._starts:
             self._starts.append(text)
-        self._asked.add(text)
+        self._asked.add(hash(text))
         return (text,)
 
     def ask(self) -> Point | None:
@@ -52,7 +52,7 @@ class Neighbours:
         for _ in range(_TRIES):
             text = self._drawn(self._rng)
             if text is not None:
-                self._asked.add(text)
+                self._asked.add(hash(text))
                 return (text,)
         return None
 
@@ -74,7 +74,7 @@ class Neighbours:
             text = self._drawn(rng)
             plan = None if text is None else self.plan((text,))
             if text is not None and isinstance(plan, Plan):
-                self._asked.add(text)
+                self._asked.add(hash(text))
                 return (text,), plan
         return None
 
@@ -90,7 +90,7 @@ class Neighbours:
             return None
         found = neighbour(self._schedule(rng.choice(parents)), self._subjects, rng)
         text = None if found is None else print_schedule(found)
-        return None if text in self._asked else text
+        return None if hash(text) in self._asked else text
 
     def _schedule(self, text: str) -> Schedule:
         if text not in self._read:
