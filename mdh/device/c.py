@@ -27,9 +27,11 @@ from mdh.target.text import BufferArg, EntryPoint, KernelText
 _FLUSH = 4
 """Multiples of the last cache that are written to evict it."""
 _LINE = 64
-_WAITING = {"GOMP_SPINCOUNT": "10000"}
-"""For GCC's library, which reads it when it is loaded: turns of a waiting thread, about 0.15 ms of them. By
-itself it takes 300,000, which on a busy machine cost up to 8 ms a call."""
+_WAITING = {"GOMP_SPINCOUNT": "100000"}
+"""For GCC's library, which reads it when it is loaded: turns of a waiting thread, about 1.5 ms of them. That
+has to be longer than a virtual processor takes to wake, 0.1 to 1 ms: otherwise two threads that wait for one
+another put each other to sleep in every call (with 10,000 half of all series of calls took ten times as
+long). By itself the library takes 300,000, which keeps others from the processors for longer."""
 
 
 def open_number(number: int) -> "CDevice":

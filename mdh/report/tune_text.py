@@ -52,7 +52,8 @@ def _head(tuned: Tuned) -> str:
         lines.append(f"  model     began with constants fitted to {times} of earlier runs here")
     own = tuned.best_point
     if own is not None and own is not tuned.best and own.outcome.seconds is not None:
-        best = f"{seconds_text(own.outcome.seconds)}: the best point of the schedule; the default is faster"
+        by = "the default" if tuned.best_is_default else "another of the record"
+        best = f"{seconds_text(own.outcome.seconds)}: the best point of the schedule; {by} is faster"
         lines.insert(2, f"  own best  {best}")
     if tuned.best is not None and tuned.best.phase == "quick" and tuned.ended is Ended.BUDGET:
         lines.insert(2, "            no time was left for finals: it was not judged and timed once more")

@@ -97,7 +97,7 @@ class Cursor:
     def unexpected(self, wanted: str, help: str = "") -> Failed:
         """What to raise where the next token cannot stand: S106 for a missing closing sign, else S101."""
         token = self.token
-        if self._open and (token.kind in {"end", "comp"} or self._begins_step()):
+        if self._open and (token.kind in {"end", "comp"} or self.begins_step()):
             opener = self._open[-1]
             labels = [Label(self.span(opener), "opened here")]
             if token.kind != "end":
@@ -112,13 +112,14 @@ class Cursor:
             )
         return fail("S101", f"unexpected {token}", self.span(token), label=f"expected {wanted}", help=help)
 
-    def _begins_step(self) -> bool:
+    def begins_step(self) -> bool:
+        """A label of a step is next."""
         return self.token.kind == "int" and self.look(1).text == ":" and self.look(2).kind == "comp"
 
     def begins_item(self) -> bool:
         """The text ends here, or its next step, `where`, `stage` or header begins."""
         ends = self.token.kind in {"end", "comp"} or self.at("}") or self.at_word(*KEYWORDS)
-        return ends or self._begins_step()
+        return ends or self.begins_step()
 
     def report(self, problem: Failed) -> None:
         self.problems.extend(problem.diagnostics)

@@ -88,7 +88,7 @@ class _Items:
         cursor = self.cursor
         word = cursor.take()
         found = _HEADER_NAME.match(cursor.source.text, cursor.token.start)
-        if found is None or cursor.begins_item():
+        if found is None or cursor.begins_step():
             raise cursor.unexpected(f"a name behind `{word.text}`")
         if word.text in self.headers:
             first = self.header_places[word.text]

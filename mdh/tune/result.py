@@ -96,6 +96,11 @@ class Tuned:
             return self.best
         return best(t for t in (*self.earlier, *self.trials) if t.candidate.values)
 
+    @property
+    def best_is_default(self) -> bool:
+        keys = {None if t is None else t.candidate.key for t in (self.best, self.baseline)}
+        return len(keys) == 1 and None not in keys
+
     def quick_seconds(self, trial: Trial | None) -> float | None:
         """Of the candidate's quick trial, which is what the others' quick ones compare with."""
         return None if trial is None else self._seconds(trial.candidate.key, "quick")

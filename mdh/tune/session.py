@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 
 from mdh.check.run import check
@@ -48,6 +49,7 @@ METHOD = (
     "every candidate judged on {inputs} sets of arrays, then timed warm; finalists timed in turns and judged"
     " on more, the winner timed alone in a fresh process"
 )
+_UNBOUND = "`where` holds for holes: schedules around this one are not bound by it"
 _ACCOUNT = 0.5
 """Seconds of asking the checker how many points of the space are legal."""
 
@@ -91,21 +93,19 @@ class Session:
 
     def plan(self, schedule: Schedule) -> Plan:
         """Of a schedule without holes."""
-        order, ground = self.order, self.ground
-        deterministic = order.job.deterministic
-        return check(order.program, schedule, ground.machine, ground.target, deterministic=deterministic)
+        return _checked(self.order, self.ground, schedule)
 
     def close(self) -> None:
         self.record.close()
 
     def candidate(self, plan: Plan, point: Point | None = None) -> Candidate:
-        """Its text names the machine only where mdh knows one of that name: files must be readable."""
+        """point: of the space, if it is one. The text names the machine only where mdh knows one of that
+        name: files must be readable."""
         schedule = parse_schedule(Source("<candidate>", plan.text))
         if plan.machine.name not in machine_names():
             schedule = replace(schedule, target=None)
         names = (v.name for v in self.space.variables)
-        own = point is not None and self.around is None
-        values = tuple(zip(names, point, strict=True)) if point is not None and own else ()
+        values = () if point is None else tuple(zip(names, point, strict=True))
         key = candidate_key(plan.program, schedule, self.setting)
         return Candidate(key, print_schedule(schedule), values)
 
@@ -134,6 +134,9 @@ def make_session(order: Order, ground: Ground) -> Session:
             session.planned, session.setting, session.baseline, record.trials, resume=order.resume
         )
         session.remarks += session.experience.remarks
+    wheres = () if order.schedule is None else [w for s in order.schedule.sections for w in s.wheres]
+    if session.around is not None and wheres:
+        session.remarks += (_UNBOUND,)
     outputs.written["record"] = path
     session.outputs = outputs
     return session
@@ -175,12 +178,17 @@ def _searcher(order: Order, ground: Ground, space: Space) -> Searcher:
                 help="leave one of the two out",
             )  # fmt: skip
 
-    def planned(schedule: Schedule) -> Plan:
-        return check(program, schedule, machine, target, deterministic=order.job.deterministic)
-
     single = len(program.stages) == 1
     subjects = {None if single else s.name: subject_of(program, s, machine, target) for s in program.stages}
-    return Neighbours(planned, subjects, Random(f"{order.seed} {AROUND}"))
+    return Neighbours(partial(_checked, order, ground), subjects, Random(f"{order.seed} {AROUND}"))
+
+
+def _checked(order: Order, ground: Ground, schedule: Schedule) -> Plan:
+    program, machine, target = order.program, ground.machine, ground.target
+    deterministic = order.job.deterministic
+    # of a program of a single element a schedule has no section
+    default = None if schedule.sections else default_schedule(program, machine, target)
+    return check(program, schedule, machine, target, deterministic=deterministic, default=default)
 
 
 async def run_session(
@@ -231,7 +239,11 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
     kind = session.ground.machine.kind
     start = session.experience.constants if session.experience else None
     shortlist = Shortlist(kind, _rng(session, "model"), start) if session.order.model else None
-    planner, making = session.around or session.space, Making(session.candidate, identity)
+    around = session.around
+    planner = session.space if around is None else around
+    making = Making(
+        session.candidate if around is None else lambda plan, _: session.candidate(plan), identity
+    )
     return Proposals(
         planner, session.searcher, making, gate=session.gate,
         shortlist=shortlist, rng=_rng(session, "drawn"), known=known,
@@ -240,20 +252,21 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
 
 def _suggest(session: Session, run: Run, earlier: Sequence[Trial]) -> None:
     """The device's default first, what the schedule says next, then the best of other records."""
-    default = session.candidate(session.baseline)
-    point = _default_point(session) if session.around is None else session.around.begin(default.schedule)
+    default, point = session.candidate(session.baseline), _default_point(session)
     run.baseline_key = default.key
     if _allowed(session, session.baseline):
         if point is not None:
             default = session.candidate(session.baseline, point)
+        if session.around is not None and session.order.schedule is None:
+            point = session.around.begin(default.schedule)
         run.proposals.enqueue(Proposal(default, "default", point), session.baseline)
     if session.order.schedule is not None:
-        point = first_point(session.space, _rng(session, "first"))
-        plan = None if point is None else session.space.plan(point)
-        run.given_key = _enqueue(session, run, "given", point, plan)
+        first = first_point(session.space, _rng(session, "first"))
+        plan = None if first is None else session.space.plan(first)
+        run.given_key = _enqueue(session, run, "given", first, plan)
     if session.outputs is not None:
         for one in best_of_records(session.order.place, session.header):
-            _enqueue(session, run, "record", session.point(one), session.planned(one))
+            _enqueue(session, run, "record", point_of(session.space, one), session.planned(one))
     latest = {t.candidate.key: t for t in earlier if t.phase == "quick"}
     run.baseline, run.given = latest.get(run.baseline_key), latest.get(run.given_key)
     run.best = best(earlier)
@@ -261,7 +274,7 @@ def _suggest(session: Session, run: Run, earlier: Sequence[Trial]) -> None:
 
 def _default_point(session: Session) -> Point | None:
     """Where the default schedule lies in its own space, that of its opened tiles."""
-    if session.order.schedule is not None:
+    if session.order.schedule is not None or session.around is not None:
         return None
     program, ground = session.order.program, session.ground
     deterministic = session.order.job.deterministic
@@ -275,8 +288,9 @@ def _default_point(session: Session) -> Point | None:
 
 
 def _enqueue(session: Session, run: Run, origin: str, point: Point | None, plan: Plan | Failed | None) -> str:
-    """The key of the suggested candidate; empty where the point is none that may be measured."""
-    if point is None or plan is None or isinstance(plan, Failed) or not _allowed(session, plan):
+    """The key of the suggested candidate; empty where there is none that may be measured. point: of the
+    space."""
+    if plan is None or isinstance(plan, Failed) or not _allowed(session, plan):
         return ""
     candidate = session.candidate(plan, point)
     if session.around is not None:

@@ -234,7 +234,9 @@ class Contest:
             self.meter.seconds()
             began = time.perf_counter()
             first: Turn = ours.ask("turn", s.seconds, cold)
+            rested = time.perf_counter()
             ours.ask("rest")
+            began += time.perf_counter() - rested
             second: Turn = peer.ask("turn", s.seconds, cold)
             took = time.perf_counter() - began
             spent += took

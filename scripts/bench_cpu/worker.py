@@ -181,8 +181,10 @@ def serve(connection: Connection, name: str, device: str, folder: Path, threads:
                 connection.send(verdict)
             case "turn":
                 connection.send(contestant.turn(*given))
-            case "rest":
-                connection.send(calm())
+            case _:
+                # to rest
+                calm()
+                connection.send(None)
 
 
 def serve_roof(connection: Connection, folder: Path, threads: int) -> None:

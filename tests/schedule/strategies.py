@@ -127,7 +127,8 @@ _bodies = st.tuples(
 
 @st.composite
 def schedules(draw: st.DrawFn) -> Schedule:
-    headers = st.none() | st.from_regex(r"[a-z][a-z0-9\-]{0,8}", fullmatch=True)
+    words = st.sampled_from(["target", "program", "stage", "where"])
+    headers = st.none() | words | st.from_regex(r"[a-z][a-z0-9\-]{0,8}", fullmatch=True)
     if draw(st.booleans()):
         body = draw(_bodies.filter(any))
         sections: tuple[Section, ...] = (Section(None, *body),)

@@ -1,6 +1,7 @@
 """Default schedules pass the checker and the lowering, for every shipped and for random programs."""
 
 import os
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
-from mdh.machine import load_machine
+from mdh.machine import Machine, load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
@@ -19,13 +20,15 @@ from mdh.source import Source
 from tests.corpus import WORKLOADS, Workload
 from tests.random_programs import random_program
 
-MACHINES = (("h200", "cuda"), ("rtx4090", "opencl"), ("generic-cpu", "opencl"), ("oclgrind", "opencl"))
+WIDE = replace(load_machine("generic-cpu"), vector_bytes=64, shared_per_block=1 << 19)
+"""A CPU with 32 vector registers."""
+NAMED = (("h200", "cuda"), ("rtx4090", "opencl"), ("generic-cpu", "opencl"), ("oclgrind", "opencl"))
+MACHINES = (*((load_machine(name), target) for name, target in NAMED), (WIDE, "c"))
 COUNT = int(os.environ.get("MDH_RANDOM_DEFAULTS", "40"))
 SEED = int(os.environ.get("MDH_SEED", "20261121"))
 
 
-def _legal(program: Program, name: str, target: str) -> None:
-    machine = load_machine(name)
+def _legal(program: Program, machine: Machine, target: str) -> None:
     schedule = default_schedule(program, machine, target)
     assert not holes(schedule)
     assert parse_schedule(Source("<default>", print_schedule(schedule))) == schedule
@@ -36,8 +39,8 @@ def _legal(program: Program, name: str, target: str) -> None:
 def test_shipped_programs(workload: Workload) -> None:
     for sizes in (workload.full, *workload.small):
         program = read_program(workload.source, defines=dict(sizes))
-        for name, target in MACHINES:
-            _legal(program, name, target)
+        for machine, target in MACHINES:
+            _legal(program, machine, target)
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -47,11 +50,45 @@ def test_random_programs(strict: bool) -> None:
         seed = rng.randrange(1 << 30)
         random = random_program(seed)
         program = read_program(random.source, strict_fp=strict)
-        for name, target in MACHINES:
+        for machine, target in MACHINES:
             try:
-                _legal(program, name, target)
+                _legal(program, machine, target)
             except Failed as failed:
-                pytest.fail(f"random program {seed} on {name}: {failed}\n{random.text}")
+                pytest.fail(f"random program {seed} on {machine.name}: {failed}\n{random.text}")
+
+
+ROWS = """void rows(const float A[M][K], const float B[K][N], float C[M][N]) {
+  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { C[i][j] = 0; for (int k = 0; k < K; k++)
+    C[i][j] += A[i][k] * B[k][j]; } }"""
+THREE = """void three(const float X[M][K], const float Q[K][N], const float V[K][N], const float W[K][N],
+           float q[M][N], float v[M][N], float w[M][N]) {
+  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { q[i][j] = 0; v[i][j] = 0; w[i][j] = 0;
+    for (int k = 0; k < K; k++) {
+      q[i][j] += X[i][k] * Q[k][j]; v[i][j] += X[i][k] * V[k][j]; w[i][j] += X[i][k] * W[k][j]; } } }"""
+TURNED = ROWS.replace("B[K][N]", "B[N][K]").replace("B[k][j]", "B[j][k]")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("c", [ROWS, THREE, TURNED, ROWS.replace("float", "double")])
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(16, 1024, 2048), (22, 1000, 1025), (13, 300, 4099), (8, 65536, 2)]
+)
+def test_few_rows_on_a_cpu_with_wide_registers(c: str, m: int, n: int, k: int, strict: bool) -> None:
+    program = read_program(Source("<c>", c), defines={"M": m, "N": n, "K": k}, strict_fp=strict)
+    _legal(program, WIDE, "c")
+
+
+def test_a_few_rows_are_not_packed() -> None:
+    program = read_program(Source("<c>", ROWS), defines={"M": 16, "N": 1000, "K": 2048})
+    text = print_schedule(default_schedule(program, replace(WIDE, shared_per_block=1 << 18), "c"))
+    assert [" ".join(line.split()) for line in text.splitlines()[4:-1]] == [
+        "1: (de-)comp( ^, 64, ^ ) ( ^, ^ ; ^ ) ( ^, BLK.x, ^ )",
+        "2: (de-)comp( ^, ^, 1024 ) ( ^, ^ ; ^ ) ( ^, ^, FOR.1 )",
+        "3: (de-)comp( 8, ^, ^ ) ( ^, ^ ; ^ ) ( FOR.1, ^, ^ )",
+        "4: (de-)comp( ^, ^, 2 ) ( ^, ^ ; C:RM[1,2] ) ( ^, ^, ^ )",
+        "5: (de-)comp( 1, 16, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^ ) @unroll",
+        "6: (de-)comp( ^, 1, ^ ) ( ^, ^ ; ^ ) ( ^, VEC.x, ^ )",
+    ]
 
 
 def _text(c: str, machine: str, target: str, **sizes: int) -> str:

@@ -72,15 +72,17 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
 
 
 def _few(shape: Shape, found: Contraction, machine: Machine) -> int | None:
-    """Rows of a tile of BROAD vectors where there are 32 registers and rows too few for packing to pay; None
-    where there are more rows, or dimensions."""
+    """Rows of a tile of BROAD vectors where there are 32 registers, one result, and rows too few for packing
+    to pay; None where it is otherwise, or the matrix' lines do not run along the columns."""
     rows, columns = (shape.extents[dims[0]] for dims in (found.rows, found.columns))
     plain = len(found.rows) == len(found.columns) == len(found.reduced) == 1 and not found.batch
     wide = columns >= SHORT * BROAD * vector_lanes(shape, found.columns[0], machine)
-    large = prod(shape.extents) > ALONE
-    if machine.vector_bytes < WIDE or not (plain and wide and large) or rows >= REUSE:
+    large = prod(shape.extents) > ALONE and rows < REUSE
+    if machine.vector_bytes < WIDE or not (plain and wide and large) or len(shape.stage.results) > 1:
         return None
-    return next((h for h in range(TALL[0], 1, -1) if rows % h == 0), None)
+    if shared_copy(shape, found.second, found.columns[0], pad=False) != staged(shape, found.second, "SM"):
+        return None
+    return next((h for h in TALL if rows % h == 0), None)
 
 
 def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> Outline:

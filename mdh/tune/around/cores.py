@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from mdh.schedule.model import Caret, Core, For, Step, Unit
-from mdh.tune.around.subject import Steps, Subject, put, tile_after, tile_before
+from mdh.tune.around.subject import Steps, Subject, next_loop, put, tile_after, tile_before
 
 _AXES = "xyz"
 
@@ -52,8 +52,9 @@ def shared_out(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     at, dim = rng.randrange(len(steps)), rng.randrange(len(subject.extents))
     step = steps[at]
     if isinstance(step.cores[dim].value, Unit):
-        loop = Core(For(1 + sum(isinstance(c.value, For) for c in step.cores)))
-        return put(steps, at, replace(step, cores=(*step.cores[:dim], loop, *step.cores[dim + 1 :])))
+        return put(
+            steps, at, replace(step, cores=(*step.cores[:dim], next_loop(step), *step.cores[dim + 1 :]))
+        )
     there = {core.value.layer for core in step.cores if isinstance(core.value, Unit)}
     layer = rng.choice(sorted(there) or [name for name in subject.layers if name != "VEC"])
     units = [c.value for s in steps for c in s.cores if isinstance(c.value, Unit)]

@@ -26,11 +26,15 @@ def neighbour(schedule: Schedule, subjects: Mapping[str | None, Subject], rng: R
     """A changed schedule, legal or not; None where nothing could be changed. subjects: of the sections, by
     their names."""
     sections = list(schedule.sections)
+    # of what is a single element a schedule says nothing
+    telling = [i for i, section in enumerate(sections) if section.steps and subjects[section.name].extents]
+    if not telling:
+        return None
     for _ in range(rng.choice(_COUNTS)):
-        at = rng.randrange(len(sections))
+        at = rng.choice(telling)
         steps = _moved(sections[at].steps, subjects[sections[at].name], rng)
         if steps is not None:
-            sections[at] = _numbered(sections[at], steps)
+            sections[at] = _labelled(sections[at], steps)
     changed = replace(schedule, sections=tuple(sections))
     return None if changed == schedule else changed
 
@@ -44,5 +48,17 @@ def _moved(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     return None
 
 
-def _numbered(section: Section, steps: Steps) -> Section:
-    return replace(section, steps=tuple(replace(s, label=n + 1) for n, s in enumerate(steps)))
+def _labelled(section: Section, steps: Steps) -> Section:
+    """Steps stay where they are in the code: one that is new comes behind the one above it. Where the code's
+    order was the text's it still is."""
+    labels = [step.label for step in section.steps if step.label is not None]
+    if not labels or labels == sorted(labels):
+        return replace(section, steps=tuple(replace(s, label=n + 1) for n, s in enumerate(steps)))
+    places, last = [], 0.0
+    for step in steps:
+        last = last + 0.5 if step.label is None else float(step.label)
+        places.append(last)
+    first = 0 if 0 in (step.label for step in steps) else 1
+    order = sorted(range(len(steps)), key=lambda i: (places[i], i))
+    label = {i: first + n for n, i in enumerate(order)}
+    return replace(section, steps=tuple(replace(s, label=label[i]) for i, s in enumerate(steps)))

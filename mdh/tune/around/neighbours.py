@@ -4,19 +4,23 @@ A point is the text of a schedule. So the loop, which asks for points and is tol
 it does those over the holes of one schedule.
 """
 
+import traceback
 from bisect import insort
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from random import Random
 
-from mdh.diagnostics import Failed
+from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
-from mdh.schedule.model import Schedule
+from mdh.schedule.model import Schedule, Section
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tune.around.moves import neighbour
 from mdh.tune.around.subject import Subject
 from mdh.tune.search.make import AROUND
+from mdh.tune.space.identity import identity
 from mdh.tune.space.model import Point
 
 PARENTS = 10
@@ -37,7 +41,10 @@ class Neighbours:
         self._check, self._subjects, self._rng = plan, subjects, rng
         self._starts: list[str] = []
         self._ranked: list[tuple[float, str]] = []
+        self._parents: set[str] = set()
+        # digests, since a long search makes hundreds of thousands of texts
         self._asked: set[int] = set()
+        self._programs: dict[int, str] = {}
         self._read: dict[str, Schedule] = {}
 
     def begin(self, text: str) -> Point:
@@ -48,22 +55,26 @@ class Neighbours:
         return (text,)
 
     def ask(self) -> Point | None:
-        """A neighbour that was not asked for before; None: none was found."""
+        """A neighbour, an old one where no new one is found; None: nothing can be changed."""
+        text: str | None = None
         for _ in range(_TRIES):
-            text = self._drawn(self._rng)
-            if text is not None:
+            text = self._drawn(self._rng) or text
+            if text is not None and hash(text) not in self._asked:
                 self._asked.add(hash(text))
-                return (text,)
-        return None
+                break
+        return None if text is None else (text,)
 
     def claim(self, point: Point) -> bool:
         """Nobody else searches here."""
         return True
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        # a second spelling of a program comes with the very time of the first one
-        if seconds is not None and all(known != seconds for known, _ in self._ranked):
-            insort(self._ranked, (seconds, str(point[0])))
+        """A second spelling of a program makes no further parent of it."""
+        text = str(point[0])
+        program = self._programs.get(hash(text), text)
+        if seconds is not None and program not in self._parents:
+            self._parents.add(program)
+            insort(self._ranked, (seconds, text))
 
     def plausible(self, point: Point) -> bool:
         """Only the checker knows."""
@@ -72,29 +83,49 @@ class Neighbours:
     def draw_legal(self, rng: Random, tries: int) -> tuple[Point, Plan] | None:
         for _ in range(tries):
             text = self._drawn(rng)
-            plan = None if text is None else self.plan((text,))
-            if text is not None and isinstance(plan, Plan):
+            if text is None or hash(text) in self._asked:
+                continue
+            plan = self.plan((text,))
+            if isinstance(plan, Plan):
                 self._asked.add(hash(text))
                 return (text,), plan
         return None
 
     def plan(self, point: Point) -> Plan | Failed:
+        """B101 where mdh has a bug that a schedule nobody would write meets: it costs that schedule alone."""
+        text = str(point[0])
         try:
-            return self._check(self._schedule(str(point[0])))
+            plan = self._check(self._schedule(text))
+            self._programs[hash(text)] = identity(plan)
         except Failed as failed:
             return failed
+        except (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(last.filename).name}:{last.lineno}"
+            return fail("B101", f"internal error: {type(error).__name__} at {where}: {error}")
+        return plan
 
     def _drawn(self, rng: Random) -> str | None:
         parents = [text for _, text in self._ranked[:PARENTS]] or self._starts
         if not parents:
             return None
         found = neighbour(self._schedule(rng.choice(parents)), self._subjects, rng)
-        text = None if found is None else print_schedule(found)
-        return None if hash(text) in self._asked else text
+        return None if found is None else print_schedule(found)
 
     def _schedule(self, text: str) -> Schedule:
         if text not in self._read:
             if len(self._read) > 4 * PARENTS:
                 self._read.clear()
-            self._read[text] = parse_schedule(Source("<neighbour>", text))
+            self._read[text] = _without_comments(parse_schedule(Source("<neighbour>", text)))
         return self._read[text]
+
+
+def _without_comments(schedule: Schedule) -> Schedule:
+    """What was said of steps is not true of their neighbours."""
+    return replace(schedule, sections=tuple(map(_silent, schedule.sections)), comments=(), trailing=())
+
+
+def _silent(section: Section) -> Section:
+    return replace(
+        section, steps=tuple(replace(s, comments=(), remark="") for s in section.steps), comments=()
+    )

@@ -1,53 +1,47 @@
-"""Changes of where operands lie."""
+"""Changes of where operands and results lie."""
 
 from dataclasses import replace
 from random import Random
 
 from mdh.schedule.model import Caret, Mem, Place
-from mdh.tune.around.subject import Steps, Subject, put
+from mdh.tune.around.subject import Steps, Subject, entries_of, with_entry
 
 _REGIONS = ("SM", "SM", "SM", "RM")
+_HELD = ("RM", "RM", "RM", "SM")
+"""Where copies of inputs, and results, are put."""
 _TURNED = 0.3
-"""Chance that a copy's dimensions come in another order than the array's."""
+"""Chance that the dimensions come in another order than the array's."""
 
 
 def placed(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
-    """An input is copied at a step where it was not, or no longer where it was."""
-    if not subject.inputs:
-        return None
-    at, n = rng.randrange(len(steps)), rng.randrange(len(subject.inputs))
-    if isinstance(steps[at].inputs[n].value, Place):
-        return _with_input(steps, at, n, Mem(Caret()))
-    name = subject.inputs[n]
+    """A buffer lies elsewhere from a step on where it did not, or no longer where it did."""
+    at = rng.randrange(len(steps))
+    n = rng.randrange(len(entries_of(steps[at])))
+    if isinstance(entries_of(steps[at])[n].value, Place):
+        return with_entry(steps, at, n, Mem(Caret()))
+    name, inputs = subject.buffers[n], len(steps[at].inputs)
     layout = list(range(1, dict(subject.ranks)[name] + 1))
     if rng.random() < _TURNED:
         rng.shuffle(layout)
-    return _with_input(steps, at, n, Mem(Place(name, rng.choice(_REGIONS), tuple(layout))))
+    region = rng.choice(_REGIONS if n < inputs else _HELD)
+    return with_entry(steps, at, n, Mem(Place(name, region, tuple(layout)))) if layout else None
 
 
 def turned(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
-    """Two dimensions of a copy change their order."""
-    copies = [
-        (i, n, entry.value)
+    """Two dimensions of what is placed change their order."""
+    found = [
+        (i, n, entry.value.layout)
         for i, step in enumerate(steps)
-        for n, entry in enumerate(step.inputs)
-        if isinstance(entry.value, Place) and _turns(entry.value)
+        for n, entry in enumerate(entries_of(step))
+        if isinstance(entry.value, Place) and isinstance(entry.value.layout, tuple)
     ]
-    if not copies:
+    found = [(i, n, layout) for i, n, layout in found if len(layout) > 1]
+    if not found:
         return None
-    at, n, place = rng.choice(copies)
-    assert isinstance(place.layout, tuple)
-    layout = list(place.layout)
+    at, n, layout = rng.choice(found)
     a, b = rng.sample(range(len(layout)), 2)
-    layout[a], layout[b] = layout[b], layout[a]
-    entry = replace(steps[at].inputs[n], value=replace(place, layout=tuple(layout)))
-    return _with_input(steps, at, n, entry)
-
-
-def _turns(place: Place) -> bool:
-    return isinstance(place.layout, tuple) and len(place.layout) > 1
-
-
-def _with_input(steps: Steps, at: int, n: int, entry: Mem) -> Steps:
-    inputs = steps[at].inputs
-    return put(steps, at, replace(steps[at], inputs=(*inputs[:n], entry, *inputs[n + 1 :])))
+    other = list(layout)
+    other[a], other[b] = layout[b], layout[a]
+    entry = entries_of(steps[at])[n]
+    assert isinstance(entry.value, Place)
+    return with_entry(steps, at, n, replace(entry, value=replace(entry.value, layout=tuple(other))))

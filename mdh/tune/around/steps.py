@@ -19,8 +19,8 @@ def split(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     tiles = [Tile(Caret()) for _ in subject.extents]
     cores = [Core(Caret()) for _ in subject.extents]
     tiles[dim], cores[dim] = Tile(rng.choice(sizes)), Core(For(1))
-    inputs = tuple(Mem(Caret()) for _ in subject.inputs)
-    outputs = tuple(Mem(Caret()) for _ in subject.outputs)
+    inputs = tuple(Mem(Caret()) for _ in range(subject.inputs))
+    outputs = tuple(Mem(Caret()) for _ in range(subject.outputs))
     return (*steps[:at], Step(None, tuple(tiles), inputs, outputs, tuple(cores)), *steps[at:])
 
 

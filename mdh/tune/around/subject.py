@@ -1,12 +1,12 @@
 """What changes to the schedule of a stage have to know of the stage, and of the machine."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
-from mdh.schedule.model import Step
+from mdh.schedule.model import Core, For, Mem, Step
 from mdh.tune.space.domains import core_layers
 
 Steps = tuple[Step, ...]
@@ -14,12 +14,13 @@ Steps = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """extents: of the dimensions. inputs, outputs: buffers in the order of a step's entries; ranks: of them.
-    layers: core layers that a dimension can be split over."""
+    """extents: of the dimensions. inputs, outputs: how many of `buffers`, which are in the order of a step's
+    entries; ranks: of them. layers: core layers that a dimension can be split over."""
 
     extents: tuple[int, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
+    inputs: int
+    outputs: int
+    buffers: tuple[str, ...]
     ranks: tuple[tuple[str, int], ...]
     layers: tuple[str, ...]
 
@@ -30,8 +31,10 @@ Move = Callable[[Steps, Subject, Random], Steps | None]
 
 def subject_of(program: Program, stage: Stage, machine: Machine, target: str) -> Subject:
     inputs, outputs = program.inputs(stage), program.outputs(stage)
-    ranks = tuple((name, len(program.buffer_of[name].shape)) for name in (*inputs, *outputs))
-    return Subject(tuple(d.extent for d in stage.dims), inputs, outputs, ranks, core_layers(machine, target))
+    buffers = (*inputs, *outputs)
+    ranks = tuple((name, len(program.buffer_of[name].shape)) for name in buffers)
+    extents = tuple(d.extent for d in stage.dims)
+    return Subject(extents, len(inputs), len(outputs), buffers, ranks, core_layers(machine, target))
 
 
 def tile_before(steps: Steps, at: int, dim: int, subject: Subject) -> int:
@@ -49,3 +52,20 @@ def tile_after(steps: Steps, at: int, dim: int) -> int:
 def put(steps: Steps, at: int, step: Step) -> Steps:
     """`steps` with another one at `at`."""
     return (*steps[:at], step, *steps[at + 1 :])
+
+
+def entries_of(step: Step) -> tuple[Mem, ...]:
+    """Of its inputs, then of its outputs."""
+    return (*step.inputs, *step.outputs)
+
+
+def with_entry(steps: Steps, at: int, n: int, entry: Mem) -> Steps:
+    """`steps` with another entry `n` of `entries_of` at step `at`."""
+    step = steps[at]
+    entries, inputs = (*entries_of(step)[:n], entry, *entries_of(step)[n + 1 :]), len(step.inputs)
+    return put(steps, at, replace(step, inputs=entries[:inputs], outputs=entries[inputs:]))
+
+
+def next_loop(step: Step) -> Core:
+    """A loop inside those that the step has."""
+    return Core(For(1 + max((c.value.number for c in step.cores if isinstance(c.value, For)), default=0)))

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from random import Random
 
-from mdh.schedule.model import Caret, Core, For, Tile
-from mdh.tune.around.subject import Steps, Subject, put, tile_before
+from mdh.schedule.model import Caret, Core, Tile
+from mdh.tune.around.subject import Steps, Subject, next_loop, put, tile_before
 
 _FEW = (1, 2, 4, 8, 16)
 _UNSPLIT = 0.15
@@ -57,8 +57,7 @@ def _cut(steps: Steps, at: int, dim: int, size: int, before: int) -> Steps:
     if whole:
         core = Core(Caret())
     elif isinstance(core.value, Caret):
-        taken = [c.value.number for c in step.cores if isinstance(c.value, For)]
-        core = Core(For(max(taken, default=0) + 1))
+        core = next_loop(step)
     tiles = (*step.tiles[:dim], tile, *step.tiles[dim + 1 :])
     cores = (*step.cores[:dim], core, *step.cores[dim + 1 :])
     steps = put(steps, at, replace(step, tiles=tiles, cores=cores))
