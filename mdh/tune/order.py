@@ -17,10 +17,9 @@ from mdh.tune.values import Job, Trial
 class Order:
     """What is tuned, how and until when; everything is read, nothing is checked for a machine yet.
 
-    schedule: as the user wrote it, None: the default, its tile sizes left open if holes are
-    searched. place: the folder of the
-    outputs. record: a file, None: beside the outputs. resume: go on with the record that is there. replay: a
-    record to simulate from, on `machine` or the one it names.
+    schedule: as the user wrote it, None: the default, its tile sizes left open where holes are searched.
+    place: the folder of the outputs. record: a file, None: beside the outputs. resume: go on with the record
+    that is there. replay: a record to simulate from, on `machine` or the one it names.
     """
 
     job: Job
