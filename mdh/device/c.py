@@ -17,6 +17,7 @@ import numpy as np
 from mdh.device.api import POISON, Listed, Sample
 from mdh.device.arguments import scalar_value
 from mdh.device.c_compiler import Compiler, compiled, find_compiler
+from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
 from mdh.device.process import same_process
 from mdh.diagnostics import Diagnostic, Failed, fail
@@ -56,6 +57,7 @@ class CDevice:
         self.compiler = compiler
         self.title = f"{cpu_title()} (C)"
         self.machine: Machine = cpu_machine(self.title, vector_bytes=compiler.vector_bytes, targets=("c",))
+        self.threads = Threads()
         self._ballast: Array | None = None
 
     @property
@@ -66,7 +68,7 @@ class CDevice:
     def identity(self) -> tuple[str, ...]:
         # all that it is told, CC's options among it
         compiler = self.compiler
-        return compiler.version, compiler.macros, *compiler.command, *compiler.options
+        return compiler.version, compiler.macros, *compiler.command, *compiler.options, SETTLE
 
     def ready(self) -> None:
         same_process("OpenMP")
@@ -118,6 +120,7 @@ class CBuilt:
     ) -> None:
         self.device, self.text, self.image, self.seconds = device, text, image, seconds
         self.functions = tuple(self._function(library, e) for e in text.kernels)
+        self.settle = settle_of(library)
 
     def call(self, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> "CCall":
         self.device.ready()
@@ -134,7 +137,7 @@ class CCall:
     """Functions with their arguments; workspaces are this call's own."""
 
     def __init__(self, built: CBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
-        self.device = built.device
+        self.device, self.settle = built.device, built.settle
         # the addresses below are of these
         self.arrays = dict(arrays)
         self.zeroed: list[Array] = []
@@ -161,8 +164,11 @@ class CCall:
         self.device.ready()
         for space in self.zeroed:
             space.fill(0)
+        threads = self.device.threads
+        threads.settled(self.settle)
         for function, arguments in self.launches:
             function(*arguments)
+        threads.used()
 
     def sample(self) -> Sample:
         start = perf_counter()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from mdh.device.c_threads import with_settle
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.target.kept import keep_source
 from mdh.target.text import KernelText
@@ -107,7 +108,7 @@ def compiled(text: KernelText, compiler: Compiler) -> bytes:
     """The shared library of a text. Raises Failed D103 (refused), D112 (it takes too long), D113."""
     with tempfile.TemporaryDirectory(prefix="mdh-c-") as name:
         source, library = Path(name) / f"{text.name}.c", Path(name) / "kernels.so"
-        source.write_text(text.source, encoding="utf-8")
+        source.write_text(with_settle(text.source), encoding="utf-8")
         words = (*compiler.command, *text.options, *compiler.options, str(source), "-o", str(library), "-lm")
         try:
             done = subprocess.run(
