@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from math import prod
@@ -143,10 +144,14 @@ class OpenCLDevice:
 
 class _Seat:
     """A device of the runtime with a context and in-order queues: `timed` takes the times of what it runs,
-    which makes each launch dearer. prepared: a launch of a kernel by so many work-items in blocks."""
+    which makes each launch dearer. prepared: a launch of a kernel by so many work-items in blocks. turn: held
+    from the first command of a call to the end of its last, where kernels run in the calling thread: two
+    threads that put commands on one queue of PoCL's `basic` device at once may wait for one another for ever,
+    and its commands run one after another anyway."""
 
     def __init__(self, device: Any, prepared: Callable[[Any, Sizes, Sizes], Enqueue]) -> None:
         self.device, self.prepared = device, prepared
+        self.turn = Lock() if prepared is launch_within else nullcontext()
         self.context = cl.Context([device])
         self.queue = cl.CommandQueue(self.context)
         profiling = cl.command_queue_properties.PROFILING_ENABLE
@@ -238,9 +243,10 @@ class OpenCLCall:
         return _Launch(entry.name, kernel, values, self.seat.prepared(kernel, grid, block))
 
     def poison(self) -> None:
-        for buffer, size in self.left:
-            cl.enqueue_fill_buffer(self.seat.queue, buffer, np.uint8(POISON), 0, size)
-        self.seat.queue.finish()
+        with self.seat.turn:
+            for buffer, size in self.left:
+                cl.enqueue_fill_buffer(self.seat.queue, buffer, np.uint8(POISON), 0, size)
+            self.seat.queue.finish()
 
     def launch(self) -> None:
         self._run(self.seat.queue, timed=False)
@@ -252,6 +258,10 @@ class OpenCLCall:
 
     def _run(self, queue: Any, *, timed: bool) -> list[Any]:
         self.device.ready()
+        with self.seat.turn:
+            return self._taken(queue, timed)
+
+    def _taken(self, queue: Any, timed: bool) -> list[Any]:
         events = []
         for buffer, size in self.zeroed:
             cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, size)

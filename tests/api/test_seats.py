@@ -47,6 +47,20 @@ def test_one_group_runs_in_the_calling_thread_and_several_do_not(tmp_path: Path)
     assert names == ["basic", "pthread"]
 
 
+def test_many_threads_share_the_calling_seat(tmp_path: Path) -> None:
+    kernels = [_kernel(ONE_GROUP, tmp_path) for _ in range(3)]
+    a, b = np.ones((10, 64), np.float32), np.ones((64, 50), np.float32)
+
+    def work(n: int) -> bool:
+        c = np.zeros((10, 50), np.float32)
+        for i in range(100):
+            kernels[(n + i) % 3](a, b, c)
+        return bool((c == 64).all())
+
+    with ThreadPoolExecutor(5) as pool:
+        assert all(pool.map(work, range(5)))
+
+
 def test_calls_of_one_kernel_keep_their_own_arguments(tmp_path: Path) -> None:
     device = open_device("opencl:0")
     kernel = _kernel(ONE_GROUP, tmp_path)
