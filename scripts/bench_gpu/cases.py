@@ -85,7 +85,7 @@ _SQUARES = tuple(f"matmul.h200{tile}" for tile in ("", ".middle", ".square", ".l
 _PARTS = tuple(f"matmul.h200.{n}" for n in ("parts", "low", "narrow"))
 _MATMUL = (*_SQUARES, *_PARTS, "matmul.h200.small_tile", "matmul.h200.tiny", "matmul.h200.rows")
 _ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", "matmul.h200.rows")
-_TURNED = tuple(f"batched_matmul_t.h200.{n}" for n in ("split_k", "straight", "eights", "large"))
+_TURNED = tuple(f"batched_matmul_t.h200.{n}" for n in ("split_k", "straight", "atomic", "large"))
 _RELU = ("matmul_bias_relu.h200", "matmul_bias_relu.h200.square", "matmul_bias_relu.h200.split_k")
 
 

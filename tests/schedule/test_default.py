@@ -108,8 +108,9 @@ def test_large_matrix_product_on_a_gpu() -> None:
         "2: (de-)comp( ^, ^, 16 ) ( A:SM[2,1]@pad(4), B:SM[1,2]@copy(async else plain) ; C:RM[1,2] ) "
         "( ^, ^, ^ ) @stages(2)",
         "3: (de-)comp( 32, 64, ^ ) ( ^, ^ ; ^ ) ( WRP.y, WRP.x, ^ )",
-        "4: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y@cyclic(4), THR.x@cyclic(4), ^ )",
-        "5: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @stages(2) @unroll",
+        "4: (de-)comp( 16, ^, ^ ) ( ^, ^ ; ^ ) ( THR.z, ^, ^ )",
+        "5: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.x@cyclic(4), THR.y@cyclic(4), ^ )",
+        "6: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @stages(2) @unroll",
     ]
 
 

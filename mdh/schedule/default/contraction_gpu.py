@@ -237,7 +237,23 @@ def _threads(shape: Shape, found: Contraction, machine: Machine, plan: Plan, out
         outline.step(dict(zip(main, plan.tile.warp, strict=True)), warps)
     lanes = VECTOR_BYTES // shape.value_bytes
     dealt = {d: lanes for d in main if whole and plan.thread[d] > lanes}
-    outline.step(plan.thread, {main[0]: Unit("THR", "y"), main[1]: Unit("THR", "x")}, cyclic=dealt)
+    axes = _interleaved(plan, main, outline) if whole else ("y", "x")
+    outline.step(plan.thread, {d: Unit("THR", a) for d, a in zip(main, axes, strict=True)}, cyclic=dealt)
+
+
+def _interleaved(plan: Plan, main: tuple[int, int], outline: Outline) -> tuple[str, str]:
+    """Axes of the threads of rows and of columns.
+
+    Shared memory answers half a warp that reads vectors at once where lanes that differ in their lowest bit,
+    or else those that differ in the next one, read the same (`scripts/ports`). So one operand depends on the
+    lowest bit of a lane and not on the next, and the other one the other way round: the side with fewer
+    threads goes over every second lane, and where it has more than two, over the warp's halves, too.
+    """
+    counts = [outline.tiles[d] // plan.thread[d] for d in main]
+    few = counts.index(min(counts))
+    if counts[few] > 2:
+        outline.step({main[few]: 2 * plan.thread[main[few]]}, {main[few]: Unit("THR", "z")})
+    return ("x", "y") if few == 0 else ("y", "x")
 
 
 def _copies(shape: Shape, found: Contraction, tiles: dict[int, int], machine: Machine) -> dict[str, Mem]:

@@ -30,8 +30,9 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
     __shared__ __align__(16) float B_SM[2048];
     const int tid = threadIdx.x;
     const int wrp_i = tid / 32;
-    const int thr_i = tid / 8 % 4;
-    const int thr_j = tid % 8;
+    const int thr_i = tid / 16 % 2;
+    const int thr_i_2 = tid % 2;
+    const int thr_j = tid / 2 % 8;
     const int blk_i = blockIdx.y;
     const int blk_j = blockIdx.x;
     const int blk_k = blockIdx.z;
@@ -81,20 +82,21 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
             }
             const int slot_k_2 = k_2 % 2;
             // 3: (de-)comp( 8, ^, ^ ) ( ^, ^ ; ^ ) ( WRP.y, ^, ^ )
-            // 4: (de-)comp( 2, 4, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
+            // 4: (de-)comp( 4, ^, ^ ) ( ^, ^ ; ^ ) ( THR.z, ^, ^ )
+            // 5: (de-)comp( 2, 4, ^ ) ( ^, ^ ; ^ ) ( THR.x, THR.y, ^ )
             #pragma unroll
-            for (int k_5 = 0; k_5 < 32; ++k_5) {
-                // 5: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @unroll
+            for (int k_6 = 0; k_6 < 32; ++k_6) {
+                // 6: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @unroll
                 __align__(8) float A_RM[2];
-                *(float2 *)&A_RM[0] = *(const float2 *)&A_SM[slot_k_2 * 636 + k_5 * 20 + wrp_i * 8 +
-                        thr_i * 2];
+                *(float2 *)&A_RM[0] = *(const float2 *)&A_SM[slot_k_2 * 636 + k_6 * 20 + wrp_i * 8 +
+                        thr_i * 4 + thr_i_2 * 2];
                 __align__(16) float B_RM[4];
-                *(float4 *)&B_RM[0] = *(const float4 *)&B_SM[slot_k_2 * 1024 + k_5 * 32 + thr_j * 4];
+                *(float4 *)&B_RM[0] = *(const float4 *)&B_SM[slot_k_2 * 1024 + k_6 * 32 + thr_j * 4];
                 #pragma unroll
-                for (int i_6 = 0; i_6 < 2; ++i_6) {
+                for (int i_7 = 0; i_7 < 2; ++i_7) {
                     #pragma unroll
-                    for (int j_6 = 0; j_6 < 4; ++j_6)
-                        C_RM[i_6 * 4 + j_6] += A_RM[i_6] * B_RM[j_6];
+                    for (int j_7 = 0; j_7 < 4; ++j_7)
+                        C_RM[i_7 * 4 + j_7] += A_RM[i_7] * B_RM[j_7];
                 }
             }
             if (k_2 + 1 < 2) {
@@ -113,9 +115,9 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
         }
         __syncthreads();  // all slots are free again
         #pragma unroll
-        for (int i_6 = 0; i_6 < 2; ++i_6)
-            atomicAdd((float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 200 + i_6 * 100 + blk_j * 32 +
-                    thr_j * 4], *(const float4 *)&C_RM[i_6 * 4]);
+        for (int i_7 = 0; i_7 < 2; ++i_7)
+            atomicAdd((float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 400 + thr_i_2 * 200 + i_7 * 100 +
+                    blk_j * 32 + thr_j * 4], *(const float4 *)&C_RM[i_7 * 4]);
     } else {
         // tiles cut by the edge
         // 1: (de-)comp( 16, 32, 64 ) ( ^, ^ ; ^@combine(atomic) ) ( BLK.y, BLK.x, BLK.z )
@@ -167,20 +169,21 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
             }
             const int slot_k_2_2 = k_2 % 2;
             // 3: (de-)comp( 8, ^, ^ ) ( ^, ^ ; ^ ) ( WRP.y, ^, ^ )
-            // 4: (de-)comp( 2, 4, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
+            // 4: (de-)comp( 4, ^, ^ ) ( ^, ^ ; ^ ) ( THR.z, ^, ^ )
+            // 5: (de-)comp( 2, 4, ^ ) ( ^, ^ ; ^ ) ( THR.x, THR.y, ^ )
             #pragma unroll
-            for (int k_5 = 0; k_5 < 32; ++k_5) {
-                // 5: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @unroll
+            for (int k_6 = 0; k_6 < 32; ++k_6) {
+                // 6: (de-)comp( ^, ^, 1 ) ( A:RM[1,2], B:RM[1,2] ; ^ ) ( ^, ^, ^ ) @unroll
                 __align__(8) float A_RM_2[2];
-                *(float2 *)&A_RM_2[0] = *(const float2 *)&A_SM[slot_k_2_2 * 636 + k_5 * 20 + wrp_i * 8 +
-                        thr_i * 2];
+                *(float2 *)&A_RM_2[0] = *(const float2 *)&A_SM[slot_k_2_2 * 636 + k_6 * 20 + wrp_i * 8 +
+                        thr_i * 4 + thr_i_2 * 2];
                 __align__(16) float B_RM_2[4];
-                *(float4 *)&B_RM_2[0] = *(const float4 *)&B_SM[slot_k_2_2 * 1024 + k_5 * 32 + thr_j * 4];
+                *(float4 *)&B_RM_2[0] = *(const float4 *)&B_SM[slot_k_2_2 * 1024 + k_6 * 32 + thr_j * 4];
                 #pragma unroll
-                for (int i_6 = 0; i_6 < 2; ++i_6) {
+                for (int i_7 = 0; i_7 < 2; ++i_7) {
                     #pragma unroll
-                    for (int j_6 = 0; j_6 < 4; ++j_6)
-                        C_RM[i_6 * 4 + j_6] += A_RM_2[i_6] * B_RM_2[j_6];
+                    for (int j_7 = 0; j_7 < 4; ++j_7)
+                        C_RM[i_7 * 4 + j_7] += A_RM_2[i_7] * B_RM_2[j_7];
                 }
             }
             if (k_2 + 1 < 2) {
@@ -199,10 +202,10 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
         }
         __syncthreads();  // all slots are free again
         #pragma unroll
-        for (int i_6 = 0; i_6 < 2; ++i_6) {
-            if (blk_i * 16 + wrp_i * 8 + thr_i * 2 + i_6 < 100 && blk_j * 32 + thr_j * 4 < 100)
-                atomicAdd((float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 200 + i_6 * 100 + blk_j * 32 +
-                        thr_j * 4], *(const float4 *)&C_RM[i_6 * 4]);
+        for (int i_7 = 0; i_7 < 2; ++i_7) {
+            if (blk_i * 16 + wrp_i * 8 + thr_i * 4 + thr_i_2 * 2 + i_7 < 100 && blk_j * 32 + thr_j * 4 < 100)
+                atomicAdd((float4 *)&C[blk_i * 1600 + wrp_i * 800 + thr_i * 400 + thr_i_2 * 200 + i_7 * 100 +
+                        blk_j * 32 + thr_j * 4], *(const float4 *)&C_RM[i_7 * 4]);
         }
     }
 }
