@@ -26,11 +26,11 @@ class Code:
     spilled: int
 
 
-def build(machine: str, sizes: Sizes, tile: list[int], parts: int) -> Code | str:
+def build(machine: str, sizes: Sizes, tile: list[int], parts: int, *, adding: bool = False) -> Code | str:
     """A candidate's code, or why there is none."""
     model = load_machine(machine)
     one = problem(sizes, model)
-    plan = one.plan(tile_of(tile), parts)
+    plan = one.plan(tile_of(tile), parts, adding=adding)
     if plan is None:
         return "the sum does not go into so many parts"
     return compiled(one.shape.program, schedule_of(one, plan, model), model)

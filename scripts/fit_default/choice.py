@@ -1,7 +1,7 @@
 """What an estimate chooses among what was measured, and how far that is from the best."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, log
 from pathlib import Path
@@ -11,6 +11,7 @@ from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
 from mdh.schedule.default.contraction_gpu import Plan, Tile, plan_of, plans, work_of
 from mdh.schedule.default.contraction_time import Costs, Work, seconds
+from mdh.schedule.default.joining import Joining
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.shape import Shape
 from mdh.source import Source
@@ -28,11 +29,14 @@ class Problem:
     found: Contraction
     machine: Machine
 
-    def plan(self, tile: Tile, parts: int) -> Plan | None:
-        return plan_of(self.shape, self.found, self.machine, tile, parts)
+    def plan(self, tile: Tile, parts: int, *, adding: bool = False) -> Plan | None:
+        """adding: blocks add to the output, whose starting values a kernel writes first."""
+        plan = plan_of(self.shape, self.found, self.machine, tile, parts)
+        joining = Joining.FRESH if adding else Joining.KERNEL
+        return plan and replace(plan, joining=joining)
 
     def plans(self, ladder: Sequence[Tile]) -> list[Plan]:
-        return list(plans(self.shape, self.found, self.machine, ladder))
+        return list(plans(self.shape, self.found, self.machine, ladder, Joining.FRESH))
 
     def work(self, plan: Plan) -> Work:
         return work_of(self.shape, self.found, self.machine, plan)
@@ -60,12 +64,16 @@ class Table:
     library: Mapping[Sizes, float]
 
 
+def adds(plan: Plan) -> bool:
+    return plan.joining is Joining.FRESH
+
+
 def table(measured: Measured, machine: Machine) -> Table:
     """Rows that no plan stands for are left out."""
     out: dict[Sizes, list[tuple[Row, Work]]] = {}
     for sizes, rows in measured.by_sizes().items():
         one = problem(sizes, machine)
-        pairs = ((row, one.plan(row.tile, row.parts)) for row in rows if _fits(row))
+        pairs = ((row, one.plan(row.tile, row.parts, adding=row.adding)) for row in rows if _fits(row))
         out[sizes] = [(row, one.work(plan)) for row, plan in pairs if plan is not None]
     return Table(machine, {s: rows for s, rows in out.items() if rows}, measured.library)
 
@@ -94,12 +102,12 @@ def choices(given: Table, costs: Costs, ladder: Sequence[Tile]) -> list[Choice]:
     place = {tile: n for n, tile in enumerate(ladder)}
     for sizes, pairs in given.rows.items():
         mine = [
-            (seconds(work, given.machine, costs), place[row.tile], row.parts, row)
+            (seconds(work, given.machine, costs), place[row.tile], row.parts, row.adding, row)
             for row, work in pairs
             if row.tile in place
         ]
         if mine:
-            chosen = min(mine, key=lambda x: x[:3])[3]
+            chosen = min(mine, key=lambda x: x[:4])[4]
             best = min((row for row, _ in pairs), key=lambda r: r.seconds)
             out.append(Choice(sizes, chosen, best, given.library.get(sizes)))
     return out
@@ -111,7 +119,9 @@ def everywhere(given: Table, costs: Costs, ladder: Sequence[Tile]) -> int:
     for sizes, pairs in given.rows.items():
         one = problem(sizes, given.machine)
         plan = min(one.plans(ladder), key=lambda p: seconds(one.work(p), given.machine, costs))
-        count += any((row.tile, row.parts) == (plan.tile, plan.parts) for row, _ in pairs)
+        count += any(
+            (row.tile, row.parts, row.adding) == (plan.tile, plan.parts, adds(plan)) for row, _ in pairs
+        )
     return count
 
 

@@ -21,7 +21,7 @@ from scripts.bench_gpu.gpu import one_stream, torch, versions
 from scripts.bench_gpu.work import program_of
 from scripts.fit_default.build import Code, build
 from scripts.fit_default.candidates import candidates, random_sizes, tiles
-from scripts.fit_default.choice import problem
+from scripts.fit_default.choice import adds, problem
 from scripts.fit_default.files import header, short, write
 from scripts.fit_default.rows import SCHEMA, Row, Sizes, numbers, tile_of
 from scripts.fit_default.timed import timed
@@ -30,7 +30,7 @@ AHEAD = 3
 """Sizes whose candidates are compiled while others are timed."""
 TURNS = 20
 """Of a millisecond, in which the GPU reaches its clock."""
-Job = tuple[list[int], int, "Future[Code | str]"]
+Job = tuple[list[int], int, bool, "Future[Code | str]"]
 
 
 def main(given: argparse.Namespace) -> int:
@@ -67,7 +67,7 @@ def _submitted(
         yield (
             sizes,
             [
-                (tile, p.parts, pool.submit(build, name, sizes, tile, p.parts))
+                (tile, p.parts, adds(p), pool.submit(build, name, sizes, tile, p.parts, adding=adds(p)))
                 for p in plans
                 for tile in (numbers(p.tile),)
             ],
@@ -91,7 +91,7 @@ def _measured(device: Any, stream: int, sizes: Sizes, jobs: list[Job], out: Text
         warm.seconds()
     write(out, {"sizes": sizes, "library": short(quick([product]))})
     done = 0
-    for tile, parts, future in jobs:
+    for tile, parts, adding, future in jobs:
         if time.monotonic() > end:
             break
         code = future.result()
@@ -101,7 +101,7 @@ def _measured(device: Any, stream: int, sizes: Sizes, jobs: list[Job], out: Text
         if isinstance(taken, str):
             sys.stderr.write(f"{case.name} {tile} in {parts} parts: {taken}\n")
             continue
-        row = Row(sizes, tile_of(tile), parts, taken, code.registers, code.spilled)
+        row = Row(sizes, tile_of(tile), parts, taken, code.registers, code.spilled, adding)
         write(out, row.line())
         done += 1
     out.flush()

@@ -3,7 +3,7 @@
 {"schema": "mdh.default_fit/1", "machine": "h200", ...}
 {"sizes": [M, N, K], "library": seconds}
 {"sizes": [M, N, K], "tile": [rows, columns, warp's, warp's, thread's, thread's, depth, ahead],
- "parts": 6, "seconds": 7.35e-05, "registers": 78, "spilled": bytes if any}
+ "parts": 6, "seconds": 7.35e-05, "registers": 78, "spilled": bytes if any, "adding": true if blocks add them}
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,8 @@ Sizes = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A schedule that computed the right results. parts: of the sum."""
+    """A schedule that computed the right results. parts: of the sum; adding: blocks add them to the output,
+    else a second kernel does."""
 
     sizes: Sizes
     tile: Tile
@@ -28,10 +29,12 @@ class Row:
     seconds: float
     registers: int
     spilled: int = 0
+    adding: bool = False
 
     def line(self) -> dict[str, Any]:
         out = {"sizes": self.sizes, "tile": numbers(self.tile), "parts": self.parts}
-        return out | {"seconds": self.seconds, "registers": self.registers, "spilled": self.spilled}
+        out |= {"seconds": self.seconds, "registers": self.registers, "spilled": self.spilled}
+        return out | {"adding": True} if self.adding else out
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def tile_of(n: Sequence[int]) -> Tile:
 
 def read(paths: Sequence[Path]) -> Measured:
     """All files together; of what was measured twice, the faster time."""
-    found: dict[tuple[Sizes, Tile, int], Row] = {}
+    found: dict[tuple[Sizes, Tile, int, bool], Row] = {}
     library: dict[Sizes, float] = {}
     machines = set[str]()
     for path in paths:
@@ -75,7 +78,7 @@ def _take(
     line: dict[str, Any],
     machines: set[str],
     library: dict[Sizes, float],
-    found: dict[tuple[Sizes, Tile, int], Row],
+    found: dict[tuple[Sizes, Tile, int, bool], Row],
 ) -> None:
     if "schema" in line:
         machines.add(str(line["machine"]))
@@ -86,7 +89,9 @@ def _take(
         library[sizes] = min(float(line["library"]), library.get(sizes, float("inf")))
         return
     tile, parts, seconds = tile_of(line["tile"]), int(line["parts"]), float(line["seconds"])
-    known = found.get((sizes, tile, parts))
+    adding = bool(line.get("adding", False))
+    known = found.get((sizes, tile, parts, adding))
     if known is None or seconds < known.seconds:
         spilled = int(line.get("spilled", 0))
-        found[sizes, tile, parts] = Row(sizes, tile, parts, seconds, int(line["registers"]), spilled)
+        row = Row(sizes, tile, parts, seconds, int(line["registers"]), spilled, adding)
+        found[sizes, tile, parts, adding] = row

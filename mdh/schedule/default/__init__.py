@@ -7,7 +7,7 @@ functions of a stage and a machine, and what they write passes the checker for e
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import contraction, find_contraction
-from mdh.schedule.default.joining import adds_in_place
+from mdh.schedule.default.joining import Joining, joining_of
 from mdh.schedule.default.map import map_stage
 from mdh.schedule.default.reduction import reduction
 from mdh.schedule.default.scan import scan
@@ -33,15 +33,15 @@ def default_section(
 ) -> Section:
     """The steps of one stage; `target` is `cuda`, `opencl` or `c`."""
     shape = Shape(program, stage)
-    adding = not deterministic and adds_in_place(shape, machine, target)
+    joining = Joining.KERNEL if deterministic else joining_of(shape, machine, target)
     if stage.scattered:
         outline = scatter(shape, machine)
     elif any(d.kind is DimKind.PS for d in stage.dims):
         outline = scan(shape, machine)
     elif (found := find_contraction(shape)) is not None:
-        outline = contraction(shape, found, machine, adding=adding)
+        outline = contraction(shape, found, machine, joining)
     elif shape.of_kind(DimKind.PW):
-        outline = reduction(shape, machine, target, adding=adding)
+        outline = reduction(shape, machine, target, adding=joining is Joining.IN_PLACE)
     elif is_stencil(shape):
         outline = stencil(shape, machine)
     else:

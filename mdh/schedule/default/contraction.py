@@ -10,6 +10,7 @@ from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.contraction_cpu import contraction_cpu
 from mdh.schedule.default.contraction_gpu import contraction_gpu
+from mdh.schedule.default.joining import Joining
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.outline import Outline, stageable
 from mdh.schedule.default.shape import Access, Shape
@@ -63,12 +64,15 @@ def _oriented(shape: Shape, found: Contraction, first: Access, second: Access) -
     )
 
 
-def contraction(shape: Shape, found: Contraction, machine: Machine, *, adding: bool = False) -> Outline:
-    """adding: blocks that share a sum add to the outputs."""
+def contraction(
+    shape: Shape, found: Contraction, machine: Machine, joining: Joining = Joining.KERNEL
+) -> Outline:
+    """joining: how blocks that share a sum may add to the outputs."""
     if machine.kind == "cpu":
         return contraction_cpu(shape, found, machine)
     window = find_window(shape, found)
+    adding = joining is Joining.IN_PLACE
     slid = window_gpu(shape, window, machine, adding=adding) if window is not None else None
     if slid is not None:
         return slid
-    return contraction_gpu(shape, found, machine, adding=adding)
+    return contraction_gpu(shape, found, machine, joining)

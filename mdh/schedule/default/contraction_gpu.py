@@ -3,11 +3,11 @@
 A block computes rows x columns results, held in registers, from slices of both operands in shared memory, the
 next slice on its way while one is used. Small blocks let a multiprocessor hold several, so that one computes
 while another one waits for its copies; large ones read less. Where the results are too few to fill the
-machine, blocks share the sum, and a second kernel adds their parts, or they themselves.
+machine, blocks share the sum; a second kernel adds their parts, or they themselves do.
 
 The ladder and the costs of the estimate are a fit to measured fp32 products of random sizes on an H200
-(`scripts/fit-default`, artifacts/h200/default_fit.jsonl.gz): of 240, what it chooses takes 1.050 times the
-best of some 30 measured, as a geometric mean.
+(`scripts/fit-default`, artifacts/h200/default_fit*.jsonl.gz): of 239, what it chooses takes 1.041 times the
+best of some 27 measured, as a geometric mean.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from mdh.machine import Machine
 from mdh.occupancy import resident
 from mdh.schedule.default.contraction_time import VECTOR_BYTES, Work, seconds
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
-from mdh.schedule.default.joining import added
+from mdh.schedule.default.joining import Joining, added
 from mdh.schedule.default.operands import Contraction, asynchronous, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held, staged
 from mdh.schedule.default.shape import Shape
@@ -58,7 +58,7 @@ LADDER = (
     Tile((64, 64), (32, 32), (8, 4), 16, 2),
     Tile((32, 128), (16, 64), (8, 4), 16),
     Tile((32, 64), (16, 64), (8, 4), 16),
-    Tile((32, 64), (16, 64), (4, 8), 16),
+    Tile((32, 64), (16, 32), (4, 4), 32),
     Tile((32, 32), (16, 32), (4, 4), 16),
     Tile((16, 32), (8, 32), (2, 4), 32),
 )
@@ -69,7 +69,7 @@ SPARE = 40
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Tiles by dim. parts: of the sum over dim `k`, which blocks add to the output where `adding`."""
+    """Tiles by dim. parts: of the sum over dim `k`, added as `joining` says."""
 
     tile: Tile
     block: dict[int, int]
@@ -78,11 +78,11 @@ class Plan:
     k: int
     part: int
     parts: int
-    adding: bool = False
+    joining: Joining = Joining.KERNEL
 
 
-def contraction_gpu(shape: Shape, found: Contraction, machine: Machine, *, adding: bool = False) -> Outline:
-    every = [replace(p, adding=adding and p.parts > 1) for p in plans(shape, found, machine)]
+def contraction_gpu(shape: Shape, found: Contraction, machine: Machine, joining: Joining) -> Outline:
+    every = plans(shape, found, machine, joining=joining)
     return outline_of(shape, found, machine, min(every, key=lambda p: _time(shape, found, machine, p)))
 
 
@@ -98,7 +98,8 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -
     outline = Outline(shape)
     ordered = found.rows[0] in axes and found.columns[0] in axes and blocks >= 4 * machine.units
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered and plan.parts == 1 else ()
-    outline.step(first, dict(axes), entries=added(shape.outputs) if plan.adding else None, attrs=order)
+    entries = added(shape.outputs) if plan.joining is not Joining.KERNEL else None
+    outline.step(first, dict(axes), entries=entries, attrs=order)
     copies = _copies(shape, found, {**plan.block, **plan.slices}, machine)
     outline.step(plan.slices, entries=held(shape) | copies, attrs=_slots(shape, plan, copies))
     _threads(shape, found, machine, plan, outline)
@@ -110,9 +111,15 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -
 
 
 def plans(
-    shape: Shape, found: Contraction, machine: Machine, ladder: Sequence[Tile] = LADDER
+    shape: Shape,
+    found: Contraction,
+    machine: Machine,
+    ladder: Sequence[Tile] = LADDER,
+    joining: Joining = Joining.KERNEL,
 ) -> Iterator[Plan]:
-    """What there is to choose from: tiles that fit, and numbers of parts."""
+    """What there is to choose from: tiles that fit, numbers of parts, and whether a kernel adds these, or one
+    writes starting values first."""
+    ways = (Joining.KERNEL, joining) if joining is Joining.FRESH else (joining,)
     sides = tuple(prod(shape.extents[d] for d in dims) for dims in (found.rows, found.columns))
     words = max(1, shape.value_bytes // 4)
     fitting = [
@@ -125,7 +132,7 @@ def plans(
         for parts in PARTS:
             plan = plan_of(shape, found, machine, tile, parts)
             if plan is not None:
-                yield plan
+                yield from (replace(plan, joining=way) for way in ways) if parts > 1 else (plan,)
 
 
 def plan_of(shape: Shape, found: Contraction, machine: Machine, tile: Tile, parts: int) -> Plan | None:
@@ -192,7 +199,7 @@ def work_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> W
         blocks=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
         slices=ceil_div(prod(shape.extents[d] for d in found.reduced), depth * plan.parts),
         parts=plan.parts,
-        adding=plan.adding,
+        joining=plan.joining,
         results=prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns)),
         read=sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second))),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mdh.machine import Machine
 from mdh.schedule.default.grid import ceil_div
+from mdh.schedule.default.joining import Joining
 
 VECTOR_BYTES = 16
 
@@ -19,9 +20,10 @@ class Costs:
     load, fixed: instructions of a warp that count beside the multiplications of an iteration: for a vector of
     an operand, and for all else. warps: of a multiprocessor, with which it does half of what it can. latency:
     least cycles for a slice: its copies, and the barrier. slice, block: cycles of each, beside its work.
-    second: seconds that a second kernel costs. worth: by how much sharing a sum has to be faster. reached: of
-    the memory's bandwidth, in traffic that is not all in order. launch: seconds of any call, which decide
-    nothing, but are part of what is measured.
+    second, start: seconds that a second kernel costs, and one that writes starting values. traffic: of the
+    parts' bytes, where blocks add to the output. worth: by how much sharing a sum has to be faster.
+    reached: of the memory's bandwidth, in traffic that is not all in order. launch: seconds of any call,
+    which decide nothing, but are part of what is measured.
     """
 
     load: float = 1.5
@@ -31,6 +33,8 @@ class Costs:
     slice: float = 35.0
     block: float = 250.0
     second: float = 1.0e-6
+    start: float = 1.0e-6
+    traffic: float = 0.5
     worth: float = 1.05
     reached: float = 2.0 / 4.8
     launch: float = 1.0e-6
@@ -45,8 +49,7 @@ class Work:
 
     size: bytes of an element. high, wide: results of a thread. warps: of a block. depth: iterations of a
     slice. resident: blocks that a multiprocessor holds at once. blocks: all of them. slices: of a block.
-    parts: of the sum, which blocks add to the output where `adding`, else a second kernel does. results,
-    read: elements of the output and of both operands.
+    parts: of the sum, added as `joining` says. results, read: elements of the output and of both operands.
     """
 
     size: int
@@ -60,7 +63,7 @@ class Work:
     parts: int
     results: int
     read: int
-    adding: bool = False
+    joining: Joining = Joining.KERNEL
 
 
 def seconds(work: Work, machine: Machine, costs: Costs = COSTS) -> float:
@@ -84,6 +87,8 @@ def seconds(work: Work, machine: Machine, costs: Costs = COSTS) -> float:
     if work.parts == 1:
         return costs.launch + alone
     moved = work.parts * work.results * work.size / bandwidth
-    # parts that lie nowhere are not read again
-    added = moved / 2 if work.adding else costs.second + moved
+    if work.joining is Joining.KERNEL:
+        added = costs.second + moved
+    else:
+        added = costs.traffic * moved + (costs.start if work.joining is Joining.FRESH else 0.0)
     return costs.launch + costs.worth * (alone + added)

@@ -1,6 +1,7 @@
 """How the parts of a sum that blocks share are joined, where the default schedules have a choice."""
 
 from collections.abc import Iterable
+from enum import Enum, auto
 
 from mdh.ir.atomics import hardware_obstacle, program_obstacle, starts_in_memory
 from mdh.ir.dtype import F32
@@ -11,18 +12,28 @@ from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Caret, Mem
 
 
-def adds_in_place(shape: Shape, machine: Machine, target: str) -> bool:
-    """Atomics on the outputs are the fastest way: they hold the starting value already, so that no kernel
-    comes before, and the machine adds vectors of floats (CUDA, with clusters: compute capability 9.0), so
-    that none need come after. Elsewhere a second kernel takes about as long, and sums in one order always.
+class Joining(Enum):
+    """How. KERNEL: a second kernel adds the parts. FRESH: blocks add to outputs whose starting values a
+    kernel writes first; IN_PLACE: to outputs that hold them already."""
+
+    KERNEL = auto()
+    FRESH = auto()
+    IN_PLACE = auto()
+
+
+def joining_of(shape: Shape, machine: Machine, target: str) -> Joining:
+    """What there is beside a second kernel: atomics, where the machine adds vectors of floats (CUDA, with
+    clusters: compute capability 9.0). Elsewhere they take about as long, and sum in another order each time.
     """
     wide = target == "cuda" and machine.float_atomics and machine.cluster > 1
-    return wide and all(_adds(shape.program, r) for r in shape.stage.results)
+    if not wide or not all(_adds(shape.program, r) for r in shape.stage.results):
+        return Joining.KERNEL
+    return Joining.IN_PLACE if all(map(starts_in_memory, shape.stage.results)) else Joining.FRESH
 
 
 def _adds(program: Program, result: Result) -> bool:
     able = hardware_obstacle(result) is None and program_obstacle(program, result) is None
-    return able and result.types[0] == F32 and starts_in_memory(result)
+    return able and result.types[0] == F32
 
 
 def added(outputs: Iterable[str]) -> dict[str, Mem]:
