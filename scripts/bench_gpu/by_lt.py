@@ -12,6 +12,7 @@ from scripts.bench_gpu import lt_types as lt
 from scripts.bench_gpu.cases import Case
 from scripts.bench_gpu.clock import Call, Made, quick
 from scripts.bench_gpu.gpu import PLACE, Tensors, torch
+from scripts.bench_gpu.outcome import Algorithms
 
 _ASKED, _DRAWN, _LOOKED, _FINAL = 64, 160, 6000, 4
 """Algorithms asked of the heuristic, drawn, looked at to draw them, and timed again."""
@@ -67,8 +68,10 @@ class Tuned:
     def version(self) -> str:
         return str(self.library.version)
 
-    def prepare(self, case: Case, sets: Sequence[Tensors], seconds: float) -> Made | None:
-        """Raises RefusedError where no algorithm runs."""
+    def prepare(
+        self, case: Case, sets: Sequence[Tensors], seconds: float, known: Algorithms = ()
+    ) -> Made | None:
+        """known: to choose from, instead of a search. Raises RefusedError where no algorithm runs."""
         shape = shape_of(case)
         if shape is None:
             return None
@@ -77,7 +80,8 @@ class Tuned:
         problems = [_Problem(self, shape, double, kind) for kind in kinds]
         end = time.perf_counter() + seconds
         timed = list[tuple[float, _Problem, lt.Algorithm]]()
-        for problem, algorithm in self._candidates(problems):
+        told = ((problems[n], lt.Algorithm.from_buffer_copy(held)) for n, held in known)
+        for problem, algorithm in told if known else self._candidates(problems):
             if timed and time.perf_counter() > end:
                 break
             try:
@@ -91,7 +95,9 @@ class Tuned:
         last = [[p.call(t, a) for t in sets] for _, p, a in timed[:_FINAL]]
         warm = min(last, key=lambda calls: quick(calls[:1]))
         cold = min(last, key=quick)
-        return Made(warm, cold=cold, note=f"{len(timed)} algorithms")
+        note = "" if known else f"{len(timed)} algorithms"
+        tuned = tuple((problems.index(p), bytes(a)) for _, p, a in timed[:_FINAL])
+        return Made(warm, cold=cold, note=note, tuned=tuned)
 
     def _candidates(self, problems: Sequence["_Problem"]) -> Iterator[tuple["_Problem", lt.Algorithm]]:
         """Those of the heuristic first."""

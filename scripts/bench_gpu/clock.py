@@ -7,6 +7,7 @@ from math import ceil
 from typing import Any
 
 from scripts.bench_gpu.gpu import torch
+from scripts.bench_gpu.outcome import Algorithms
 
 Call = Callable[[], Any]
 _FIRST, _MOST = 4, 4096
@@ -26,6 +27,7 @@ class Made:
     """A contestant's calls, one for each set of arrays. finish: puts the first one's results into the arrays.
 
     graph: they can be captured. cold: others for rotated arrays, where a library chooses. note: for the page.
+    tuned: what a library chose from, fastest first, for another process that need not search again.
     """
 
     calls: Sequence[Call]
@@ -33,6 +35,7 @@ class Made:
     graph: bool = True
     cold: Sequence[Call] | None = None
     note: str = ""
+    tuned: Algorithms = ()
 
 
 class Kept:

@@ -106,7 +106,8 @@ def run(
                 break
             # a process that was lost has chosen nothing
             chosen = next((o.chosen for o in result.outcomes if o.warm), None)
-            mine = replace(order, swapped=swapped, chosen=chosen)
+            tuned = next((o.tuned for o in result.outcomes if o.tuned), ())
+            mine = replace(order, swapped=swapped, chosen=chosen, tuned=tuned)
             state, outcome = process.ask(one.case.limit + limits.extra, one.case, one.kernels, mine)
             result.outcomes.append(outcome)
             tell(place, results)

@@ -11,6 +11,8 @@ OURS, DEFAULT, AGAIN, PLAIN = "ours", "default", "again", "plain"
 PEERS = ("torch", "other", "cupy", "cublaslt", "cub", "cutensor", "compiled")
 Pairs = list[tuple[float, float]]
 """Seconds of a call of ours and of the peer's, turn by turn."""
+Algorithms = tuple[tuple[int, bytes], ...]
+"""Which of a library's ways to compute, and the algorithm as it writes it down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +29,14 @@ class Settings:
 @dataclass(frozen=True, slots=True)
 class Order:
     """swapped: the peer has the first turn of a pair. chosen: the schedule to use, None: the fastest.
-    patient: torch may compile products and convolutions."""
+    tuned: a library's algorithms, where another process has found them. patient: torch may compile products
+    and convolutions."""
 
     peers: tuple[str, ...]
     settings: Settings
     swapped: bool
     chosen: str | None = None
+    tuned: Algorithms = ()
     patient: bool = False
 
 
@@ -41,7 +45,8 @@ class Outcome:
     """verdicts: contestant to `right`, `absent` or what went wrong. missing: peers that are not installed.
     chosen: the shipped schedule that is ours, empty: the derived one. candidates: seconds of a warm and of a
     cold call of each schedule that could be ours, roughly. sets: of arrays that cold calls go round. clock:
-    of the GPU while it ran. took: seconds of the arrays and of each contestant, all told."""
+    of the GPU while it ran. took: seconds of the arrays and of each contestant, all told. tuned: the fastest
+    algorithms of a library that has many."""
 
     verdicts: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
@@ -53,6 +58,7 @@ class Outcome:
     sets: int = 0
     clock: str = ""
     took: dict[str, float] = field(default_factory=dict)
+    tuned: Algorithms = ()
 
 
 @dataclass

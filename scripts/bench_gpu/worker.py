@@ -99,6 +99,7 @@ class Contest:
             if made is not None:
                 if made.note:
                     self.out.notes[name] = made.note
+                self.out.tuned = made.tuned or self.out.tuned
                 self._pair(name, made, first)
             self._took(name)
         if self.case.like:
@@ -147,7 +148,7 @@ class Contest:
             "torch": lambda: by_torch.prepare(case, sets),
             "other": lambda: by_torch.other(case, sets),
             "cupy": lambda: by_cupy.prepare(case, sets),
-            "cublaslt": lambda: worker.lt.prepare(case, sets, self.settings.tuning) if worker.lt else None,
+            "cublaslt": self._tuned,
             "cub": lambda: worker.cub.prepare(case, sets),
             "cutensor": lambda: by_cupy.cutensor(case, sets),
             "compiled": lambda: by_compile.prepare(case, sets, self.order.patient),
@@ -156,6 +157,10 @@ class Contest:
         if self.out.chosen and DEFAULT in self.kernels and DEFAULT in self.order.peers:
             chosen[DEFAULT] = lambda: self._bound(DEFAULT)
         return chosen
+
+    def _tuned(self) -> Made | None:
+        library = self.worker.lt
+        return library and library.prepare(self.case, self.sets, self.settings.tuning, self.order.tuned)
 
     def _judged(self, name: str, make: Callable[[], Made | None]) -> Made | None:
         """One call from outputs as before the first one, then what it wrote against what is right."""
