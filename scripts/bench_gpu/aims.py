@@ -22,15 +22,15 @@ class Aim:
 
 
 LARGE = (
-    "the compiler's code issues in 87 % of the cycles, cuBLAS' own in 90 % and more: waits for register ports, "
-    "which the order of multiply-adds decides (artifacts/h200/ports.md)"
+    "the compiler's code issues in 87 % of the cycles, cuBLAS' own in 90 % and more: waits for register "
+    "ports, which the order of multiply-adds decides (artifacts/h200/ports.md)"
 )
 ONE_WAVE = "128 blocks are one wave of 132 multiprocessors; " + LARGE
 ROW = "cold, 8 MB of B take 1.7 us at the memory's speed, and a launch about as long"
 ROWS = "cold, 8 MB of B come from memory first"
 DOUBLE = (
-    "multiply-adds of registers alone reach 86 to 90 % with tiles of 8x8 (artifacts/h200/ports.md), and larger "
-    "ones do not fit registers. The library uses tensor cores"
+    "multiply-adds of registers alone reach 86 to 90 % with tiles of 8x8 (artifacts/h200/ports.md), and "
+    "larger ones do not fit registers. The library uses tensor cores"
 )
 WIDE = "both operands lie along K; copied as they lie and read along K it takes 447 us; else " + LARGE
 SMALL = "likely latency: a multiprocessor has four warps, each a chain of 72 steps"
