@@ -1,7 +1,8 @@
 """What an NVIDIA multiprocessor's ports give: reads of shared memory by lane, multiply-adds by their order.
 
-scripts/ports          writes artifacts/h200/ports.md
-scripts/ports -        prints it
+scripts/ports                prints both tables
+scripts/ports reads          that of shared memory
+scripts/ports multiplies     that of multiply-adds: artifacts/h200/ports.md
 
 Both decide how the threads of a product are laid out: which lanes share an operand, and how large a thread's
 tile has to be until registers, not shared memory, hold it back.
@@ -10,10 +11,8 @@ tile has to be until registers, not shared memory, hold it back.
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-OUT = Path("artifacts/h200/ports.md")
 PATTERNS: dict[str, Callable[[int], int]] = {
     "one vector for all": lambda lane: 0,
     "a vector each": lambda lane: lane,
@@ -38,9 +37,9 @@ extern "C" __global__ void read_all(const int *offset, long long *cycles, int ro
         #pragma unroll
         for (int u = 0; u < 16; ++u) {
             float x, y, z, w;
-            asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+            asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                          : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "r"(from + u * 512));
-            // what is not used is not read
+            // what is not used is not read, and without `volatile` it is read once
             seen ^= __float_as_int(x) ^ __float_as_int(y);
             seen ^= __float_as_int(z) ^ __float_as_int(w);
         }
@@ -68,17 +67,16 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.write(f"scripts/ports needs cupy and an NVIDIA GPU: {error}\n")
         return 1
     device = cupy.cuda.runtime.getDeviceProperties(0)
-    text = "\n".join(
-        (
-            f"# Ports of a multiprocessor\n\nWritten by `scripts/ports` on an {device['name'].decode()}.\n",
-            _reads(cupy),
-            _multiplies(cupy, device["multiProcessorCount"], device["clockRate"] * 1e3),
-        )
-    )
-    if "-" in argv:
-        sys.stdout.write(text + "\n")
-    else:
-        OUT.write_text(text + "\n", encoding="utf-8")
+    name, units, clock = device["name"].decode(), device["multiProcessorCount"], device["clockRate"] * 1e3
+    sections = {"reads": lambda: _reads(cupy), "multiplies": lambda: _multiplies(cupy, units, clock)}
+    wrong = [word for word in argv if word not in sections]
+    if wrong:
+        sys.stderr.write(f"scripts/ports: there is no `{wrong[0]}`; there are: {', '.join(sections)}\n")
+        return 2
+    said = [sections[word]() for word in argv or sections]
+    command = " ".join(["scripts/ports", *argv])
+    text = "\n".join((f"# Ports of a multiprocessor\n\nWritten by `{command}` on an {name}.\n", *said))
+    sys.stdout.write(text + "\n")
     return 0
 
 

@@ -35,6 +35,7 @@ DOUBLE = (
 WIDE = "both operands lie along K; copied as they lie and read along K it takes 447 us; else " + LARGE
 SMALL = "likely latency: a multiprocessor has four warps, each a chain of 72 steps"
 IMAGES = "likely latency: 5x5 results an image leave 12 warps a multiprocessor, of 168 registers a thread"
+LOOKUP = "a call takes about as long as launching it; cold, its rows come from memory, each on its own"
 READ = "both sides read at the memory's speed, and differ by a hundredth from run to run"
 SCAN = "likely the wait of each block for the sums of those before it; CUB's scan reaches the same"
 AIMS: tuple[tuple[str, Aim], ...] = (
@@ -42,7 +43,8 @@ AIMS: tuple[tuple[str, Aim], ...] = (
     ("matmul 1024x*", Aim(1.1, why=ONE_WAVE)), ("matmul fp64 *", Aim(peak=0.9, why=DOUBLE)),
     ("matmul bias relu 1024x*", Aim(1.1, why=ONE_WAVE)), ("matmul bias relu *", Aim(1.1)),
     ("matmul *", Aim(1.0, why=LARGE)), ("gemm *", Aim(1.0)), ("tmm 128,4096,*", Aim(1.0, why=WIDE)),
-    ("tmm *", Aim(1.0)), ("C3 *", Aim(1.0)), ("tbmm *", Aim(1.8, why=SMALL)), ("1LUT *", Aim(1.5)),
+    ("tmm *", Aim(1.0)), ("C3 *", Aim(1.0)), ("tbmm *", Aim(1.8, why=SMALL)),
+    ("1LUT *", Aim(1.5, why=LOOKUP)),
     ("gconv 32,32,32,32,*", Aim(4.0, why=IMAGES)), ("gconv *", Aim(4.0)),
     ("conv *", Aim(1.5)), ("ccsdt *", Aim(1.3)),
     ("scan *", Aim(1.0, copy=0.9, why=SCAN)), ("histogram *", Aim(3.0, copy=0.9)), ("prl *", Aim(1.0)),
