@@ -75,13 +75,23 @@ def test_neighbours_are_schedules(name: str, machine: str, target: str, workload
     assert all(code == "legal" or code.startswith("K") for code in codes), codes
 
 
+THREADS = parse_schedule(
+    Source(
+        "threads",
+        "1: (de-)comp( 64, 64, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
+        "2: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )\n",
+    )
+)
+
+
 @pytest.mark.parametrize("move", MOVES, ids=lambda m: m.__name__)
 def test_every_move_is_legal_somewhere(move: Move) -> None:
     program, rng = read_program(MATMUL, defines={"M": 1024, "N": 1024, "K": 1024}), Random(2)
     rows = parse_schedule(Source("rows", "1: (de-)comp( 16, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.x, ^, ^ )\n"))
     h200, cpu = load_machine("h200"), load_machine("generic-cpu")
+    default = default_schedule(program, h200, "cuda")
     legal = 0
-    for schedule, on, target in ((default_schedule(program, h200, "cuda"), h200, "cuda"), (rows, cpu, "c")):
+    for schedule, on, target in ((default, h200, "cuda"), (THREADS, h200, "cuda"), (rows, cpu, "c")):
         (section,) = schedule.sections
         subject = subject_of(program, program.stages[0], on, target)
         for _ in range(200):

@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from mdh.schedule.model import Caret, Core, For, Step, Unit
-from mdh.tune.around.subject import Steps, Subject, next_loop, put, tile_after, tile_before
+from mdh.tune.around.subject import Steps, Subject, alone, next_loop, put, tile_after, tile_before
 
 _AXES = "xyz"
 
@@ -72,3 +72,28 @@ def shared_out(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
             cores=(*step.cores[:dim], Core(Unit(layer, axes[0])), *step.cores[dim + 1 :]),
         ),
     )  # fmt: skip
+
+
+def interleaved(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+    """Threads of one dimension lie on every second lane and, in a step of its own, on the groups of lanes
+    that those of another fill: shared memory answers what both read in half as many accesses."""
+    threads = [d for step in steps for d in _threads(step)]
+    at = next((at for at, step in enumerate(steps) if len(_threads(step)) == 2), None)
+    if "WRP" not in subject.layers or len(threads) != 2 or at is None:
+        return None
+    step = steps[at]
+    first, second = rng.sample(_threads(step), 2)
+    own = 2 * tile_after(steps, at, first)
+    if own >= tile_before(steps, at, first, subject):
+        return None
+    cores = list(step.cores)
+    cores[first] = replace(cores[first], value=Unit("THR", "x"))
+    cores[second] = replace(cores[second], value=Unit("THR", "y"))
+    groups, lanes = alone(subject, first, own, Unit("THR", "z")), replace(step, cores=tuple(cores))
+    return (*steps[:at], groups, lanes, *steps[at + 1 :])
+
+
+def _threads(step: Step) -> list[int]:
+    """Dimensions that threads share in a step."""
+    units = ((d, core.value) for d, core in enumerate(step.cores))
+    return [d for d, unit in units if isinstance(unit, Unit) and unit.layer == "THR"]

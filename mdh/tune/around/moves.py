@@ -6,7 +6,7 @@ from random import Random
 
 from mdh.schedule.model import Schedule, Section
 from mdh.tune.around.attributes import attributed
-from mdh.tune.around.cores import exchanged, handed_over, shared_out
+from mdh.tune.around.cores import exchanged, handed_over, interleaved, shared_out
 from mdh.tune.around.places import placed, turned
 from mdh.tune.around.steps import dropped, split, swapped
 from mdh.tune.around.subject import Move, Steps, Subject
@@ -14,7 +14,7 @@ from mdh.tune.around.tiles import resized, scaled
 
 MOVES: Mapping[Move, int] = {
     resized: 8, scaled: 3, placed: 3, turned: 1, attributed: 5, exchanged: 1, handed_over: 1, shared_out: 2,
-    split: 2, dropped: 1, swapped: 1,
+    interleaved: 1, split: 2, dropped: 1, swapped: 1,
 }  # fmt: skip
 """How often each is chosen. Sizes are most of what a schedule says."""
 _COUNTS = (1, 1, 1, 2, 2, 3)

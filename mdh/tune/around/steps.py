@@ -2,8 +2,8 @@
 
 from random import Random
 
-from mdh.schedule.model import Caret, Core, For, Mem, Step, Tile
-from mdh.tune.around.subject import Steps, Subject, tile_after, tile_before
+from mdh.schedule.model import For
+from mdh.tune.around.subject import Steps, Subject, alone, tile_after, tile_before
 
 _SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
 
@@ -16,12 +16,7 @@ def split(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     sizes = [size for size in sizes if after <= size < before]
     if not sizes:
         return None
-    tiles = [Tile(Caret()) for _ in subject.extents]
-    cores = [Core(Caret()) for _ in subject.extents]
-    tiles[dim], cores[dim] = Tile(rng.choice(sizes)), Core(For(1))
-    inputs = tuple(Mem(Caret()) for _ in range(subject.inputs))
-    outputs = tuple(Mem(Caret()) for _ in range(subject.outputs))
-    return (*steps[:at], Step(None, tuple(tiles), inputs, outputs, tuple(cores)), *steps[at:])
+    return (*steps[:at], alone(subject, dim, rng.choice(sizes), For(1)), *steps[at:])
 
 
 def dropped(steps: Steps, subject: Subject, rng: Random) -> Steps | None:

@@ -6,7 +6,7 @@ from random import Random
 
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
-from mdh.schedule.model import Core, For, Mem, Step
+from mdh.schedule.model import Caret, Core, For, Mem, Step, Tile, Unit
 from mdh.tune.space.domains import core_layers
 
 Steps = tuple[Step, ...]
@@ -64,6 +64,16 @@ def with_entry(steps: Steps, at: int, n: int, entry: Mem) -> Steps:
     step = steps[at]
     entries, inputs = (*entries_of(step)[:n], entry, *entries_of(step)[n + 1 :]), len(step.inputs)
     return put(steps, at, replace(step, inputs=entries[:inputs], outputs=entries[inputs:]))
+
+
+def alone(subject: Subject, dim: int, tile: int, who: Unit | For) -> Step:
+    """A step that splits one dimension, and keeps all else."""
+    tiles = [Tile(Caret()) for _ in subject.extents]
+    cores = [Core(Caret()) for _ in subject.extents]
+    tiles[dim], cores[dim] = Tile(tile), Core(who)
+    inputs = tuple(Mem(Caret()) for _ in range(subject.inputs))
+    outputs = tuple(Mem(Caret()) for _ in range(subject.outputs))
+    return Step(None, tuple(tiles), inputs, outputs, tuple(cores))
 
 
 def next_loop(step: Step) -> Core:
