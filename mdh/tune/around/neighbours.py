@@ -4,14 +4,12 @@ A point is the text of a schedule. So the loop, which asks for points and is tol
 it does those over the holes of one schedule.
 """
 
-import traceback
 from bisect import insort
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
-from mdh.diagnostics import Failed, fail
+from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.schedule.model import Schedule, Section
 from mdh.schedule.parser import parse_schedule
@@ -19,6 +17,7 @@ from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tune.around.moves import neighbour
 from mdh.tune.around.subject import Subject
+from mdh.tune.bugs import BUGS, bug
 from mdh.tune.search.make import AROUND
 from mdh.tune.space.identity import identity
 from mdh.tune.space.model import Point
@@ -99,10 +98,8 @@ class Neighbours:
             self._programs[hash(text)] = identity(plan)
         except Failed as failed:
             return failed
-        except (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(last.filename).name}:{last.lineno}"
-            return fail("B101", f"internal error: {type(error).__name__} at {where}: {error}")
+        except BUGS as error:
+            return bug(error)
         return plan
 
     def _drawn(self, rng: Random) -> str | None:

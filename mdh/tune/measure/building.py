@@ -1,7 +1,6 @@
 """Candidates to machine code, in a process whose compilers may hang, crash or eat all memory."""
 
 import json
-import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
@@ -11,13 +10,14 @@ from mdh.device.api import Device, Keeps
 from mdh.device.cache import Cache
 from mdh.device.cubins import cached_cubin, cubin_key
 from mdh.device.programs import keep_program, kept_program, program_key
-from mdh.diagnostics import Diagnostic, fail
+from mdh.diagnostics import Diagnostic
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
+from mdh.tune.bugs import BUGS, bug
 from mdh.tune.measure.appetite import limited_memory
 from mdh.tune.measure.failures import no_room
 from mdh.tune.measure.faults import Faults
@@ -105,11 +105,8 @@ class Builder:
                 self.program, given, self.machine, self.target, deterministic=self.job.deterministic
             )
             return pipeline.emit(pipeline.lower(checked.plan), self.program)
-        except (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-            # one candidate that meets a bug of mdh must not cost a process
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(last.filename).name}:{last.lineno}"
-            raise fail("B101", f"internal error: {type(error).__name__} at {where}: {error}") from error
+        except BUGS as error:
+            raise bug(error) from error
 
 
 def _resources(cubin: Cubin, text: KernelText) -> list[list[Any]]:
