@@ -34,12 +34,12 @@ def across_grid(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer
         index = (part_index(nest, f, scope), *_where(nest, fold.outputs[0].index, scope))
         return _written(nest, fold, bufs, index, state, scope, outer)
     if "atomic" in nest.plan.combines[f] and grid_reduction_levels(nest, f):
-        o = fold.outputs[0]
         assert fold.op is not None
         return [
             Atomic(
                 fold.op.name, o.buffer, _where(nest, o.index, scope), cast(state[0], _type(nest, o.buffer))
             )
+            for o in fold.outputs
         ]
     return _carry(nest, f, state, scope, outer) if outer else finish_total(nest, f, state, scope)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Expr, Load, Var
+from mdh.ir.expr import Expr, Load, Var, walk
 from mdh.ir.kernel import Buf, Kernel, Space, Workspace
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage, component
@@ -123,7 +123,7 @@ def combine_stage(
     """The second kernel of a reduction split over blocks: itself an MDH over (cc dims, part)."""
     stage = whole.stage
     part = context.names.dim("part", stage)
-    dims = (*(d for d in stage.dims if d.kind is DimKind.CC), Dim(part, count, DimKind.PW))
+    dims = (*_along(stage, fold.outputs[0]), Dim(part, count, DimKind.PW))
     index: tuple[Expr, ...] = (Var(part, I32), *fold.outputs[0].index)
     values = tuple(Load(b.name, index, t) for b, t in zip(parts, fold.types, strict=True))
     total = replace(fold, values=values, factor=None)
@@ -138,13 +138,19 @@ def combine_stage(
 
 
 def start_stage(context: Context, name: str, stage: Stage, fold: Fold) -> Built:
-    """Starting values in the output before blocks add to it atomically; nothing where memory holds them."""
-    o = fold.outputs[0]
+    """Starting values in the outputs before blocks add to them atomically, but where memory holds them."""
     start = fold.starts[0] if fold.starts[0] is not None else identity(fold)[0]
-    if isinstance(start, Load) and start.buffer == o.buffer and start.index == o.index:
-        return Built([], [])
-    dims = tuple(d for d in stage.dims if d.kind is DimKind.CC)
-    return map_stage(context, name, stage, dims, o.buffer, o.index, start)
+    built = Built([], [])
+    for o in fold.outputs:
+        if not (isinstance(start, Load) and start.buffer == o.buffer and start.index == o.index):
+            built.add(map_stage(context, name, stage, _along(stage, o), o.buffer, o.index, start))
+    return built
+
+
+def _along(stage: Stage, output: Output) -> tuple[Dim, ...]:
+    """The dims of the result, those along which the output lies last: small stages' threads go over them."""
+    last = {v.name for v in walk(output.index[-1]) if isinstance(v, Var)} if output.index else set()
+    return tuple(sorted((d for d in stage.dims if d.kind is DimKind.CC), key=lambda d: d.name in last))
 
 
 def map_stage(

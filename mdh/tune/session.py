@@ -187,7 +187,9 @@ def _checked(order: Order, ground: Ground, schedule: Schedule) -> Plan:
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
     # of a program of a single element a schedule has no section
-    default = None if schedule.sections else default_schedule(program, machine, target)
+    default = (
+        None if schedule.sections else default_schedule(program, machine, target, deterministic=deterministic)
+    )
     return check(program, schedule, machine, target, deterministic=deterministic, default=default)
 
 

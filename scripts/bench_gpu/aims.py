@@ -29,7 +29,7 @@ ONE_WAVE = "128 blocks are one wave of 132 multiprocessors; " + LARGE
 ROW = "cold, 8 MB of B take 1.7 us at the memory's speed, and a launch about as long"
 ROWS = "cold, 8 MB of B come from memory first"
 DOUBLE = (
-    "multiply-adds of registers alone reach 86 to 90 % with tiles of 8x8 (artifacts/h200/ports.md), and "
+    "multiply-adds of registers alone reach 83 to 90 % with tiles of 8x8 (artifacts/h200/ports.md), and "
     "larger ones do not fit registers. The library uses tensor cores"
 )
 WIDE = "both operands lie along K; copied as they lie and read along K it takes 447 us; else " + LARGE

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from ctypes import byref, c_double, c_float, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from itertools import product
@@ -78,26 +78,34 @@ class Tuned:
         double = sets[0][shape.out].dtype == torch.float64
         kinds = [lt.COMPUTE_F64] if double else [lt.COMPUTE_F32_PEDANTIC, lt.COMPUTE_F32]
         problems = [_Problem(self, shape, double, kind) for kind in kinds]
+        told = ((problems[n], lt.Algorithm.from_buffer_copy(held)) for n, held in known)
+        timed = self._timed(told, sets[0], seconds)
+        found = timed or self._timed(self._candidates(problems), sets[0], seconds)
+        if not found:
+            raise lt.RefusedError("no algorithm runs")
+        found.sort(key=lambda t: t[0])
+        last = [[p.call(t, a) for t in sets] for _, p, a in found[:_FINAL]]
+        warm = min(last, key=lambda calls: quick(calls[:1]))
+        cold = min(last, key=quick)
+        note = "" if timed else f"{len(found)} algorithms"
+        tuned = tuple((problems.index(p), bytes(a)) for _, p, a in found[:_FINAL])
+        return Made(warm, cold=cold, note=note, tuned=tuned)
+
+    def _timed(
+        self, offered: Iterable[tuple["_Problem", lt.Algorithm]], tensors: Tensors, seconds: float
+    ) -> list[tuple[float, "_Problem", lt.Algorithm]]:
+        """Those that run, with their seconds, until so many have passed."""
         end = time.perf_counter() + seconds
         timed = list[tuple[float, _Problem, lt.Algorithm]]()
-        told = ((problems[n], lt.Algorithm.from_buffer_copy(held)) for n, held in known)
-        for problem, algorithm in told if known else self._candidates(problems):
+        for problem, algorithm in offered:
             if timed and time.perf_counter() > end:
                 break
             try:
-                took = quick([problem.call(sets[0], algorithm)])
+                took = quick([problem.call(tensors, algorithm)])
             except (lt.RefusedError, RuntimeError):
                 continue
             timed.append((took, problem, algorithm))
-        if not timed:
-            raise lt.RefusedError("no algorithm runs")
-        timed.sort(key=lambda t: t[0])
-        last = [[p.call(t, a) for t in sets] for _, p, a in timed[:_FINAL]]
-        warm = min(last, key=lambda calls: quick(calls[:1]))
-        cold = min(last, key=quick)
-        note = "" if known else f"{len(timed)} algorithms"
-        tuned = tuple((problems.index(p), bytes(a)) for _, p, a in timed[:_FINAL])
-        return Made(warm, cold=cold, note=note, tuned=tuned)
+        return timed
 
     def _candidates(self, problems: Sequence["_Problem"]) -> Iterator[tuple["_Problem", lt.Algorithm]]:
         """Those of the heuristic first."""

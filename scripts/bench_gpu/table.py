@@ -34,7 +34,8 @@ and of the one that mdh derives when none is given, marked *(default)*; *default
 speed in parts of ours.
 
 cuDNN's algorithms are the fastest of several searches, cuBLASLt's of all that its heuristic names and of many
-drawn at random. *torch, other form*: convolutions channel by channel, stencils as convolutions,
+drawn at random; the second process chooses among the four that were fastest in the first.
+*torch, other form*: convolutions channel by channel, stencils as convolutions,
 products apart from what follows them, contractions without the copy into the order that the program asks for.
 torch.compile (max-autotune) takes part where it writes kernels of its own, with `--compile` everywhere.
 Programs that add to what their output holds are compared with library calls that only write it. Single

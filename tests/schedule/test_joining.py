@@ -1,8 +1,12 @@
 """Default schedules let blocks add to the output where the machine does that fast, and nowhere else."""
 
+import re
+
+import numpy as np
 import pytest
 
 from mdh.check.run import check
+from mdh.device.api import open_device
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
@@ -10,12 +14,14 @@ from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.default.joining import Joining, joining_of
 from mdh.schedule.default.shape import Shape
+from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from tests.corpus import WORKLOADS
 
 ADDING = "@combine(atomic)"
+H200 = load_machine("h200")
 SHARED = {
     "matmul": {"M": 16, "N": 1000, "K": 2048},
     "conv2d_56": {},
@@ -29,6 +35,13 @@ ADDED = {
 }
 
 
+KERNELS = {
+    Joining.KERNEL: ("_kernel", "_combine"),
+    Joining.FRESH: ("_start", "_kernel"),
+    Joining.IN_PLACE: ("_kernel",),
+}
+
+
 def program(name: str) -> Program:
     return read_program(WORKLOADS[name].source, defines=SHARED[name])
 
@@ -37,9 +50,9 @@ def text(of: Program, machine: str = "h200", target: str = "cuda", *, determinis
     model = load_machine(machine)
     schedule = default_schedule(of, model, target, deterministic=deterministic)
     plan = check(of, schedule, model, target, deterministic=deterministic)
-    kernels = len(emit(lower(plan), of).kernels)
-    alone = ADDING in plan.text and joining_of(Shape(of, of.stages[0]), model, target) is Joining.IN_PLACE
-    assert kernels == (1 if alone else 2), "nothing before it, nothing after it"
+    kernels = emit(lower(plan), of).kernels
+    joining = joining_of(Shape(of, of.stages[0]), model, target) if ADDING in plan.text else Joining.KERNEL
+    assert tuple(k.name.removeprefix(of.name) for k in kernels) == KERNELS[joining]
     return print_schedule(schedule)
 
 
@@ -71,3 +84,41 @@ def test_reductions_do_likewise(source: str) -> None:
     assert ADDING not in text(of, deterministic=True)
     doubles = read_program(Source("f.c", source.replace("float", "double")))
     assert ADDING not in text(doubles), "one at a time, too"
+
+
+TWICE = """void f(const T A[M][K], const T B[K][N], T C[M][N], T D[N][M]) {
+  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {
+    T s = 3;
+    for (int k = 0; k < K; k++) s += A[i][k] * B[k][j];
+    C[i][j] = s; D[j][i] = s; } }"""
+
+
+def twice(element: str, **sizes: int) -> Program:
+    """A product that is stored as it is and transposed."""
+    return read_program(Source("f.c", TWICE), defines={"T": element, **sizes})
+
+
+def test_each_output_of_a_sum_is_started_and_added_to() -> None:
+    of = twice("float", M=100, N=60, K=3000)
+    schedule = default_schedule(of, H200, "cuda")
+    made = emit(lower(check(of, schedule, H200, "cuda")), of)
+    assert print_schedule(schedule).count(ADDING) == 2
+    assert [k.name for k in made.kernels] == ["f_start", "f_start_2", "f_kernel"]
+    first, second, main = made.source.split('extern "C"')[1:]
+    assert re.search(r"    C\[.*\] = 3.0f;", first)
+    assert re.search(r"    D\[.*\+ thr_i\] = 3.0f;", second), "neighbours write neighbours"
+    assert "atomicAdd(&C[" in main and "atomicAdd(&D[" in main
+
+
+def test_each_output_of_a_sum_is_right() -> None:
+    """By the same lowering, on integers: blocks race for the elements of both."""
+    of = twice("int", M=10, N=6, K=60)
+    shapes = {"A": (10, 60), "B": (60, 6), "C": (10, 6), "D": (6, 10)}
+    text = "1: (de-)comp( ^, ^, 20 ) ( ^, ^ ; ^@combine(atomic), ^@combine(atomic) ) ( ^, ^, BLK.x )\n"
+    plan = check(of, parse_schedule(Source("s.mdh", text)), load_machine("oclgrind"), "opencl")
+    rng = np.random.default_rng(3)
+    arrays = {name: rng.integers(-9, 9, shape).astype(np.int32) for name, shape in shapes.items()}
+    open_device("oclgrind").build(emit(lower(plan), of)).call(arrays, {}).launch()
+    want = 3 + arrays["A"] @ arrays["B"]
+    assert (arrays["C"] == want).all()
+    assert (arrays["D"] == want.T).all()

@@ -6,8 +6,9 @@ while another one waits for its copies; large ones read less. Where the results 
 machine, blocks share the sum; a second kernel adds their parts, or they themselves do.
 
 The ladder and the costs of the estimate are a fit to measured fp32 products of random sizes on an H200
-(`scripts/fit-default`, artifacts/h200/default_fit*.jsonl.gz): of 239, what it chooses takes 1.041 times the
-best of some 27 measured, as a geometric mean.
+(`scripts/fit-default`, artifacts/h200/default_fit*.jsonl.gz): of what was measured of 239 products, some 25
+schedules of each, what it chooses takes 1.041 times the best, as a geometric mean. Most were measured before
+lanes were interleaved, and for 72 it would choose what was not measured.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -98,7 +99,7 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -
     outline = Outline(shape)
     ordered = found.rows[0] in axes and found.columns[0] in axes and blocks >= 4 * machine.units
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered and plan.parts == 1 else ()
-    entries = added(shape.outputs) if plan.joining is not Joining.KERNEL else None
+    entries = added(shape.outputs) if plan.parts > 1 and plan.joining is not Joining.KERNEL else None
     outline.step(first, dict(axes), entries=entries, attrs=order)
     copies = _copies(shape, found, {**plan.block, **plan.slices}, machine)
     outline.step(plan.slices, entries=held(shape) | copies, attrs=_slots(shape, plan, copies))
@@ -252,9 +253,10 @@ def _interleaved(plan: Plan, main: tuple[int, int], outline: Outline) -> tuple[s
     """Axes of the threads of rows and of columns.
 
     Shared memory answers half a warp that reads vectors at once where lanes that differ in their lowest bit,
-    or else those that differ in the next one, read the same (`scripts/ports`). So one operand depends on the
-    lowest bit of a lane and not on the next, and the other one the other way round: the side with fewer
-    threads goes over every second lane, and where it has more than two, over the warp's halves, too.
+    or else those that differ in the next one, read the same (an H200's: `scripts/ports reads`). So one
+    operand depends on the lowest bit of a lane and not on the next, and the other one the other way round:
+    the side with fewer threads goes over every second lane, and where it has more than two, over the warp's
+    halves, too.
     """
     counts = [outline.tiles[d] // plan.thread[d] for d in main]
     few = counts.index(min(counts))

@@ -23,7 +23,8 @@ class Joining(Enum):
 
 def joining_of(shape: Shape, machine: Machine, target: str) -> Joining:
     """What there is beside a second kernel: atomics, where the machine adds vectors of floats (CUDA, with
-    clusters: compute capability 9.0). Elsewhere they take about as long, and sum in another order each time.
+    clusters: compute capability 9.0). Elsewhere a second kernel takes about as long, and sums in one order
+    always. FRESH is for contractions, whose estimate knows what the first kernel costs.
     """
     wide = target == "cuda" and machine.float_atomics and machine.cluster > 1
     if not wide or not all(_adds(shape.program, r) for r in shape.stage.results):
