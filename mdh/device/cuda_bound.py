@@ -50,4 +50,5 @@ def bound_launch(
             value = scalar_value(scalars[arg.name], arg.dtype)
             arguments.append(np.ctypeslib.as_ctypes_type(value.dtype)(value.item()))
     launch = entry.launch
-    return Launch(module, entry.name, launch.grid, launch.block, entry.dynamic_shared, arguments)
+    shape = (*launch.grid, *launch.block, entry.dynamic_shared)
+    return Launch(module, entry.name, shape, arguments, early=launch.early)

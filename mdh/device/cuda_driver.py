@@ -11,6 +11,10 @@ from weakref import finalize
 
 _MAX_DYNAMIC_SHARED = 8
 """CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
+_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+"""CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION."""
+_CAPTURES_EARLY = 12030
+"""The CUDA version whose graphs hold such launches first."""
 OUT_OF_MEMORY = 2
 
 
@@ -37,9 +41,15 @@ def must(status: int) -> None:
 
 def driver_version() -> str:
     """`13.0`: the newest CUDA that the driver serves."""
+    number = _version()
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+@cache
+def _version() -> int:
     number = ctypes.c_int()
     must(driver().cuDriverGetVersion(ctypes.byref(number)))
-    return f"{number.value // 1000}.{number.value % 1000 // 10}"
+    return number.value
 
 
 def fill(pointer: int, byte: int, size: int, stream: int) -> None:
@@ -66,24 +76,50 @@ class Module:
         return out
 
 
+class _Attribute(ctypes.Structure):
+    """CUlaunchAttribute; its value is a union of 64 bytes."""
+
+    _fields_ = [("id", ctypes.c_uint), ("pad", ctypes.c_char * 4), ("value", ctypes.c_int * 16)]
+
+
+class _Config(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint) for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(_Attribute)),
+        ("count", ctypes.c_uint),
+    ]
+
+
 class Launch:
     """A kernel with its arguments packed once; its module stays loaded as long as it may be launched."""
 
     def __init__(
-        self, module: Module, name: str, grid: Sequence[int], block: Sequence[int], shared: int,
-        arguments: Sequence[Any],
-    ) -> None:  # fmt: skip
+        self, module: Module, name: str, shape: Sequence[int], arguments: Sequence[Any], *, early: bool
+    ) -> None:
+        """shape: x, y, z of the grid and of a block, and bytes of dynamic shared memory.
+
+        early: before the kernel in front has ended, which this one awaits itself.
+        """
         self.name = name
-        self._function = module.function(name, shared)
+        self._function = module.function(name, shape[6])
         # without it the module would be unloaded once its builder is forgotten
         self._module = module
         self._kept = list(arguments)
         pointers = [ctypes.cast(ctypes.pointer(a), ctypes.c_void_p) for a in self._kept]
         self._parameters = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
-        self._shape = (*map(ctypes.c_uint, (*grid, *block, shared)),)
+        self._shape = shape
+        self._attributes = _Attribute(_PROGRAMMATIC_STREAM_SERIALIZATION, b"", (ctypes.c_int * 16)(1))
+        self._early = early and _version() >= _CAPTURES_EARLY
+        self._configs: dict[int, _Config] = {}
 
     def enqueue(self, stream: int) -> None:
-        status = driver().cuLaunchKernel(
-            self._function, *self._shape, ctypes.c_void_p(stream), self._parameters, None
-        )
-        must(status)
+        # one for each stream: several threads may launch at once
+        config = self._configs.get(stream) or self._configs.setdefault(stream, self._config(stream))
+        must(driver().cuLaunchKernelEx(ctypes.byref(config), self._function, self._parameters, None))
+
+    def _config(self, stream: int) -> _Config:
+        return _Config(*self._shape, stream, ctypes.pointer(self._attributes), int(self._early))

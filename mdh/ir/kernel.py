@@ -229,6 +229,9 @@ class Launch:
     cluster: tuple[int, int, int] = (1, 1, 1)
     min_blocks: int = 0
     """@occupancy: blocks a multiprocessor that the compiler must leave room for; 0 = not stated."""
+    early: bool = False
+    """The kernel may be launched before the one in front of it has ended, and awaits that itself before it
+    touches memory (CUDA: programmatic dependent launch)."""
 
 
 @dataclass(frozen=True, slots=True)

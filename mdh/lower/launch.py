@@ -30,7 +30,9 @@ def launch_of(nest: Nest) -> Launch:
         grid = (grid[0] * grid[1] * grid[2], 1, 1)
     elif plan.grid.order != "rows":
         grid = (grid[0] * grid[1], 1, grid[2])
-    return Launch(grid, _block(nest), cluster, plan.grid.occupancy)
+    # launches before the end of what is in front came with clusters (compute capability 9.0)
+    early = nest.target == "cuda" and nest.machine.cluster > 1
+    return Launch(grid, _block(nest), cluster, plan.grid.occupancy, early)
 
 
 def _block(nest: Nest) -> tuple[int, int, int]:

@@ -13,6 +13,10 @@ from mdh.target.names import fresh
 from mdh.target.shared import STATIC_LIMIT, Slot, shared_layout
 from mdh.target.signature import assemble, scope_of
 
+AWAIT = 'asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended'
+"""At the head of a kernel that may begin early. A kernel lets the next one begin as its blocks end, not
+before: blocks that came while others still run would not be spread evenly over the machine."""
+
 
 def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str, tuple[int, int]]:
     """The kernel's text and its (static, dynamic) bytes of shared memory."""
@@ -21,6 +25,8 @@ def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[s
     total = slots[-1].end if slots else 0
     is_static = total <= STATIC_LIMIT
     first = [_static(s, scope) for s in slots] if is_static else _dynamic(slots, scope)
+    if kernel.launch.early:
+        first.append(AWAIT)
     params = [_parameter(b, scope) for b in kernel.buffers]
     params += [_scalar(name, dtype, scope) for name, dtype in kernel.scalars]
     head = f'extern "C" __global__ void {_bounds(kernel)}'

@@ -59,11 +59,31 @@ static double timed_launch(void)
 }
 """
 
+EARLY = r"""
+/* A launch before the kernel in front has ended, which the kernel awaits itself; in graphs from 12.3 on. */
+static cudaLaunchConfig_t early(dim3 grid, dim3 block, size_t shared, void *stream)
+{
+    static cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared;
+    config.stream = (cudaStream_t)stream;
+    config.attrs = &attribute;
+    config.numAttrs = CUDART_VERSION >= 12030;
+    return config;
+}
+"""
+
 
 def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     """`NAME_launch.cu`: includes the kernels and launches them in order on the caller's stream."""
-    fails = any(k.dynamic_shared for k in text.kernels) or text.workspaces
+    early = EARLY if any(k.launch.early for k in text.kernels) else ""
+    fails = any(k.dynamic_shared or k.launch.early for k in text.kernels) or text.workspaces
     begin = ["    cudaError_t error;"] if fails else []
+    begin += ["    cudaLaunchConfig_t config;"] if early else []
     checks = [
         f"    if ({host[p.name]} != {p.size})\n        return -1;"
         for p in parameters(program)
@@ -77,7 +97,7 @@ def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
 
 #include "{host.function}.cu"
 #include "{host.function}.h"
-
+{early}
 {prototype(text, program, host)}
 {{
 {body}
@@ -109,6 +129,14 @@ def _launch(k: EntryPoint, host: HostNames) -> list[str]:
         out += [
             f"    if ((error = cudaFuncSetAttribute({k.name}, cudaFuncAttributeMaxDynamicSharedMemorySize,",
             f"                                      {k.dynamic_shared})))",
+            "        return error;",
+        ]
+    if k.launch.early:
+        return [
+            *out,
+            f"    config = early(dim3({grid}), dim3({block}), {k.dynamic_shared}, stream);",
+            f"    if ((error = cudaLaunchKernelEx(&config, {k.name},",
+            f"                                    {args})))",
             "        return error;",
         ]
     config = f"dim3({grid}), dim3({block}), {k.dynamic_shared}, (cudaStream_t)stream"

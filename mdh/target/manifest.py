@@ -50,6 +50,7 @@ def _kernel(k: EntryPoint) -> dict[str, object]:
         "cluster": list(k.launch.cluster),
         "shared_static": k.static_shared,
         "shared_dynamic": k.dynamic_shared,
+        "early": k.launch.early,
         "arguments": [_argument(a) for a in k.args],
     }
 

@@ -79,7 +79,7 @@ unlink unsetenv usleep utime vfork vprintf wait waitpid warn warnx err errx writ
 """)
 """Functions and variables of the C library: a function of such a name would take their place."""
 
-LAUNCHER_WORDS = _set("stream queue error kernels KERNELS build context dim3")
+LAUNCHER_WORDS = _set("stream queue error kernels KERNELS build context dim3 early config")
 """What the body of a launcher calls things."""
 
 FOLDER_WORDS = _set("""

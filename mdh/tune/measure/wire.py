@@ -61,16 +61,16 @@ def _entry_json(entry: EntryPoint) -> Json:
     return {
         "name": entry.name,
         "stage": entry.stage,
-        "launch": [launch.grid, launch.block, launch.cluster, launch.min_blocks],
+        "launch": [launch.grid, launch.block, launch.cluster, launch.min_blocks, launch.early],
         "args": [_arg_json(a) for a in entry.args],
         "shared": [entry.static_shared, entry.dynamic_shared],
     }
 
 
 def _read_entry(value: Mapping[str, Any]) -> EntryPoint:
-    grid, block, cluster, least = value["launch"]
+    grid, block, cluster, least, early = value["launch"]
     static, dynamic = value["shared"]
-    launch = Launch(_triple(grid), _triple(block), _triple(cluster), least)
+    launch = Launch(_triple(grid), _triple(block), _triple(cluster), least, bool(early))
     args = tuple(_read_arg(a) for a in value["args"])
     return EntryPoint(value["name"], value["stage"], launch, args, static, dynamic)
 

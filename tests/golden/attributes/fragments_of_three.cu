@@ -3,6 +3,7 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
 {
     __shared__ __align__(16) float A_SM[1024];
     __shared__ __align__(16) float B_SM[1024];
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = (int)threadIdx.y * 8 + (int)threadIdx.x;
     const int thr_i = threadIdx.y;
     const int thr_j = threadIdx.x;

@@ -2,6 +2,7 @@ extern "C" __global__ void __launch_bounds__(128)
 transpose_kernel(const double *__restrict__ X, double *__restrict__ Y)
 {
     __shared__ __align__(16) double X_SM[271];
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = (int)threadIdx.y * 8 + (int)threadIdx.x;
     const int thr_i = threadIdx.x;
     const int thr_j = threadIdx.y;

@@ -7,6 +7,7 @@ extern "C" __global__ void __launch_bounds__(256)
 transpose_kernel(const double *__restrict__ X, double *__restrict__ Y)
 {
     __shared__ __align__(128) double X_SM[256];
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = (int)threadIdx.y * 16 + (int)threadIdx.x;
     const int thr_i = threadIdx.x;
     const int thr_j = threadIdx.y;

@@ -27,6 +27,7 @@ extern "C" __global__ void __launch_bounds__(32)
 stencil_kernel(const float *__restrict__ X, float *__restrict__ Y)
 {
     __shared__ __align__(16) float X_SM[493];
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = (int)threadIdx.y * 8 + (int)threadIdx.x;
     const int thr_i = threadIdx.y;
     const int thr_j = threadIdx.x;

@@ -2,6 +2,7 @@ extern "C" __global__ void __launch_bounds__(150)
 matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C)
 {
     __shared__ __align__(16) float meet_f32[150];
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int thr_j = threadIdx.x;
     const int thr_k = threadIdx.y;
     // 1: (de-)comp( ^, 1, 24 ) ( ^, ^ ; ^ ) ( ^, THR.x, THR.y )

@@ -28,6 +28,7 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
 {
     __shared__ __align__(16) float A_SM[1272];
     __shared__ __align__(16) float B_SM[2048];
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = threadIdx.x;
     const int wrp_i = tid / 32;
     const int thr_i = tid / 16 % 2;

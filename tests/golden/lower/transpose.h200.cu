@@ -2,6 +2,7 @@ extern "C" __global__ void __launch_bounds__(256)
 transpose_kernel(const float *__restrict__ A, float *__restrict__ B)
 {
     __shared__ __align__(16) float A_SM[1055];
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = (int)threadIdx.y * 32 + (int)threadIdx.x;
     const int thr_i = threadIdx.x;
     const int thr_j = threadIdx.y;

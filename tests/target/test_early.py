@@ -1,0 +1,116 @@
+"""Kernels launched before those in front have ended await that before they touch memory."""
+
+import ctypes
+import re
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mdh
+from mdh.check.run import check
+from mdh.frontend.c import read_program
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.schedule.default import default_schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target import nvrtc
+from mdh.target.emit import emit
+from mdh.target.text import KernelText
+
+ROOT = Path(__file__).parents[2]
+WAIT = "griddepcontrol.wait"
+MEMORY = re.compile(r"\b(ld|st|red|atom|cp\.async)\.\S*global")
+PROGRAMS = sorted(p.stem for p in (ROOT / "inputs_c").glob("*.c"))
+SCHEDULES = [
+    f"matmul.h200.{n}.mdh"
+    for n in ("cluster", "large", "low", "middle", "parts", "rows", "split_k", "square")
+]
+SIZES = {"M": "1024", "N": "1024", "K": "2048"}
+
+
+def made(program: Program, schedule: str | None, machine: str, target: str = "cuda") -> KernelText:
+    device = load_machine(machine)
+    steps = (
+        default_schedule(program, device, target)
+        if schedule is None
+        else parse_schedule(Source(schedule, (ROOT / "schedules" / schedule).read_text()))
+    )
+    return emit(lower(check(program, steps, device, target)), program)
+
+
+def program_of(name: str, sizes: dict[str, str] | None = None) -> Program:
+    path = ROOT / "inputs_c" / f"{name}.c"
+    return read_program(Source(str(path), path.read_text()), defines=sizes or {})
+
+
+def ptx_of(text: KernelText) -> str:
+    lib, program = nvrtc._library(), ctypes.c_void_p()
+    options = ["--gpu-architecture=compute_90a", *text.options]
+    options += [f"-I{folder}" for folder in nvrtc._include_folders()]
+    array = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
+    assert not lib.nvrtcCreateProgram(ctypes.byref(program), text.source.encode(), b"k.cu", 0, None, None)
+    try:
+        assert not lib.nvrtcCompileProgram(program, len(options), array)
+        return nvrtc._fetched(lib, program, "PTX").decode()
+    finally:
+        lib.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def awaits(text: KernelText) -> None:
+    """The compiler, too, leaves the wait in front of all that touches memory."""
+    entries = re.split(r"\.entry ", ptx_of(text))[1:]
+    assert len(entries) == len(text.kernels)
+    assert all(k.launch.early for k in text.kernels)
+    for entry in entries:
+        first = MEMORY.search(entry)
+        assert first is not None and entry.count(WAIT) == 1
+        assert entry.index(WAIT) < first.start()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_default_kernels_await_before_they_touch_memory(name: str) -> None:
+    awaits(made(program_of(name), None, "h200"))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_shipped_kernels_await_before_they_touch_memory(schedule: str) -> None:
+    awaits(made(program_of("matmul", SIZES), schedule, "h200"))
+
+
+@pytest.mark.parametrize(("machine", "target"), [("a100", "cuda"), ("h200", "opencl"), ("generic-cpu", "c")])
+def test_elsewhere_kernels_begin_one_after_another(machine: str, target: str) -> None:
+    text = made(program_of("matmul", SIZES), None, machine, target)
+    assert not any(k.launch.early for k in text.kernels)
+    assert "griddepcontrol" not in text.source
+
+
+@pytest.mark.gpu
+def test_calls_in_turn_on_several_streams_see_what_came_before(tmp_path: Path) -> None:
+    """Each call reads what the one before has written; threads have streams of their own."""
+    cupy = pytest.importorskip("cupy")
+    n = 256
+    source = (
+        """void scaled(const float A[N], float B[N]) { for (int i = 0; i < N; i++) B[i] = A[i] + 1.0f; }"""
+    )
+    kernel = mdh.compile(source, None, "cuda:0", defines={"N": str(n)})
+    wrong = []
+
+    def chain() -> None:
+        with cupy.cuda.Stream(non_blocking=True):
+            one, other = cupy.zeros(n, cupy.float32), cupy.zeros(n, cupy.float32)
+            for _ in range(500):
+                kernel(one, other)
+                kernel(other, one)
+            if not np.array_equal(cupy.asnumpy(one), np.full(n, 1000, np.float32)):
+                wrong.append(cupy.asnumpy(one))
+
+    threads = [threading.Thread(target=chain) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
