@@ -1,26 +1,42 @@
 """Barriers: wherever shared memory changes hands between threads, and nowhere else.
 
 Requires: SPMD code whose loops have uniform bounds. Guarantees: between a write of a shared buffer and a read
-(or another statement's write) of it by other threads stands a block barrier that all threads reach.
+(or another statement's write) of it by other threads stands a block barrier that all threads reach. An
+asynchronous copy writes up to the wait for it: a barrier before that wait does not order it.
 Buffers of pipelined loops place their own barriers (lower/pipeline_loop.py) and are passed over.
 """
 
 from dataclasses import dataclass, replace
 
 from mdh.ir.expr import Call, Expr, Load, Var, walk
-from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Space, Stmt, Store, Wait
 from mdh.ir.walk import bodies, reads, statements, writes
+
+Write = tuple[str, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Accesses since the last barrier: (buffer, statement id, atomic) of writes, buffers read."""
+    """Accesses since the last barrier: (buffer, statement id, atomic) of writes, buffers read.
 
-    written: frozenset[tuple[str, int, bool]] = frozenset()
+    flying: writes of copies that no wait has followed yet.
+    """
+
+    written: frozenset[Write] = frozenset()
     read: frozenset[str] = frozenset()
+    flying: frozenset[Write] = frozenset()
 
     def union(self, other: "Pending") -> "Pending":
-        return Pending(self.written | other.written, self.read | other.read)
+        return Pending(self.written | other.written, self.read | other.read, self.flying | other.flying)
+
+    def met(self) -> "Pending":
+        """After a barrier."""
+        return Pending(flying=self.flying)
+
+    def waited(self, wait: Wait) -> "Pending":
+        """After a wait; one that leaves copies pending does not say which."""
+        flying = self.flying if wait.pending else frozenset[Write]()
+        return Pending(self.written | self.flying, self.read, flying)
 
 
 def place_barriers(
@@ -71,14 +87,14 @@ def _place(
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, Barrier):
-            pending = Pending()
+            pending = pending.met()
             out.append(s)
             continue
         entered = isinstance(s, If) and _uniform(s.cond, divergent)
         reason = "" if entered else _conflict(s, pending, shared)
         if reason:
             out.append(Barrier("block", reason))
-            pending = Pending()
+            pending = pending.met()
         s, pending = _enter(s, pending, shared, divergent)  # noqa: PLW2901
         out.append(s)
     return tuple(out), pending
@@ -101,6 +117,8 @@ def _enter(
             then, a = _place(s.then, pending, shared, divergent)
             orelse, b = _place(s.orelse, pending, shared, divergent)
             return If(s.cond, then, orelse), a.union(b)
+        case Wait():
+            return s, pending.waited(s)
         case _:
             return s, pending.union(_effects(s, shared))
 
@@ -124,21 +142,24 @@ def _all(s: Stmt) -> list[Stmt]:
 
 
 def _effects(s: Stmt, shared: frozenset[str]) -> Pending:
-    written = {(b, id(t), isinstance(t, Atomic)) for t in _all(s) for b in writes(t) if b in shared}
-    read = {b for t in _all(s) for b in reads(t) if b in shared}
-    return Pending(frozenset(written), frozenset(read))
+    every = _all(s)
+    written = {(b, id(t), isinstance(t, Atomic)) for t in every for b in writes(t) if b in shared}
+    flying = {(t.dst, id(t), False) for t in every if isinstance(t, Move) and t.engine == "async"}
+    read = {b for t in every for b in reads(t) if b in shared}
+    return Pending(frozenset(written - flying), frozenset(read), frozenset(flying & written))
 
 
 def _conflict(s: Stmt, pending: Pending, shared: frozenset[str]) -> str:
     """Why `s` must wait for all threads, or nothing; a statement never conflicts with its own last turn."""
     mine = _effects(s, shared)
-    own = {who for _, who, _ in mine.written}
+    writing, written = mine.written | mine.flying, pending.written | pending.flying
+    own = {who for _, who, _ in writing}
     for b in sorted(mine.read):
-        if any(w == b for w, _, _ in pending.written):
+        if any(w == b for w, _, _ in written):
             return f"{b} is filled"
-    for b, _, atomic in sorted(mine.written):
+    for b, _, atomic in sorted(writing):
         if b in pending.read:
             return f"{b} has been read"
-        if any(w == b and who not in own and not (atomic and a) for w, who, a in pending.written):
+        if any(w == b and who not in own and not (atomic and a) for w, who, a in written):
             return f"{b} is written again"
     return ""
