@@ -93,10 +93,11 @@ def test_calls_in_turn_on_several_streams_see_what_came_before(tmp_path: Path) -
     """Each call reads what the one before has written; threads have streams of their own."""
     cupy = pytest.importorskip("cupy")
     n = 256
-    source = (
-        """void scaled(const float A[N], float B[N]) { for (int i = 0; i < N; i++) B[i] = A[i] + 1.0f; }"""
+    source = tmp_path / "next.c"
+    source.write_text(
+        "void next(const float A[N], float B[N]) { for (int i = 0; i < N; i++) B[i] = A[i] + 1.0f; }"
     )
-    kernel = mdh.compile(source, None, "cuda:0", defines={"N": str(n)})
+    kernel = mdh.compile(source, device="cuda:0", defines={"N": n})
     wrong = []
 
     def chain() -> None:
