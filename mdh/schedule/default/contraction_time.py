@@ -26,18 +26,18 @@ class Costs:
     which decide nothing, but are part of what is measured.
     """
 
-    load: float = 1.5
-    fixed: float = 8.0
-    warps: float = 3.5
-    latency: float = 540.0
-    slice: float = 35.0
-    block: float = 250.0
-    second: float = 1.0e-6
-    start: float = 1.0e-6
-    traffic: float = 0.5
-    worth: float = 1.05
-    reached: float = 2.0 / 4.8
-    launch: float = 1.0e-6
+    load: float = 1.35
+    fixed: float = 6.0
+    warps: float = 3.0
+    latency: float = 190.0
+    slice: float = 29.0
+    block: float = 340.0
+    second: float = 1.3e-6
+    start: float = 0.8e-6
+    traffic: float = 0.78
+    worth: float = 1.02
+    reached: float = 0.68
+    launch: float = 1.2e-6
 
 
 COSTS = Costs()
