@@ -82,8 +82,8 @@ def _mnk(m: int, n: int, k: int) -> dict[str, int]:
 
 
 _SQUARES = tuple(f"matmul.h200{tile}" for tile in ("", ".middle", ".square", ".large", ".wide"))
-_PARTS = tuple(f"matmul.h200.{n}" for n in ("parts", "low", "narrow"))
-_MATMUL = (*_SQUARES, *_PARTS, "matmul.h200.small_tile", "matmul.h200.tiny", "matmul.h200.rows")
+_SHAPES = ("middle", "square", "wide", "tall", "slices", "columns", "parts", "low", "narrow", "rows")
+_MATMUL = tuple(f"matmul.h200.{shape}" for shape in _SHAPES)
 _ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", "matmul.h200.rows")
 _TURNED = tuple(f"batched_matmul_t.h200.{n}" for n in ("split_k", "straight", "atomic", "large"))
 _RELU = ("matmul_bias_relu.h200", "matmul_bias_relu.h200.square", "matmul_bias_relu.h200.split_k")
@@ -129,7 +129,7 @@ def _batches() -> list[Case]:
     moved = bags * length * (4 * width + 4) + bags * 4 * width
     gather = Case(
         "1LUT 10^7x64", "gather_sum", {"BAGS": bags, "LENGTH": length, "ROWS": rows, "D": width}, 0.0,
-        ("gather_sum.h200",), "read", {"I": rows}, shared=frozenset({"E"}), touched=moved,
+        ("gather_sum.h200", "gather_sum.h200.bag"), "read", {"I": rows}, shared=frozenset({"E"}), touched=moved,
     )  # fmt: skip
     return [
         _product("tbmm 500,72,26,26", "batched_matmul_t", sizes, *columns, like="read"),
