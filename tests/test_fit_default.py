@@ -38,7 +38,9 @@ TRUTH = Costs(
     traffic=0.3,
 )
 """Of a made-up machine."""
-KEPT = tuple(ROOT / "artifacts" / "h200" / f"default_fit{part}.jsonl.gz" for part in ("", "_joining", "_early"))
+KEPT = tuple(
+    ROOT / "artifacts" / "h200" / f"default_fit{part}.jsonl.gz" for part in ("", "_joining", "_early")
+)
 
 
 def made_up(path: Path, costs: Costs = TRUTH) -> Path:

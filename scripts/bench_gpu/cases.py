@@ -129,7 +129,8 @@ def _batches() -> list[Case]:
     moved = bags * length * (4 * width + 4) + bags * 4 * width
     gather = Case(
         "1LUT 10^7x64", "gather_sum", {"BAGS": bags, "LENGTH": length, "ROWS": rows, "D": width}, 0.0,
-        ("gather_sum.h200", "gather_sum.h200.bag"), "read", {"I": rows}, shared=frozenset({"E"}), touched=moved,
+        ("gather_sum.h200", "gather_sum.h200.bag"), "read", {"I": rows}, shared=frozenset({"E"}),
+        touched=moved,
     )  # fmt: skip
     return [
         _product("tbmm 500,72,26,26", "batched_matmul_t", sizes, *columns, like="read"),
