@@ -82,7 +82,10 @@ def _mnk(m: int, n: int, k: int) -> dict[str, int]:
 
 
 _SQUARES = tuple(f"matmul.h200{tile}" for tile in ("", ".middle", ".square", ".large", ".wide"))
-_SHAPES = ("middle", "square", "wide", "tall", "slices", "columns", "parts", "low", "narrow", "rows")
+_SHAPES = (
+    "middle", "square", "wide", "tall", "slices", "columns", "pillars", "thirds", "parts", "low", "narrow",
+    "rows",
+)  # fmt: skip
 _MATMUL = tuple(f"matmul.h200.{shape}" for shape in _SHAPES)
 _ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", "matmul.h200.rows")
 _TURNED = tuple(f"batched_matmul_t.h200.{n}" for n in ("split_k", "straight", "atomic", "large"))
