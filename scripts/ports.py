@@ -1,8 +1,8 @@
 """What an NVIDIA multiprocessor's ports give: reads of shared memory by lane, multiply-adds by their order.
 
-scripts/ports                prints both tables
+scripts/ports                prints both tables: artifacts/h200/ports.md
 scripts/ports reads          that of shared memory
-scripts/ports multiplies     that of multiply-adds: artifacts/h200/ports.md
+scripts/ports multiplies     that of multiply-adds
 
 Both decide how the threads of a product are laid out: which lanes share an operand, and how large a thread's
 tile has to be until registers, not shared memory, hold it back.
