@@ -1,7 +1,10 @@
 """Kernels launched before those in front have ended await that before they touch memory."""
 
 import ctypes
+import json
 import re
+import shutil
+import subprocess
 import threading
 from pathlib import Path
 
@@ -19,6 +22,8 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target import nvrtc
 from mdh.target.emit import emit
+from mdh.target.folder import folder
+from mdh.target.manifest import manifest
 from mdh.target.text import KernelText
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +34,15 @@ SCHEDULES = [
     f"matmul.h200.{n}.mdh"
     for n in ("cluster", "large", "low", "middle", "parts", "rows", "split_k", "square")
 ]
+PRODUCT = """void NAME(const float A[512][1024], const float early[1024][512], float stream[512][512]) {
+  for (int i = 0; i < 512; i++) for (int j = 0; j < 512; j++) {
+    stream[i][j] = 0.0f;
+    for (int k = 0; k < 1024; k++) stream[i][j] += A[i][k] * early[k][j]; } }
+"""
+LARGE = """1: (de-)comp( 128, 128, 512 ) ( ^, ^ ; ^@combine(kernel) ) ( BLK.y, BLK.x, BLK.z )
+2: (de-)comp( ^, ^, 64 ) ( A:SM[1,2], early:SM[1,2] ; stream:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( 8, 8, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
+"""
 SIZES = {"M": "1024", "N": "1024", "K": "2048"}
 
 
@@ -86,6 +100,30 @@ def test_elsewhere_kernels_begin_one_after_another(machine: str, target: str) ->
     text = made(program_of("matmul", SIZES), None, machine, target)
     assert not any(k.launch.early for k in text.kernels)
     assert "griddepcontrol" not in text.source
+
+
+def test_the_manifest_says_so() -> None:
+    program = program_of("matmul", SIZES)
+    for machine, early in (("h200", True), ("a100", False)):
+        told = json.loads(manifest(made(program, None, machine), program, "matmul", ()))
+        assert {k["early"] for k in told["kernels"]} == {early}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@pytest.mark.parametrize("name", ["product", "early", "config"])
+def test_the_folder_builds(tmp_path: Path, name: str) -> None:
+    """A kernel that must ask for its shared memory, and one that adds its parts; names that the launcher
+    uses itself."""
+    program = read_program(Source(f"{name}.c", PRODUCT.replace("NAME", name)))
+    device = load_machine("h200")
+    text = emit(lower(check(program, parse_schedule(Source("s.mdh", LARGE)), device, "cuda")), program)
+    assert [bool(k.dynamic_shared) for k in text.kernels] == [True, False]
+    for file, content in folder(text, program, LARGE, arch="sm_90a").items():
+        (tmp_path / file).write_text(content)
+    done = subprocess.run(["make", "-s"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stdout + done.stderr
 
 
 @pytest.mark.gpu
