@@ -9,6 +9,7 @@ from mdh.ir.kernel import Alloc, Buf, Kernel, Space, Stmt, Workspace
 from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
 from mdh.lower.cluster import finish_by_cluster
+from mdh.lower.early import begins_early
 from mdh.lower.emit import emit_block
 from mdh.lower.idle import with_slack
 from mdh.lower.launch import bind_units, launch_of
@@ -49,7 +50,9 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
     params = _buffers(
         nest, done, bufs, (*program.buffer_order, *(n for n in bufs if n not in program.buffer_of))
     )
-    return Kernel(nest.name, nest.stage.name, params, _scalars(done, program), launch_of(nest), done), more
+    early = begins_early(done, params, nest.target, nest.machine)
+    launch = replace(launch_of(nest), early=early)
+    return Kernel(nest.name, nest.stage.name, params, _scalars(done, program), launch, done), more
 
 
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:

@@ -30,9 +30,7 @@ def launch_of(nest: Nest) -> Launch:
         grid = (grid[0] * grid[1] * grid[2], 1, 1)
     elif plan.grid.order != "rows":
         grid = (grid[0] * grid[1], 1, grid[2])
-    # launches before the end of what is in front came with clusters (compute capability 9.0)
-    early = nest.target == "cuda" and nest.machine.cluster > 1
-    return Launch(grid, _block(nest), cluster, plan.grid.occupancy, early)
+    return Launch(grid, _block(nest), cluster, plan.grid.occupancy)
 
 
 def _block(nest: Nest) -> tuple[int, int, int]:

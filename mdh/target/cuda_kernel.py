@@ -27,7 +27,7 @@ def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[s
     first = [_static(s, scope) for s in slots] if is_static else _dynamic(slots, scope)
     if kernel.launch.early:
         first.append(AWAIT)
-    params = [_parameter(b, scope) for b in kernel.buffers]
+    params = [_parameter(b, scope, early=kernel.launch.early) for b in kernel.buffers]
     params += [_scalar(name, dtype, scope) for name, dtype in kernel.scalars]
     head = f'extern "C" __global__ void {_bounds(kernel)}'
     text = assemble(kernel, (head,), entry, params, first, Cuda(), scope)
@@ -61,9 +61,11 @@ def _bounds(kernel: Kernel) -> str:
     return out
 
 
-def _parameter(buf: Buf, scope: Scope) -> str:
+def _parameter(buf: Buf, scope: Scope, *, early: bool) -> str:
+    """early: a kernel in front may write what this one reads, until it is awaited: not restricted, lest the
+    compiler read it earlier."""
     const = "const " if buf.readonly else ""
-    restrict = "" if buf.name in scope.spun else "__restrict__ "
+    restrict = "" if buf.name in scope.spun or (early and buf.readonly) else "__restrict__ "
     return f"{const}{STORAGE[buf.dtype.name]} *{restrict}{scope.name(buf.name)}"
 
 

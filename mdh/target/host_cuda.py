@@ -60,11 +60,13 @@ static double timed_launch(void)
 """
 
 EARLY = r"""
-/* A launch before the kernel in front has ended, which the kernel awaits itself; in graphs from 12.3 on. */
+/* Before the kernel in front has ended, which the launched one awaits itself; graphs hold it from 12.3 on. */
 static cudaLaunchConfig_t early(dim3 grid, dim3 block, size_t shared, void *stream)
 {
     static cudaLaunchAttribute attribute;
     cudaLaunchConfig_t config = {};
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = grid;
@@ -72,7 +74,7 @@ static cudaLaunchConfig_t early(dim3 grid, dim3 block, size_t shared, void *stre
     config.dynamicSmemBytes = shared;
     config.stream = (cudaStream_t)stream;
     config.attrs = &attribute;
-    config.numAttrs = CUDART_VERSION >= 12030;
+    config.numAttrs = driver >= 12030;
     return config;
 }
 """

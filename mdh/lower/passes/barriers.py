@@ -1,8 +1,8 @@
 """Barriers: wherever shared memory changes hands between threads, and nowhere else.
 
-Requires: SPMD code whose loops have uniform bounds. Guarantees: between a write of a shared buffer and a read
-(or another statement's write) of it by other threads stands a block barrier that all threads reach. An
-asynchronous copy writes up to the wait for it: a barrier before that wait does not order it.
+Requires: SPMD code whose loops have uniform bounds and at least one turn. Guarantees: between a write of a
+shared buffer and a read (or another statement's write) of it by other threads stands a block barrier that all
+threads reach. An asynchronous copy writes up to the wait for it: a barrier before the wait does not order it.
 Buffers of pipelined loops place their own barriers (lower/pipeline_loop.py) and are passed over.
 """
 
