@@ -62,10 +62,10 @@ def _bounds(kernel: Kernel) -> str:
 
 
 def _parameter(buf: Buf, scope: Scope, *, early: bool) -> str:
-    """early: a kernel in front may write what this one reads, until it is awaited: not restricted, lest the
-    compiler read it earlier."""
+    """early: a kernel in front may write what this one reads, until it is awaited. Nothing is restricted
+    then, lest the compiler find that the kernel itself writes none of it, and read it earlier."""
     const = "const " if buf.readonly else ""
-    restrict = "" if buf.name in scope.spun or (early and buf.readonly) else "__restrict__ "
+    restrict = "" if buf.name in scope.spun or early else "__restrict__ "
     return f"{const}{STORAGE[buf.dtype.name]} *{restrict}{scope.name(buf.name)}"
 
 

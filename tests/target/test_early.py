@@ -115,6 +115,14 @@ def test_several_reads_between_which_the_wait_might_get() -> None:
     assert early(program, "1: (de-)comp( 1, ^ ) ( ^, ^, ^ ; C:RM[1] ) ( THR.x, ^ )") == [True]
 
 
+@pytest.mark.parametrize(("read", "written"), [("float", "int"), ("double", "float"), ("int", "double")])
+def test_arrays_of_different_types(read: str, written: str) -> None:
+    """That no number of the one type is written as one of the other tells the compiler nothing either."""
+    program = f"""void f(const {read} A[4096], const int I[4096], {written} B[4096]) {{
+      for (int i = 0; i < 4096; i++) B[i] = ({written})A[I[i]]; }}"""
+    assert early(program, "1: (de-)comp( 1 ) ( ^, ^ ; ^ ) ( BLK.x )") == [True]
+
+
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [

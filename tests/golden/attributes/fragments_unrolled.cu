@@ -1,5 +1,5 @@
 extern "C" __global__ void __launch_bounds__(64)
-matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C)
+matmul_kernel(const float *A, const float *B, float *C)
 {
     __shared__ __align__(16) float A_SM[1024];
     __shared__ __align__(16) float B_SM[1024];

@@ -1,7 +1,6 @@
 extern "C" __global__ void __launch_bounds__(64)
 map_kernel(const float *__restrict__ X, float *__restrict__ Y)
 {
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int thr_i = threadIdx.y;
     const int thr_j = threadIdx.x;
     const int blk_i = blockIdx.y;

@@ -1,5 +1,5 @@
 extern "C" __global__ void __launch_bounds__(128)
-transpose_kernel(const double *__restrict__ X, double *__restrict__ Y)
+transpose_kernel(const double *X, double *Y)
 {
     __shared__ __align__(16) double X_SM[271];
     asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended

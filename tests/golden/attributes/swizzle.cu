@@ -13,7 +13,6 @@ matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *_
 {
     __shared__ __align__(128) float A_SM[512];
     __shared__ __align__(128) float B_SM[512];
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = (int)threadIdx.y * 8 + (int)threadIdx.x;
     const int thr_i = threadIdx.y;
     const int thr_j = threadIdx.x;

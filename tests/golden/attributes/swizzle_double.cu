@@ -4,7 +4,7 @@ __device__ __forceinline__ int swizzle_128_8_16(int i)
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-transpose_kernel(const double *__restrict__ X, double *__restrict__ Y)
+transpose_kernel(const double *X, double *Y)
 {
     __shared__ __align__(128) double X_SM[256];
     asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended

@@ -2,7 +2,6 @@ extern "C" __global__ void __launch_bounds__(16)
 stencil_kernel(const float *__restrict__ X, float *__restrict__ Y)
 {
     __shared__ __align__(16) float X_SM[54];
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = threadIdx.x;
     const int thr_j = threadIdx.x;
     const int blk_i = blockIdx.y;

@@ -24,7 +24,7 @@ __device__ __forceinline__ void cp_async_4_if(bool take, void *dst, const void *
 }
 
 extern "C" __global__ void __launch_bounds__(32)
-stencil_kernel(const float *__restrict__ X, float *__restrict__ Y)
+stencil_kernel(const float *X, float *Y)
 {
     __shared__ __align__(16) float X_SM[493];
     asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended

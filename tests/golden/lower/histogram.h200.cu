@@ -1,5 +1,5 @@
 extern "C" __global__ void __launch_bounds__(256)
-histogram_kernel(const int *__restrict__ B, int *__restrict__ H)
+histogram_kernel(const int *B, int *H)
 {
     __shared__ __align__(16) int H_SM[19];
     asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended

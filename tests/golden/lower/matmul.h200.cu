@@ -1,5 +1,5 @@
 extern "C" __global__ void __launch_bounds__(150)
-matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C)
+matmul_kernel(const float *A, const float *B, float *C)
 {
     __shared__ __align__(16) float meet_f32[150];
     asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended

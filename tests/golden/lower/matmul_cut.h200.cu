@@ -24,7 +24,7 @@ __device__ __forceinline__ void cp_async_16_if(bool take, void *dst, const void 
 }
 
 extern "C" __global__ void __launch_bounds__(64)
-matmul_kernel(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C)
+matmul_kernel(const float *A, const float *B, float *C)
 {
     __shared__ __align__(16) float A_SM[1272];
     __shared__ __align__(16) float B_SM[2048];

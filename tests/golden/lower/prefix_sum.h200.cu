@@ -22,7 +22,6 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
     __shared__ __align__(16) float warps_f32[8];
     __shared__ float passed_f32[1];
     __shared__ int tile_prefix_sum[1];
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
     const int tid = threadIdx.x;
     const int thr_i = threadIdx.x;
     if (tid == 0) {

@@ -1,5 +1,5 @@
 extern "C" __global__ void __launch_bounds__(256)
-transpose_kernel(const float *__restrict__ A, float *__restrict__ B)
+transpose_kernel(const float *A, float *B)
 {
     __shared__ __align__(16) float A_SM[1055];
     asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended
