@@ -50,14 +50,17 @@ def _obstacle(subject: Subject, i: int, staging: Staging, loop: Split) -> str:
     held = [
         f for f in footprints(subject.program, plan, cpu=cpu) if f.step == i and f.buffer == staging.buffer
     ]
-    if sum(digit.cut == i for digit in digits(chain_of(plan, loop.dim)) or ()) > 1:
+    own = [digit for digit in digits(chain_of(plan, loop.dim)) or () if digit.cut == i]
+    if len(own) > 1:
         return f"parts of `{name}` are dealt out and do not follow one another"
+    # units that take turns in a step before move on by all of theirs
+    moved = own[0].weight if own else loop.tile
     for linear, f in zip(access_groups(subject.program, subject.stage, staging.buffer), held, strict=True):
         moving = [k for k, function in enumerate(linear) if str(loop.dim) in function.names]
         if len(moving) != 1:
             return f"parts of `{staging.buffer}` do not move along one of its dimensions with `{name}`"
         k = moving[0]
-        advance = linear[k].coefficient(str(loop.dim)) * loop.tile
+        advance = linear[k].coefficient(str(loop.dim)) * moved
         if advance < 0:
             return f"parts of `{staging.buffer}` move backward with `{name}`"
         if f.shape[k] <= advance or f.shape[k] < f.box[k]:
