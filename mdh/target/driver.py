@@ -7,7 +7,7 @@ from math import prod
 
 from mdh.ir.expr import Expr, Load, walk
 from mdh.ir.program import Buffer, Program, Scalar
-from mdh.target.header import C_TYPES, parameters
+from mdh.target.header import parameters, scalar_type
 from mdh.target.host import HostNames
 
 BEGIN = r"""#include <math.h>
@@ -260,8 +260,13 @@ def _accesses(expressions: tuple[Expr, ...], program: Program) -> list[tuple[str
     return [(n.buffer, n.index) for n in loads if n.buffer in program.buffer_of]
 
 
+def reference_types(program: Program) -> list[str]:
+    """Of the parameters of the C function that judges, as the driver calls it."""
+    return ["void *" if isinstance(p, Buffer) else scalar_type(p.dtype) for p in parameters(program)]
+
+
 def _reference(name: str, program: Program) -> str:
-    types = ["void *" if isinstance(p, Buffer) else C_TYPES[p.dtype.name] for p in parameters(program)]
+    types = reference_types(program)
     return f"""
 extern const char *const {name}_lacks; /* a type that reference.c needs and its compiler has not */
 void {name}_reference({", ".join(types)});

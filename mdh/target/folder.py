@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from mdh.ir.program import Program
+from mdh.target.driver import reference_types
 from mdh.target.half_types import HALF_TYPES, half_types
 from mdh.target.header import header
 from mdh.target.host import host_names
@@ -70,16 +71,28 @@ def _reference(
         own = f"user_{own}"
     macros = [f"#define {k} {v}" for k, v in sorted(defines.items()) if k not in program.params]
     judge = f"{function}_reference"
+    through = _through(judge, program)
     lines = [
         f"const char *const {function}_lacks = 0;",
         *(f"#undef {p}" for p in program.params if p in COMPILER_WORDS),
         *macros,
-        f"#define {program.name} {judge}",
+        f"#define {program.name} {f'{judge}_of_16_bits' if through else judge}",
         *([] if program.name == "main" else ["#define main main_of_reference"]),
         f'#include "{own}"',
+        *through,
     ]
     for t in half_types("\n".join([program.source.text, *macros])):
         absent = [f'const char *const {function}_lacks = "{t}";', f"void {judge}(void) {{}}"]
         lines = [f"#if {HALF_TYPES[t]}", *lines, "#else", *absent, "#endif"]
     said = "/* The C function as it was written; the driver calls it to judge the kernels. */"
     return {own: program.source.text, "reference.c": "\n".join([said, *lines]) + "\n"}
+
+
+def _through(judge: str, program: Program) -> list[str]:
+    """A function that takes 16-bit numbers as float: the driver's compiler may lack the types."""
+    types = reference_types(program)
+    if not any(s.dtype.is_float and s.dtype.bits < 32 for s in program.scalars):
+        return []
+    names = [f"given_{i}" for i in range(len(types))]
+    params = ", ".join(f"{t} {n}".replace("* ", "*") for t, n in zip(types, names, strict=True))
+    return [f"void {judge}({params})", "{", f"    {judge}_of_16_bits({', '.join(names)});", "}"]

@@ -1,5 +1,6 @@
 """`NAME.h`: the C-callable launcher's prototype, and how its parameters are spelled in C."""
 
+from mdh.ir.dtype import DType
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.target.host import HostNames
 from mdh.target.text import KernelText
@@ -9,7 +10,7 @@ C_TYPES = {
     "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
 }  # fmt: skip
-"""Host types; 16-bit floats travel as their bits."""
+"""Host types of elements; 16-bit floats are their bits."""
 
 
 TOLD = {
@@ -33,9 +34,14 @@ def header(text: KernelText, program: Program, host: HostNames) -> str:
         for p in parameters(program)
         if isinstance(p, Scalar) and p.size
     ]
+    halves = [
+        f"   {_told(p.name, host)}: a number that {p.dtype} has"
+        for p in parameters(program)
+        if isinstance(p, Scalar) and scalar_type(p.dtype) != C_TYPES[p.dtype.name]
+    ]
     marked = host.function != program.name
     own = [f"   {host.function} stands for the C function {program.name}."] if marked else []
-    notes = "\n".join([*own, *arrays, *sizes])
+    notes = "\n".join([*own, *arrays, *halves, *sizes])
     return f"""#ifndef {guard}
 #define {guard}
 {include}
@@ -73,9 +79,14 @@ def parameters(program: Program) -> tuple[Buffer | Scalar, ...]:
     return tuple(program.buffer_of.get(p) or program.scalar_of[p] for p in program.params)
 
 
+def scalar_type(dtype: DType) -> str:
+    """How a number is given to the launcher and to kernels: 16-bit floats as float."""
+    return "float" if dtype.is_float and dtype.bits < 32 else C_TYPES[dtype.name]
+
+
 def parameter(p: Buffer | Scalar, language: str, host: HostNames) -> str:
     if isinstance(p, Scalar):
-        return f"{C_TYPES[p.dtype.name]} {host[p.name]}"
+        return f"{scalar_type(p.dtype)} {host[p.name]}"
     if language == "opencl":
         return f"cl_mem {host[p.name]}"
     return f"{'const ' if p.const else ''}{C_TYPES[p.dtype.name]} *{host[p.name]}"

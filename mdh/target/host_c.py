@@ -2,7 +2,7 @@
 
 from mdh.ir.program import Program, Scalar
 from mdh.target.driver import call_arguments, driver
-from mdh.target.header import C_TYPES, parameters, prototype
+from mdh.target.header import C_TYPES, parameters, prototype, scalar_type
 from mdh.target.host import HostNames
 from mdh.target.text import Arg, BufferArg, KernelText
 
@@ -74,7 +74,7 @@ def c_launcher(text: KernelText, program: Program, host: HostNames) -> str:
 def _declared(arg: Arg) -> str:
     if isinstance(arg, BufferArg):
         return f"{'const ' if arg.readonly else ''}{C_TYPES[arg.dtype.name]} *"
-    return "float" if arg.dtype.is_float and arg.dtype.bits < 32 else C_TYPES[arg.dtype.name]
+    return scalar_type(arg.dtype)
 
 
 def _workspace(name: str, size: int, *, zero: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 from mdh.ir.program import Program, Scalar
 from mdh.target.driver import call_arguments, driver
-from mdh.target.header import C_TYPES, parameters, prototype
+from mdh.target.header import parameters, prototype, scalar_type
 from mdh.target.host import HostNames
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
@@ -173,7 +173,7 @@ def _launch(number: int, k: EntryPoint, host: HostNames) -> list[str]:
             value = host[a.name]
             size = "sizeof(cl_mem)"
         else:
-            value, size = host[a.name], f"sizeof({C_TYPES[a.dtype.name]})"
+            value, size = host[a.name], f"sizeof({scalar_type(a.dtype)})"
         out.append(f"    if ((error = mdh_clSetKernelArg(kernels[{number}], {i}, {size}, &{value})))")
         out.append("        return error;")
     whole = [g * b for g, b in zip(k.launch.grid, k.launch.block, strict=True)]

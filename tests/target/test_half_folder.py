@@ -18,6 +18,7 @@ from tests.native import knows
 from tests.target.test_folder import build, run, write
 
 TEXT = "void twice(const {t} x[64], {t} y[64]) {{ for (int i = 0; i < 64; i++) y[i] = x[i] + x[i]; }}\n"
+SCALED = TEXT.replace("const {t} x[64]", "const {t} x[64], {t} s").replace("x[i] + x[i]", "x[i] * s")
 TYPES = tuple(HALF_TYPES)
 
 
@@ -41,6 +42,16 @@ def test_the_result_is_checked_where_the_compiler_can(tmp_path: Path, ctype: str
         said = f"the result is not checked: the C compiler that built this has no {ctype}\n"
         assert done.stderr.endswith(said), done.stderr
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("ctype", TYPES)
+def test_numbers_travel_as_float(tmp_path: Path, ctype: str) -> None:
+    """The kernel, the launcher and the judge mean the same number, 2."""
+    files = product(SCALED.format(t=ctype))
+    assert "float s" in files["twice.h"]
+    build(write(files, tmp_path))
+    done = run(tmp_path, "twice", "Portable", "--repeat", "0")
+    assert done.stdout == f"twice: {'ok' if knows(ctype) else 'not checked'} (worst error 0)\n", done.stderr
 
 
 @pytest.mark.parametrize("ctype", TYPES)
