@@ -83,8 +83,8 @@ def _mnk(m: int, n: int, k: int) -> dict[str, int]:
 
 _SQUARES = tuple(f"matmul.h200{tile}" for tile in ("", ".middle", ".square", ".large", ".wide"))
 _SHAPES = (
-    "middle", "square", "wide", "tall", "slices", "columns", "pillars", "thirds", "parts", "low", "narrow",
-    "rows",
+    "middle", "square", "wide", "tall", "slices", "deep", "pairs", "columns", "pillars", "strips", "thirds",
+    "parts", "low", "narrow", "rows",
 )  # fmt: skip
 _MATMUL = tuple(f"matmul.h200.{shape}" for shape in _SHAPES)
 _ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", "matmul.h200.rows")

@@ -139,6 +139,16 @@ def test_blocks_share_the_sum_where_results_are_few() -> None:
     assert "( BLK.x, ^, ^ )" in _text(TALL, "h200", "cuda", M=128, N=32, K=64)
 
 
+SMALL = """void small(const float A[500][N][72], const float B[500][N][72], float C[500][N][N]) {
+  for (int b = 0; b < 500; b++) for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) {
+    C[b][i][j] = 0.0f;
+    for (int k = 0; k < 72; k++) C[b][i][j] += A[b][i][k] * B[b][j][k]; } }"""
+
+
+def test_a_block_computes_a_small_product_whole() -> None:
+    assert "1: (de-)comp( 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.x, ^, ^, ^ )" in _text(SMALL, "h200", "cuda", N=26)
+
+
 def test_matrix_product_on_a_cpu() -> None:
     lines = _text(MATMUL, "generic-cpu", "opencl", N=1024).splitlines()
     assert [" ".join(line.split()) for line in lines[4:-1]] == [

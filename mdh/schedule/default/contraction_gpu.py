@@ -67,6 +67,8 @@ LADDER = (
     Tile((16, 32), (8, 32), (2, 4), 32),
 )
 
+WHOLE = Tile((32, 32), (8, 32), (2, 4), 16)
+"""Of products that are smaller than every tile: a block computes one whole, if it fits in here."""
 SPARE = 40
 """Registers of a thread beside results and operands."""
 
@@ -132,7 +134,8 @@ def plans(
         if all(own <= side for own, side in zip(t.block, sides, strict=True))
         and _registers(t.ahead, words, t.thread) <= machine.registers_per_thread
     ]
-    for tile in fitting or ladder[-1:]:
+    covered = all(side <= own for side, own in zip(sides, WHOLE.block, strict=True))
+    for tile in fitting or ([WHOLE] if covered else ladder[-1:]):
         for parts in PARTS:
             plan = plan_of(shape, found, machine, tile, parts)
             if plan is not None:
