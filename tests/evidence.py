@@ -65,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
 def fill(table: Table, column: str, cells: Sequence[Cell], jobs: int) -> None:
     """Run `cells` and put the worst result of each row into `column`."""
     make = compile_cells if column in ARCHES else run_cells
-    for done in run_tasks(make, column, cells, jobs=jobs, limit=300):
+    for done in run_tasks(make, column, cells, jobs=jobs, limit=600):
         result = done.value if not done.failure else f"CRASH {done.failure.strip().splitlines()[-1]}"
         if wrong(result):
             sys.stderr.write(f"{column} {done.key}: {result}\n{done.failure}\n")
