@@ -199,7 +199,7 @@ def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 def _left(results: Sequence[Result]) -> list[str]:
     failed = [f"- {r.case.name}: {f}" for r in results for f in r.failures() if not f.endswith(RIGHT)]
-    refused = [f"- {r.case.name}: {n}: {why}" for r in results for n, why in r.refused.items()]
+    refused = [line for r in results for line in _refused(r.case.name, r.refused)]
     spilled = [
         f"- {r.case.name}: {n}: {words}"
         for r in results
@@ -220,6 +220,17 @@ def _left(results: Sequence[Result]) -> list[str]:
         if some:
             out += [f"## {title}", "", *some, ""]
     return out
+
+
+def _refused(case: str, refused: Mapping[str, str]) -> list[str]:
+    """A line a reason; where several schedules are refused by one rule, its code and their names."""
+    by_code: dict[str, list[str]] = {}
+    for name, why in refused.items():
+        by_code.setdefault(why.partition(" ")[0], []).append(name)
+    return [
+        f"- {case}: {code}: {', '.join(names)}" if names[1:] else f"- {case}: {names[0]}: {refused[names[0]]}"
+        for code, names in by_code.items()
+    ]
 
 
 def wrong(results: Sequence[Result]) -> bool:
