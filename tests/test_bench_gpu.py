@@ -90,3 +90,22 @@ def test_what_falls_short_says_of_what() -> None:
         if not any(fnmatch(n, p) for n in (*CASES, "random fp32 1", "random fp64 1"))
     ]
     assert not unused
+
+
+def test_schedules_that_one_rule_refuses_share_a_line() -> None:
+    case = CASES["matmul 10x500x64"]
+    refused = {
+        "a": "K104 tile 64",
+        "b": "no such file: b",
+        "c": "K104 tile 128",
+        "d": "no such file: d",
+        "e": "K110 x",
+    }
+    page = table.page([Result(case, refused, {})], {}, "", SETTINGS, {})
+    lines = [line for line in page.splitlines() if line.startswith(f"- {case.name}: ")]
+    assert lines == [
+        f"- {case.name}: K104: a, c",
+        f"- {case.name}: b: no such file: b",
+        f"- {case.name}: d: no such file: d",
+        f"- {case.name}: e: K110 x",
+    ]

@@ -53,11 +53,15 @@ def lowered(case: Case, machine: Machine) -> Prepared:
             plan = arrows.check(program, given, machine, "cuda").plan
             out.texts[name] = arrows.emit(arrows.lower(plan), program)
         except Failed as failed:
-            found = failed.diagnostics[0]
-            out.refused[name] = f"{found.code} {found.headline}"
+            out.refused[name] = _why(failed)
         except OSError as error:
             out.refused[name] = str(error)
     return out
+
+
+def _why(failed: Failed) -> str:
+    first = failed.diagnostics[0]
+    return f"{first.code} {first.headline}"
 
 
 def compiled(prepared: Prepared, arch: str) -> Prepared:
@@ -69,7 +73,7 @@ def compiled(prepared: Prepared, arch: str) -> Prepared:
             if text.source not in known:
                 known[text.source] = compile_cubin(text, arch)
         except Failed as failed:
-            prepared.refused[name] = failed.diagnostics[0].headline
+            prepared.refused[name] = _why(failed)
             continue
         cubin = known[text.source]
         words = f"{cubin.registers} registers"

@@ -1,6 +1,7 @@
 """The results as a page."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from math import exp, log
 from statistics import median
@@ -223,13 +224,14 @@ def _left(results: Sequence[Result]) -> list[str]:
 
 
 def _refused(case: str, refused: Mapping[str, str]) -> list[str]:
-    """A line a reason; where several schedules are refused by one rule, its code and their names."""
-    by_code: dict[str, list[str]] = {}
+    """A line a reason; where one rule refuses several schedules, its code and their names."""
+    by_rule: dict[str, list[str]] = {}
     for name, why in refused.items():
-        by_code.setdefault(why.partition(" ")[0], []).append(name)
+        code = re.match(r"[A-Z]\d{3}(?= )", why)
+        by_rule.setdefault(code[0] if code else why, []).append(name)
     return [
-        f"- {case}: {code}: {', '.join(names)}" if names[1:] else f"- {case}: {names[0]}: {refused[names[0]]}"
-        for code, names in by_code.items()
+        f"- {case}: {rule}: {', '.join(names)}" if names[1:] else f"- {case}: {names[0]}: {refused[names[0]]}"
+        for rule, names in by_rule.items()
     ]
 
 

@@ -12,7 +12,7 @@ from mdh.schedule.default.contraction_time import Costs, seconds
 from scripts.fit_default.choice import Table, choices, geometric
 
 BOUNDS = {
-    "load": (0.0, 6.0), "fixed": (0.0, 16.0), "warps": (0.0, 8.0), "latency": (0.0, 1500.0),
+    "load": (0.0, 6.0), "fixed": (0.0, 16.0), "warps": (0.0, 2.0), "latency": (0.0, 1500.0),
     "slice": (0.0, 150.0), "block": (0.0, 2000.0), "second": (0.0, 5e-6), "start": (0.0, 5e-6),
     "traffic": (0.1, 2.0), "worth": (1.0, 1.25), "reached": (0.3, 0.9), "launch": (0.0, 3e-6),
 }  # fmt: skip

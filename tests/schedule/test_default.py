@@ -13,6 +13,9 @@ from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import Machine, load_machine
 from mdh.schedule.default import default_schedule
+from mdh.schedule.default.contraction import find_contraction
+from mdh.schedule.default.contraction_gpu import LADDER, WHOLE, plans
+from mdh.schedule.default.shape import Shape
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
@@ -139,14 +142,27 @@ def test_blocks_share_the_sum_where_results_are_few() -> None:
     assert "( BLK.x, ^, ^ )" in _text(TALL, "h200", "cuda", M=128, N=32, K=64)
 
 
-SMALL = """void small(const float A[500][N][72], const float B[500][N][72], float C[500][N][N]) {
+SMALL = """void small(const float A[500][N][K], const float B[500][N][K], float C[500][N][N]) {
   for (int b = 0; b < 500; b++) for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) {
     C[b][i][j] = 0.0f;
-    for (int k = 0; k < 72; k++) C[b][i][j] += A[b][i][k] * B[b][j][k]; } }"""
+    for (int k = 0; k < K; k++) C[b][i][j] += A[b][i][k] * B[b][j][k]; } }"""
 
 
-def test_a_block_computes_a_small_product_whole() -> None:
-    assert "1: (de-)comp( 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.x, ^, ^, ^ )" in _text(SMALL, "h200", "cuda", N=26)
+@pytest.mark.parametrize(("n", "k", "thread"), [(26, 72, "2, 4"), (17, 72, "2, 3")])
+@pytest.mark.parametrize("t", ["float", "double"])
+def test_a_block_computes_a_small_product_whole(n: int, k: int, thread: str, t: str) -> None:
+    text = " ".join(_text(SMALL.replace("float", t), "h200", "cuda", N=n, K=k).split())
+    assert "1: (de-)comp( 1, ^, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.x, ^, ^, ^ )" in text
+    assert f"3: (de-)comp( ^, {thread}, ^ )" in text
+
+
+def test_a_small_product_goes_whole_only_where_that_is_faster() -> None:
+    """By the estimate, which has the least tile of the ladder beside it."""
+    program = read_program(Source("small.c", SMALL), defines={"N": "16", "K": "64"})
+    shape, machine = Shape(program, program.stages[0]), load_machine("h200")
+    found = find_contraction(shape)
+    assert found is not None
+    assert {p.tile for p in plans(shape, found, machine)} == {WHOLE, LADDER[-1]}
 
 
 def test_matrix_product_on_a_cpu() -> None:

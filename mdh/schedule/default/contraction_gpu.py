@@ -68,7 +68,8 @@ LADDER = (
 )
 
 WHOLE = Tile((32, 32), (8, 32), (2, 4), 16)
-"""Of products that are smaller than every tile: a block computes one whole, if it fits in here."""
+"""For products into which no tile of the ladder fits, beside the least one: a block computes one whole."""
+
 SPARE = 40
 """Registers of a thread beside results and operands."""
 
@@ -126,7 +127,8 @@ def plans(
     """What there is to choose from: tiles that fit, numbers of parts, and whether a kernel adds these, or one
     writes starting values first."""
     ways = (Joining.KERNEL, joining) if joining is Joining.FRESH else (joining,)
-    sides = tuple(prod(shape.extents[d] for d in dims) for dims in (found.rows, found.columns))
+    rows, columns = (prod(shape.extents[d] for d in dims) for dims in (found.rows, found.columns))
+    sides = rows, columns
     words = max(1, shape.value_bytes // 4)
     fitting = [
         t
@@ -134,12 +136,16 @@ def plans(
         if all(own <= side for own, side in zip(t.block, sides, strict=True))
         and _registers(t.ahead, words, t.thread) <= machine.registers_per_thread
     ]
-    covered = all(side <= own for side, own in zip(sides, WHOLE.block, strict=True))
-    for tile in fitting or ([WHOLE] if covered else ladder[-1:]):
+    for tile in fitting or (*_whole(found, sides), *ladder[-1:]):
         for parts in PARTS:
             plan = plan_of(shape, found, machine, tile, parts)
             if plan is not None:
                 yield from (replace(plan, joining=way) for way in ways) if parts > 1 else (plan,)
+
+
+def _whole(found: Contraction, sides: tuple[int, int]) -> tuple[Tile, ...]:
+    alone = len(found.rows) == len(found.columns) == 1
+    return (WHOLE,) if alone and all(n <= most for n, most in zip(sides, WHOLE.block, strict=True)) else ()
 
 
 def plan_of(shape: Shape, found: Contraction, machine: Machine, tile: Tile, parts: int) -> Plan | None:

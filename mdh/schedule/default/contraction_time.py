@@ -18,9 +18,11 @@ class Costs:
     """What was fitted.
 
     load, fixed: instructions of a warp that count beside the multiplications of an iteration: for a vector of
-    an operand, and for all else. warps, warps_double: of a multiprocessor, with which it does half of what it
-    can, of singles and of doubles (these by two runs of all random sizes that chose differently). latency:
-    least cycles for a slice: its copies, and the barrier. slice, block: cycles of each, beside its work.
+    an operand, and for all else. warps: of a multiprocessor, with which it does half of what it can, for each
+    warp's multiply-add that it does in a cycle (as many as latency and rate ask for: Little's law);
+    warps_double: the same of doubles (no part of the fit: by two runs of all random sizes on an H200, which
+    chose differently). latency: least cycles for a slice: its copies, and the barrier. slice, block: cycles of
+    each, beside its work.
     second, start: seconds that a second kernel costs, and one that writes starting values. traffic: of the
     parts' bytes, where blocks add to the output. worth: by how much sharing a sum has to be faster.
     reached: of the memory's bandwidth, in traffic that is not all in order. launch: seconds of any call,
@@ -29,8 +31,8 @@ class Costs:
 
     load: float = 1.35
     fixed: float = 6.0
-    warps: float = 3.0
-    warps_double: float = 2.5
+    warps: float = 0.75
+    warps_double: float = 1.25
     latency: float = 190.0
     slice: float = 29.0
     block: float = 340.0
@@ -72,7 +74,7 @@ def seconds(work: Work, machine: Machine, costs: Costs = COSTS) -> float:
     """An estimate for the whole contraction."""
     peak = machine.peak_f64 if work.size > 4 else machine.peak_f32
     rate = peak / (2 * machine.units * machine.clock * machine.warp)
-    idle = costs.warps_double if work.size > 4 else costs.warps
+    idle = rate * (costs.warps_double if work.size > 4 else costs.warps)
     vectors = (work.high + work.wide) * work.size / VECTOR_BYTES
     each = work.depth * (work.high * work.wide + costs.load * vectors + costs.fixed) / rate
 
