@@ -21,8 +21,8 @@ class Costs:
     an operand, and for all else. warps: of a multiprocessor, with which it does half of what it can, for each
     warp's multiply-add that it does in a cycle (as many as latency and rate ask for: Little's law);
     warps_double: the same of doubles (no part of the fit: by two runs of all random sizes on an H200, which
-    chose differently). latency: least cycles for a slice: its copies, and the barrier. slice, block: cycles of
-    each, beside its work.
+    chose differently). latency: least cycles for a slice: its copies, and the barrier. slice, block: cycles
+    of each, beside its work.
     second, start: seconds that a second kernel costs, and one that writes starting values. traffic: of the
     parts' bytes, where blocks add to the output. worth: by how much sharing a sum has to be faster.
     reached: of the memory's bandwidth, in traffic that is not all in order. launch: seconds of any call,
