@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 
@@ -109,3 +110,12 @@ def test_schedules_that_one_rule_refuses_share_a_line() -> None:
         f"- {case.name}: d: no such file: d",
         f"- {case.name}: e: K110 x",
     ]
+
+
+def test_the_best_kernels_are_kept(tmp_path: Path) -> None:
+    prepared = [kernels.lowered(CASES[name], load_machine("h200")) for name in ("1LUT 10^7x64", "dot 2^24")]
+    kernels.keep(prepared, tmp_path, {"1LUT 10^7x64": "gather_sum.h200.bag", "dot 2^24": DEFAULT})
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "1LUT_10_7x64.gather_sum.h200.bag.cu",
+        "dot_2_24.default.cu",
+    }

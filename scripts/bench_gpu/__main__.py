@@ -1,6 +1,6 @@
 """`scripts/bench gpu`: mdh's shipped schedules against libraries and compilers on an NVIDIA GPU.
 
-scripts/bench gpu                          all fixed cases
+scripts/bench gpu                          all fixed cases; keeps the page and the fastest kernels' texts
 scripts/bench gpu --case 'matmul*' --quick some of them, fewer turns, nothing kept
 scripts/bench gpu --random 100             products of random sizes, too: 100 in each precision, 20 layers
 scripts/bench gpu --dry                    the cases and whether their schedules fit an H200; needs no GPU
@@ -121,6 +121,9 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
         contest.run(prepared, lambda: contest.Process(given.device, library), first, order, limits, tell)
     finally:
         sys.stdout.write("".join(said))
+    if full:
+        fixed = {r.case.name: r.schedule or DEFAULT for r in known if not r.case.name.startswith("random")}
+        kernels.keep(prepared, FOLDER / "kernels", fixed)
     return 1 if table.wrong(known) else 0
 
 

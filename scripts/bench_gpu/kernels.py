@@ -1,8 +1,9 @@
 """mdh's kernels for the cases, as text and machine code: made before anything runs, without a GPU."""
 
+import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -94,13 +95,14 @@ def all_made(cases: Sequence[Case], machine: Machine, jobs: int) -> list[Prepare
         return list(pool.map(made, cases, repeat(machine)))
 
 
-def keep(prepared: Sequence[Prepared], folder: Path) -> None:
-    """Every text as a file that names case and schedule."""
+def keep(prepared: Sequence[Prepared], folder: Path, best: Mapping[str, str] | None = None) -> None:
+    """Texts as files that name case and schedule: of every schedule, or of each case's best one."""
     folder.mkdir(parents=True, exist_ok=True)
     for one in prepared:
         for name, text in one.texts.items():
-            words = f"{one.case.name}.{name}".replace(" ", "_").replace("/", "_")
-            (folder / f"{words}.cu").write_text(text.source, encoding="utf-8")
+            if best is None or best.get(one.case.name) == name:
+                words = re.sub(r"[^\w.]+", "_", f"{one.case.name}.{name}")
+                (folder / f"{words}.cu").write_text(text.source, encoding="utf-8")
 
 
 def cub_library(library: Path, arch: str) -> None:
