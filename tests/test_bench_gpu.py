@@ -88,7 +88,7 @@ def test_what_falls_short_says_of_what() -> None:
     unused = [
         p
         for p, _ in aims.AIMS[:-1]
-        if not any(fnmatch(n, p) for n in (*CASES, "random fp32 1", "random fp64 1"))
+        if not any(fnmatch(n, p) for n in (*CASES, "random fp32 1", "random fp64 1", "random relu 1"))
     ]
     assert not unused
 
@@ -114,6 +114,7 @@ def test_schedules_that_one_rule_refuses_share_a_line() -> None:
 
 def test_the_best_kernels_are_kept(tmp_path: Path) -> None:
     prepared = [kernels.lowered(CASES[name], load_machine("h200")) for name in ("1LUT 10^7x64", "dot 2^24")]
+    kernels.keep(prepared, tmp_path, {"1LUT 10^7x64": DEFAULT, "dot 2^24": "dot.h200.wide"})
     kernels.keep(prepared, tmp_path, {"1LUT 10^7x64": "gather_sum.h200.bag", "dot 2^24": DEFAULT})
     assert {p.name for p in tmp_path.iterdir()} == {
         "1LUT_10_7x64.gather_sum.h200.bag.cu",

@@ -98,6 +98,10 @@ def all_made(cases: Sequence[Case], machine: Machine, jobs: int) -> list[Prepare
 def keep(prepared: Sequence[Prepared], folder: Path, best: Mapping[str, str] | None = None) -> None:
     """Texts as files that name case and schedule: of every schedule, or of each case's best one."""
     folder.mkdir(parents=True, exist_ok=True)
+    if best is not None:
+        # what was best before
+        for path in folder.glob("*.cu"):
+            path.unlink()
     for one in prepared:
         for name, text in one.texts.items():
             if best is None or best.get(one.case.name) == name:
