@@ -7,7 +7,7 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
-from mdh.frontend.cparse import parse_function
+from mdh.frontend.cparse import ParsedFunction, parse_function
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
@@ -20,9 +20,11 @@ from mdh.frontend.scope import Assign, Best, Scope, Statement, Use
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
 from mdh.frontend.strict import check_grouping, ordered
+from mdh.frontend.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Stage
+from mdh.ir.syntax import Function
 from mdh.source import Source, Span
 
 
@@ -43,6 +45,7 @@ def read_program(
 def _read(source: Source, defines: Mapping[str, str | int], function: str | None, strict_fp: bool) -> Program:
     pre = preprocess(source, defines)
     parsed = parse_function(pre, function)
+    syntax = _syntax(parsed)
     scope = Scope(parsed.places)
     for decl in parsed.globals:
         _constant(decl, scope)
@@ -78,8 +81,16 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     )
     constants = tuple(sorted(pre.constants.items()))
     return Program(
-        parsed.node.decl.name, names, buffers, tuple(scalars), stages, strict_fp, constants, source
+        parsed.node.decl.name, names, buffers, tuple(scalars), stages, strict_fp, constants, source, syntax
     )
+
+
+def _syntax(parsed: ParsedFunction) -> Function | None:
+    """The function as it is written, taken before the walk; None where the walk will refuse it."""
+    try:
+        return function_of(parsed.node, parsed.globals, parsed.places)
+    except UnknownConstructError:
+        return None
 
 
 def free_sizes(

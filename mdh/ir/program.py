@@ -10,6 +10,7 @@ from functools import cached_property
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr, Load, walk
+from mdh.ir.syntax import Function
 from mdh.source import Source, Span
 
 
@@ -180,6 +181,8 @@ class Program:
     strict_fp: bool = False
     constants: tuple[tuple[str, int], ...] = field(default=(), compare=False, repr=False)
     source: Source | None = field(default=None, compare=False, repr=False)
+    syntax: Function | None = field(default=None, compare=False, repr=False)
+    """The function as it is written, for the interpreter that judges results."""
 
     @cached_property
     def buffer_of(self) -> dict[str, Buffer]:

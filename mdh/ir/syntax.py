@@ -1,0 +1,161 @@
+"""A C function as it is written: abstract syntax after the preprocessor, before anything is read into it.
+
+These nodes say what the text says and no more: names are not resolved, expressions have no types, loops have
+no trip counts. The interpreter (`reference/interpreter`) gives them C's meaning on its own, so that a result
+which it judges shares no step with the compiler beyond the parser. A front end for another language makes the
+same nodes.
+
+Source of the meaning: ISO C11; sections are cited where the interpreter carries a rule out.
+"""
+
+from dataclasses import dataclass, field
+
+from mdh.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class CType:
+    """A scalar type by its specifier words: `("unsigned", "long")`, `("int8_t",)`, `("float",)`."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal as it is written: `0x10u`, `1e-3f`, `'a'`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A scalar: a parameter, a local, a loop variable, a constant of a standard header."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """`array[subscripts…]`; `*p` is `p[0]`."""
+
+    array: str
+    subscripts: tuple["Expression", ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """`-x`, `+x`, `~x`, `!x`."""
+
+    op: str
+    operand: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Infix:
+    """Every binary operator of C but assignments and the comma."""
+
+    op: str
+    left: "Expression"
+    right: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`cond ? then : other`."""
+
+    cond: "Expression"
+    then: "Expression"
+    other: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """`(type)operand`."""
+
+    type: CType
+    operand: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """`function(arguments…)`."""
+
+    function: str
+    arguments: tuple["Expression", ...]
+
+
+Expression = Number | Name | Element | Prefix | Infix | Conditional | Conversion | Invocation
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """`{a, b, …}`, the initialiser of an array; items may be such lists themselves."""
+
+    items: tuple["Expression | Values", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """`type name[extents…] = initial;`; `extents` is empty for a scalar.
+
+    The first extent of a parameter may be None: `float A[][K]`.
+    `pointer`: a parameter declared as `type *name`; it has no extents.
+    """
+
+    name: str
+    type: CType
+    extents: tuple[Expression | None, ...] = ()
+    initial: Expression | Values | None = None
+    pointer: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`target op value`, op being `=`, `+=`, …; `x++` is `x += 1`."""
+
+    target: Name | Element
+    op: str
+    value: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements in order; names declared in it end with it."""
+
+    body: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for (first; cond; next) body`, as C11 6.8.5.3 has it."""
+
+    first: Declaration | Assignment | None
+    cond: Expression | None
+    next: Assignment | None
+    body: "Statement"
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    cond: Expression
+    then: "Statement"
+    other: "Statement | None"
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Statement = Declaration | Assignment | Block | For | If
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that returns nothing: parameters in order, the file's constants, the body."""
+
+    name: str
+    parameters: tuple[Declaration, ...]
+    constants: tuple[Declaration, ...]
+    body: Block
