@@ -9,7 +9,7 @@ from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
 from mdh.frontend.cparse import ParsedFunction, parse_function
 from mdh.frontend.ctypes_of import scalar_type
-from mdh.frontend.dependences import check_dependences, placed
+from mdh.frontend.dependences import check_dependences
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.limits import check_size, too_deep
@@ -67,11 +67,12 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         check_grouping(statements)
     temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
     single = pieces_of(statements)
-    check_dependences(single, statements)
+    check_dependences([[p] for p in single], statements)
     pieces = merged(single, statements, temps)
     for number, pragma in scope.operators.items():
         check_operators(pragma, number, pieces)
     groups = _groups(pieces)
+    carried_out = check_dependences(groups, statements)
     stages = _stages(groups, scope, strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
@@ -93,7 +94,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         constants,
         source,
         syntax,
-        placed(groups, statements),
+        carried_out,
     )
 
 

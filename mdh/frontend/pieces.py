@@ -116,6 +116,7 @@ def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
             for k, t in enumerate(statements)
             if isinstance(t, Assign)
             and k != n
+            and t.target != s.target
             and free
             and t.loops == s.loops
             and element_of(s) in loads(t.value)
@@ -263,6 +264,9 @@ def _assign(n: int, s: Assign) -> Piece:
 def _map(n: int, s: Assign) -> Piece:
     """Each iteration stores an element of its own."""
     me = element_of(s)
+    if any(True for e in s.index for _ in loads(e)):
+        what = f"`{s.target}` is assigned at an index that is data, where two iterations may meet"
+        raise Failed(carried(what, s.span, None, f"update it by an operator: {s.target}[…] += x"))
     value = s.value if s.cond is None else select(s.cond, s.value, me)
     store = Output(s.target, s.index, Var(component(0), me.dtype), s.span)
     kinds = (DimKind.CC,) * len(s.loops)
