@@ -5,5 +5,6 @@ from mdh.reference.interpreter.arithmetic import Undecided
 from mdh.reference.interpreter.run import interpret
 from mdh.reference.interpreter.scope import EndlessLoop, UnknownMeaning
 from mdh.reference.interpreter.statements import Chosen
+from mdh.reference.interpreter.steps import steps
 
-__all__ = ["Chosen", "EndlessLoop", "Undecided", "UnknownMeaning", "interpret"]
+__all__ = ["Chosen", "EndlessLoop", "Undecided", "UnknownMeaning", "interpret", "steps"]

@@ -46,9 +46,11 @@ def _contents(memory: Memory) -> NDArray[Any]:
     given = memory.given
     assert given is not None
     if not isinstance(memory.data, Overlay):
-        return np.array(memory.data, np.float64 if memory.type.real else given.dtype).astype(
-            given.dtype
-        ).reshape(given.shape)
+        return (
+            np.array(memory.data, np.float64 if memory.type.real else given.dtype)
+            .astype(given.dtype)
+            .reshape(given.shape)
+        )
     out = given.copy()
     flat = out.reshape(-1)
     for k, value in memory.data.written.items():

@@ -9,14 +9,11 @@ from mdh.ir.syntax import (
     Assignment,
     Block,
     Declaration,
-    Element,
     Expression,
     For,
     Function,
     If,
-    Infix,
     Name,
-    Number,
     Statement,
     Values,
 )
@@ -65,7 +62,7 @@ class Statements(Expressions):
         constants = [self.declaration(d) for d in f.constants]
         for p in f.parameters:
             if not p.extents and not p.pointer:
-                self._scalar_parameter(p)
+                self.scalar_parameter(p)
         for do in constants:
             # extents may name them
             do()
@@ -74,7 +71,7 @@ class Statements(Expressions):
                 self._array_parameter(p)
         return self.block(f.body)
 
-    def _scalar_parameter(self, p: Declaration) -> None:
+    def scalar_parameter(self, p: Declaration) -> None:
         t = type_of(p.type)
         given = self.scalars[p.name]
         code = Code(INT, lambda: int(given), constant=int(given)) if not t.real else None
