@@ -46,7 +46,8 @@ def test_floats_are_rounded_once_as_the_compiler_rounds_them(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["18446744073709551680", "0x10000000000000000", "9" * 5000, "1e400", "1e39f",
-                                  "0x1p99999999", "0x1p1024", "3.5e38f", "0" * 30 + "7" * 80], ids=lambda t: t[:20])  # fmt: skip
+                                  "0x1p99999999", "0x1p1024", "3.5e38f", "0" * 30 + "7" * 80],
+                         ids=lambda t: t[:20])  # fmt: skip
 def test_what_no_type_holds_is_refused(text: str) -> None:
     with pytest.raises(Failed) as failed:
         read_program(Source("f.c", f"void f(double y[1]) {{ y[0] = {text}; }}"))
