@@ -6,7 +6,7 @@ from dataclasses import replace
 from mdh.frontend.conversions import strip
 from mdh.frontend.loops import MOST_TRIPS
 from mdh.frontend.pieces import Piece, replace_load, used_names
-from mdh.frontend.scans import fixed
+from mdh.frontend.scans import fixed, repeated
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import identity
 from mdh.ir.affine import Affine, from_expr, to_expr
@@ -85,7 +85,8 @@ def _peeled(m: Piece, r: Piece) -> bool:
         begun = Binary(">", Var(axis.name), Const(0, I32), I32)
         later = convert(select(begun, later, first), r.values[0].dtype)
     r.loops = tuple(grown if v == axis else v for v in r.loops)
-    r.values, r.starts = (later,), (None,)
+    begin = None if r.op is None else repeated(r.op, fixed(first, {axis.name: 0}))
+    r.values, r.starts = (later,), (begin,)
     o = r.outputs[0]
     r.targets = (element(r.targets[0], shifted),)
     r.outputs = (replace(o, index=r.targets[0].index, value=shifted(o.value)),)

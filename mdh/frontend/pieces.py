@@ -30,6 +30,8 @@ class Piece:
     span: Span
     outputs: tuple[Output, ...] = ()
     exclusive: bool = False
+    loose: str = ""
+    """Why a NaN, or the sign of a zero, may come out otherwise than in C."""
     merged: set[int] = field(default_factory=set)
     """Numbers of the other statements that have become part of it."""
 
@@ -128,7 +130,7 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
     numbers = {n, *(k for k, _ in stores)}
     return Piece(min(numbers), s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
-                 s.span, tuple(outputs), all(before), numbers)  # fmt: skip
+                 s.span, tuple(outputs), all(before), found.loose, numbers)  # fmt: skip
 
 
 def _last_value(
@@ -154,7 +156,7 @@ def _last_value(
     own = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
     kinds = tuple(DimKind.PW if v.name in free else DimKind.CC for v in s.loops)
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
-                 (own, *outputs), merged={k for k, _ in stores})  # fmt: skip
+                 (own, *outputs), loose=found.loose, merged={k for k, _ in stores})  # fmt: skip
 
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
@@ -196,7 +198,8 @@ def _best(n: int, s: Best) -> Piece:
     )
     values = tuple(convert(v, h) for v, h in zip(s.values, held, strict=True))
     starts = tuple(convert(w, h) for w, h in zip(where, held, strict=True))
-    return Piece(n, s.loops, kinds, Operator(name, s.tie), where, values, starts, s.span, outputs)
+    op = Operator(name, s.tie if len(where) > 1 or where[0].dtype.is_float else "first")
+    return Piece(n, s.loops, kinds, op, where, values, starts, s.span, outputs, loose=s.loose)
 
 
 def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered: bool) -> None:
@@ -233,8 +236,9 @@ def _assign(n: int, s: Assign, reads: Reads) -> Piece:
         kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
         store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
         return Piece(
-            n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span, (store,)
-        )
+            n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span, (store,),
+            loose=found.loose,
+        )  # fmt: skip
     scan = _scan(n, s)
     if scan is not None:
         return scan
@@ -276,7 +280,8 @@ def _scan(n: int, s: Assign) -> Piece | None:
     held = accumulator(me.dtype)
     kinds = tuple(DimKind.PS if v == found.axis else DimKind.CC for v in s.loops)
     store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-    return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (found.start,), s.span, (store,))
+    return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (found.start,), s.span, (store,),
+                 loose=found.loose)  # fmt: skip
 
 
 def affine(index: tuple[Expr, ...]) -> tuple[Affine | None, ...]:

@@ -79,6 +79,8 @@ class Best:
     values: tuple[Expr, ...]
     loops: tuple[LoopVar, ...]
     span: Span
+    loose: str = ""
+    """Why the sign of a zero may come out otherwise than in C."""
 
     @property
     def targeted(self) -> frozenset[str]:

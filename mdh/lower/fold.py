@@ -134,8 +134,9 @@ def combine(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr,
             return (both if half is None else Cast(Cast(both, half), t),)
         case "&&" | "||" as op:
             return (_as(Binary(op, a[0], b[0], I32), t),)
-        case "min" | "max" as op:
-            return (_extreme(op, fold.op.nan, t, a[0], b[0]),)
+        case "min" | "max":
+            kept, half = _extreme(fold.op, t, a[0], b[0]), fold.op.rounded
+            return (kept if half is None else Cast(Cast(kept, half), t),)
         case "argmax" | "argmin" as op:
             take = better(fold, a, b, ">" if op == "argmax" else "<")
             return tuple(Select(take, y, x, c) for x, y, c in zip(a, b, fold.types, strict=True))
@@ -152,15 +153,26 @@ def follow(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr, 
     return tuple(Select(take, y, x, c) for x, y, c in zip(a, b, fold.types, strict=True))
 
 
-def _extreme(op: str, nan: bool, t: DType, a: Expr, b: Expr) -> Expr:
-    if nan and t.is_float:
-        return Call("f" + op, (a, b), t)
+def _extreme(op: Operator, t: DType, a: Expr, b: Expr) -> Expr:
+    """Of floats in order, C's own comparison. In any other order a NaN among the values is passed over: the
+    state `a` begins at a number, and stays where the comparison is false."""
+    if op.nan and t.is_float:
+        return Call("f" + op.name, (a, b), t)
     if not t.is_float and t.bits < I32.bits:
-        return Cast(Call("i" + op, (Cast(a, I32), Cast(b, I32)), I32), t)
+        return Cast(Call("i" + op.name, (Cast(a, I32), Cast(b, I32)), I32), t)
     if not t.is_float:
-        return Call("i" + op, (a, b), t)
-    compare = Binary(">" if op == "max" else "<", b, a, I32)
-    return Select(compare, b, a, t)
+        return Call("i" + op.name, (a, b), t)
+    sign = ">" if op.name == "max" else "<"
+    if not op.ordered:
+        return Select(Binary(sign, b, a, I32), b, a, t)
+    if op.takes:
+        return Select(Binary(sign + "=" * (op.tie == "first"), a, b, I32), a, b, t)
+    return Select(Binary(sign + "=" * (op.tie == "last"), b, a, I32), b, a, t)
+
+
+def atomic_name(op: Operator, t: DType) -> str:
+    """The operator of an atomic that joins a value to the state in memory."""
+    return "f" + op.name if op.nan and t.is_float else op.name
 
 
 def better(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...], sign: str) -> Expr:
