@@ -102,9 +102,9 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
 
 
 def repeated(op: Operator, first: Expr) -> Expr | None:
-    """What a prefix starts from whose first value is `first`: by comparison of floats that value once more,
+    """What a prefix starts from whose first value is `first`: of floats that value once more,
     since no other leaves a NaN and the sign of a zero as they are; else the identity."""
-    return first if op.name in ("min", "max") and first.dtype.is_float and not op.nan else None
+    return first if op.name in ("min", "max") and first.dtype.is_float else None
 
 
 def _after_first(axis: LoopVar) -> Expr:

@@ -1,6 +1,6 @@
 """Is `T = value` an update `T = T op x`? The operators of reductions, as C spells them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
 from mdh.frontend.conversions import is_compared, kept, same_order, strip
@@ -10,6 +10,7 @@ from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Unary, loads
 from mdh.ir.program import Operator
 
 ROUNDED = "it is compared with a value that is rounded when it is stored"
+SKIPPED = "under a condition, a comparison with a NaN takes what follows"
 COMMUTING = frozenset({"+", "*", "&", "|", "^", "&&", "||"})
 
 
@@ -23,9 +24,7 @@ class Update:
 
 
 def identity(op: Operator, t: DType) -> Const:
-    """The element that leaves others as they are, in type t (but for NaNs where `op.takes`)."""
-    if op.nan and t.is_float:
-        return Const(nan, t)
+    """The element that leaves all numbers as they are, in type t."""
     inf = float("inf")
     low, high = (-inf, inf) if t.is_float else _range(t)
     ones = -1 if t.kind == "int" else 2**t.bits - 1
@@ -106,11 +105,13 @@ def _branches(target: Load, e: Expr) -> Update | None:
     held = accumulator(target.dtype)
     if len(known) == 1:
         held = known[0].value.dtype
-    then, other = (identity(known[0].op, held) if u is None else u.value for u in found)
-    loose = next((u.loose for u in known if u.loose), "")
-    if len(known) == 1 and known[0].op.takes:
-        loose = loose or "it keeps its value where a condition does not hold, and takes one that is no larger"
-    return Update(known[0].op, select(e.cond, then, other), loose)
+    op, loose = known[0].op, next((u.loose for u in known if u.loose), "")
+    if len(known) == 1 and op.takes:
+        # no value leaves a NaN as it is: what passes over NaNs is as right without --strict-fp
+        op, loose = replace(op, takes=False, tie="first"), SKIPPED
+    skipped = Const(nan, held) if op.nan and held.is_float else identity(op, held)
+    then, other = (skipped if u is None else u.value for u in found)
+    return Update(op, select(e.cond, then, other), loose)
 
 
 def _same(e: Expr, target: Load) -> bool:

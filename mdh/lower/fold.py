@@ -29,6 +29,8 @@ class Fold:
     outputs: tuple[Output, ...]
     components: tuple[int, ...]
     exclusive: bool = False
+    unstarted: bool = False
+    """The C begins at the operator's identity, which is then the result of no points."""
     factor: Expr | None = None
     """Of a finished sum: all its terms share it."""
 
@@ -51,7 +53,8 @@ def _fold(stage: Stage, r: Result) -> Fold:
         term = factored(stage, r)
         values = (term.rest, *r.values[1:])
         components = tuple(range(len(r.values)))
-        return Fold(r.op, values, r.starts, r.types, r.outputs, components, r.exclusive, term.factor)
+        began = r.starts[0] is None
+        return Fold(r.op, values, r.starts, r.types, r.outputs, components, r.exclusive, began, term.factor)
     position, dtype = _position(stage)
     start: Expr | None = None if r.starts[0] is None else Const(-1, dtype)
     # a payload that is the position, and starts like it, is not carried twice
@@ -107,10 +110,10 @@ def identity(fold: Fold) -> tuple[Const, ...]:
             return (_number(1, t),)
         case "&":
             return (Const(2**t.bits - 1 if t.kind == "uint" else -1, t),)
-        case "min":
-            return (Const(math.nan, t),) if fold.op.nan and t.is_float else (highest(t),)
-        case "max":
-            return (Const(math.nan, t),) if fold.op.nan and t.is_float else (lowest(t),)
+        case "min" | "max" if fold.op.nan and t.is_float and not fold.unstarted:
+            return (Const(math.nan, t),)
+        case "min" | "max":
+            return (highest(t) if fold.op.name == "min" else lowest(t),)
         case "argmax" | "argmin":
             key = lowest(t) if fold.op.name == "argmax" else highest(t)
             pos = highest(fold.types[1]) if fold.op.tie == "first" else Const(-2, fold.types[1])
@@ -168,11 +171,6 @@ def _extreme(op: Operator, t: DType, a: Expr, b: Expr) -> Expr:
     if op.takes:
         return Select(Binary(sign + "=" * (op.tie == "first"), a, b, I32), a, b, t)
     return Select(Binary(sign + "=" * (op.tie == "last"), b, a, I32), b, a, t)
-
-
-def atomic_name(op: Operator, t: DType) -> str:
-    """The operator of an atomic that joins a value to the state in memory."""
-    return "f" + op.name if op.nan and t.is_float else op.name
 
 
 def better(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...], sign: str) -> Expr:

@@ -16,7 +16,7 @@ from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
 from mdh.lower.close import fill, wrap_rounds
 from mdh.lower.emit import at_point, emit_block
 from mdh.lower.finish import block_reduction_levels, cast, part_index, store_state
-from mdh.lower.fold import Fold, atomic_name, folds_of, identity
+from mdh.lower.fold import Fold, folds_of, identity
 from mdh.lower.instance import Axis, image, strides_for
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.nest import Nest, Scope, conjunction
@@ -195,7 +195,7 @@ def _update(
     assert fold.op is not None
     dtype = buf.dtype if buf is not None else nest.buffers[name].dtype
     if shared and not fold.ordered:
-        return [Atomic(atomic_name(fold.op, fold.types[0]), name, index, cast(value, dtype))]
+        return [Atomic(fold.op.name, name, index, cast(value, dtype))]
     held = buf or Buf(name, Space.DM, dtype, nest.buffers[name].shape, (0,) * len(index))
     return store_state(nest, fold, (held,), index, (cast(value, dtype),))
 

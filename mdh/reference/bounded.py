@@ -27,20 +27,20 @@ _C = CArithmetic()
 class BoundedArithmetic:
     """`exact`: the inputs are small integers. Where every operation and every partial sum is then exact
     in its type, the bound stays None: an implementation must agree bit for bit. `passing`: comparisons pass
-    over the NaNs that they would take. `took`: one has taken a NaN, or begun at one."""
+    over the NaNs that they would take. `met`: one has met a NaN."""
 
     reorders = True
 
     def __init__(self, *, exact: bool, passing: bool = False) -> None:
-        self.exact, self.passing, self.took = exact, passing, False
+        self.exact, self.passing, self.met = exact, passing, False
 
     def _compared(self, op: Operator, start: Bounded | None, values: Bounded) -> Operator:
         """The operator as this run has it."""
-        if not op.takes:
+        if op.name not in ("min", "max") or op.nan:
             return op
         seen = (values.value,) if start is None else (values.value, start.value)
-        self.took = self.took or any(bool(np.isnan(v).any()) for v in seen)
-        return replace(op, takes=False, tie="first") if self.passing else op
+        self.met = self.met or any(bool(np.isnan(v).any()) for v in seen)
+        return replace(op, takes=False, tie="first") if self.passing and op.takes else op
 
     def of(self, array: Array, dtype: DType) -> Bounded:
         typed = _C.of(array, dtype)
@@ -91,6 +91,9 @@ class BoundedArithmetic:
             return Bounded(value)
         with np.errstate(all="ignore"):
             own = np.abs(value) * (unit_roundoff(dtype) * max(1, 2 * ulps)) + smallest(dtype)
+            if bound is None and sure:
+                # of operands without errors: no rounding leaves infinity
+                own = np.where(np.isinf(value), 0.0, own)
             return Bounded(value, own if bound is None else error.clean(own + bound))
 
     def select(self, cond: Bounded, then: Bounded, other: Bounded, dtype: DType) -> Bounded:

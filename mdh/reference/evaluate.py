@@ -41,7 +41,7 @@ def evaluate_bounded(
     """
     arithmetic = BoundedArithmetic(exact=exact)
     found = _run(program, arrays, scalars or {}, arithmetic)
-    if arithmetic.took and not program.strict_fp:
+    if arithmetic.met and not program.strict_fp:
         also = passed_over(program, arrays, scalars, exact=exact)
         found = {name: replace(v, also=also[name]) for name, v in found.items()}
     return found

@@ -116,6 +116,8 @@ class CArithmetic:
                     line = np.concatenate([first, line], axis=-1)
                     at = np.expand_dims(best(op, line, started=True), -1)
                     return np.take_along_axis(line, at, axis=-1).reshape(kept)
+            if op.name in ("min", "max") and start is None and dtype.is_float:
+                start = self._begun(op, None, dtype)
             return _joined(op, start, _combined(op, values, axes, dtype), dtype)
 
     def _begun(self, op: Operator, start: Array | None, dtype: DType) -> Array:
@@ -154,8 +156,7 @@ class CArithmetic:
                 return _joined(op, start, values, dtype)
             axis = axes[0]
             kept = tuple(1 if i == axis else n for i, n in enumerate(values.shape))
-            compares = op.name in ("min", "max") and dtype.is_float and not op.nan
-            if start is None and (exclusive or compares):
+            if start is None and (exclusive or (op.name in ("min", "max") and dtype.is_float)):
                 start = self._begun(op, None, dtype)
             if start is None:
                 return self._prefixes(op, values, axis, dtype)

@@ -31,9 +31,7 @@ def judge(
 
 def _wrong(name: str, got: Array, want: Bounded) -> list[Diagnostic]:
     """The first wrong element in the array's order, and how many there are."""
-    good = _fits(got, want)
-    if want.also is not None:
-        good |= _fits(got, want.also)
+    good = fits(got, want)
     if good.all():
         return []
     at = tuple(int(i) for i in np.argwhere(~good)[0])
@@ -48,11 +46,11 @@ def _wrong(name: str, got: Array, want: Bounded) -> list[Diagnostic]:
     return [Diagnostic("N101", headline, witness=witness)]
 
 
-def _fits(got: Array, want: Bounded) -> NDArray[np.bool_]:
+def fits(got: Array, want: Bounded) -> NDArray[np.bool_]:
     """Which elements are right; NaN equals NaN."""
     mine = got.astype(want.value.dtype)
     with np.errstate(all="ignore"):
         good = np.asarray((mine == want.value) | (np.isnan(mine) & np.isnan(want.value)))
         if want.bound is not None:
             good |= np.abs(mine - want.value) <= want.bound
-    return good
+    return good if want.also is None else np.asarray(good | fits(got, want.also))

@@ -7,7 +7,7 @@ from mdh.ir.kernel import Buf, swizzle_row
 
 OPERATOR_NAMES = {
     "+": "add", "*": "mul", "min": "min", "max": "max", "&": "and", "|": "or", "^": "xor",
-    "&&": "all", "||": "any", "fmin": "fmin", "fmax": "fmax",
+    "&&": "all", "||": "any",
 }  # fmt: skip
 OPERATORS = {name: op for op, name in OPERATOR_NAMES.items()}
 
@@ -18,10 +18,7 @@ def atomic_helper(op: str, dtype: DType) -> str:
 
 
 def combined(op: str, held: str, value: str) -> str:
-    """C text of `held op value`; min and max are C's comparisons, fmin and fmax take a number for a NaN."""
-    if op in ("fmin", "fmax"):
-        sign = "<" if op == "fmin" else ">"
-        return f"{held} {sign} {value} || {value} != {value} ? {held} : {value}"
+    """C text of `held op value`; min and max are C's comparisons."""
     if op in ("min", "max"):
         return f"{value} {'<' if op == 'min' else '>'} {held} ? {value} : {held}"
     return f"{held} {op} {value}"
