@@ -2,12 +2,13 @@
 
     python -m tests.nan_cases --cases 500 --seed 1 --device c --device opencl:0
 
-Each case is a nest, a form of the comparison, a type, data, and several schedules. With --strict-fp every bit is
-the C's. Without it an element is the C's or, where the form takes a NaN or what follows it, that of the form
+Each case is a nest, a form of the comparison, a type, data, and several schedules. With --strict-fp every bit
+is the C's. Without it an element is the C's or, where the form takes a NaN or what follows it, that of the form
 that passes over NaNs: both come from the C compiler, from two texts. The meaning is held to the same.
 """
 
 import argparse
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -30,26 +31,29 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from tests.arrays import Arrays
-from tests.native import run_native
+from tests.native import knows, run_native
 from tests.pairs import planned
 from tests.random_schedules import random_schedule
 
 ROWS, COLUMNS, BINS = 5, 37, 6
 NESTS = {
-    "rows": "for (int i = 0; i < 5; i++) for (int j = 0; j < 37; j++) { @y[i],x[i][j]@ }",
-    "columns": "for (int j = 0; j < 37; j++) for (int i = 0; i < 5; i++) { @z[j],x[i][j]@ }",
-    "all": "for (int i = 0; i < 5; i++) for (int j = 0; j < 37; j++) { @y[0],x[i][j]@ }",
-    "first": "for (int i = 0; i < 5; i++) { y[i] = x[i][0]; for (int j = 1; j < 37; j++) { @y[i],x[i][j]@ } }",
-    "constant": "for (int i = 0; i < 5; i++) { y[i] = -INFINITY; for (int j = 0; j < 37; j++) { @y[i],x[i][j]@ } }",
-    "above": "for (int i = 0; i < 5; i++) { y[i] = INFINITY; for (int j = 0; j < 37; j++) { @y[i],x[i][j]@ } }",
-    "local": "for (int i = 0; i < 5; i++) { T m = 1; for (int j = 0; j < 37; j++) { @m,x[i][j]@ } y[i] = m * 2; }",
-    "masked": "for (int i = 0; i < 5; i++) for (int j = 0; j < 37; j++) if (b[j] > 2) { @y[i],x[i][j]@ }",
-    "histogram": "for (int i = 0; i < 5; i++) for (int j = 0; j < 37; j++) { @h[b[j]],x[i][j]@ }",
+    "rows": "for i for j { @y[i],x[i][j]@ }",
+    "columns": "for j for i { @z[j],x[i][j]@ }",
+    "all": "for i for j { @y[0],x[i][j]@ }",
+    "first": "for i { y[i] = x[i][0]; for (int j = 1; j < 37; j++) { @y[i],x[i][j]@ } }",
+    "constant": "for i { y[i] = -INFINITY; for j { @y[i],x[i][j]@ } }",
+    "above": "for i { y[i] = INFINITY; for j { @y[i],x[i][j]@ } }",
+    "local": "for i { T m = 1; for j { @m,x[i][j]@ } y[i] = m * 2; }",
+    "masked": "for i for j if (b[j] > 2) { @y[i],x[i][j]@ }",
+    "histogram": "for i for j { @h[b[j]],x[i][j]@ }",
     "prefix": "for (int j = 1; j < 37; j++) { @z[j] = z[j - 1],x[0][j]@ }",
-    "from the first": "for (int j = 0; j < 37; j++) { z[j] = j == 0 ? x[0][0] : ?z[j - 1],x[0][j]?; }",
-    "running": "y[0] = -INFINITY; for (int j = 0; j < 37; j++) { @y[0],x[1][j]@ z[j] = y[0]; }",
+    "from the first": "for j { z[j] = j == 0 ? x[0][0] : ?z[j - 1],x[0][j]?; }",
+    "running": "y[0] = -INFINITY; for j { @y[0],x[1][j]@ z[j] = y[0]; }",
 }
-PAIR = "for (int i = 0; i < 5; i++) for (int j = 0; j < 37; j++) if (%s) { y[i] = x[i][j]; at[i] = j; }"
+LOOPS = {"for i": "for (int i = 0; i < 5; i++)", "for j": "for (int j = 0; j < 37; j++)"}
+PAIR = "for i for j if (%s) { y[i] = x[i][j]; at[i] = j; }"
+TYPES = {"float": np.float32, "double": np.float64, "_Float16": np.float16}
+NUMBERS = ((-1, -0.0, 0.0, 1, 2), (-0.0, 0.0), (-np.inf, np.inf, 1.5), (-2, -1, -0.0, 0.0))
 CHOICES = tuple(
     (f"{a} {sign} {b}", kept, other)
     for a, b in (("X", "M"), ("M", "X"))
@@ -82,7 +86,7 @@ def mirrored(choice: tuple[str, str, str]) -> tuple[str, str, str]:
 
 def random_case(seed: int) -> Case:
     rng = Random(f"nan {seed}")
-    kind = rng.choice(("float", "double"))
+    kind = rng.choice(("float", "double", "_Float16") if knows("_Float16") else ("float", "double"))
     if rng.random() < 0.15:
         sign, sides = rng.choice(("<", "<=", ">", ">=")), ["x[i][j]", "y[i]"]
         rng.shuffle(sides)
@@ -90,7 +94,7 @@ def random_case(seed: int) -> Case:
         return Case(text, text, False, random_data(rng, kind))
     nest = NESTS[rng.choice(sorted(NESTS))]
     if rng.random() < 0.2:
-        call = rng.choice(("fmax", "fmin")) + ("f" if kind == "float" else "")
+        call = rng.choice(("fmax", "fmin")) + ("" if kind == "double" else "f")
         value = rng.choice((f"{call}(M, X)", f"{call}(X, M)"))
         text = _function(_filled(nest, value, "M = V;"), kind)
         return Case(text, text, True, random_data(rng, kind))
@@ -123,18 +127,21 @@ def _within(nest: str) -> tuple[str, str, str]:
 
 
 def _function(body: str, kind: str) -> str:
-    arrays = "const T x[5][37], const int b[37], T y[5], T z[37], T h[6], int at[5]"
-    names = {"x": "const T x[5][37]", "b": "const int b[37]", "y": "T y[5]", "z": "T z[37]", "h": "T h[6]",
-             "at": "int at[5]"}  # fmt: skip
-    used = [p for n, p in names.items() if f"{n}[" in body.replace("at[", "@[" if n != "at" else "at[")]
-    assert arrays
-    text = f"#include <math.h>\nvoid f({', '.join(used)}) {{\n  {body}\n}}\n"
-    return text.replace("T ", f"{kind} ")
+    names = {
+        "x": "T x[5][37]",
+        "b": "int b[37]",
+        "y": "T y[5]",
+        "z": "T z[37]",
+        "h": "T h[6]",
+        "at": "int at[5]",
+    }
+    used = (p if n not in "xb" else f"const {p}" for n, p in names.items() if re.search(rf"\b{n}\[", body))
+    return f"#include <math.h>\nvoid f({', '.join(used)}) {{\n  {body}\n}}\n".replace("T ", f"{kind} ")
 
 
 def random_data(rng: Random, kind: str) -> Arrays:
     """Few values, so that ties are common; NaNs rare, common or everywhere."""
-    t = np.float32 if kind == "float" else np.float64
+    t = TYPES[kind]
     gen = np.random.default_rng(rng.randrange(2**32))
     share = rng.choice((0.0, 0.03, 0.1, 0.5, 0.9))
     numbers = np.array(
@@ -195,22 +202,26 @@ def run_case(seed: int, device: Device, schedules: int) -> tuple[Counter[str], l
         allowed = [in_c] if strict else [in_c, _native(case.passing, program, arrays)]
         zeros = strict and not case.call
         meant = allowed[-1:] if case.skips else allowed
-        wrong += [f"{case.text}{w}" for w in _meanings(program, arrays, meant, zeros=zeros)]
+        found = list(_meanings(program, arrays, meant, zeros=zeros))
         for plan in plans(program, device, seed, schedules):
-            mine = {k: v.copy() for k, v in arrays.items()}
-            try:
-                device.build(emit(lower(plan), program)).call(mine, {}).launch()
-            except Failed as failed:
-                wrong.append(f"seed {seed} strict {strict}\n{case.text}{failed}")
-                continue
             tally["strict" if strict else "free"] += 1
-            for name in in_c:
-                good = np.any([same(mine[name], a[name], zeros=zeros) for a in allowed], axis=0)
-                if not good.all():
-                    wrong.append(
-                        f"seed {seed} strict {strict}\n{case.text}{plan.schedule}\n{name}: {mine[name]}\n{allowed}"
-                    )
+            found += _run(plan, device, arrays, allowed, zeros=zeros)
+        wrong += [f"seed {seed} strict {strict}\n{case.text}{w}" for w in found]
     return tally, wrong
+
+
+def _run(plan: Plan, device: Device, arrays: Arrays, allowed: list[Arrays], *, zeros: bool) -> Iterator[str]:
+    """What the device leaves that is none of `allowed`."""
+    mine = {k: v.copy() for k, v in arrays.items()}
+    try:
+        device.build(emit(lower(plan), plan.program)).call(mine, {}).launch()
+    except Failed as failed:
+        yield str(failed)
+        return
+    for name in allowed[0]:
+        good = np.any([same(mine[name], a[name], zeros=zeros) for a in allowed], axis=0)
+        if not good.all():
+            yield f"{name} is {mine[name]}, not one of {[a[name] for a in allowed]}"
 
 
 def _meanings(program: Program, arrays: Arrays, allowed: list[Arrays], *, zeros: bool) -> Iterator[str]:
@@ -242,10 +253,11 @@ def main() -> int:
         for seed in range(given.seed, given.seed + given.cases):
             tally, wrong = run_case(seed, device, given.schedules)
             total += tally
+            status = status or int(bool(wrong))
             for text in wrong:
-                status = 1
-                print(text, flush=True)
-        print(spec, dict(total), flush=True)
+                sys.stdout.write(text + "\n")
+        sys.stdout.write(f"{spec} {dict(total)}\n")
+        sys.stdout.flush()
     return status
 
 
