@@ -3,8 +3,8 @@
     python -m tests.nan_cases --cases 500 --seed 1 --device c --device opencl:0
 
 Each case is a nest, a form of the comparison, a type, data, and several schedules. With --strict-fp every bit
-is the C's. Without it an element is the C's or, where the form takes a NaN or what follows it, that of the form
-that passes over NaNs: both come from the C compiler, from two texts. The meaning is held to the same.
+is the C's. Without it an element is the C's or, where the form takes a NaN or what follows it, that of the
+form that passes over NaNs: both come from the C compiler, from two texts. The meaning is held to the same.
 """
 
 import argparse
@@ -127,6 +127,8 @@ def _within(nest: str) -> tuple[str, str, str]:
 
 
 def _function(body: str, kind: str) -> str:
+    for short, loop in LOOPS.items():
+        body = body.replace(f"{short} ", f"{loop} ")
     names = {
         "x": "T x[5][37]",
         "b": "int b[37]",

@@ -209,7 +209,7 @@ class OpenCL:
 
 
 def _endless(e: Expr, lanes: int) -> str:
-    """A cast for infinities and NaN as doubles: their names are floats, and functions have a version a type."""
+    """A cast for infinities and NaN as doubles: their names are floats, and functions go by types."""
     found = isinstance(e, Const) and e.dtype == F64 and not isfinite(e.value)
     return "(double)" if found and lanes == 1 else ""
 
