@@ -20,7 +20,7 @@ from mdh.frontend.preprocess import preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
-from mdh.frontend.strict import check_grouping, ordered
+from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var, substitute
@@ -235,4 +235,7 @@ def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:
     starts = tuple(None if s is None else substitute(s, names) for s in p.starts)
     values = tuple(substitute(v, names) for v in p.values)
     result = Result(p.op, values, starts, tuple(v.dtype for v in values), outputs, p.exclusive)
-    return ordered(result, p.targets[0].dtype) if strict else result
+    if not strict:
+        return result
+    check_comparison(p)
+    return ordered(result, p.targets[0].dtype)
