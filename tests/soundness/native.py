@@ -64,7 +64,7 @@ class Library:
         text = text_of(tree)
         order = re.findall(r"(\w+)(?:\[[^,]*)?(?:,|\)$)", _arguments(text))
         mine, args = {}, list[Any]()
-        for name in order:
+        for name in [n for n in order if n != "void"]:
             if name in tree.sizes:
                 args.append(ctypes.c_int(tree.sizes[name]))
             elif name in tree.scalars:

@@ -107,7 +107,7 @@ class Forms:
         start = self.start(y, at, v, op)
         update = self.guarded([self.update(y, at, both, op)], both, 0.2)
         if rng.random() < 0.1:
-            extra = self.target(*({tuple(kept), (*kept, *reduced)} - {()}))
+            extra = self.target(*([tuple(kept), (*kept, *reduced)] if kept else [tuple(reduced)]))
             update.append(Line(f"{pool.element(extra, both, plain=0.9, own=True)} = {{}};",
                                [at if extra.is_float or not y.is_float else "1"]))  # fmt: skip
         end = [self.end(y, at, v) for _ in range(rng.choice((0, 0, 1, 1, 2)))]
