@@ -7,7 +7,7 @@ from pycparser import c_ast
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
-from mdh.frontend.scope import Array, Local, Scope, Use
+from mdh.frontend.scope import Array, Local, Scope
 from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import F32, F64, I32, I64, U32, U64, promote_integer
@@ -141,12 +141,13 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
     if name in scope.cells:
         cell = scope.cells[name]
         has_value(cell.buffer, name, node, scope)
-        scope.uses.append(Use(cell, scope.loops, scope.places.of(node, name), scope.conds, False))
+        scope.accesses(cell, scope.places.of(node, name))
         return cell
     if name in scope.locals:
         value = scope.locals[name].value
         if value is None:
             raise no_value(name, scope.locals[name], node, scope)
+        scope.gathered.extend(scope.locals[name].uses)
         return value
     if name in scope.values:
         return scope.values[name]
@@ -216,7 +217,7 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
 def _element(node: c_ast.ArrayRef, scope: Scope) -> Load:
     load, array = element(node, scope)
     has_value(array.name, array.name, node, scope)
-    scope.uses.append(Use(load, scope.loops, scope.places.of(node), scope.conds, False))
+    scope.accesses(load, scope.places.of(node))
     return load
 
 

@@ -5,10 +5,11 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.lift_expr import lift
-from mdh.frontend.scope import LoopVar, Scope
+from mdh.frontend.scope import Scope
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import I32, U32, DType
 from mdh.ir.expr import Const, Expr, Load, walk
+from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
 MOST_TRIPS = 2**31 - 1

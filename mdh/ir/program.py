@@ -10,6 +10,7 @@ from functools import cached_property
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr, Load, walk
+from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.source import Source, Span
 
@@ -183,6 +184,8 @@ class Program:
     source: Source | None = field(default=None, compare=False, repr=False)
     syntax: Function | None = field(default=None, compare=False, repr=False)
     """The function as it is written, for the interpreter that judges results."""
+    statements: tuple[PlacedStatement, ...] = field(default=(), compare=False, repr=False)
+    """What the stages carry out, for the proof that they keep the order of the text."""
 
     @cached_property
     def buffer_of(self) -> dict[str, Buffer]:
