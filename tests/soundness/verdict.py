@@ -13,7 +13,8 @@ from tests.soundness.data import Flat
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """kind: `equal`, `wrong`, `undecided`, `refused` (detail: the codes), `traceback`, `crash`, `report`."""
+    """kind: `equal`, `wrong`, `undecided`, `refused` (detail: the codes), `traceback`, `crash` (the process
+    died or hung), `report` (what is legal was not built), `judge` (the interpreter is not a compiler's)."""
 
     kind: str
     detail: str = ""
@@ -21,6 +22,9 @@ class Verdict:
     @property
     def bad(self) -> bool:
         return self.kind not in ("equal", "refused", "undecided")
+
+
+EQUAL = Verdict("equal")
 
 
 def compared(program: Program, want: Flat, got: Mapping[str, Bounded], by: str) -> Verdict:
@@ -36,11 +40,12 @@ def compared(program: Program, want: Flat, got: Mapping[str, Bounded], by: str) 
         value = mine.value.reshape(-1)[:count]
         with np.errstate(all="ignore"):
             same = (value == theirs) | ((value != value) & (theirs != theirs))
-            bound = np.zeros(count) if mine.bound is None else mine.bound.reshape(-1)[:count]
+            bound = np.zeros(count) if mine.bound is None else np.broadcast_to(mine.bound, mine.value.shape)
+            bound = bound.reshape(-1)[:count]
             near = np.abs(value - theirs) <= bound
         if not (same | near | np.isinf(bound) | np.isnan(bound)).all():
             at = int(np.argmin(same | near))
             return Verdict("wrong", f"{name}[{at}] is {value[at]}, but {theirs[at]} by {by}")
         if not (same | near).all():
             undecided = f"{name} is not decided"
-    return Verdict("undecided", undecided) if undecided else Verdict("equal")
+    return Verdict("undecided", undecided) if undecided else EQUAL
