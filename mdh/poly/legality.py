@@ -15,15 +15,10 @@ hold.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-
-import islpy as isl
 
 from mdh.ir.affine import Affine
 from mdh.ir.statement import Access, LoopVar, PlacedStatement, Placement
-
-Instance = dict[str, int]
-"""A value for each loop variable."""
+from mdh.poly.sets import Point, affine_text, least_point
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +28,10 @@ class Broken:
 
     first: PlacedStatement
     access: Access
-    at: Instance
+    at: Point
     second: PlacedStatement
     other: Access
-    then: Instance
+    then: Point
 
 
 def broken_dependences(
@@ -91,8 +86,8 @@ def _coordinates(p: Placement, q: Placement, *, scanned: bool) -> Need:
 
 def _lost(
     a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None
-) -> tuple[Instance, Instance] | None:
-    """Instances of a and b whose accesses x and y meet, x first in the text, and which `need` keeps apart."""
+) -> tuple[Point, Point] | None:
+    """Points of a and b whose accesses x and y meet, x first in the text, and which `need` keeps apart."""
     pinned = set(_pinned(x, y))
     common = [v for v, w in zip(x.loops, y.loops, strict=False) if v == w]
     ordered = (x.position, x.write) < (y.position, y.write)
@@ -126,7 +121,7 @@ def _relation(a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need
     terms = [f"0 <= {first[v.name]} < {v.extent}" for v in a.statement.loops]
     terms += [f"0 <= {second[v.name]} < {v.extent}" for v in b.statement.loops]
     terms += [
-        f"{_text(f, first)} = {_text(g, second)}"
+        f"{affine_text(f, first)} = {affine_text(g, second)}"
         for f, g in zip(x.index, y.index, strict=True)
         if f is not None and g is not None
     ]
@@ -137,7 +132,9 @@ def _relation(a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need
         pairs = zip(first.values(), second.values(), strict=True)
         terms.append(" or ".join(f"{p} != {q}" for p, q in pairs) or "1 = 0")
     if need is not None:
-        terms.append(" or ".join(f"{_text(f, first)} != {_text(g, second)}" for f, g in need) or "1 = 0")
+        terms.append(
+            " or ".join(f"{affine_text(f, first)} != {affine_text(g, second)}" for f, g in need) or "1 = 0"
+        )
     whole = " and ".join(f"({t})" for t in terms)
     return f"{{ [{', '.join([*first.values(), *second.values()])}] : {whole} }}"
 
@@ -153,12 +150,8 @@ def _before(a: list[str], b: list[str], *, ordered: bool) -> str:
     return " or ".join(f"({c})" for c in cases) or "1 = 0"
 
 
-def _text(a: Affine, names: dict[str, str]) -> str:
-    return " + ".join([*(f"{c}*{names[n]}" for n, c in a.terms), str(a.const)])
-
-
-def _witness(text: str, a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]) -> tuple[Instance, Instance] | None:
-    values = _least(text, len(a) + len(b))
+def _witness(text: str, a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]) -> tuple[Point, Point] | None:
+    values = least_point(text, len(a) + len(b))
     if values is None:
         return None
     names = [v.name for v in (*a, *b)]
@@ -166,13 +159,3 @@ def _witness(text: str, a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]) -> tuple
     return dict(zip(names[:half], values[:half], strict=True)), dict(
         zip(names[half:], values[half:], strict=True)
     )
-
-
-@lru_cache(maxsize=4096)
-def _least(text: str, count: int) -> tuple[int, ...] | None:
-    """The coordinates of the lexicographically least point of a set; None where it is empty."""
-    found = isl.Set(text)
-    if found.is_empty():
-        return None
-    point = found.lexmin().sample_point()
-    return tuple(int(point.get_coordinate_val(isl.dim_type.set, k).to_python()) for k in range(count))
