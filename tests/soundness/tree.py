@@ -73,7 +73,8 @@ class Param:
 class Tree:
     """A function. spelling: how its sizes are written: `macro`, `const`, `literal` or `parameter`.
 
-    limits: least and greatest value of index arrays. scalars: arguments.
+    limits: least and greatest value of index arrays. scalars: arguments. data: what arrays hold, `small`
+    numbers or the `edges` of their types.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Tree:
     body: list[Node]
     limits: dict[str, tuple[str, str]]
     scalars: dict[str, float]
+    data: str = "small"
 
     @property
     def defines(self) -> dict[str, int]:
@@ -166,7 +168,7 @@ def declaration(name: str, p: Param) -> str:
 def text_of(tree: Tree) -> str:
     """The C text; parameters and macros that nothing mentions are left out."""
     used = words_of(tree.body)
-    lines = ["#include <math.h>", "#include <stddef.h>", "#include <stdint.h>"]
+    lines = ["#include <limits.h>", "#include <math.h>", "#include <stddef.h>", "#include <stdint.h>"]
     macros = [m for m in tree.macros if re.split(r"[\s(]", m)[1] in used]
     params = {n: p for n, p in tree.params.items() if n in used}
     locals_ = {n: p for n, p in tree.locals.items() if n in used}
