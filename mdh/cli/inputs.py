@@ -11,7 +11,7 @@ import numpy as np
 from mdh.cli.command_line import CommandLine
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import holds, numpy_dtype, range_text
-from mdh.report.arguments import index_limits
+from mdh.report.index_data import index_limits
 
 Array = np.ndarray[Any, Any]
 

@@ -34,6 +34,7 @@ from mdh.ir.program import Program
 from mdh.pipeline import Checked
 from mdh.reference import evaluate_bounded
 from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
+from mdh.report.index_data import check_indices
 from mdh.report.measurement import Timing, measure, timing_text
 from mdh.report.text import bytes_text
 from mdh.report.traffic import compulsory_bytes
@@ -140,6 +141,7 @@ def _run(
     held: dict[str, Guarded] = {}
     for kind in kinds:
         before = make_arrays(program, inputs.arrays, seed, kind)
+        check_indices(program, before, scalars)
         held = {name: guarded(array) for name, array in before.items()}
         call = built.call({name: g.array for name, g in held.items()}, scalars)
         call.launch()

@@ -1,11 +1,14 @@
 """`if (x > m) m = x;` and `if (x > m) { m = x; at = j; }`: the best so far, and what goes with it."""
 
+from dataclasses import replace
+
 from pycparser import c_ast
 
 from mdh.frontend.conversions import is_compared, kept, same_order
 from mdh.frontend.lift_expr import element, lift
 from mdh.frontend.scope import Best, Scope
 from mdh.frontend.typing_rules import convert, widened
+from mdh.frontend.updates import ROUNDED
 from mdh.ir.dtype import common
 from mdh.ir.expr import Const, Expr, Load
 
@@ -33,9 +36,10 @@ def best_of(node: c_ast.If, scope: Scope) -> Best | None:
         for x, m, flip in ((left, right, False), (right, left, True)):
             if is_compared(m, t) and _follows(x, v, alone=len(found) == 1):
                 order = [k, *(i for i in range(len(found)) if i != k)]
-                return _best(
+                best = _best(
                     cond.op, flip, [found[i] for i in order], [values[i] for i in order], node, scope
                 )
+                return best if kept(x) == kept(v) else replace(best, loose=ROUNDED)
     del scope.uses[uses:]
     return None
 

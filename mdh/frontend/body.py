@@ -5,16 +5,16 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.best import best_of
 from mdh.frontend.branches import check_condition, join_assignments, joined_locals
+from mdh.frontend.counters import counter_value
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
 from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
-from mdh.frontend.loops import counter, counter_type, loop_of
+from mdh.frontend.loops import counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope
 from mdh.frontend.sink import sunk
 from mdh.frontend.typing_rules import convert
-from mdh.ir.affine import Affine, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 
@@ -75,20 +75,31 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
 
 
 def _for(node: c_ast.For, scope: Scope) -> None:
-    loop = loop_of(node, scope)
+    name, fresh = counter_of(node, scope)
+    hidden, cell = scope.locals.pop(name, None), scope.cells.pop(name, None)
+    outer = None if fresh else hidden or cell
+    if outer is None and not fresh and name in scope.values:
+        raise fail("C118", f"`{name}` cannot be assigned to here", scope.places.of(node.init, name),
+                   help="loop variables and parameters are read-only: declare another")  # fmt: skip
+    declared = counter_type(node, scope) if outer is None else outer.dtype
+    loop, after = loop_of(node, scope, declared)
     outer_loops, outer_values = scope.loops, dict(scope.values)
-    value = Affine.of({loop.name: loop.step}, loop.start)
-    hidden, cell = scope.locals.pop(loop.cname, None), scope.cells.pop(loop.cname, None)
-    declared = hidden.dtype if hidden is not None else counter_type(node, scope)
-    scope.values = {**scope.values, loop.cname: counter(to_expr(value, I32), declared)}
+    value = counter_value(loop.name, loop.start, loop.step, loop.extent, declared)
+    scope.values = {**scope.values, name: value}
     scope.loops = (*outer_loops, loop)
+    for counter in counters_inside(node.stmt):
+        if counter in scope.locals:
+            # before its loop it has the value that the last iteration left
+            scope.locals[counter] = Local(scope.locals[counter].dtype, None)
     body = node.stmt
     walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)
     scope.loops, scope.values = outer_loops, outer_values
     if hidden is not None:
-        scope.locals[loop.cname] = Local(hidden.dtype, None)
+        scope.locals[name] = hidden if fresh else Local(declared, Const(after, declared))
     if cell is not None:
-        scope.cells[loop.cname] = cell
+        scope.cells[name] = cell
+        if not fresh:
+            _record(scope, cell, Const(after, declared), node, name)
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:

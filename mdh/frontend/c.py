@@ -9,7 +9,7 @@ from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
 from mdh.frontend.cparse import ParsedFunction, parse_function
 from mdh.frontend.ctypes_of import scalar_type
-from mdh.frontend.dependences import check_dependences, placed
+from mdh.frontend.dependences import check_dependences
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.limits import check_size, too_deep
@@ -20,7 +20,7 @@ from mdh.frontend.preprocess import preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
-from mdh.frontend.strict import check_grouping, ordered
+from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var, substitute
@@ -67,11 +67,12 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         check_grouping(statements)
     temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
     single = pieces_of(statements)
-    check_dependences(single, statements)
+    check_dependences([[p] for p in single], statements)
     pieces = merged(single, statements, temps)
     for number, pragma in scope.operators.items():
         check_operators(pragma, number, pieces)
     groups = _groups(pieces)
+    carried_out = check_dependences(groups, statements)
     stages = _stages(groups, scope, strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
@@ -93,7 +94,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         constants,
         source,
         syntax,
-        placed(groups, statements),
+        carried_out,
     )
 
 
@@ -234,4 +235,7 @@ def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:
     starts = tuple(None if s is None else substitute(s, names) for s in p.starts)
     values = tuple(substitute(v, names) for v in p.values)
     result = Result(p.op, values, starts, tuple(v.dtype for v in values), outputs, p.exclusive)
-    return ordered(result, p.targets[0].dtype) if strict else result
+    if not strict:
+        return result
+    check_comparison(p)
+    return ordered(result, p.targets[0].dtype)

@@ -27,10 +27,12 @@ def placed(groups: Groups, statements: Sequence[Statement]) -> tuple[PlacedState
     )
 
 
-def check_dependences(pieces: Sequence[Piece], statements: Sequence[Statement]) -> None:
-    """Fails with C150 where pieces, run one after another, do not keep a dependence of the text."""
-    for broken in broken_dependences(placed([[p] for p in pieces], statements)):
+def check_dependences(groups: Groups, statements: Sequence[Statement]) -> tuple[PlacedStatement, ...]:
+    """Where the statements are carried out; fails with C150 where a dependence of the text is not kept."""
+    found = placed(groups, statements)
+    for broken in broken_dependences(found):
         raise Failed(_refusal(broken, statements))
+    return found
 
 
 def keeps(pieces: Sequence[Piece], changed: Piece, statements: Sequence[Statement]) -> bool:
@@ -88,6 +90,10 @@ def _refusal(b: Broken, statements: Sequence[Statement]) -> Diagnostic:
     if b.first.number != b.second.number:
         where = meeting_text((b.at, b.then), first.loops, second.loops)
         what = f"`{b.access.buffer}` carries values from one iteration to later ones"
+        if first.loops == second.loops and b.at == b.then:
+            verbs = ["overwrites" if a.write else "reads" for a in (b.access, b.other)]
+            what = f"one of these statements {verbs[0]} `{b.access.buffer}` and the other {verbs[1]} it"
+            what += ", and no order of two loops keeps that"
         return carried(what, first.span, where, more=(Label(second.span, "and this statement"),))
     where = meeting_text((b.at, b.then), first.loops, first.loops)
     if b.access.index == b.other.index and isinstance(first, Assign):

@@ -7,10 +7,11 @@ from pycparser import c_ast
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
+from mdh.frontend.literals import literal
 from mdh.frontend.scope import Array, Local, Scope
 from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr, to_expr
-from mdh.ir.dtype import F32, F64, I32, I64, U32, U64, promote_integer
+from mdh.ir.dtype import promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
 
 _KNOWN = f"{', '.join(FUNCTIONS)} (each also with the suffix f), abs"
@@ -20,7 +21,7 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
     """The value of a C expression at the current place."""
     match node:
         case c_ast.Constant():
-            return _literal(node, scope)
+            return literal(node, scope.places)
         case c_ast.ID():
             return _name(node, scope)
         case c_ast.ArrayRef():
@@ -94,46 +95,6 @@ def _wider(left: Expr, bits: int, by: float) -> str:
     if not bits <= by < 64:
         return ""
     return f", or convert first: {f'{left.value}L' if isinstance(left, Const) else '(int64_t)x'} << {by}"
-
-
-def _literal(node: c_ast.Constant, scope: Scope) -> Const:
-    text = node.value
-    match node.type:
-        case "float" | "double" | "long double":
-            # the digits of a hexadecimal constant end before its exponent, which C demands
-            single = text[-1] in "fF"
-            body = text.rstrip("fFlL")
-            value = float.fromhex(body) if body.lower().startswith("0x") else float(body)
-            out = convert(Const(value, F64), F32 if single else F64)
-            assert isinstance(out, Const)
-            return out
-        case "char":
-            body = text.strip("'")
-            simple = {"\\n": 10, "\\t": 9, "\\0": 0, "\\\\": 92, "\\'": 39, "\\r": 13}
-            if body in simple or len(body) == 1:
-                return Const(simple.get(body, ord(body[-1])), I32)
-        case "string":
-            raise fail("C113", "strings are not supported", scope.places.of(node))
-        case _:
-            return _integer(text)
-    raise fail("C113", f"the constant {text[:20]} is not supported", scope.places.of(node))
-
-
-def _integer(text: str) -> Const:
-    body = text.rstrip("uUlL")
-    suffix = text[len(body) :].lower()
-    octal = len(body) > 1 and body[0] == "0" and body.isdigit()
-    n = int(body, 8) if octal else int(body, 0)
-    decimal = body.isdigit() and not octal
-    types = [I32, U32, I64, U64] if not decimal else [I32, I64, U64]
-    if "u" in suffix:
-        types = [U32, U64]
-    if "l" in suffix:
-        types = [t for t in types if t.bits == 64]
-    for t in types:
-        if n < 2 ** (t.bits - (t.kind == "int")):
-            return Const(n, t)
-    return Const(n & (2**64 - 1), U64)
 
 
 def _name(node: c_ast.ID, scope: Scope) -> Expr:

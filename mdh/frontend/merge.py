@@ -10,7 +10,7 @@ from mdh.frontend.conversions import strip
 from mdh.frontend.dependences import keeps
 from mdh.frontend.loops import MOST_TRIPS
 from mdh.frontend.pieces import Member, Piece, replace_load, used_names
-from mdh.frontend.scans import fixed
+from mdh.frontend.scans import fixed, repeated
 from mdh.frontend.scope import Statement
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import identity
@@ -109,12 +109,13 @@ def _peeled(m: Piece, r: Piece) -> Piece | None:
         replace(x, point=tuple(p.shift(1) if a else p for p, a in zip(x.point, along, strict=True)))
         for x in r.members
     )
+    begin = None if r.op is None else repeated(r.op, fixed(first, {axis.name: 0}))
     o, target = r.outputs[0], element(r.targets[0], shifted)
     return replace(
         r,
         loops=tuple(grown if v == axis else v for v in r.loops),
         values=(later,),
-        starts=(None,),
+        starts=(begin,),
         targets=(target,),
         outputs=(replace(o, index=target.index, value=shifted(o.value)),),
         members=(*moved, *_members(m, r, names, Phase.START, m.targets[0])),

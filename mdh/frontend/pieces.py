@@ -48,6 +48,8 @@ class Piece:
     outputs: tuple[Output, ...]
     members: tuple[Member, ...]
     exclusive: bool = False
+    loose: str = ""
+    """Why a NaN, or the sign of a zero, may come out otherwise than in C."""
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -116,6 +118,7 @@ def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
             for k, t in enumerate(statements)
             if isinstance(t, Assign)
             and k != n
+            and t.target != s.target
             and free
             and t.loops == s.loops
             and element_of(s) in loads(t.value)
@@ -145,7 +148,7 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     point = point_of(s.loops, kinds)
     members = tuple(Member(k, Phase.UPDATE, point, frozenset({me})) for k in (n, *(k for k, _ in stores)))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
-                 s.span, tuple(outputs), members, all(before))  # fmt: skip
+                 s.span, tuple(outputs), members, all(before), found.loose)  # fmt: skip
 
 
 def _last_value(
@@ -177,7 +180,7 @@ def _last_value(
         kept_ = frozenset({me, element_of(t)})
         members.append(Member(k, Phase.FINISH + order, point, kept_, last=True))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
-                 (own, *outputs), tuple(members))  # fmt: skip
+                 (own, *outputs), tuple(members), loose=found.loose)  # fmt: skip
 
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
@@ -220,7 +223,8 @@ def _best(n: int, s: Best) -> Piece:
     values = tuple(convert(v, h) for v, h in zip(s.values, held, strict=True))
     starts = tuple(convert(w, h) for w, h in zip(where, held, strict=True))
     member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(where))
-    return Piece(n, s.loops, kinds, Operator(name, s.tie), where, values, starts, s.span, outputs, (member,))
+    op = Operator(name, s.tie if len(where) > 1 or where[0].dtype.is_float else "first")
+    return Piece(n, s.loops, kinds, op, where, values, starts, s.span, outputs, (member,), loose=s.loose)
 
 
 def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered: bool) -> None:
@@ -256,13 +260,16 @@ def _assign(n: int, s: Assign) -> Piece:
         store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
         member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
         return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
-                     (store,), (member,))  # fmt: skip
+                     (store,), (member,), loose=found.loose)  # fmt: skip
     return _scan(n, s) or _flag(n, s, free) or _map(n, s)
 
 
 def _map(n: int, s: Assign) -> Piece:
     """Each iteration stores an element of its own."""
     me = element_of(s)
+    if any(True for e in s.index for _ in loads(e)):
+        what = f"`{s.target}` is assigned at an index that is data, where two iterations may meet"
+        raise Failed(carried(what, s.span, None, f"update it by an operator: {s.target}[…] += x"))
     value = s.value if s.cond is None else select(s.cond, s.value, me)
     store = Output(s.target, s.index, Var(component(0), me.dtype), s.span)
     kinds = (DimKind.CC,) * len(s.loops)
@@ -302,7 +309,7 @@ def _scan(n: int, s: Assign) -> Piece | None:
     store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
     member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me, found.before}))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (found.start,), s.span, (store,),
-                 (member,))  # fmt: skip
+                 (member,), loose=found.loose)  # fmt: skip
 
 
 def _meet(

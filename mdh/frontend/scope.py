@@ -72,6 +72,8 @@ class Best:
     loops: tuple[LoopVar, ...]
     span: Span
     uses: tuple[Use, ...]
+    loose: str = ""
+    """Why the sign of a zero may come out otherwise than in C."""
 
     @property
     def targeted(self) -> frozenset[str]:

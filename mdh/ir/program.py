@@ -44,9 +44,11 @@ class Operator:
     """The point-wise operator of all pw/ps dims of a result: associative and commutative (TOPLAS Lemma 1).
 
     `name`: + * min max & | ^ && || argmin argmax. For argmin/argmax the state is (key, payload…); ties go to
-    the `first` or the `last` point in C's order. `min`/`max` with `nan=False` are C's comparisons
-    (`x > m ? x : m`), with `nan=True` fmin/fmax. `ordered` (floats' + and * with --strict-fp): the start
-    comes first and one point after another joins it; `rounded`: the state is rounded to this type each time.
+    the `first` or the `last` point in C's order. `min`/`max` with `nan=False` are C's comparisons: of equal
+    values the `first` or the `last` one is kept, and where the comparison is false because of a NaN, the
+    state (`x > m ? x : m`), or with `takes` the new value (`m > x ? m : x`). With `nan=True` they are
+    fmin/fmax. `ordered` (with --strict-fp, floats' + and *, and min and max by comparison): the start comes
+    first and one point after another joins it; `rounded`: the state is rounded to this type each time.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Operator:
     nan: bool = False
     ordered: bool = False
     rounded: DType | None = None
+    takes: bool = False
 
 
 def component(number: int) -> str:

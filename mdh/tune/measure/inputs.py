@@ -12,7 +12,8 @@ from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded
 from mdh.reference.error import Bounded
 from mdh.reference.numbers import Array
-from mdh.report.arguments import Kind, index_limits, make_arrays, make_scalars, read_before_written
+from mdh.report.arguments import Kind, make_arrays, make_scalars, read_before_written
+from mdh.report.index_data import index_arrays
 
 _CHOOSING = ("min", "max", "argmin", "argmax")
 """Operators that keep one value of many."""
@@ -69,8 +70,8 @@ def _given(program: Program, seed: int, number: int) -> tuple[dict[str, Array], 
     own = seed + 1000 * number
     arrays = make_arrays(program, {}, own, kind_of(number))
     if any(r.op is not None and r.op.name in _CHOOSING for s in program.stages for r in s.results):
-        indices, read = index_limits(program), read_before_written(program)
-        for name in read - indices.keys() & arrays.keys():
+        indices, read = index_arrays(program), read_before_written(program)
+        for name in (read - indices) & arrays.keys():
             _mark_edges(arrays[name], number)
     return arrays, make_scalars(program, {}, own)
 
