@@ -83,9 +83,7 @@ class _Maker:
     def integer(self, depth: int) -> Expr:
         rng = self.rng
         if depth <= 0 or rng.random() < 0.1:
-            return rng.choice(
-                (self.name(False), self.name(False), self.name(False), rng.choice(LITERALS), "i")
-            )
+            return rng.choice((self.name(False), self.name(False), self.name(False), rng.choice(LITERALS), "i"))
         a, b = self.integer(depth - 1), self.integer(depth - 1)
         match rng.randint(0, 19):
             case 0 | 1 | 2:
@@ -114,18 +112,12 @@ class _Maker:
             case 18:
                 return Op(f"({{}} {rng.choice(('&&', '||'))} {{}})", [a, self.truth(depth - 1)])
             case _:
-                most, kind = rng.choice(
-                    (("100", "int8_t"), ("30000", "int"), ("2e9", "long"), ("2e9f", "int64_t"))
-                )
+                most, kind = rng.choice((("100", "int8_t"), ("30000", "int"), ("2e9", "long"), ("2e9f", "int64_t")))
                 return Op("(" + CLAMPED.format("{0}", most, kind) + ")", [self.real(depth - 1)], loose=False)
 
     def truth(self, depth: int) -> Expr:
         if self.rng.random() < 0.3:
-            return Op(
-                f"({{}} {self.rng.choice(COMPARISONS)} {{}})",
-                [self.real(depth), self.real(depth)],
-                loose=False,
-            )
+            return Op(f"({{}} {self.rng.choice(COMPARISONS)} {{}})", [self.real(depth), self.real(depth)], loose=False)
         return self.integer(depth)
 
     def real(self, depth: int) -> Expr:
@@ -147,10 +139,8 @@ class _Maker:
             case 9:
                 return Op(f"({rng.choice('-+')} {{}})", [a])
             case 10:
-                return Op(
-                    f"{rng.choice(('floor', 'ceil', 'trunc', 'fabs', 'fabsf', 'sqrtf', 'sqrt'))}({{}})", [a]
-                )
+                return Op(f"{rng.choice(('floor', 'ceil', 'trunc', 'fabs', 'fabsf', 'sqrtf', 'sqrt'))}({{}})", [a])
             case 11:
-                return Op("({} ? {} : {})", [self.truth(depth - 1), a, self.integer(depth - 1)])
+                return Op(f"({{}} ? {{}} : {{}})", [self.truth(depth - 1), a, self.integer(depth - 1)])
             case _:
                 return Op("fma({}, {}, {})", [a, b, self.name(True)])

@@ -94,8 +94,4 @@ def _values(room: bytearray, like: Any) -> Any:
 
 def _arguments(text: str) -> str:
     """The parameters of the one function, between its brackets."""
-    return (
-        next(line for line in text.splitlines() if line.startswith("void "))
-        .partition("(")[2]
-        .removesuffix(" {")
-    )
+    return next(line for line in text.splitlines() if line.startswith("void ")).partition("(")[2].removesuffix(" {")

@@ -137,7 +137,9 @@ class Pool:
             index.append(i)
         return array.at(index)
 
-    def _subscript(self, dim: str, v: Vars, taken: Sequence[str], plain: float, own: bool) -> tuple[str, str]:
+    def _subscript(
+        self, dim: str, v: Vars, taken: Sequence[str], plain: float, own: bool
+    ) -> tuple[str, str]:
         rng = self.rng
         mine = [n for n, r in v.items() if r.size == dim]
         fresh = [n for n in mine if n not in taken]

@@ -182,9 +182,7 @@ def _operands(node: Node) -> list[Expr]:
 
 
 def _ways(e: Expr) -> int:
-    return (
-        1 + (len(e.args) if isinstance(e, Op) and e.loose else 0) if not isinstance(e, str) or e != "1" else 0
-    )
+    return 1 + (len(e.args) if isinstance(e, Op) and e.loose else 0) if not isinstance(e, str) or e != "1" else 0
 
 
 def _simpler(tree: Tree, path: Path, number_: int, way: int) -> bool:

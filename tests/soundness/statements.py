@@ -11,17 +11,7 @@ from tests.soundness.pool import BINS, FLOATS, INTEGERS, Array, Pool, Range, Var
 from tests.soundness.tree import Expr, For, If, Line, Node, Op
 from tests.soundness.values import Values
 
-STARTS = {
-    "+": "0",
-    "*": "1",
-    "max": "-100",
-    "min": "100",
-    "&": "-1",
-    "|": "0",
-    "^": "0",
-    "&&": "1",
-    "||": "0",
-}
+STARTS = {"+": "0", "*": "1", "max": "-100", "min": "100", "&": "-1", "|": "0", "^": "0", "&&": "1", "||": "0"}
 COUNTERS = ("int",) * 12 + ("unsigned", "long", "short", "int8_t", "size_t", "uint8_t")
 
 
@@ -49,9 +39,7 @@ class Forms:
     def whole(self, size: str, name: str) -> tuple[For, Range]:
         return For(name, size, []), Range(size)
 
-    def nest(
-        self, sizes: Sequence[str], names: Sequence[str], *, whole: bool = False
-    ) -> tuple[list[For], Vars]:
+    def nest(self, sizes: Sequence[str], names: Sequence[str], *, whole: bool = False) -> tuple[list[For], Vars]:
         made = [(self.whole if whole else self.loop)(s, n) for s, n in zip(sizes, names, strict=True)]
         v = {f.var: r for f, r in made}
         return [f for f, _ in made], v
@@ -70,11 +58,7 @@ class Forms:
         cond = self.values.condition(v)
         if self.rng.random() < 0.15:
             other: list[Node] = [n for n in body if isinstance(n, Line)][:1]
-            return (
-                [If(cond, body, [Line(other[0].form, list(other[0].args))] if other else [])]
-                if other
-                else body
-            )
+            return [If(cond, body, [Line(other[0].form, list(other[0].args))] if other else [])] if other else body
         return [If(cond, body)]
 
     def store(self, a: Array, index: str, v: Vars, *, near: Array | None = None) -> Line:
@@ -144,19 +128,13 @@ class Forms:
                 parts.append([e])
         out: list[Node] = []
         for n, part in enumerate(p for p in parts if p):
-            loops = (
-                outer
-                if n == 0
-                else [For(f.var, f.size, [], f.low, f.top, f.step, f.style, f.ctype) for f in outer]
-            )
+            loops = outer if n == 0 else [For(f.var, f.size, [], f.low, f.top, f.step, f.style, f.ctype) for f in outer]
             out += self.around(loops, part)
         return out
 
     def operator(self, y: Array) -> str:
         floats = ("+",) * 8 + ("max", "min", "fmax", "fmin", "*", "-")
-        return self.rng.choice(
-            floats if y.is_float else ("+",) * 6 + ("max", "min", "&", "|", "^", "&&", "||", "*", "-")
-        )
+        return self.rng.choice(floats if y.is_float else ("+",) * 6 + ("max", "min", "&", "|", "^", "&&", "||", "*", "-"))
 
     def start(self, y: Array, at: str, v: Vars, op: str) -> list[Node]:
         rng = self.rng
@@ -267,11 +245,7 @@ class Forms:
             where = place.at(list(v)) if kept else "r[0]"
             inside += f" {where} = j;"
             begin.append(Line(f"{where} = {rng.choice(('-1', '0'))};"))
-        test = (
-            f"{{0}} {sign} {at}"
-            if rng.random() < 0.7
-            else f"{at} {sign.translate(str.maketrans('<>', '><'))} {{0}}"
-        )
+        test = f"{{0}} {sign} {at}" if rng.random() < 0.7 else f"{at} {sign.translate(str.maketrans('<>', '><'))} {{0}}"
         update: list[Node] = [Line(f"if ({test}) {{{{{inside} }}}}", [value])]
         end = [self.end(y, at, v)] if rng.random() < 0.3 else []
         return self.chain(kept, ["i"], outer, begin, self.around(inner, update), end)
@@ -315,9 +289,7 @@ class Forms:
         self.values.written = {a.name: e for a, e in zip(targets, at, strict=True)}
         if rng.random() < 0.5:
             kind = self.local_type()
-            body.append(
-                Line(f"{rng.choice(('', 'const '))}{kind} t = {{}};", [self.values.value(kind, v, 1)])
-            )
+            body.append(Line(f"{rng.choice(('', 'const '))}{kind} t = {{}};", [self.values.value(kind, v, 1)]))
             self.values.locals_["t"] = kind
         for a, e in zip(targets, at, strict=True):
             line = self.store(a, e, v, near=rng.choice(targets))
@@ -326,11 +298,7 @@ class Forms:
 
     def local_type(self) -> str:
         main = self.pool.main if self.pool.main != "_Float16" else "float"
-        return (
-            main
-            if self.rng.random() < 0.7
-            else self.rng.choice([t for t in self.pool.others if t != "_Float16"] or [main])
-        )
+        return main if self.rng.random() < 0.7 else self.rng.choice([t for t in self.pool.others if t != "_Float16"] or [main])
 
     def summed(self) -> list[Node]:
         """A local that sums up over an inner loop."""
@@ -350,9 +318,7 @@ class Forms:
         body: list[Node] = [begin, *middle]
         for a in targets:
             wanted = name if (kind in FLOATS) == a.is_float else self.values.value(a.ctype, v, 1)
-            body.append(
-                Line(f"{pool.element(a, v, plain=0.9, own=True)} {rng.choice(('=', '+='))} {{}};", [wanted])
-            )
+            body.append(Line(f"{pool.element(a, v, plain=0.9, own=True)} {rng.choice(('=', '+='))} {{}};", [wanted]))
         return self.around(loops, body)
 
     def triangular(self) -> list[Node]:
