@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class Slice:
     def executions(self) -> float:
         """Statements that run, at most."""
         return sum(
-            float(sets.volumes(rows).sum()) * max(1, body.statements)
+            min(float(sets.volumes(rows).sum()), prod(map(len, body.trips))) * max(1, body.statements)
             for body, rows in self.iterations.items()
         )
 

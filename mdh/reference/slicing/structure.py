@@ -24,6 +24,7 @@ from mdh.ir.syntax import (
     Statement,
     Values,
 )
+from mdh.reference.slicing.assigned import Assigned
 from mdh.reference.slicing.forms import fitting, form_of
 from mdh.reference.slicing.headers import counter_of, trips
 from mdh.reference.slicing.integers import Form, Integer, integer_type
@@ -53,7 +54,7 @@ class _Frame:
     loops: int
     names: dict[str, "Variable | _Counter"] = field(default_factory=dict)
     values: dict[Variable, Form] = field(default_factory=dict)
-    assigned: list[tuple[Variable, tuple[Form, ...]]] = field(default_factory=list)
+    assigned: list[Assigned] = field(default_factory=list)
 
 
 def structure_of(
@@ -123,11 +124,11 @@ class _Reader:
             case _:
                 assert_never(statement)
 
-    def _block(self, statements: Sequence[Statement]) -> None:
+    def _block(self, statements: Sequence[Statement]) -> _Frame:
         self.frames.append(_Frame(self.body.depth))
         for s in statements:
             self.statement(s)
-        self.frames.pop()
+        return self.frames.pop()
 
     def _declaration(self, d: Declaration) -> None:
         self.body.statements += 1
@@ -183,7 +184,7 @@ class _Reader:
         frame = self.frames[-1]
         known = tuple(f for f in subscripts if f is not None)
         if len(known) == len(variable.extents) == len(subscripts):
-            frame.assigned.append((variable, known))
+            frame.assigned.append(Assigned(variable, known))
         form = self.form(value)
         if variable.integer is None or form is None or self.assignments[variable.name] != 1:
             return
@@ -227,10 +228,8 @@ class _Reader:
         forms = self._complete(variable, forms)
         fresh = variable.loops
         for frame in self.frames:
-            for assigned, subscripts in frame.assigned:
-                inside = all(not any(f.coefficients[frame.loops :]) for f in subscripts)
-                if assigned is variable and subscripts == forms and inside:
-                    fresh = max(fresh, frame.loops)
+            if any(a.variable is variable and a.holds(forms, self.body.trips) for a in frame.assigned):
+                fresh = max(fresh, frame.loops)
         self.body.reads.append(Access(variable, forms, self.body, self.order, fresh))
 
     def _subscripts(self, element: Element) -> tuple[Form | None, ...]:
@@ -279,9 +278,11 @@ class _Reader:
         self.body = Body(loop, (*outside.outer, outside), (*outside.trips, values))
         self.bodies.append(self.body)
         self.frames.append(_Frame(self.body.depth, {name: _Counter(outside.depth, kind)}))
-        self.statement(loop.body)
+        inner = self._block(loop.body.body if isinstance(loop.body, Block) else (loop.body,))
         self.frames.pop()
         self.body = outside
+        swept = (a.swept(outside.depth, values) for a in inner.assigned)
+        self.frames[-1].assigned += [a for a in swept if a is not None]
 
     def _header(self, part: Declaration | Assignment | Expression | None, counter: str | None) -> None:
         match part:
