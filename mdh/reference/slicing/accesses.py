@@ -1,13 +1,18 @@
 """Between iterations and elements: what an access touches, and which iterations touch an element."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 
 from mdh.reference.slicing import boxes as sets
 from mdh.reference.slicing.boxes import Boxes, Index
 from mdh.reference.slicing.integers import Form
+from mdh.reference.slicing.model import Subscript
+from mdh.reference.slicing.tables import Table
 
+_MOST_FOUND = 1_000_000
+"""Iterations that a table is searched for at most."""
 _NEAR = 2.0
 """Reads that lie together are taken for the box around them where it is at most so much larger."""
 
@@ -24,6 +29,14 @@ class Linear:
         """Those that it depends on, the greatest coefficient first."""
         used = [k for k, c in enumerate(self.coefficients) if c]
         return tuple(sorted(used, key=lambda k: -abs(self.coefficients[k])))
+
+
+Touch = Linear | Table | None
+"""A subscript as it is computed with here; None may be any element."""
+
+
+def touch(subscript: Subscript, trips: tuple[range, ...]) -> Touch:
+    return linear(subscript, trips) if isinstance(subscript, Form) else subscript
 
 
 def linear(form: Form, trips: tuple[range, ...]) -> Linear:
@@ -44,9 +57,7 @@ def spans(subscript: Linear, rows: Boxes, without: int | None = None) -> tuple[I
     return low, high
 
 
-def elements_of(
-    subscripts: tuple[Linear | None, ...], extents: tuple[int, ...], rows: Boxes
-) -> tuple[Boxes, Boxes]:
+def elements_of(subscripts: tuple[Touch, ...], extents: tuple[int, ...], rows: Boxes) -> tuple[Boxes, Boxes]:
     """The rows, taken apart where the elements that they touch are not a box, and these elements."""
     used = [k for s in subscripts if s is not None for k in s.loops]
     for s in subscripts:
@@ -54,17 +65,26 @@ def elements_of(
             continue
         for k in s.loops:
             ranged = rows[:, k, 0] < rows[:, k, 1]
-            if used.count(k) < 2:
+            if used.count(k) < 2 and isinstance(s, Linear):
                 ranged &= ~_dense(s, k, rows)
             rows, _ = sets.split(rows, k, ranged)
     out = sets.full(len(rows), extents)
     for d, s in enumerate(subscripts):
         if s is not None:
-            low, high = spans(s, rows)
+            low, high = spans(s, rows) if isinstance(s, Linear) else _entries(s, rows)
             out[:, d, 0] = np.maximum(low, 0)
             out[:, d, 1] = np.minimum(high, extents[d] - 1)
     keep = sets.nonempty(out)
     return (rows, out) if keep.all() else (rows[keep], out[keep])
+
+
+def _entries(table: Table, rows: Boxes) -> tuple[Index, Index]:
+    """The least and the greatest value in each row; of the whole table where a row is no point of it."""
+    own = rows[:, list(table.loops)]
+    at = table.values[tuple(own[:, :, 0].T)] if table.loops else np.full(len(rows), int(table.values))
+    point = (own[:, :, 0] == own[:, :, 1]).all(axis=1)
+    ends = (table.values.min(), table.values.max()) if table.values.size else (0, -1)
+    return np.where(point, at, ends[0]), np.where(point, at, ends[1])
 
 
 def _dense(s: Linear, k: int, rows: Boxes) -> Index:
@@ -89,7 +109,7 @@ def near(rows: Boxes, each: list[Boxes]) -> list[tuple[Boxes, Boxes]]:
 
 
 def iterations_of(
-    subscripts: tuple[Linear | None, ...], trips: tuple[range, ...], wanted: Boxes, known: Boxes | None = None
+    subscripts: tuple[Touch, ...], trips: tuple[range, ...], wanted: Boxes, known: Boxes | None = None
 ) -> tuple[Boxes, Index]:
     """The iterations that touch the elements of each row of `wanted`, and the row that each comes from.
 
@@ -100,8 +120,15 @@ def iterations_of(
         rows[:, : known.shape[1]] = known
     origin: Index = np.arange(len(wanted))
     for d, s in enumerate(subscripts):
-        if s is not None:
-            rows, origin = _solved(s, d, rows, origin, wanted)
+        match s:
+            case None:
+                pass
+            case Linear():
+                rows, origin = _solved(s, d, rows, origin, wanted)
+            case Table():
+                rows, origin = _found(s, d, rows, origin, wanted)
+            case _:
+                assert_never(s)
     keep = sets.nonempty(rows)
     return rows[keep], origin[keep]
 
@@ -141,3 +168,21 @@ def _narrowed(s: Linear, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> t
         keep = (low <= s.constant) & (s.constant <= high)
         rows, origin = rows[keep], origin[keep]
     return rows, origin
+
+
+def _found(table: Table, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
+    """Rows at the iterations where the table has a wanted value; all of them where these are too many."""
+    at, values = table.order
+    first = np.searchsorted(values, wanted[origin, d, 0], "left")
+    counts = np.searchsorted(values, wanted[origin, d, 1], "right") - first
+    total = int(counts.sum())
+    if total > _MOST_FOUND:
+        return rows, origin
+    source = np.repeat(np.arange(len(rows)), counts)
+    place = np.arange(total) - (np.cumsum(counts) - counts)[source] + first[source]
+    rows, origin = rows[source], origin[source]
+    keep = np.ones(len(rows), bool)
+    for k, index in zip(table.loops, np.unravel_index(at[place], table.values.shape), strict=True):
+        keep &= (rows[:, k, 0] <= index) & (index <= rows[:, k, 1])
+        rows[:, k] = index[:, None]
+    return rows[keep], origin[keep]

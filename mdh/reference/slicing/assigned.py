@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mdh.reference.slicing.forms import hull
 from mdh.reference.slicing.integers import Form
-from mdh.reference.slicing.model import Variable
+from mdh.reference.slicing.model import Subscript, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Assigned:
             out.append(_interval(s.constant, s.at(loop), values))
         return Assigned(self.variable, tuple(out))
 
-    def holds(self, forms: Sequence[Form | None], trips: Sequence[range]) -> bool:
+    def holds(self, forms: Sequence[Subscript], trips: Sequence[range]) -> bool:
         """Whether an element of these subscripts is surely among them. trips: the loops' values there."""
         return all(_among(f, s, trips) for f, s in zip(forms, self.subscripts, strict=True))
 
@@ -40,8 +40,8 @@ def _interval(constant: int, coefficient: int, values: range) -> tuple[int, int]
     return min(ends), max(ends)
 
 
-def _among(form: Form | None, subscript: Form | tuple[int, int], trips: Sequence[range]) -> bool:
-    if form is None or not isinstance(subscript, tuple):
+def _among(form: Subscript, subscript: Form | tuple[int, int], trips: Sequence[range]) -> bool:
+    if not isinstance(form, Form) or not isinstance(subscript, tuple):
         return form == subscript
     low, high = hull(form.constant, form.coefficients, trips)
     return subscript[0] <= low and high <= subscript[1]

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from mdh.reference.slicing import boxes as sets
-from mdh.reference.slicing.accesses import Linear, elements_of, iterations_of, linear, near
+from mdh.reference.slicing.accesses import Touch, elements_of, iterations_of, near, touch
 from mdh.reference.slicing.boxes import Boxes, Index
 from mdh.reference.slicing.model import Access, Body, Structure, Variable
 
@@ -23,13 +23,13 @@ class _Reading:
     variable: Variable
     order: int
     fresh: int
-    linears: tuple[tuple[Linear | None, ...], ...]
+    touches: tuple[tuple[Touch, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Writing:
     access: Access
-    linears: tuple[Linear | None, ...]
+    touches: tuple[Touch, ...]
 
 
 @dataclass(slots=True)
@@ -51,12 +51,12 @@ class Slice:
 
 
 class Backward:
-    """Slices of one function."""
+    """Slices of one function. work: boxes that have been compared so far."""
 
     def __init__(self, structure: Structure) -> None:
-        self.structure = structure
+        self.structure, self.work = structure, 0
         self.writes = {
-            variable: [_Writing(w, _linears(w)) for w in accesses]
+            variable: [_Writing(w, _touches(w)) for w in accesses]
             for variable, accesses in structure.writes.items()
             if accesses
         }
@@ -68,7 +68,7 @@ class Backward:
             if r.variable in self.writes:
                 groups.setdefault((r.variable, r.fresh), []).append(r)
         return [
-            _Reading(v, max(r.order for r in rs), fresh, tuple(dict.fromkeys(_linears(r) for r in rs)))
+            _Reading(v, max(r.order for r in rs), fresh, tuple(dict.fromkeys(_touches(r) for r in rs)))
             for (v, fresh), rs in groups.items()
         ]
 
@@ -85,7 +85,7 @@ class Backward:
         pending: dict[Body, list[Boxes]] = {}
         for name, wanted in elements.items():
             for w in self.writes.get(self.structure.parameters[name], ()):
-                rows = iterations_of(w.linears, w.access.body.trips, wanted)[0]
+                rows = iterations_of(w.touches, w.access.body.trips, wanted)[0]
                 _put(pending, w.access.body, rows)
         self._close(out, pending, most)
         return out
@@ -95,6 +95,7 @@ class Backward:
             # inner bodies first: what they need of outer ones comes together
             body = max(pending, key=lambda b: b.depth)
             held = out.iterations.get(body)
+            self.work += sum(map(len, pending[body])) + (0 if held is None else len(held))
             rows = sets.merged(np.concatenate(pending.pop(body)))
             if held is not None:
                 rows = sets.outside(rows, held)
@@ -114,8 +115,8 @@ class Backward:
                 _put(pending, w.access.body, _written_before(reading, body, readers, wanted, w))
 
 
-def _linears(access: Access) -> tuple[Linear | None, ...]:
-    return tuple(None if f is None else linear(f, access.body.trips) for f in access.subscripts)
+def _touches(access: Access) -> tuple[Touch, ...]:
+    return tuple(touch(s, access.body.trips) for s in access.subscripts)
 
 
 def _put(pending: dict[Body, list[Boxes]], body: Body, rows: Boxes) -> None:
@@ -125,7 +126,7 @@ def _put(pending: dict[Body, list[Boxes]], body: Body, rows: Boxes) -> None:
 
 def _wanted(reading: _Reading, rows: Boxes) -> list[tuple[Boxes, Boxes]]:
     """Pairs of readers and the elements that they read, row by row."""
-    each = [elements_of(linears, reading.variable.extents, rows) for linears in reading.linears]
+    each = [elements_of(touches, reading.variable.extents, rows) for touches in reading.touches]
     if len(each) == 1:
         return each
     if any(len(readers) != len(rows) for readers, _ in each):
@@ -141,7 +142,7 @@ def _written_before(reading: _Reading, body: Body, readers: Boxes, wanted: Boxes
         return np.zeros((0, own.depth, 2), np.int64)
     # where each iteration begins anew, only writes of the same one are seen
     known = readers[:, : reading.fresh]
-    rows, origin = iterations_of(writing.linears, own.trips, wanted, known)
+    rows, origin = iterations_of(writing.touches, own.trips, wanted, known)
     return _earlier(rows, readers[origin], reading.fresh, shared, before=writing.access.order < reading.order)
 
 

@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 
 from mdh.ir.syntax import For
 from mdh.reference.slicing.integers import Form, Integer
+from mdh.reference.slicing.tables import Table
+
+Subscript = Form | Table | None
+"""None may be any element."""
 
 
 @dataclass(eq=False, slots=True)
@@ -24,13 +28,13 @@ class Variable:
 class Access:
     """One read or write of a variable's element.
 
-    subscripts: forms over the enclosing loops' values; None may be any element. order: the place of its
-    statement in the text. fresh: how many loops around it, counted from outside, begin each iteration with an
-    unconditional assignment of what is read here: values of other iterations are never seen.
+    subscripts: over the enclosing loops' values. order: the place of its statement in the text. fresh: how
+    many loops around it, counted from outside, begin each iteration with an unconditional assignment of what
+    is read here: values of other iterations are never seen.
     """
 
     variable: Variable
-    subscripts: tuple[Form | None, ...]
+    subscripts: tuple[Subscript, ...]
     body: "Body"
     order: int
     fresh: int

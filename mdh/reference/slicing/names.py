@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import assert_never
 
-from mdh.ir.syntax import Assignment, Block, Declaration, For, Function, If, Name, Statement
+from mdh.ir.syntax import Assignment, Block, Declaration, Element, For, Function, If, Name, Statement
 
 
 def walked(statement: Statement | None) -> Iterator[Statement]:
@@ -49,3 +49,12 @@ def outer_counters(function: Function) -> frozenset[str]:
             case _:
                 pass
     return frozenset(found)
+
+
+def written_arrays(function: Function) -> frozenset[str]:
+    """Names of arrays that the text assigns elements of."""
+    return frozenset(
+        s.target.array
+        for s in walked(function.body)
+        if isinstance(s, Assignment) and isinstance(s.target, Element)
+    )

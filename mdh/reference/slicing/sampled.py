@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from mdh.reference.slicing.structure import Size, UnknownStructureError, structu
 
 _TRIES = 400
 """Sets of elements whose slices are computed at most."""
+_WORK = 4_000_000
+"""Boxes that are compared at most until no further elements are tried."""
 _EDGE = 8
 """Elements along each edge of an array, its ends included."""
 
@@ -41,6 +44,7 @@ def sampled(
     scalars: Mapping[str, Size],
     shapes: Mapping[str, tuple[int, ...]],
     outputs: Sequence[str],
+    arrays: Mapping[str, NDArray[Any]] = {},
     *,
     count: int = 1000,
     seed: int = 0,
@@ -49,11 +53,12 @@ def sampled(
     """Elements of `outputs` that are computed in `budget` statements; None where there are none, or where the
     function does what slices do not follow.
 
-    scalars: values of the scalar parameters; shapes: of the array parameters. Elements whose slices are too
-    large are replaced by others, which lie nearer to a corner of their array.
+    scalars: values of the scalar parameters; shapes: of the array parameters. arrays: what they hold; where
+    the function takes subscripts from one that it does not write, slices are exact. Elements whose slices are
+    too large are replaced by others, which lie nearer to a corner of their array.
     """
     try:
-        search = _Search(Backward(structure_of(function, scalars, shapes)), budget)
+        search = _Search(Backward(structure_of(function, scalars, shapes, arrays)), budget)
     except (UnknownStructureError, TooManyError):
         return None
     extents = {n: search.backward.structure.parameters[n].extents for n in outputs}
@@ -123,15 +128,17 @@ class _Search:
         if not wanted or self._fits(wanted):
             return
         missing = self._parts(wanted)
-        if self.known.executions > self.budget / 2:
-            return
         extents = {n: np.asarray(self.backward.structure.parameters[n].extents) for n in wanted}
         for from_end in (False, True):
             near = missing
             for _ in range(64):
                 near = {n: _nearer(at, extents[n] - 1, from_end=from_end) for n, at in near.items()}
-                if self._fits(near):
+                if self._over or self._fits(near):
                     return
+
+    @property
+    def _over(self) -> bool:
+        return self.backward.work > _WORK
 
     def _parts(self, wanted: Mapping[str, Index]) -> dict[str, Index]:
         """Takes what fits of a set that does not fit as a whole; returns what is left."""
@@ -141,7 +148,9 @@ class _Search:
         left: dict[str, Index] = {}
         for half in (slice(None, most // 2), slice(most // 2, None)):
             part = {n: at[half] for n, at in wanted.items() if len(at[half])}
-            out = part if self.tries >= _TRIES else {} if self._fits(part) else self._parts(part)
+            out = (
+                part if self._over or self.tries >= _TRIES else {} if self._fits(part) else self._parts(part)
+            )
             for n, at in out.items():
                 left[n] = np.concatenate([left[n], at]) if n in left else at
         return left

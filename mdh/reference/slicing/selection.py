@@ -7,7 +7,7 @@ import numpy as np
 
 from mdh.ir.syntax import For
 from mdh.reference.slicing import boxes as sets
-from mdh.reference.slicing.boxes import Boxes
+from mdh.reference.slicing.boxes import Boxes, Index
 from mdh.reference.slicing.model import Body
 
 Key = tuple[int, ...]
@@ -53,13 +53,27 @@ def _chosen(body: Body, rows: Boxes) -> _Chosen:
         rows = _apart(rows, k)
     rows = sets.joined(rows, len(kept))
     trips = [body.trips[k] for k in kept]
-    table: dict[Key, Sequence[int]] = {}
-    for at, low, high in zip(rows[:, :-1, 0].tolist(), *rows[:, -1].T.tolist(), strict=True):
-        key = tuple([values[i] for values, i in zip(trips, at, strict=True)])
-        part = body.trips[last][low : high + 1]
-        held = table.get(key)
-        table[key] = part if held is None else [*held, *part]
-    return _Chosen(kept, table)
+    keys = rows[:, :-1, 0]
+    first = np.flatnonzero(_changes(keys))
+    if len(first) == len(rows):
+        runs: list[Sequence[int]] = [
+            body.trips[last][low : high + 1] for low, high in zip(*rows[:, -1].T.tolist(), strict=True)
+        ]
+    else:
+        rows = _apart(rows, len(kept))
+        values = body.trips[last].start + body.trips[last].step * rows[:, -1, 0]
+        # where the rows of each key begin, now that they are points
+        starts = np.flatnonzero(_changes(rows[:, :-1, 0]))
+        runs = [part.tolist() for part in np.split(values, starts[1:])]
+    columns = [(np.asarray(t.start) + t.step * keys[first, j]).tolist() for j, t in enumerate(trips)]
+    return _Chosen(kept, dict(zip(zip(*columns, strict=True) if kept else [()], runs, strict=True)))
+
+
+def _changes(keys: Index) -> Index:
+    """True at the first row of each key; rows of a key stand together."""
+    new = np.ones(len(keys), bool)
+    new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    return new
 
 
 def _apart(rows: Boxes, k: int) -> Boxes:

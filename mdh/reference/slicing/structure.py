@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import assert_never
+from typing import Any, assert_never
+
+from numpy.typing import NDArray
 
 from mdh.ir.syntax import (
     Assignment,
@@ -28,8 +30,9 @@ from mdh.reference.slicing.assigned import Assigned
 from mdh.reference.slicing.forms import fitting, form_of
 from mdh.reference.slicing.headers import counter_of, trips
 from mdh.reference.slicing.integers import Form, Integer, integer_type
-from mdh.reference.slicing.model import Access, Body, Structure, Variable
-from mdh.reference.slicing.names import assignments, outer_counters
+from mdh.reference.slicing.model import Access, Body, Structure, Subscript, Variable
+from mdh.reference.slicing.names import assignments, outer_counters, written_arrays
+from mdh.reference.slicing.tables import Reading, Table, table_of
 
 Size = int | float
 
@@ -53,15 +56,19 @@ class _Frame:
 
     loops: int
     names: dict[str, "Variable | _Counter"] = field(default_factory=dict)
-    values: dict[Variable, Form] = field(default_factory=dict)
+    values: dict[Variable, Form | Table] = field(default_factory=dict)
     assigned: list[Assigned] = field(default_factory=list)
 
 
 def structure_of(
-    function: Function, scalars: Mapping[str, Size], shapes: Mapping[str, tuple[int, ...]]
+    function: Function,
+    scalars: Mapping[str, Size],
+    shapes: Mapping[str, tuple[int, ...]],
+    arrays: Mapping[str, NDArray[Any]],
 ) -> Structure:
-    """Raises UnknownStructureError. scalars: values of scalar parameters; shapes: of array parameters."""
-    reader = _Reader(function)
+    """Raises UnknownStructureError. scalars: values of scalar parameters; shapes: of array parameters;
+    arrays: what they hold, where that is known."""
+    reader = _Reader(function, arrays)
     for parameter in function.parameters:
         reader.parameter(parameter, scalars, shapes)
     for statement in (*function.constants, *function.body.body):
@@ -72,7 +79,10 @@ def structure_of(
 class _Reader:
     """Walks the text once, with the blocks and loops around the statement at hand."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, arrays: Mapping[str, NDArray[Any]]) -> None:
+        changed = written_arrays(function)
+        self.arrays = {n: a for n, a in arrays.items() if a.dtype.kind in "iu" and n not in changed}
+        self.fixed: dict[str, NDArray[Any]] = {}
         self.assignments = assignments(function)
         self.counters = outer_counters(function)
         self.parameters: dict[str, Variable] = {}
@@ -97,6 +107,8 @@ class _Reader:
         elif len(shape) != len(p.extents):
             raise UnknownStructureError
         self.parameters[p.name] = self._declared(p, shape)
+        if p.name in self.arrays:
+            self.fixed[p.name] = self.arrays[p.name].reshape(shape)
 
     def _declared(self, d: Declaration, extents: tuple[int, ...]) -> Variable:
         integer = None if extents else integer_type(d.type)
@@ -161,7 +173,7 @@ class _Reader:
     def _assignment(self, a: Assignment) -> None:
         self.body.statements += 1
         self.reads(a.value)
-        subscripts: tuple[Form | None, ...] = ()
+        subscripts: tuple[Subscript, ...] = ()
         if isinstance(a.target, Element):
             for s in a.target.subscripts:
                 self.reads(s)
@@ -175,22 +187,25 @@ class _Reader:
         if a.op == "=":
             self._assigned(variable, subscripts, a.value)
 
-    def _write(self, variable: Variable, subscripts: tuple[Form | None, ...]) -> None:
+    def _write(self, variable: Variable, subscripts: tuple[Subscript, ...]) -> None:
         access = Access(variable, self._complete(variable, subscripts), self.body, self.order, 0)
         self.writes[variable].append(access)
 
-    def _assigned(self, variable: Variable, subscripts: tuple[Form | None, ...], value: Expression) -> None:
+    def _assigned(self, variable: Variable, subscripts: tuple[Subscript, ...], value: Expression) -> None:
         """After the write: its value where that is a form, and that it hides those of earlier iterations."""
         frame = self.frames[-1]
-        known = tuple(f for f in subscripts if f is not None)
+        known = tuple(f for f in subscripts if isinstance(f, Form))
         if len(known) == len(variable.extents) == len(subscripts):
             frame.assigned.append(Assigned(variable, known))
-        form = self.form(value)
-        if variable.integer is None or form is None or self.assignments[variable.name] != 1:
+        if variable.integer is None or self.assignments.get(variable.name) != 1:
             return
-        held = fitting(form.constant, form.coefficients, variable.integer, self.body.trips)
-        if held is not None:
-            frame.values[variable] = held
+        found = self._subscript(value)
+        if isinstance(found, Form):
+            found = fitting(found.constant, found.coefficients, variable.integer, self.body.trips)
+        elif found is not None:
+            found = found.of_type(variable.integer)
+        if found is not None:
+            frame.values[variable] = found
 
     def reads(self, expr: Expression) -> None:
         """Every variable that the expression may read, whatever its conditions come to."""
@@ -232,11 +247,21 @@ class _Reader:
                 fresh = max(fresh, frame.loops)
         self.body.reads.append(Access(variable, forms, self.body, self.order, fresh))
 
-    def _subscripts(self, element: Element) -> tuple[Form | None, ...]:
-        return tuple(self.form(s) for s in element.subscripts)
+    def _subscripts(self, element: Element) -> tuple[Subscript, ...]:
+        return tuple(self._subscript(s) for s in element.subscripts)
+
+    def _subscript(self, expr: Expression) -> Subscript:
+        form = self.form(expr)
+        if form is not None or not self.fixed:
+            return form
+        return table_of(expr, Reading(self.fixed, self.form, self._table, self.body.trips))
+
+    def _table(self, name: str) -> Table | None:
+        found = self._held(name)
+        return found if isinstance(found, Table) else None
 
     @staticmethod
-    def _complete(variable: Variable, forms: tuple[Form | None, ...]) -> tuple[Form | None, ...]:
+    def _complete(variable: Variable, forms: tuple[Subscript, ...]) -> tuple[Subscript, ...]:
         """Of as many subscripts as the array has dimensions; any element where the text has others."""
         return forms if len(forms) == len(variable.extents) else (None,) * len(variable.extents)
 
@@ -254,8 +279,14 @@ class _Reader:
         found = self._resolved(name)
         if isinstance(found, _Counter):
             return Form(0, (*(0,) * found.loop, 1), found.type)
+        held = self._held(name)
+        return held if isinstance(held, Form) else None
+
+    def _held(self, name: str) -> Form | Table | None:
+        """What a scalar that is assigned once holds here."""
+        found = self._resolved(name)
         for frame in reversed(self.frames):
-            if found is not None and found in frame.values:
+            if isinstance(found, Variable) and found in frame.values:
                 return frame.values[found]
         return None
 
