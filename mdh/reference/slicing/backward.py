@@ -110,7 +110,8 @@ class Backward:
                 self._follow(reading, body, rows, pending)
 
     def _follow(self, reading: _Reading, body: Body, rows: Boxes, pending: dict[Body, list[Boxes]]) -> None:
-        for readers, wanted in _wanted(reading, rows):
+        for pair in _wanted(reading, rows):
+            readers, wanted = _together(*pair, reading.fresh)
             for w in self.writes[reading.variable]:
                 _put(pending, w.access.body, _written_before(reading, body, readers, wanted, w))
 
@@ -132,6 +133,20 @@ def _wanted(reading: _Reading, rows: Boxes) -> list[tuple[Boxes, Boxes]]:
     if any(len(readers) != len(rows) for readers, _ in each):
         return each
     return near(rows, [wanted for _, wanted in each])
+
+
+def _together(readers: Boxes, wanted: Boxes, fresh: int) -> tuple[Boxes, Boxes]:
+    """Readers of the same elements as one box: where the last of them stands decides what they see."""
+    if len(readers) < 2:
+        return readers, wanted
+    keys = np.concatenate([readers[:, :fresh], wanted], axis=1).reshape(len(readers), -1)
+    order = np.lexsort(keys.T) if keys.shape[1] else np.arange(len(keys))
+    keys, readers, wanted = keys[order], readers[order], wanted[order]
+    first = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
+    out = readers[first]
+    out[:, :, 0] = np.minimum.reduceat(readers[:, :, 0], first)
+    out[:, :, 1] = np.maximum.reduceat(readers[:, :, 1], first)
+    return out, wanted[first]
 
 
 def _written_before(reading: _Reading, body: Body, readers: Boxes, wanted: Boxes, writing: _Writing) -> Boxes:

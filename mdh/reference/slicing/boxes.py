@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Boxes = NDArray[np.int64]
 Index = NDArray[Any]
-_MOST_SPLIT = 200_000
+_MOST_SPLIT = 1_000_000
 """Rows that a box is taken apart into at most."""
 
 

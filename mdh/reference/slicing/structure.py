@@ -91,6 +91,8 @@ class _Reader:
         self.bodies = [self.body]
         self.frames = [_Frame(0)]
         self.order = 0
+        # by the element's identity: what a table is made of may be large
+        self.known: dict[int, tuple[Subscript, ...]] = {}
 
     def parameter(
         self, p: Declaration, scalars: Mapping[str, Size], shapes: Mapping[str, tuple[int, ...]]
@@ -248,7 +250,9 @@ class _Reader:
         self.body.reads.append(Access(variable, forms, self.body, self.order, fresh))
 
     def _subscripts(self, element: Element) -> tuple[Subscript, ...]:
-        return tuple(self._subscript(s) for s in element.subscripts)
+        if id(element) not in self.known:
+            self.known[id(element)] = tuple(self._subscript(s) for s in element.subscripts)
+        return self.known[id(element)]
 
     def _subscript(self, expr: Expression) -> Subscript:
         form = self.form(expr)

@@ -97,13 +97,12 @@ def _ends(values: Numbers) -> tuple[int, int]:
 def _of_form(form: Form, trips: Sequence[range]) -> _Grid | None:
     values = np.full((1,) * len(trips), form.constant, np.int64)
     for k, loop in enumerate(trips):
-        if form.at(k):
-            axis = np.arange(loop.start, loop.stop, loop.step, dtype=np.int64)
-            shape = [1] * len(trips)
-            shape[k] = len(loop)
+        c = form.at(k)
+        if c:
             if values.size * len(loop) > _MOST:
                 return None
-            values = values + form.at(k) * axis.reshape(shape)
+            axis = np.arange(len(loop), dtype=np.int64) * (c * loop.step) + c * loop.start
+            values = values + axis.reshape([len(loop) if j == k else 1 for j in range(len(trips))])
     return _Grid(values, not form.type.signed)
 
 
