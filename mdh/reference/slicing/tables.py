@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdh.ir.syntax import Conversion, Element, Expression, Infix, Name
-from mdh.reference.slicing.integers import Form, Integer, integer_type
+from mdh.reference.slicing.integers import LONG, SIZE, Form, Integer, integer_type
 
 Numbers = NDArray[np.int64]
 _MOST = 1 << 25
@@ -59,11 +59,13 @@ class _Grid:
     unsigned: bool
 
 
-def table_of(expr: Expression, reading: Reading) -> Table | None:
-    """None where the values are not known, or are too many."""
+def table_of(expr: Expression, reading: Reading) -> Form | Table | None:
+    """None where the values are not known, or are too many; a form where there is one for all iterations."""
     grid = _grid(expr, reading)
     if grid is None:
         return None
+    if grid.values.size == 1:
+        return Form(int(grid.values.reshape(-1)[0]), (), SIZE if grid.unsigned else LONG)
     loops = tuple(k for k, n in enumerate(grid.values.shape) if n > 1)
     return Table(loops, grid.values.reshape([grid.values.shape[k] for k in loops]), grid.unsigned)
 
