@@ -72,6 +72,6 @@ def differences(
     out = []
     for name, at in sample.elements.items():
         mine, want = part[name][at], whole[name][at]
-        for k in np.flatnonzero(~((mine == want) | ((mine != mine) & (want != want)))):
+        for k in np.flatnonzero(~((mine == want) | (np.isnan(mine) & np.isnan(want)))):
             out.append(f"{name}{[int(x[k]) for x in at]} is {mine[k]}, not {want[k]}")
     return out

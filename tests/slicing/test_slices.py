@@ -9,6 +9,7 @@ from mdh.report.arguments import make_arrays, make_scalars
 from tests.corpus import WORKLOADS, Sizes
 from tests.random_programs import random_program
 from tests.slicing.programs import PROGRAMS
+from tests.slicing.random_functions import SIZE, random_function
 from tests.slicing.sliced import (
     arrays_of,
     differences,
@@ -33,6 +34,17 @@ def test_programs_of_several_statements(name: str) -> None:
                 function, {}, shapes_of(arrays), outputs_of(function), known, count=count, seed=seed
             )
             assert sample is not None and sample.kept == sample.asked
+            assert differences(function, arrays, {}, sample, whole) == []
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_functions(seed: int) -> None:
+    function = syntax_of(random_function(seed))
+    arrays = arrays_of(function, seed, SIZE)
+    whole = left_by(function, arrays, {}, None)
+    for count, known in ((1, {}), (4, arrays)):
+        sample = sampled(function, {}, shapes_of(arrays), outputs_of(function), known, count=count, seed=seed)
+        if sample is not None:
             assert differences(function, arrays, {}, sample, whole) == []
 
 
