@@ -1,4 +1,4 @@
-"""Two references of one result: one of every element, and a better one of some."""
+"""A result by two references: one of every element, and one of some that runs the C text as it is written."""
 
 from collections.abc import Mapping
 
@@ -6,38 +6,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdh.reference.error import Bounded
+from mdh.reference.interpreter import Elements
+from mdh.reference.numbers import Array
 
-Elements = Mapping[str, tuple[NDArray[np.int64], ...]]
-"""Indices of elements, by array: one array a dimension."""
+Places = Mapping[str, tuple[NDArray[np.int64], ...]]
+"""Indices of elements, by array: an array a dimension."""
 
 
 class DisagreementError(Exception):
     """The two references differ by more than both may be off: one of them is wrong, a bug of mdh."""
 
 
-def replaced(every: Mapping[str, Bounded], some: Mapping[str, Bounded], at: Elements) -> dict[str, Bounded]:
-    """`every` with the values and the bounds of `some` at its elements, for the judge of a kernel's result.
+def picked(written: Mapping[str, Elements], before: Mapping[str, Array], at: Places) -> dict[str, Bounded]:
+    """The elements of `at`, of what a slice has written; what it has not written is as it was `before`."""
+    out = {}
+    for name, index in at.items():
+        given = before[name]
+        flat = np.ravel_multi_index(index, given.shape) if index else np.zeros(1, np.int64)
+        value = given.reshape(-1)[flat].astype(np.float64 if given.dtype.kind not in "iu" else given.dtype)
+        bound = np.zeros(len(flat))
+        found = written.get(name)
+        if found is not None and len(found.index):
+            place = np.minimum(np.searchsorted(found.index, flat), len(found.index) - 1)
+            held = found.index[place] == flat
+            value[held] = found.value[place[held]]
+            if found.bound is not None:
+                bound[held] = found.bound[place[held]]
+        out[name] = Bounded(value, bound if bound.any() else None)
+    return out
 
-    some: as many values as `at` has elements, in their order. Raises DisagreementError.
+
+def replaced(every: Mapping[str, Bounded], some: Mapping[str, Bounded], at: Places) -> dict[str, Bounded]:
+    """`every` with the values and bounds of `some` at these elements: what a kernel's result is judged by.
+
+    Raises DisagreementError.
     """
     out = dict(every)
     for name, index in at.items():
         whole, own = every[name], some[name]
-        _agree(name, index, Bounded(whole.value[index], _of(whole.bound, whole, index)), own)
+        held = None if whole.bound is None else np.broadcast_to(whole.bound, whole.value.shape)
+        _agree(name, index, Bounded(whole.value[index], None if held is None else held[index]), own)
         value = whole.value.copy()
         value[index] = own.value
-        bound = whole.bound
-        if bound is not None or own.bound is not None:
-            bound = np.zeros(value.shape) if bound is None else np.broadcast_to(bound, value.shape).copy()
+        bound = None
+        if held is not None or own.bound is not None:
+            bound = np.zeros(value.shape) if held is None else held.copy()
             bound[index] = own.slack
         out[name] = Bounded(value, bound)
     return out
-
-
-def _of(
-    bound: NDArray[np.float64] | None, whole: Bounded, index: tuple[NDArray[np.int64], ...]
-) -> NDArray[np.float64] | None:
-    return None if bound is None else np.broadcast_to(bound, whole.value.shape)[index]
 
 
 def _agree(name: str, index: tuple[NDArray[np.int64], ...], a: Bounded, b: Bounded) -> None:
@@ -49,11 +65,8 @@ def _agree(name: str, index: tuple[NDArray[np.int64], ...], a: Bounded, b: Bound
         return
     k = int(np.flatnonzero(~good)[0])
     place = name + "".join(f"[{int(i[k])}]" for i in index)
+    off = [f"{float(np.broadcast_to(x.slack, x.value.shape)[k]):.3g}" for x in (a, b)]
     raise DisagreementError(
-        f"{place} is {a.value[k]} by the vectorised reference and {b.value[k]} by the C text, and they may be"
-        f" off by {_slack(a, k):.3g} and {_slack(b, k):.3g}; {int((~good).sum())} of {good.size} differ"
+        f"{place} is {a.value[k]} by the vectorised reference and {b.value[k]} by the C text, which may be off"
+        f" by {off[0]} and {off[1]}; {int((~good).sum())} of {good.size} sampled elements differ"
     )
-
-
-def _slack(b: Bounded, k: int) -> float:
-    return float(np.broadcast_to(b.slack, b.value.shape)[k])
