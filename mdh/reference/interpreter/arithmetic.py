@@ -55,6 +55,6 @@ class Arithmetic(Protocol):
         ...
 
     def choice(self, op: str, *, first: bool) -> Callable[[Value, Value], Value] | None:
-        """`x op y ? x : y`, or `x op y ? y : x` where not `first`: continuous where the comparison is in doubt.
-        None: there is no need for such a short cut."""
+        """`x op y ? x : y`, or `x op y ? y : x` where not `first`: it is continuous, though the
+        comparison may be in doubt. None: there is no need for such a short cut."""
         ...

@@ -18,7 +18,7 @@ def quotient(x: float, y: float) -> float:
     """IEEE 754's x / y."""
     if y != 0:
         return x / y
-    if x == 0 or x != x:
+    if x == 0 or math.isnan(x):
         return math.nan
     return math.copysign(math.inf, x) * math.copysign(1.0, y)
 
@@ -85,4 +85,3 @@ def _odd(x: int) -> float:
     if abs(x) & ((1 << size) - 1):
         kept |= 1
     return math.copysign(math.ldexp(kept, size), x)
-

@@ -66,7 +66,7 @@ class Expressions:
             case Number(text):
                 return self._literal(*number(text))
             case Name(name):
-                return self._name(name)
+                return self.name(name)
             case Element(array, subscripts, span):
                 memory = self.memory(array)
                 codes = [self.subscript(s) for s in subscripts]
@@ -116,7 +116,7 @@ class Expressions:
             return Code(t, lambda: held)
         return Code(t, lambda: held, constant=int(value))
 
-    def _name(self, name: str) -> Code:
+    def name(self, name: str) -> Code:
         found = self.scope.find(name)
         match found:
             case Scalar(slot, t):
@@ -183,6 +183,8 @@ class Expressions:
             fast = _with_constant(op, t, slot, c, frame)
             if fast is not None:
                 return Code(kind, fast)
+        if op == "+" and a.slot is not None and x is a.run and b.slot is not None and y is b.run:
+            return Code(kind, _sum_of_two(t, a.slot, b.slot, frame))
         if op in ("+", "-", "*"):
             return _folded(kind, _arithmetic(op, t, x, y), a, b)
         join = integer_operation(op, t, self.place)
@@ -206,7 +208,8 @@ class Expressions:
     def _conditional(self, e: Conditional) -> Code:
         then, other = self.expression(e.then), self.expression(e.other)
         t = common(then.type, other.type)
-        if then.type.wide or other.type.wide:
+        if then.type != t or other.type != t:
+            # an integer beside a 16-bit float is not rounded to 16 bits
             t = computed(t)
         x, y = self.converted(then, t), self.converted(other, t)
         chosen = self._choice(e)
@@ -305,6 +308,17 @@ def _arithmetic(op: str, t: Type, x: Run, y: Run) -> Run:
         return value if low <= value <= high else wrap(value)
 
     return {"+": add, "-": subtract, "*": multiply}[op]
+
+
+def _sum_of_two(t: Type, a: int, b: int, frame: list[Value]) -> Run:
+    """Two scalars, as in the subscripts of windows."""
+    low, high, wrap = t.low, t.high, wrapping(t)
+
+    def add() -> int:
+        value: int = frame[a] + frame[b]
+        return value if low <= value <= high else wrap(value)
+
+    return add
 
 
 def _with_constant(op: str, t: Type, slot: int, c: int, frame: list[Value]) -> Run | None:

@@ -65,15 +65,16 @@ def _away(x: float) -> int:
 
 
 def _largest(x: float, y: float) -> float:
-    return y if x != x or y > x else x
+    # of two zeros the second, as the system's own does
+    return x if x > y or math.isnan(y) else y
 
 
 def _least(x: float, y: float) -> float:
-    return y if x != x or y < x else x
+    return x if x < y or math.isnan(y) else y
 
 
 def _difference(x: float, y: float) -> float:
-    if x != x or y != y:
+    if math.isnan(x) or math.isnan(y):
         return math.nan
     return x - y if x > y else 0.0
 

@@ -1,4 +1,7 @@
-"""Integers: Python's, kept in the range of C's types (C11 6.3.1.3, 6.5; overflow wraps as gcc -fwrapv has)."""
+"""Integers: Python's, kept in the range of C's types (C11 6.3.1.3, 6.5).
+
+Overflow wraps, as with gcc -fwrapv.
+"""
 
 import math
 import operator
@@ -68,7 +71,10 @@ def _division(op: str, wrap: Callable[[int], int], place: Span | None) -> Join:
     def divide(x: int, y: int) -> int:
         if y == 0:
             raise fail(
-                "A131", "an integer is divided by zero", place, help="give values that are not divided by zero"
+                "A131",
+                "an integer is divided by zero",
+                place,
+                help="give values that never make it zero",
             )
         q = abs(x) // abs(y)
         return wrap(-q if (x < 0) != (y < 0) else q)

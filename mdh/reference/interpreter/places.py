@@ -43,6 +43,10 @@ def element_index(
     if len(subscripts) == 2:
         return _two(memory, subscripts[0], subscripts[1], frame, span)
     runs, extents = tuple(s.run for s in subscripts), memory.extents
+    if len(subscripts) == 3:
+        return _three(memory, runs, span)
+    if len(subscripts) == 4:
+        return _four(memory, runs, span)
 
     def many() -> int:
         at = 0
@@ -83,16 +87,40 @@ def _two(
     def of_slots() -> int:
         j, k = frame[first], frame[second]  # type: ignore[index]
         if 0 <= j < n and 0 <= k < m:
-            return int(j * m + k)
+            return j * m + k  # type: ignore[no-any-return]
         raise outside(memory, [j, k], span)
 
     def of_any() -> int:
         j, k = x(), y()
         if 0 <= j < n and 0 <= k < m:
-            return int(j * m + k)
+            return j * m + k  # type: ignore[no-any-return]
         raise outside(memory, [j, k], span)
 
     return of_any if first is None or second is None else of_slots
+
+
+def _three(memory: Memory, runs: tuple[Callable[[], Value], ...], span: Span | None) -> Callable[[], int]:
+    (x, y, z), (n, m, o) = runs, memory.extents
+
+    def at() -> int:
+        i, j, k = x(), y(), z()
+        if 0 <= i < n and 0 <= j < m and 0 <= k < o:
+            return (i * m + j) * o + k  # type: ignore[no-any-return]
+        raise outside(memory, [i, j, k], span)
+
+    return at
+
+
+def _four(memory: Memory, runs: tuple[Callable[[], Value], ...], span: Span | None) -> Callable[[], int]:
+    (x, y, z, w), (n, m, o, p) = runs, memory.extents
+
+    def at() -> int:
+        i, j, k, q = x(), y(), z(), w()
+        if 0 <= i < n and 0 <= j < m and 0 <= k < o and 0 <= q < p:
+            return ((i * m + j) * o + k) * p + q  # type: ignore[no-any-return]
+        raise outside(memory, [i, j, k, q], span)
+
+    return at
 
 
 def element_load(

@@ -1,4 +1,4 @@
-"""Rounding a double to a narrower float: to nearest, ties to even, subnormals and overflow as IEEE 754 has."""
+"""Rounding a double to a narrower float: to nearest, ties to even, as IEEE 754 has it."""
 
 import math
 from array import array

@@ -8,15 +8,14 @@ from numpy.typing import NDArray
 from mdh.ir.syntax import (
     Assignment,
     Block,
+    Conditional,
     Declaration,
-    Element,
     Expression,
     For,
     Function,
     If,
     Infix,
     Name,
-    Number,
     Statement,
     Values,
 )
@@ -65,7 +64,7 @@ class Statements(Expressions):
         constants = [self.declaration(d) for d in f.constants]
         for p in f.parameters:
             if not p.extents and not p.pointer:
-                self._scalar_parameter(p)
+                self.scalar_parameter(p)
         for do in constants:
             # extents may name them
             do()
@@ -74,7 +73,7 @@ class Statements(Expressions):
                 self._array_parameter(p)
         return self.block(f.body)
 
-    def _scalar_parameter(self, p: Declaration) -> None:
+    def scalar_parameter(self, p: Declaration) -> None:
         t = type_of(p.type)
         given = self.scalars[p.name]
         code = Code(INT, lambda: int(given), constant=int(given)) if not t.real else None
@@ -305,6 +304,9 @@ class Statements(Expressions):
         return found.slot if isinstance(found, Scalar) else None
 
     def _if(self, s: If) -> Do:
+        chosen = self._as_choice(s)
+        if chosen is not None:
+            return self.assignment(chosen)
         test = self.truth(s.cond)
         then = self.statement_of(s.then)
         other = None if s.other is None else self.statement_of(s.other)
@@ -323,6 +325,20 @@ class Statements(Expressions):
                 other()
 
         return run_either
+
+    def _as_choice(self, s: If) -> Assignment | None:
+        """`if (x > m) m = x;` is `m = x > m ? x : m`, where the arithmetic has a short cut for that."""
+        inner = s.then.body[0] if isinstance(s.then, Block) and len(s.then.body) == 1 else s.then
+        match s.cond, inner:
+            case Infix("<" | "<=" | ">" | ">=" as op, left, right), Assignment(target, "=", value) if (
+                s.other is None and {target, value} == {left, right}
+            ):
+                pass
+            case _:
+                return None
+        if not self.expression(value).type.real or self.machine.arithmetic.choice(op, first=True) is None:
+            return None
+        return Assignment(target, "=", Conditional(s.cond, value, target), inner.span)
 
 
 def _into_frame(frame: list[Value], slot: int, run: Run) -> Do:
