@@ -67,6 +67,6 @@ def _agree(name: str, index: tuple[NDArray[np.int64], ...], a: Bounded, b: Bound
     place = name + "".join(f"[{int(i[k])}]" for i in index)
     off = [f"{float(np.broadcast_to(x.slack, x.value.shape)[k]):.3g}" for x in (a, b)]
     raise DisagreementError(
-        f"{place} is {a.value[k]} by the vectorised reference and {b.value[k]} by the C text, which may be off"
-        f" by {off[0]} and {off[1]}; {int((~good).sum())} of {good.size} sampled elements differ"
+        f"{place} is {a.value[k]} by the vectorised reference and {b.value[k]} by the C text, which may be"
+        f" off by {off[0]} and {off[1]}; {int((~good).sum())} of {good.size} sampled elements differ"
     )

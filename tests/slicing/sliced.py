@@ -11,9 +11,10 @@ from mdh.frontend.preprocess import preprocess
 from mdh.frontend.syntax_of import function_of
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function, Number
-from mdh.reference.interpreter.exact import ExactArithmetic
-from mdh.reference.interpreter.run import LIMIT, execute
-from mdh.reference.slicing import Sample, Selection
+from mdh.reference.at_elements import picked
+from mdh.reference.error import Bounded
+from mdh.reference.interpreter import interpret_bounded, interpret_elements
+from mdh.reference.slicing import Sample
 from mdh.reference.slicing.names import written_arrays
 from mdh.source import Source
 
@@ -52,26 +53,24 @@ def sizes_of(program: Program) -> dict[str, int | float]:
     return {s.name: s.size for s in program.scalars if s.size is not None}
 
 
-def left_by(
-    function: Function, arrays: Arrays, scalars: Mapping[str, Any], only: Selection | None
-) -> dict[str, NDArray[Any]]:
-    """Every array parameter as the function leaves it."""
-    ran = execute(function, arrays, scalars, ExactArithmetic(), only, LIMIT)
-    out = {}
-    for name, memory in ran.parameters.items():
-        flat = [memory.data[k] for k in range(arrays[name].size)]
-        out[name] = np.array(flat).astype(arrays[name].dtype).reshape(arrays[name].shape)
-    return out
+def left_by(function: Function, arrays: Arrays, scalars: Mapping[str, Any]) -> dict[str, Bounded]:
+    """What the whole function leaves in the arrays that it writes."""
+    return interpret_bounded(function, arrays, scalars)
 
 
 def differences(
-    function: Function, arrays: Arrays, scalars: Mapping[str, Any], sample: Sample, whole: Arrays
+    function: Function,
+    arrays: Arrays,
+    scalars: Mapping[str, Any],
+    sample: Sample,
+    whole: Mapping[str, Bounded],
 ) -> list[str]:
     """Sampled elements that the slice computes otherwise than the whole function."""
-    part = left_by(function, arrays, scalars, sample.only)
+    part = interpret_elements(function, arrays, scalars, only=sample.only)
+    some = picked(part, arrays, sample.elements)
     out = []
     for name, at in sample.elements.items():
-        mine, want = part[name][at], whole[name][at]
+        mine, want = some[name].value, whole[name].value[at]
         for k in np.flatnonzero(~((mine == want) | (np.isnan(mine) & np.isnan(want)))):
             out.append(f"{name}{[int(x[k]) for x in at]} is {mine[k]}, not {want[k]}")
     return out

@@ -27,7 +27,7 @@ SMALL = [(name, sizes) for name, w in WORKLOADS.items() for sizes in w.small]
 def test_programs_of_several_statements(name: str) -> None:
     function = syntax_of(PROGRAMS[name])
     arrays = arrays_of(function, 3)
-    whole = left_by(function, arrays, {}, None)
+    whole = left_by(function, arrays, {})
     for count in (1, 3, 10):
         for seed, known in enumerate(({}, arrays)):
             sample = sampled(
@@ -41,7 +41,7 @@ def test_programs_of_several_statements(name: str) -> None:
 def test_random_functions(seed: int) -> None:
     function = syntax_of(random_function(seed))
     arrays = arrays_of(function, seed, SIZE)
-    whole = left_by(function, arrays, {}, None)
+    whole = left_by(function, arrays, {})
     for count, known in ((1, {}), (4, arrays)):
         sample = sampled(function, {}, shapes_of(arrays), outputs_of(function), known, count=count, seed=seed)
         if sample is not None:
@@ -65,7 +65,7 @@ def _compare(program: Program, given: dict[str, int | float], *, counts: tuple[i
     assert function is not None
     scalars = {**sizes_of(program), **make_scalars(program, given, seed)}
     arrays = make_arrays(program, {}, seed, "random")
-    whole = left_by(function, arrays, scalars, None)
+    whole = left_by(function, arrays, scalars)
     for count in counts:
         sample = sampled(
             function, scalars, shapes_of(arrays), outputs_of(function), arrays, count=count, seed=seed
