@@ -173,8 +173,11 @@ def _narrowed(s: Linear, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> t
 def _found(table: Table, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
     """Rows at the iterations where the table has a wanted value; all of them where these are too many."""
     at, values = table.order
-    first = np.searchsorted(values, wanted[origin, d, 0], "left")
-    counts = np.searchsorted(values, wanted[origin, d, 1], "right") - first
+    # of the table's own type: numpy would convert the table
+    limits = np.iinfo(values.dtype)
+    ends = np.clip(wanted[origin, d], limits.min, limits.max).astype(values.dtype)
+    first = np.searchsorted(values, ends[:, 0], "left")
+    counts = np.searchsorted(values, ends[:, 1], "right") - first
     total = int(counts.sum())
     if total > _MOST_FOUND:
         return rows, origin

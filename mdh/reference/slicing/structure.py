@@ -180,8 +180,7 @@ class _Reader:
             for s in a.target.subscripts:
                 self.reads(s)
             subscripts = self._subscripts(a.target)
-        if a.op != "=":
-            self._read(a.target)
+        # `x += …` reads x too: whoever needs what it writes needs every earlier write of x in any case
         variable = self._resolved(a.target.name if isinstance(a.target, Name) else a.target.array)
         if not isinstance(variable, Variable):
             raise UnknownStructureError

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from mdh.ir.syntax import Conversion, Element, Expression, Infix, Name
 from mdh.reference.slicing.integers import LONG, SIZE, Form, Integer, integer_type
 
-Numbers = NDArray[np.int64]
+Numbers = NDArray[Any]
+"""Of any integer type."""
 _MOST = 1 << 25
 """Iterations that a table has at most."""
 
@@ -79,7 +80,8 @@ def _grid(expr: Expression, reading: Reading) -> _Grid | None:
             table = reading.local(name)
             return None if table is None else _spread(table, reading.trips)
         case Element(array, subscripts) if array in reading.fixed:
-            return _looked_up(reading.fixed[array], [_grid(s, reading) for s in subscripts])
+            view = _view(reading.fixed[array], [reading.form(s) for s in subscripts], reading.trips)
+            return view or _looked_up(reading.fixed[array], [_grid(s, reading) for s in subscripts])
         case Conversion(ctype, operand):
             inner, kind = _grid(operand, reading), integer_type(ctype)
             if inner is None or kind is None or not kind.holds(*_ends(inner.values)):
@@ -113,6 +115,26 @@ def _spread(table: Table, trips: Sequence[range]) -> _Grid:
     return _Grid(table.values.reshape(shape), table.unsigned)
 
 
+def _view(array: NDArray[Any], at: Sequence[Form | None], trips: Sequence[range]) -> _Grid | None:
+    """The elements themselves where each subscript follows a loop of its own, outer ones first."""
+    loops, parts = list[int](), list[slice]()
+    for form, extent in zip(at, array.shape, strict=False):
+        used = [] if form is None else [k for k, c in enumerate(form.coefficients) if c]
+        if form is None or len(used) != 1 or (loops and used[0] <= loops[-1]):
+            return None
+        values = trips[used[0]]
+        low, step = form.constant + form.at(used[0]) * values.start, form.at(used[0]) * values.step
+        high = low + step * (len(values) - 1)
+        if len(values) == 0 or step < 0 or low < 0 or high >= extent:
+            return None
+        loops.append(used[0])
+        parts.append(slice(low, high + 1, step))
+    if len(loops) != array.ndim:
+        return None
+    shape = [len(loop) if k in loops else 1 for k, loop in enumerate(trips)]
+    return _Grid(array[tuple(parts)].reshape(shape), array.dtype.kind == "u")
+
+
 def _looked_up(array: NDArray[Any], at: Sequence[_Grid | None]) -> _Grid | None:
     grids = [g.values for g in at if g is not None]
     if len(grids) != len(at) or len(at) != array.ndim:
@@ -124,14 +146,15 @@ def _looked_up(array: NDArray[Any], at: Sequence[_Grid | None]) -> _Grid | None:
         low, high = _ends(g)
         if low < 0 or high >= extent:
             return None
-    return _Grid(array[tuple(grids)].astype(np.int64), array.dtype.kind == "u")
+    return _Grid(array[tuple(grids)], array.dtype.kind == "u")
 
 
 def _combined(op: str, a: _Grid, b: _Grid) -> _Grid | None:
     """Where every value stays in an int, and none of them is negative in an unsigned type."""
     if prod(np.broadcast_shapes(a.values.shape, b.values.shape)) > _MOST:
         return None
-    x, y, natural = a.values, b.values, min(_ends(a.values)[0], _ends(b.values)[0]) >= 0
+    x, y = a.values.astype(np.int64), b.values.astype(np.int64)
+    natural = min(_ends(x)[0], _ends(y)[0]) >= 0
     match op:
         case "+" | "-" | "*" | "&" | "|" | "^":
             by = {"+": np.add, "-": np.subtract, "*": np.multiply}
