@@ -1,4 +1,4 @@
-"""Bounds of the interpreter: what a C compiler makes and any order of a sum lie inside, wrong sums outside."""
+"""Bounds of the interpreter: what a compiler makes and any order of a sum lie inside, wrong sums outside."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
