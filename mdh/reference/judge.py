@@ -1,7 +1,8 @@
 """What a right result is: who says it, and on which data.
 
-Where the function runs few enough assignments, the interpreter of the C text says it; else the vectorised
-reference, which reads the program as the front end has understood it.
+Where the function runs few enough assignments, the interpreter of the C text says it. Else the vectorised
+reference does, which reads the program as the front end has understood it, and the interpreter for sampled
+elements, on the part of the function that they need.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from typing import Any
 
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
+from mdh.reference.at_elements import replaced
 from mdh.reference.error import Bounded
 from mdh.reference.evaluate import evaluate_bounded
 from mdh.reference.interpreter import (
@@ -20,6 +22,8 @@ from mdh.reference.interpreter import (
     steps,
 )
 from mdh.reference.numbers import Array
+from mdh.reference.sampling import interpreted_sample, sampled_words
+from mdh.reference.slicing import Sample
 
 STEPS = 300_000
 """Most assignments that the interpreter is asked to run: a second or two."""
@@ -59,13 +63,23 @@ def expected(
     """
     values = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
     function = program.syntax
-    if function is None or steps(function, values, STEPS) > STEPS:
+    if function is None:
         return vectorised(program, arrays, scalars, exact=exact)
+    if steps(function, values, STEPS) > STEPS:
+        some = interpreted_sample(program, arrays, values)
+        every = vectorised(program, arrays, scalars, exact=exact)
+        return every if some is None else _with_sample(every, *some)
     try:
         want = interpret_bounded(function, arrays, values, strict=program.strict_fp, limit=2 * STEPS)
     except (UnknownMeaning, EndlessLoop):
         return vectorised(program, arrays, scalars, exact=exact)
     return Expected(want, INTERPRETER)
+
+
+def _with_sample(every: Expected, sample: Sample, some: Mapping[str, Bounded]) -> Expected:
+    """Raises DisagreementError where the two judges do not agree about a sampled element."""
+    want = replaced(every.want, some, sample.elements)
+    return Expected(want, f"{every.judge}; {sampled_words(sample)}")
 
 
 def vectorised(
