@@ -79,7 +79,16 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
             check_size(e, stage.span or parsed.places.of(parsed.node.decl))
     used = {b for s in stages for b in s.read | s.written}
     buffers = tuple(
-        Buffer(a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span)
+        Buffer(
+            a.name,
+            a.dtype,
+            extents[a.name],
+            a.temp,
+            a.const,
+            a.shape is None,
+            a.span,
+            shapes[a.name].reach if a.name in shapes else 0,
+        )
         for a in scope.arrays.values()
         if not a.temp or a.name in used
     )
