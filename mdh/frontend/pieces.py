@@ -10,7 +10,7 @@ from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import Update, guarded, operators_of, update_of
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32, accumulator
-from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads, map_children, walk
+from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Select, Var, loads, map_children, walk
 from mdh.ir.program import DimKind, Operator, Output, component
 from mdh.poly.dependence import meeting
 from mdh.source import Span
@@ -326,8 +326,14 @@ def _twice(s: Assign, me: Load) -> tuple[str, str]:
             "a reduction has one operator: use it in all branches, or give each its own array",
         )
     if ops != ("=",):
-        return f"`{name}` is updated where a condition on its own running value holds", KNOWN
+        own = any(x == me for c in _conditions(s) for x in loads(c))
+        how = "where a condition on its own running value holds" if own else f"by a value that reads `{name}`"
+        return f"`{name}` is updated {how}", KNOWN
     return f"`{name}`: this statement writes the same element twice", ""
+
+
+def _conditions(s: Assign) -> list[Expr]:
+    return [*s.conds, *(e.cond for e in walk(s.value) if isinstance(e, Select))]
 
 
 def _check_order(statements: list[Statement], scans: dict[int, list[int]]) -> None:
