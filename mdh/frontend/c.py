@@ -7,6 +7,7 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
+from mdh.frontend.collect import collected, raise_collected
 from mdh.frontend.cparse import ParsedFunction, parse_function
 from mdh.frontend.ctypes_of import is_const, scalar_type
 from mdh.frontend.declared_tables import read_table
@@ -52,9 +53,12 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     check_specifiers(parsed.node, parsed.globals, parsed.places)
     scope = Scope(parsed.places)
     for decl in parsed.globals:
-        _constant(decl, scope)
+        with collected(decl, scope):
+            _constant(decl, scope)
+    raise_collected(scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
     walk_body(parsed.node.body.block_items or [], scope)
+    raise_collected(scope)
     if not scope.statements:
         raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl),
                    help="store results in an array parameter")  # fmt: skip
@@ -84,7 +88,16 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
             check_size(e, stage.span or parsed.places.of(parsed.node.decl))
     used = {b for s in stages for b in s.read | s.written}
     buffers = tuple(
-        Buffer(a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span)
+        Buffer(
+            a.name,
+            a.dtype,
+            extents[a.name],
+            a.temp,
+            a.const,
+            a.shape is None,
+            a.span,
+            shapes[a.name].reach if a.name in shapes else 0,
+        )
         for a in scope.arrays.values()
         if not a.temp or a.name in used
     )

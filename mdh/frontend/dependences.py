@@ -8,7 +8,7 @@ from mdh.frontend.pieces import KNOWN, Member, Piece, carried, element_of, meeti
 from mdh.frontend.scope import Assign, Statement
 from mdh.frontend.updates import guarded, operators_of
 from mdh.ir.affine import from_expr
-from mdh.ir.expr import Expr, Load, loads
+from mdh.ir.expr import Expr, Load, Select, loads, walk
 from mdh.ir.program import DimKind
 from mdh.ir.statement import Access, PlacedStatement, Placement
 from mdh.ir.statement import Statement as Accesses
@@ -136,6 +136,7 @@ def _twice(s: Assign, me: Load) -> tuple[str, str]:
         )
     if ops == ("=",):
         return f"`{name}`: this statement writes the same element twice", ""
-    if any(x == me for c in s.conds for x in loads(c)):
-        return f"`{name}` is updated where a condition on its own running value holds", KNOWN
-    return f"`{name}` is updated by no operator that mdh can combine", KNOWN
+    conds = [*s.conds, *(e.cond for e in walk(s.value) if isinstance(e, Select))]
+    own = any(x == me for c in conds for x in loads(c))
+    how = "where a condition on its own running value holds" if own else f"by a value that reads `{name}`"
+    return f"`{name}` is updated {how}", KNOWN
