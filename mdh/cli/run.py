@@ -106,7 +106,7 @@ def run(
     opened = _open(line, device)
     _fits(line, file, program, opened)
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
-    _, text = make_kernel(trace, checked.plan)
+    _, text = make_kernel(trace, checked.plan, opened)
     say_default(checked, output, schedule)
     if output is not None:
         read = (*request.files, *(word.partition("=")[2] for word in input_ or ()))
