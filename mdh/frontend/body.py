@@ -7,6 +7,7 @@ from mdh.frontend.best import best_of
 from mdh.frontend.branches import check_condition, join_assignments, joined_locals
 from mdh.frontend.counters import counter_value
 from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.declared_tables import read_table
 from mdh.frontend.guards import negation
 from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
@@ -22,12 +23,13 @@ from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
     """Statements of one block; names declared in it end with it."""
     cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
+    tables = dict(scope.tables)
     scope.declared = {}
     items = inside_scop(items, scope)
     for n, item in enumerate(items):
         _statement(item, items[n + 1 :], scope)
     scope.end_block(declared)
-    scope.cells, scope.values = cells, values
+    scope.cells, scope.values, scope.tables = cells, values, tables
 
 
 def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
@@ -112,6 +114,10 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
     if node.name in scope.arrays and (array or node.name not in scope.held):
         raise fail("C113", f"`{node.name}` is an array already, and cannot be declared again", span,
                    help="give it another name")  # fmt: skip
+    scope.tables.pop(node.name, None)
+    if array and node.init is not None:
+        read_table(node, rest, scope)
+        return
     if array:
         if scope.loops:
             raise fail(
@@ -119,10 +125,6 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
                 f"the array `{node.name}` is local to a loop",
                 span,
                 help="declare it outside of all loops",
-            )
-        if node.init is not None:
-            raise fail(
-                "C113", f"the initialiser of `{node.name}` is not supported", span, help="fill it in a loop"
             )
         scope.taken.add(node.name)
         scope.arrays[node.name] = Array(node.name, dtype, array_shape(node.type, scope), False, True, span)

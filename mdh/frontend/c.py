@@ -8,7 +8,8 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
 from mdh.frontend.cparse import ParsedFunction, parse_function
-from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.ctypes_of import is_const, scalar_type
+from mdh.frontend.declared_tables import read_table
 from mdh.frontend.dependences import check_dependences
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
@@ -20,6 +21,7 @@ from mdh.frontend.preprocess import preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
+from mdh.frontend.specifiers import check_specifiers
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.typing_rules import convert
@@ -47,6 +49,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     pre = preprocess(source, defines)
     parsed = parse_function(pre, function)
     syntax = _syntax(parsed)
+    check_specifiers(parsed.node, parsed.globals, parsed.places)
     scope = Scope(parsed.places)
     for decl in parsed.globals:
         _constant(decl, scope)
@@ -61,6 +64,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         n: shapes[n].extents if n in shapes else open_extents(a, scope.uses) for n, a in arrays.items()
     }
     check_bounds(scope.uses, extents, frozenset(shapes))
+    check_bounds([u for _, u in scope.looked_up], {t.name: t.shape for t, _ in scope.looked_up}, frozenset())
     statements, places = fused_updates([_reshaped(s, shapes) for s in scope.statements])
     scope.renumber(places)
     if strict_fp:
@@ -137,16 +141,20 @@ def _sizes(node: c_ast.Node, counts: bool, used: set[str]) -> None:
 
 
 def _constant(decl: c_ast.Decl, scope: Scope) -> None:
-    quals = getattr(decl.type, "quals", None) or []
-    if "const" not in quals:
+    if not is_const(decl):
         raise fail(
             "C113",
             f"the global variable `{decl.name}` is not supported",
             scope.places.of(decl, decl.name),
-            help="globals are integer constants: const int N = 64;",
+            help="globals are constants: const int N = 64;",
         )
-    from_init = _value(decl, scope)
-    scope.values[decl.name] = from_init
+    if isinstance(decl.type, c_ast.ArrayDecl):
+        read_table(decl, [], scope)
+        return
+    if isinstance(decl.type, c_ast.PtrDecl):
+        raise fail("C113", f"the global pointer `{decl.name}` is not supported",
+                   scope.places.of(decl, decl.name), help="make it a parameter of the function")  # fmt: skip
+    scope.values[decl.name] = _value(decl, scope)
 
 
 def _value(decl: c_ast.Decl, scope: Scope) -> Expr:

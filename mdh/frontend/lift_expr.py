@@ -7,9 +7,11 @@ from pycparser import c_ast
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
+from mdh.frontend.header_constants import CONSTANTS
 from mdh.frontend.literals import literal
-from mdh.frontend.scope import Array, Local, Scope
-from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
+from mdh.frontend.scope import Array, Local, Scope, Use
+from mdh.frontend.tables import Table, element_of_table
+from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
@@ -114,7 +116,7 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
         return scope.values[name]
     if name in CONSTANTS and name not in scope.arrays:
         return Const(*CONSTANTS[name])
-    if name in scope.arrays:
+    if name in scope.arrays or name in scope.tables:
         raise fail(
             "C113", f"`{name}` is an array; only its elements have values", scope.places.of(node, name)
         )
@@ -122,7 +124,7 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
 
 
 def _undefined(name: str, node: c_ast.Node, advice: str, scope: Scope) -> Failed:
-    known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays]
+    known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays, *scope.tables]
     near = get_close_matches(name, [n for n in known if n.isidentifier()], 1)
     return fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
                 help=f"did you mean `{near[0]}`?" if near else advice)  # fmt: skip
@@ -175,8 +177,13 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
     return out
 
 
-def _element(node: c_ast.ArrayRef, scope: Scope) -> Load:
+def _element(node: c_ast.ArrayRef, scope: Scope) -> Expr:
     load, array = element(node, scope)
+    table = scope.tables.get(array.name)
+    if table is not None:
+        use = Use(load, scope.loops, scope.places.of(node), scope.conds, False, scope.position)
+        scope.looked_up.append((table, use))
+        return element_of_table(table, load.index)
     has_value(array.name, array.name, node, scope)
     scope.accesses(load, scope.places.of(node))
     return load
@@ -189,7 +196,8 @@ def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
     while isinstance(base, c_ast.ArrayRef):
         subscripts.insert(0, base.subscript)
         base = base.name
-    if not isinstance(base, c_ast.ID) or base.name not in scope.arrays:
+    table = scope.tables.get(getattr(base, "name", ""))
+    if not isinstance(base, c_ast.ID) or (base.name not in scope.arrays and table is None):
         name = getattr(base, "name", None)
         known = (scope.values, scope.locals, scope.cells)
         if isinstance(base, c_ast.ID) and not any(name in names for names in known):
@@ -198,7 +206,7 @@ def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
             raise _undefined(base.name, base, advice, scope)
         raise fail("C113", "only named arrays can be subscripted; pointer arithmetic is not supported",
                    scope.places.of(node), help="write A[i*N + j]")  # fmt: skip
-    array = scope.arrays[base.name]
+    array = scope.arrays[base.name] if table is None else _as_array(table)
     rank = 1 if array.shape is None else len(array.shape)
     span = scope.places.of(node, base.name)
     if len(subscripts) != rank:
@@ -207,6 +215,10 @@ def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
                    help="write one subscript for each dimension")  # fmt: skip
     index = tuple(_subscript(s, array, scope) for s in subscripts)
     return Load(array.name, index, array.dtype), array
+
+
+def _as_array(table: Table) -> Array:
+    return Array(table.name, table.dtype, table.shape, True, True, table.span)
 
 
 def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:

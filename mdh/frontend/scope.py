@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from mdh.frontend.places import Places
+from mdh.frontend.tables import Table
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Expr, Load
 from mdh.ir.statement import LoopVar
@@ -114,6 +115,8 @@ class Scope:
     places: Places
     arrays: dict[str, Array] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    looked_up: list[tuple[Table, Use]] = field(default_factory=list)
     locals: dict[str, Local] = field(default_factory=dict)
     cells: dict[str, Load] = field(default_factory=dict)
     """Locals that live across loops: an element of a temporary array each."""

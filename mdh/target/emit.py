@@ -13,8 +13,8 @@ from mdh.target.declared import declared
 from mdh.target.host import function_name
 from mdh.target.lanes import without_vectors
 from mdh.target.names import rename
-from mdh.target.reads_first import REMARK, reads_first
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
+from mdh.target.reads_first import REMARK, reads_first
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
 
 _COMMENT = re.compile(r"//.*")

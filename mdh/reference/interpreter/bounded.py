@@ -57,7 +57,6 @@ class BoundedArithmetic:
         """a + sign * b."""
         own = rounding_of(t)
         unit_of_sum, largest, tiny, most = own.sum_unit, own.largest, own.tiny, own.whole
-        narrow = own.unit if own.unit > unit_of_sum else 0.0
         seen: dict[float, int] = {}
 
         def add(a: Value, b: Value) -> Value:
@@ -87,14 +86,13 @@ class BoundedArithmetic:
             if not -largest <= value <= largest:
                 return special(a, b, value, lambda p, q: p + sign * q)
             if not unit and not error and size <= most and whole(x) and whole(y):
-                rounded = narrow and not representable(value, t)
-                return value, 0.0, size, terms + more, 0.0, 1, narrow * abs(value) if rounded else 0.0, NONE
+                return value, 0.0, size, terms + more, 0.0, 1, 0.0, NONE
             unit = max(unit, unit_of_sum)
             if (terms == 1 or more == 1) and term:
                 count = seen.get(term, 0) + 1
                 seen[term] = count
                 alike = max(alike, count)
-            return value, error + tiny, size, terms + more, unit, alike, narrow * abs(value), NONE
+            return value, error + tiny, size, terms + more, unit, alike, 0.0, NONE
 
         return add
 
@@ -107,16 +105,15 @@ class BoundedArithmetic:
                 value = a * b
                 if not -largest <= value <= largest:
                     return special(a, b, value, lambda p, q: p * q)
-                if representable(value, t) and whole(a) and whole(b):
-                    return value
                 size = abs(value)
-                return value, unit * size + tiny, size, 1, 0.0, 1, 0.0, NONE
+                known = representable(value, t) and whole(a) and whole(b)
+                return value, 0.0 if known else unit * size + tiny, size, 1, 0.0, 1, 0.0, NONE
             x, y, ex, ey = value_of(a), value_of(b), error_of(a), error_of(b)
             value = x * y
             if not -largest <= value <= largest:
                 return special(a, b, value, lambda p, q: p * q)
             if not ex and not ey and representable(value, t) and whole(x) and whole(y):
-                return value
+                return plain(value, 0.0)
             size = abs(value)
             error = abs(x) * ey + abs(y) * ex + ex * ey + unit * size + tiny
             return plain(value, error)
@@ -193,11 +190,10 @@ class BoundedArithmetic:
 
     def conversion(self, source: Type, target: Type) -> Callable[[Value], Value] | None:
         if source.name == target.name:
-            return self._rounded(target, again=False) if source.wide and not target.wide else None
-        return None if target.rank > source.rank else self._rounded(target, again=True)
+            return self._rounded(target) if source.wide and not target.wide else None
+        return None if target.rank > source.rank else self._rounded(target)
 
-    def _rounded(self, t: Type, *, again: bool) -> Callable[[Value], Value]:
-        """again: the value has not been rounded to this type by the operation that made it."""
+    def _rounded(self, t: Type) -> Callable[[Value], Value]:
         round_, own = rounding(t), rounding_of(t)
 
         def convert(a: Value) -> Value:
@@ -206,7 +202,7 @@ class BoundedArithmetic:
                 return value if round_ is None else round_(value)
             if abs(value) > own.largest:
                 return plain(value, math.inf)
-            return plain(value, error + (own.unit * abs(value) + own.tiny if again else 0.0))
+            return plain(value, error + own.unit * abs(value) + own.tiny)
 
         return convert
 
@@ -214,7 +210,7 @@ class BoundedArithmetic:
         if source == target or (target.rank > source.rank and source.name != target.name):
             return settled
         round_, own = rounding(target), rounding_of(target)
-        strict, wide = self.strict, source.name == target.name
+        strict = self.strict
 
         def store(a: Value) -> Value:
             if type(a) is float:
@@ -224,10 +220,10 @@ class BoundedArithmetic:
             value, error, size, terms, unit, alike, pending, where = a
             if abs(value) > own.largest:
                 return plain(value, math.inf)
-            if pending and where != statement and not wide:
+            if pending and where != statement:
                 error += pending
-            if wide or (not error and not unit and representable(value, target)):
-                return value, error, size, terms, unit, alike, pending, statement
+            if not error and not unit and representable(value, target):
+                return value, error, size, terms, unit, alike, 0.0, statement
             if terms > 1 and unit < own.sum_unit:
                 unit = own.sum_unit
             return value, error, size, terms, unit, alike, own.unit * abs(value) + own.tiny, statement

@@ -1,6 +1,7 @@
 """A float with what is known of its error, and the roundings of each type.
 
-A value that every implementation has exactly is a Python float. Any other is a tuple
+An element that is read, a literal and what is converted from an integer is a Python float, which every
+implementation has exactly. What is computed is a tuple
 
     (value, error, size, terms, unit, alike, pending, statement)
 
@@ -49,7 +50,8 @@ _NARROWED = {t.name: rounding(t) for t in (HALF, BRAIN, FLOAT, DOUBLE)}
 
 
 def rounding_of(t: Type) -> Rounding:
-    return _ROUNDINGS[t.name]
+    """Operations on 16-bit floats are computed in float; objects and casts round to 16 bits."""
+    return _ROUNDINGS["float" if t.wide else t.name]
 
 
 def plain(value: float, error: float) -> Carried:
@@ -89,7 +91,7 @@ def representable(x: float, t: Type) -> bool:
     """A multiple of 1/64 that an object of type `t` holds."""
     if not whole(x):
         return False
-    round_ = _NARROWED[t.name]
+    round_ = _NARROWED["float" if t.wide else t.name]
     return round_ is None or round_(x) == x
 
 

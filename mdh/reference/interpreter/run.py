@@ -61,8 +61,8 @@ def interpret_bounded(
 ) -> dict[str, Bounded]:  # fmt: skip
     """The arrays that the function assigns to, with the error that an implementation may make at each.
 
-    Elements whose every operation is exact in its type carry no bound. strict: --strict-fp. Raises what `interpret` raises, and Undecided where the way of the program depends on
-    rounding.
+    Elements whose every operation is exact in its type carry no bound. strict: --strict-fp. Raises what
+    `interpret` raises, and Undecided where the way of the program depends on rounding.
     """
     ran = _execute(function, arrays, scalars, BoundedArithmetic(strict=strict), None, limit)
     out = {}
