@@ -281,4 +281,43 @@ void f(float x[30], float y[30]) {
   }
 }
 """,
+    "computed index": """void f(float x[30], float y[30], float z[30], int p[30]) {
+  for (int i = 0; i < 30; i++)
+    p[i] = (i * 7) % 30;
+  for (int i = 0; i < 30; i++)
+    y[p[i]] = x[i];
+  for (int i = 0; i < 30; i++)
+    z[i] = x[p[29 - i]];
+}
+""",
+    "running index": """void f(float x[30], float y[70]) {
+  int k = 3;
+  for (int i = 0; i < 30; i++) {
+    y[k] = x[i];
+    k = k + 2;
+  }
+}
+""",
+    "choice": """void f(float x[30], float y[30], float z[30]) {
+  for (int i = 0; i < 30; i++)
+    y[i] = x[29 - i] + 1;
+  for (int i = 0; i < 30; i++)
+    z[i] = y[i] > 1 ? x[i] : -x[i];
+}
+""",
+    "skewed": """void f(float A[12][12]) {
+  for (int i = 1; i < 12; i++)
+    for (int j = 0; j < 11; j++)
+      A[i][j] = 0.5f * A[i][j] + A[i - 1][j + 1];
+}
+""",
+    "last seen": """void f(float x[30], float a[30], float b[30]) {
+  float s = 0;
+  for (int i = 0; i < 30; i++) {
+    a[i] = s;
+    if (x[i] > 0) s = x[i];
+    b[i] = s;
+  }
+}
+""",
 }

@@ -1,12 +1,15 @@
 """Large results are judged at sampled elements by the C text, at the others by the vectorised reference."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
+from mdh.machine import load_machine
 from mdh.reference import evaluate_bounded
 from mdh.reference import judge as judges
 from mdh.reference.at_elements import DisagreementError, picked, replaced
@@ -15,6 +18,9 @@ from mdh.reference.interpreter import Elements, interpret_bounded
 from mdh.reference.sampling import interpreted_sample
 from mdh.report.arguments import make_arrays
 from mdh.source import Source
+from mdh.tune.measure.building import Builder
+from mdh.tune.measure.faults import Faults
+from mdh.tune.values import Job
 from tests.slicing.sliced import syntax_of
 
 SUMS = """void sums(const float A[40][60], float y[40]) {
@@ -89,3 +95,13 @@ def test_agreement(mine: float, theirs: float, agree: bool) -> None:
         return
     with pytest.raises(DisagreementError):
         replaced(every, some, at)
+
+
+def test_a_builder_tells_of_references_that_disagree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = replace(_program(), syntax=syntax_of(SUMS.replace("j = 0", "j = 1")))
+    monkeypatch.setattr(judges, "STEPS", 1000)
+    machine = load_machine("generic-cpu")
+    builder = Builder(Job("sums.c", SUMS), program, machine, "c", None, None, tmp_path, Faults(None))
+    (tmp_path / "expected").mkdir()
+    with pytest.raises(Failed, match="B101"):
+        builder.answer({"do": "expect", "set": 0})

@@ -29,7 +29,7 @@ def test_programs_of_several_statements(name: str) -> None:
     arrays = arrays_of(function, 3)
     whole = left_by(function, arrays, {})
     for count in (1, 3, 10):
-        for seed, known in enumerate(({}, arrays)):
+        for seed, known in enumerate(({}, arrays, {})):
             sample = sampled(
                 function, {}, shapes_of(arrays), outputs_of(function), known, count=count, seed=seed
             )
