@@ -320,4 +320,36 @@ void f(float x[30], float y[30]) {
   }
 }
 """,
+    "strided temporary": """void f(float x[10], float y[10], float T[8]) {
+  for (int i = 0; i < 10; i++) {
+    for (int j = 0; j < 8; j += 2)
+      T[j] = x[i];
+    for (int j = 1; j < 7; j++)
+      y[i] += T[j];
+    for (int j = 1; j < 8; j += 2)
+      T[j] = x[i] + 1;
+  }
+}
+""",
+    "diagonal temporary": """void f(float x[10], float y[10], float T[6][6]) {
+  for (int i = 0; i < 10; i++) {
+    for (int j = 0; j < 6; j++)
+      T[j][j] = x[i];
+    for (int j = 0; j < 6; j++)
+      for (int k = 0; k < 6; k++)
+        y[i] += T[j][k];
+    for (int j = 0; j < 5; j++)
+      T[j][j + 1] = x[i];
+  }
+}
+""",
+    "sheared temporary": """void f(float x[5], float y[5], float T[5][9]) {
+  for (int i = 0; i < 5; i++) {
+    for (int j = 0; j < 5; j++)
+      T[j][i + j] = x[i];
+    for (int j = 0; j < 5; j++)
+      y[i] += T[j][4];
+  }
+}
+""",
 }

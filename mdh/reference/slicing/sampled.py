@@ -16,7 +16,7 @@ from mdh.reference.slicing.boxes import Index
 from mdh.reference.slicing.selection import Selection
 from mdh.reference.slicing.structure import Size, UnknownStructureError, structure_of
 
-_TRIES = 400
+_TRIES = 120
 """Sets of elements whose slices are computed at most."""
 _WORK = 4_000_000
 """Boxes that are compared at most until no further elements are tried."""
