@@ -308,7 +308,7 @@ void f(float x[30], float y[30]) {
     "skewed": """void f(float A[12][12]) {
   for (int i = 1; i < 12; i++)
     for (int j = 0; j < 11; j++)
-      A[i][j] = 0.5f * A[i][j] + A[i - 1][j + 1];
+      A[i][j] = 0.5f * A[i - 1][j + 1] + 1;
 }
 """,
     "last seen": """void f(float x[30], float a[30], float b[30]) {
