@@ -315,7 +315,8 @@ void f(float x[30], float y[30]) {
   float s = 0;
   for (int i = 0; i < 30; i++) {
     a[i] = s;
-    if (x[i] > 0) s = x[i];
+    for (int j = 0; j < 3; j++)
+      if (x[i] > j) s = x[i] + j;
     b[i] = s;
   }
 }
@@ -349,6 +350,25 @@ void f(float x[30], float y[30]) {
       T[j][i + j] = x[i];
     for (int j = 0; j < 5; j++)
       y[i] += T[j][4];
+  }
+}
+""",
+    "gathered sum": """void f(const int I[30], float x[30], float y[5]) {
+  for (int i = 0; i < 30; i++)
+    x[i] = x[i] + 1;
+  for (int b = 0; b < 5; b++)
+    for (int i = 0; i < 6; i++)
+      y[b] += x[I[b * 6 + i]];
+}
+""",
+    "part of a temporary": """void f(float x[10], float y[10], float T[6]) {
+  for (int i = 0; i < 10; i++) {
+    for (int j = 0; j < 4; j++)
+      T[j] = x[i];
+    for (int j = 0; j < 4; j++)
+      y[i] += T[j + 2];
+    for (int j = 4; j < 6; j++)
+      T[j] = x[i] + y[i];
   }
 }
 """,
