@@ -13,7 +13,7 @@ Places = Mapping[str, tuple[NDArray[np.int64], ...]]
 """Indices of elements, by array: an array a dimension."""
 
 
-class DisagreementError(Exception):
+class DisagreementError(AssertionError):
     """The two references differ by more than both may be off: one of them is wrong, a bug of mdh."""
 
 
