@@ -40,13 +40,13 @@ def knows(ctype: str) -> bool:
 
 def run_native(
     source: Source, program: Program, folder: Path, sizes: Mapping[str, int], arrays: Arrays,
-    scalars: Mapping[str, float] | None = None,
+    scalars: Mapping[str, float] | None = None, *, flags: tuple[str, ...] = (),
 ) -> Arrays:  # fmt: skip
     """What the compiled C function leaves in the arrays that `program` says it writes."""
     path, library = folder / f"{program.name}.c", folder / f"{program.name}.so"
     path.write_text(source.text, encoding="utf-8")
     defines = [f"-D{k}={v}" for k, v in sizes.items()]
-    command = [str(compiler()), *FLAGS, *defines, str(path), "-o", str(library), "-lm"]
+    command = [str(compiler()), *FLAGS, *flags, *defines, str(path), "-o", str(library), "-lm"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     mine = {k: v.copy() for k, v in arrays.items()}
     arguments: list[Any] = []

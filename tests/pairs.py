@@ -16,6 +16,7 @@ from mdh.machine import Machine
 from mdh.reference import evaluate_bounded
 from mdh.reference.error import Bounded
 from mdh.reference.numbers import numpy_dtype
+from mdh.report.verdict import fits
 from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
@@ -46,12 +47,7 @@ def rejected(failed: Failed) -> Outcome:
 
 def difference(name: str, got: np.ndarray, want: Bounded) -> str | None:
     """What is wrong with `got`, None where every element is within its bound (NaN equals NaN)."""
-    mine = got.astype(want.value.dtype)
-    with np.errstate(all="ignore"):
-        good = (mine == want.value) | (np.isnan(mine) & np.isnan(want.value))
-        if want.bound is not None:
-            good |= np.abs(mine - want.value) <= want.bound
-    bad = ~good
+    bad = ~fits(got, want)
     if not bad.any():
         return None
     where = tuple(int(i) for i in np.argwhere(bad)[0])

@@ -14,7 +14,7 @@ from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
 from mdh.frontend.loops import counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
-from mdh.frontend.scope import Array, Assign, Local, Scope, Use
+from mdh.frontend.scope import Array, Assign, Local, Scope
 from mdh.frontend.sink import sunk
 from mdh.frontend.typing_rules import convert
 from mdh.frontend.words import called
@@ -124,6 +124,7 @@ def _for(node: c_ast.For, scope: Scope) -> None:
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
+    scope.begin()
     span = scope.places.of(node, node.name or "")
     if isinstance(node.type, c_ast.FuncDecl):
         raise fail("C113", "a function declared inside a function is not supported", span)
@@ -163,7 +164,7 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
         scope.values[node.name] = value
         return
     if not any(assigned_in_loop(r, node.name) for r in rest):
-        scope.locals[node.name] = Local(dtype, value)
+        scope.locals[node.name] = Local(dtype, value, uses=tuple(scope.gathered))
         return
     del scope.locals[node.name]
     name = scope.fresh(node.name)
@@ -214,6 +215,7 @@ def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
 
 
 def _if(node: c_ast.If, scope: Scope) -> None:
+    scope.begin()
     if node.iffalse is None:
         best = best_of(node, scope)
         if best is not None:
@@ -221,17 +223,21 @@ def _if(node: c_ast.If, scope: Scope) -> None:
             for buffer, _ in best.targets:
                 _forget(scope, buffer)
             return
+    scope.begin()
     cond = lift(node.cond, scope)
     if isinstance(cond, Const):
         _side(node.iftrue if cond.value else node.iffalse, None, scope)
         return
+    outer = scope.cond_uses
+    scope.cond_uses = (*outer, *scope.gathered)
     first, before = len(scope.statements), dict(scope.locals)
     _side(node.iftrue, cond, scope)
     middle, then, scope.locals = len(scope.statements), scope.locals, before
     _side(node.iffalse, negation(cond), scope)
+    asked, scope.cond_uses = scope.cond_uses, outer
     span = scope.places.of(node.cond)
     written = {b for s in scope.statements[first:] for b in s.targeted}
-    scope.locals = joined_locals(cond, then, scope.locals, written, span)
+    scope.locals = joined_locals(cond, asked, then, scope.locals, written, span)
     join_assignments(cond, first, middle, scope)
     check_condition(cond, first, span, scope)
 
@@ -247,6 +253,7 @@ def _side(branch: c_ast.Node | None, cond: Expr | None, scope: Scope) -> None:
 
 
 def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Node, scope: Scope) -> None:
+    scope.begin()
     if isinstance(target, c_ast.ID) and target.name in scope.locals and target.name not in scope.cells:
         _assign_local(target.name, op, value_node, scope)
         return
@@ -271,6 +278,7 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
     value = lift(value_node, scope)
     if op != "=":
         has_value(load.buffer, name, target, scope)
+        scope.accesses(load, scope.places.of(target, name))
         value = operation(op[:-1], load, value, node, scope)
     _record(scope, load, value, node, name)
 
@@ -281,20 +289,22 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> N
     if op != "=":
         if local.value is None:
             raise no_value(name, local, value_node, scope)
+        scope.gathered.extend(local.uses)
         value = operation(op[:-1], local.value, value, value_node, scope)
     value = convert(value, local.dtype)
     check_size(value, scope.places.of(value_node))
-    scope.locals[name] = Local(local.dtype, value)
+    scope.locals[name] = Local(local.dtype, value, uses=tuple(scope.gathered))
 
 
 def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
     """One assignment to an array element (or to a local that lives across loops)."""
     span = scope.places.of(node, name)
-    scope.uses.append(Use(load, scope.loops, span, (), True))
+    scope.accesses(load, span, write=True)
     value = convert(value, load.dtype)
     check_size(value, span)
     scope.written.add(load.buffer)
-    scope.statements.append(Assign(load.buffer, load.index, value, scope.conds, scope.loops, span))
+    uses = (*scope.cond_uses, *scope.gathered)
+    scope.statements.append(Assign(load.buffer, load.index, value, scope.conds, scope.loops, span, uses))
     _forget(scope, load.buffer)
 
 

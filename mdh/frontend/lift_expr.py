@@ -104,12 +104,13 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
     if name in scope.cells:
         cell = scope.cells[name]
         has_value(cell.buffer, name, node, scope)
-        scope.uses.append(Use(cell, scope.loops, scope.places.of(node, name), scope.conds, False))
+        scope.accesses(cell, scope.places.of(node, name))
         return cell
     if name in scope.locals:
         value = scope.locals[name].value
         if value is None:
             raise no_value(name, scope.locals[name], node, scope)
+        scope.gathered.extend(scope.locals[name].uses)
         return value
     if name in scope.values:
         return scope.values[name]
@@ -180,11 +181,11 @@ def _element(node: c_ast.ArrayRef, scope: Scope) -> Expr:
     load, array = element(node, scope)
     table = scope.tables.get(array.name)
     if table is not None:
-        use = Use(load, scope.loops, scope.places.of(node), scope.conds, False)
+        use = Use(load, scope.loops, scope.places.of(node), scope.conds, False, scope.position)
         scope.looked_up.append((table, use))
         return element_of_table(table, load.index)
     has_value(array.name, array.name, node, scope)
-    scope.uses.append(Use(load, scope.loops, scope.places.of(node), scope.conds, False))
+    scope.accesses(load, scope.places.of(node))
     return load
 
 

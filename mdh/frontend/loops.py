@@ -6,10 +6,11 @@ from mdh.diagnostics import fail
 from mdh.frontend.counters import Header, Run, header, limits, run
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.lift_expr import lift
-from mdh.frontend.scope import LoopVar, Scope
+from mdh.frontend.scope import Scope
 from mdh.frontend.typing_rules import wrap
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Const, Load, walk
+from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
 MOST_TRIPS = 2**31 - 1

@@ -4,23 +4,25 @@ from dataclasses import dataclass
 
 from mdh.frontend.conversions import strip
 from mdh.frontend.guards import negation
-from mdh.frontend.scope import LoopVar
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import COMMUTING, update_of
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32, accumulator
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, walk
 from mdh.ir.program import Operator
+from mdh.ir.statement import LoopVar
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Along `axis` each element is the one before it `op` value, the first one `start op value`."""
+    """Along `axis` each element is the one `before` it `op` value, the first one `start op value`."""
 
+    before: Load
     axis: LoopVar
     op: Operator
     value: Expr
     start: Expr | None
+    loose: str = ""
 
 
 def prefix_of(me: Load, value: Expr, loops: tuple[LoopVar, ...]) -> Prefix | None:
@@ -71,7 +73,7 @@ def _plain(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
     if found is None:
         return None
     start = convert(fixed(old, {axis.name: 0}), accumulator(old.dtype))
-    return Prefix(axis, found.op, found.value, start)
+    return Prefix(old, axis, found.op, found.value, start, found.loose)
 
 
 def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
@@ -87,15 +89,23 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
         if strip(then, old.dtype) == old:
             found = update_of(old, _replaced(value, chosen, convert(old, chosen.dtype)), old.dtype)
             if found is not None:
-                return Prefix(axis, found.op, found.value, convert(fixed(first, {axis.name: 0}), held))
+                start = convert(fixed(first, {axis.name: 0}), held)
+                return Prefix(old, axis, found.op, found.value, start, found.loose)
         elif strip(value, old.dtype) == chosen:
             found = update_of(old, then, old.dtype)
             if found is not None and found.op.name in COMMUTING | {"min", "max"}:
                 x = convert(first, held)
+                again = repeated(found.op, fixed(x, {axis.name: 0}))
                 if x != found.value:
                     x = convert(select(_after_first(axis), found.value, x), held)
-                return Prefix(axis, found.op, x, None)
+                return Prefix(old, axis, found.op, x, again, found.loose)
     return None
+
+
+def repeated(op: Operator, first: Expr) -> Expr | None:
+    """What a prefix starts from whose first value is `first`: of floats that value once more,
+    since no other leaves a NaN and the sign of a zero as they are; else the identity."""
+    return first if op.name in ("min", "max") and first.dtype.is_float else None
 
 
 def _after_first(axis: LoopVar) -> Expr:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.guards import clauses_of
-from mdh.frontend.scope import Array, LoopVar, Use
+from mdh.frontend.scope import Array, Use
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, map_children
+from mdh.ir.statement import LoopVar
 from mdh.poly.dependence import Reach, reach
 
 

@@ -1,10 +1,12 @@
-"""--strict-fp: sums and products of floats as C has them, one point after another, in the stored type."""
+"""--strict-fp: sums, products, minima and maxima of floats as C has them, one point after another, in the
+stored type."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from mdh.diagnostics import fail
-from mdh.frontend.pieces import update
+from mdh.frontend.conversions import kept
+from mdh.frontend.pieces import Piece, update
 from mdh.frontend.scans import prefix_of
 from mdh.frontend.scope import Assign, Statement
 from mdh.ir.dtype import DType
@@ -26,6 +28,18 @@ def check_grouping(statements: Sequence[Statement]) -> None:
                 s.span,
                 help=f"C adds them one by one; write one value where that is meant: `{s.target} += a + b`",
             )
+
+
+def check_comparison(piece: Piece) -> None:
+    """C150 for a minimum or maximum that cannot be had with C's NaNs and signs of zeros."""
+    if piece.loose and piece.targets[0].dtype.is_float:
+        raise fail(
+            "C150",
+            f"`{piece.targets[0].buffer}`: --strict-fp cannot keep this comparison's NaNs and zeros",
+            piece.span,
+            label=piece.loose,
+            help="write `if (x > m) m = x;` with x and m of one type, or drop --strict-fp",
+        )
 
 
 def _regrouped(e: Expr, target: str) -> bool:
@@ -50,15 +64,15 @@ def ordered(result: Result, stored: DType) -> Result:
     """The result whose state begins at its start and is rounded to `stored` whenever a point joins it.
 
     What joins a 16-bit sum is computed in float and not rounded by itself: C's excess precision, which ends
-    at an assignment (C11 6.3.1.8).
+    at an assignment (C11 6.3.1.8). Of fmin, fmax, argmin and argmax C's result is the same in any order.
     """
     op, held = result.op, result.types[0]
-    if op is None or op.name not in ("+", "*") or not held.is_float:
+    if op is None or op.name not in ("+", "*", "min", "max") or op.nan or not held.is_float:
         return result
     starts = tuple(None if s is None else _rounded(s, stored) for s in result.starts)
-    return replace(
-        result, op=replace(op, ordered=True, rounded=None if stored == held else stored), starts=starts
-    )
+    chosen = op.name in ("min", "max") and kept(result.values[0]).dtype == stored
+    rounded = None if stored == held or chosen else stored
+    return replace(result, op=replace(op, ordered=True, rounded=rounded), starts=starts)
 
 
 def _rounded(start: Expr, stored: DType) -> Expr:

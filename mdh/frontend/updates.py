@@ -1,6 +1,7 @@
 """Is `T = value` an update `T = T op x`? The operators of reductions, as C spells them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import nan
 
 from mdh.frontend.conversions import is_compared, kept, same_order, strip
 from mdh.frontend.typing_rules import convert, select, unary
@@ -8,19 +9,22 @@ from mdh.ir.dtype import DType, accumulator
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Unary, loads
 from mdh.ir.program import Operator
 
+ROUNDED = "it is compared with a value that is rounded when it is stored"
+SKIPPED = "under a condition, a comparison with a NaN takes what follows"
 COMMUTING = frozenset({"+", "*", "&", "|", "^", "&&", "||"})
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """T = T op value."""
+    """T = T op value. loose: why a NaN, or the sign of a zero, may come out otherwise than in C."""
 
     op: Operator
     value: Expr
+    loose: str = ""
 
 
 def identity(op: Operator, t: DType) -> Const:
-    """The element that leaves others as they are, in type t."""
+    """The element that leaves all numbers as they are, in type t."""
     inf = float("inf")
     low, high = (-inf, inf) if t.is_float else _range(t)
     ones = -1 if t.kind == "int" else 2**t.bits - 1
@@ -48,7 +52,8 @@ def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
             "!=", rest, Const(0.0 if rest.dtype.is_float else 0, rest.dtype), convert(rest, rest.dtype).dtype
         )
         rest = Binary("!=", found.value, Const(0, found.value.dtype), held) if not dtype.is_float else rest
-    return Update(found.op, convert(rest, held))
+    op = found.op if dtype.is_float or found.op.name not in ("min", "max") else Operator(found.op.name)
+    return Update(op, convert(rest, held), found.loose)
 
 
 def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:
@@ -97,11 +102,19 @@ def _branches(target: Load, e: Expr) -> Update | None:
         return None
     if any(u.op != known[0].op for u in known):
         return None
+    if len(known) == 1 and known[0].op.name in ("&&", "||"):
+        # T && 1 is 0 or 1, which T itself need not be
+        return None
     held = accumulator(target.dtype)
     if len(known) == 1:
         held = known[0].value.dtype
-    then, other = (identity(known[0].op, held) if u is None else u.value for u in found)
-    return Update(known[0].op, select(e.cond, then, other))
+    op, loose = known[0].op, next((u.loose for u in known if u.loose), "")
+    if len(known) == 1 and op.takes:
+        # no value leaves a NaN as it is: what passes over NaNs is as right without --strict-fp
+        op, loose = replace(op, takes=False, tie="first"), SKIPPED
+    skipped = Const(nan, held) if op.nan and held.is_float else identity(op, held)
+    then, other = (skipped if u is None else u.value for u in found)
+    return Update(op, select(e.cond, then, other), loose)
 
 
 def _same(e: Expr, target: Load) -> bool:
@@ -118,11 +131,17 @@ def _select(target: Load, e: Expr) -> Update | None:
     if not is_compared(right, target):
         return None
     # now: left op T
-    if _same(e.other, target) and same_order(left, convert(kept(e.then), target.dtype)):
-        return Update(Operator("max" if op == ">" else "min"), e.then)
-    if _same(e.then, target) and same_order(left, convert(kept(e.other), target.dtype)):
-        return Update(Operator("min" if op == ">" else "max"), e.other)
-    return None
+    takes = not _same(e.other, target)
+    stored = e.other if takes else e.then
+    if takes and not _same(e.then, target):
+        return None
+    if not same_order(left, convert(kept(stored), target.dtype)):
+        return None
+    name = "max" if (op == ">") != takes else "min"
+    # a comparison that holds for equal values chooses `then`
+    tie = "last" if ("=" in e.cond.op) != takes else "first"
+    loose = "" if kept(left) == kept(stored) else ROUNDED
+    return Update(Operator(name, tie, takes=takes), stored, loose)
 
 
 def _call(target: Load, e: Expr) -> Update | None:

@@ -11,6 +11,7 @@ from math import prod
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr, Load, walk
+from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.source import Source, Span
 
@@ -44,9 +45,11 @@ class Operator:
     """The point-wise operator of all pw/ps dims of a result: associative and commutative (TOPLAS Lemma 1).
 
     `name`: + * min max & | ^ && || argmin argmax. For argmin/argmax the state is (key, payload…); ties go to
-    the `first` or the `last` point in C's order. `min`/`max` with `nan=False` are C's comparisons
-    (`x > m ? x : m`), with `nan=True` fmin/fmax. `ordered` (floats' + and * with --strict-fp): the start
-    comes first and one point after another joins it; `rounded`: the state is rounded to this type each time.
+    the `first` or the `last` point in C's order. `min`/`max` with `nan=False` are C's comparisons: of equal
+    values the `first` or the `last` one is kept, and where the comparison is false because of a NaN, the
+    state (`x > m ? x : m`), or with `takes` the new value (`m > x ? m : x`). With `nan=True` they are
+    fmin/fmax. `ordered` (with --strict-fp, floats' + and *, and min and max by comparison): the start comes
+    first and one point after another joins it; `rounded`: the state is rounded to this type each time.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Operator:
     nan: bool = False
     ordered: bool = False
     rounded: DType | None = None
+    takes: bool = False
 
 
 def component(number: int) -> str:
@@ -196,6 +200,8 @@ class Program:
     source: Source | None = field(default=None, compare=False, repr=False)
     syntax: Function | None = field(default=None, compare=False, repr=False)
     """The function as it is written, for the interpreter that judges results."""
+    statements: tuple[PlacedStatement, ...] = field(default=(), compare=False, repr=False)
+    """What the stages carry out, for the proof that they keep the order of the text."""
 
     @cached_property
     def buffer_of(self) -> dict[str, Buffer]:

@@ -29,6 +29,8 @@ class Fold:
     outputs: tuple[Output, ...]
     components: tuple[int, ...]
     exclusive: bool = False
+    unstarted: bool = False
+    """The C begins at the operator's identity, which is then the result of no points."""
     factor: Expr | None = None
     """Of a finished sum: all its terms share it."""
 
@@ -51,7 +53,8 @@ def _fold(stage: Stage, r: Result) -> Fold:
         term = factored(stage, r)
         values = (term.rest, *r.values[1:])
         components = tuple(range(len(r.values)))
-        return Fold(r.op, values, r.starts, r.types, r.outputs, components, r.exclusive, term.factor)
+        began = r.starts[0] is None
+        return Fold(r.op, values, r.starts, r.types, r.outputs, components, r.exclusive, began, term.factor)
     position, dtype = _position(stage)
     start: Expr | None = None if r.starts[0] is None else Const(-1, dtype)
     # a payload that is the position, and starts like it, is not carried twice
@@ -107,10 +110,10 @@ def identity(fold: Fold) -> tuple[Const, ...]:
             return (_number(1, t),)
         case "&":
             return (Const(2**t.bits - 1 if t.kind == "uint" else -1, t),)
-        case "min":
-            return (Const(math.nan, t),) if fold.op.nan and t.is_float else (highest(t),)
-        case "max":
-            return (Const(math.nan, t),) if fold.op.nan and t.is_float else (lowest(t),)
+        case "min" | "max" if fold.op.nan and t.is_float and not fold.unstarted:
+            return (Const(math.nan, t),)
+        case "min" | "max":
+            return (highest(t) if fold.op.name == "min" else lowest(t),)
         case "argmax" | "argmin":
             key = lowest(t) if fold.op.name == "argmax" else highest(t)
             pos = highest(fold.types[1]) if fold.op.tie == "first" else Const(-2, fold.types[1])
@@ -134,8 +137,9 @@ def combine(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr,
             return (both if half is None else Cast(Cast(both, half), t),)
         case "&&" | "||" as op:
             return (_as(Binary(op, a[0], b[0], I32), t),)
-        case "min" | "max" as op:
-            return (_extreme(op, fold.op.nan, t, a[0], b[0]),)
+        case "min" | "max":
+            kept, half = _extreme(fold.op, t, a[0], b[0]), fold.op.rounded
+            return (kept if half is None else Cast(Cast(kept, half), t),)
         case "argmax" | "argmin" as op:
             take = better(fold, a, b, ">" if op == "argmax" else "<")
             return tuple(Select(take, y, x, c) for x, y, c in zip(a, b, fold.types, strict=True))
@@ -152,15 +156,21 @@ def follow(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> tuple[Expr, 
     return tuple(Select(take, y, x, c) for x, y, c in zip(a, b, fold.types, strict=True))
 
 
-def _extreme(op: str, nan: bool, t: DType, a: Expr, b: Expr) -> Expr:
-    if nan and t.is_float:
-        return Call("f" + op, (a, b), t)
+def _extreme(op: Operator, t: DType, a: Expr, b: Expr) -> Expr:
+    """Of floats in order, C's own comparison. In any other order a NaN among the values is passed over: the
+    state `a` begins at a number, and stays where the comparison is false."""
+    if op.nan and t.is_float:
+        return Call("f" + op.name, (a, b), t)
     if not t.is_float and t.bits < I32.bits:
-        return Cast(Call("i" + op, (Cast(a, I32), Cast(b, I32)), I32), t)
+        return Cast(Call("i" + op.name, (Cast(a, I32), Cast(b, I32)), I32), t)
     if not t.is_float:
-        return Call("i" + op, (a, b), t)
-    compare = Binary(">" if op == "max" else "<", b, a, I32)
-    return Select(compare, b, a, t)
+        return Call("i" + op.name, (a, b), t)
+    sign = ">" if op.name == "max" else "<"
+    if not op.ordered:
+        return Select(Binary(sign, b, a, I32), b, a, t)
+    if op.takes:
+        return Select(Binary(sign + "=" * (op.tie == "first"), a, b, I32), a, b, t)
+    return Select(Binary(sign + "=" * (op.tie == "last"), b, a, I32), b, a, t)
 
 
 def better(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...], sign: str) -> Expr:

@@ -26,12 +26,21 @@ _C = CArithmetic()
 
 class BoundedArithmetic:
     """`exact`: the inputs are small integers. Where every operation and every partial sum is then exact
-    in its type, the bound stays None: an implementation must agree bit for bit."""
+    in its type, the bound stays None: an implementation must agree bit for bit. `passing`: comparisons pass
+    over the NaNs that they would take. `met`: one has met a NaN."""
 
     reorders = True
 
-    def __init__(self, *, exact: bool) -> None:
-        self.exact = exact
+    def __init__(self, *, exact: bool, passing: bool = False) -> None:
+        self.exact, self.passing, self.met = exact, passing, False
+
+    def _compared(self, op: Operator, start: Bounded | None, values: Bounded) -> Operator:
+        """The operator as this run has it."""
+        if op.name not in ("min", "max") or op.nan:
+            return op
+        seen = (values.value,) if start is None else (values.value, start.value)
+        self.met = self.met or any(bool(np.isnan(v).any()) for v in seen)
+        return replace(op, takes=False, tie="first") if self.passing and op.takes else op
 
     def of(self, array: Array, dtype: DType) -> Bounded:
         typed = _C.of(array, dtype)
@@ -82,6 +91,9 @@ class BoundedArithmetic:
             return Bounded(value)
         with np.errstate(all="ignore"):
             own = np.abs(value) * (unit_roundoff(dtype) * max(1, 2 * ulps)) + smallest(dtype)
+            if bound is None and sure:
+                # of operands without errors: no rounding leaves infinity
+                own = np.where(np.isinf(value), 0.0, own)
             return Bounded(value, own if bound is None else error.clean(own + bound))
 
     def select(self, cond: Bounded, then: Bounded, other: Bounded, dtype: DType) -> Bounded:
@@ -124,8 +136,10 @@ class BoundedArithmetic:
         dtype: DType,
         count: int,
     ) -> Bounded:
-        if op.rounded is not None:
+        op = self._compared(op, start, values)
+        if op.rounded is not None and op.name in ("+", "*"):
             return self._rounding(op, start, values, axes, count)
+        op = replace(op, rounded=None)
         if op.name == "+" and dtype.is_float:
             total = np.add.reduce(values.value, axis=axes, keepdims=True)
             size = np.add.reduce(np.abs(values.value), axis=axes, keepdims=True)
@@ -212,12 +226,12 @@ class BoundedArithmetic:
         kept = tuple(1 if i in axes else n for i, n in enumerate(values[0].value.shape))
         if start is not None:
             lines = [error.prepended(s, v, kept) for s, v in zip(start, lines, strict=True)]
-        at = np.expand_dims(best(op, lines[0].value), -1)
+        at = np.expand_dims(best(op, lines[0].value, started=start is not None), -1)
         doubt = error.close_keys(op, lines[0], at)
         out = []
         for i, v in enumerate(lines):
             value = np.take_along_axis(v.value, at, axis=-1).reshape(kept)
-            bound = None if v.bound is None else np.max(v.bound, axis=-1).reshape(kept)
+            bound = None if v.bound is None else np.max(error.certain(v), axis=-1).reshape(kept)
             if doubt is not None and i > 0:
                 other = np.where(doubt.reshape(kept), np.inf, 0.0)
                 bound = other if bound is None else bound + other
@@ -233,6 +247,9 @@ class BoundedArithmetic:
             done = _C.scan(f, first, v, axes, exclusive=exclusive, dtype=held)
             return done if f.rounded is None else done.astype(np.float64)
 
+        op = self._compared(op, start, values)
+        if op.name in ("min", "max"):
+            op = replace(op, rounded=None)
         value = prefixes(op, None if start is None else start.value, values.value)
         if op.rounded is not None and values.bound is None and (start is None or start.bound is None):
             return Bounded(value)
@@ -243,6 +260,9 @@ class BoundedArithmetic:
     def scatter(
         self, op: Operator, into: Bounded, index: tuple[Array, ...], values: Bounded, dtype: DType, count: int
     ) -> None:
+        op = self._compared(op, into, values)
+        if op.name in ("min", "max"):
+            op = replace(op, rounded=None)
         held, dtype = _wide(dtype) if op.rounded is None else F32, op.rounded or dtype
         sums = op.name == "+" and dtype.is_float
         rounds = dtype.is_float and op.name in ("+", "*")

@@ -18,10 +18,14 @@ _C = CArithmetic()
 
 @dataclass(slots=True)
 class Bounded:
-    """Values and the absolute error allowed at each; None: none at all. Buffers are filled in place."""
+    """Values and the absolute error allowed at each; None: none at all. Buffers are filled in place.
+
+    also: other results that are as right, in an array that a program writes.
+    """
 
     value: Array
     bound: Array | None = None
+    also: "Bounded | None" = None
 
     @property
     def slack(self) -> Array:
@@ -146,8 +150,8 @@ def reduced(
 ) -> Array | None:  # fmt: skip
     """The error of a reduction other than a sum of floats."""
     known = values.bound is None and (start is None or start.bound is None)
-    first = np.zeros(()) if start is None else start.slack
-    spread = np.broadcast_to(values.slack, values.value.shape)
+    first = np.zeros(()) if start is None else certain(start)
+    spread = certain(values)
     match op.name:
         case "*" if dtype.is_float:
             if known and exact and whole(values.value) and bool((np.abs(value) < 2.0**8).all()):
@@ -176,11 +180,11 @@ def scanned(
     """The error of prefixes; `prefixes` computes those of doubles with another operator or other values."""
     known = values.bound is None and (start is None or start.bound is None)
     rounds = dtype.is_float and op.name in ("+", "*")
-    first = None if start is None else start.slack
+    first = None if start is None else certain(start)
     if known and not rounds:
         return None
     if op.name in ("min", "max"):
-        return prefixes(Operator("max"), first if first is not None else np.zeros(()), _full(values))
+        return prefixes(Operator("max"), first if first is not None else np.zeros(()), certain(values))
     if not dtype.is_float or op.name not in ("+", "*"):
         doubt = prefixes(Operator("+"), first, _full(values))
         return doubt if op.name == "+" else np.where(doubt > 0, np.inf, 0.0)
@@ -203,6 +207,13 @@ def _bits(op: Operator, dtype: DType) -> int:
 
 def _full(v: Bounded) -> Array:
     return np.broadcast_to(v.slack, v.value.shape)
+
+
+def certain(v: Bounded) -> Array:
+    """The error at each value, none where it is a NaN."""
+    if v.bound is None or v.value.dtype.kind != "f":
+        return _full(v)
+    return np.where(np.isnan(v.value), 0.0, v.bound)
 
 
 def line(v: Bounded, axes: tuple[int, ...]) -> Bounded:

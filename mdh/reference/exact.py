@@ -106,7 +106,23 @@ class CArithmetic:
                     line = np.concatenate([first, line], axis=-1)
                 # accumulate, unlike reduce, adds one after another as the C loop does
                 return np.asarray(_COMBINE[op.name].accumulate(line, axis=-1)[..., -1]).reshape(kept)
+            if op.name in ("min", "max") and dtype.is_float and not op.nan:
+                line = _line(values, axes)
+                if op.rounded is not None:
+                    first = np.broadcast_to(self._begun(op, start, dtype), kept).reshape(line.shape[:-1])
+                    return _steps(op, first, line, dtype)[..., -1].reshape(kept)
+                if op.ordered or bool(np.isnan(values).any()):
+                    first = np.broadcast_to(self._begun(op, start, dtype), kept).reshape(*line.shape[:-1], 1)
+                    line = np.concatenate([first, line], axis=-1)
+                    at = np.expand_dims(best(op, line, started=True), -1)
+                    return np.take_along_axis(line, at, axis=-1).reshape(kept)
+            if op.name in ("min", "max") and start is None and dtype.is_float:
+                start = self._begun(op, None, dtype)
             return _joined(op, start, _combined(op, values, axes, dtype), dtype)
+
+    def _begun(self, op: Operator, start: Array | None, dtype: DType) -> Array:
+        """What a state begins at: a reduction without a start begins, in C, at its identity."""
+        return _as(identity(op, dtype) if start is None else start, dtype)
 
     def contract(
         self, start: Array | None, a: Array, b: Array, shape: tuple[int, ...], axes: tuple[int, ...],
@@ -125,7 +141,7 @@ class CArithmetic:
             lines = [
                 np.concatenate([f.astype(v.dtype), v], axis=-1) for f, v in zip(firsts, lines, strict=True)
             ]
-        at = np.expand_dims(best(op, lines[0]), -1)
+        at = np.expand_dims(best(op, lines[0], started=start is not None), -1)
         return tuple(np.take_along_axis(v, at, axis=-1).reshape(kept) for v in lines)
 
     def scan(
@@ -140,8 +156,8 @@ class CArithmetic:
                 return _joined(op, start, values, dtype)
             axis = axes[0]
             kept = tuple(1 if i == axis else n for i, n in enumerate(values.shape))
-            if start is None and exclusive:
-                start = np.asarray(identity(op, dtype), numpy_dtype(dtype))
+            if start is None and (exclusive or (op.name in ("min", "max") and dtype.is_float)):
+                start = self._begun(op, None, dtype)
             if start is None:
                 return self._prefixes(op, values, axis, dtype)
             line = np.concatenate([np.broadcast_to(_as(start, dtype), kept), values], axis=axis)
@@ -168,7 +184,7 @@ class CArithmetic:
         with np.errstate(all="ignore"):
             if op.name in _COMBINE and op.rounded is None:
                 _COMBINE[op.name].at(into, at, flat)
-            elif op.name in ("min", "max"):
+            elif op.name in ("min", "max") and not _numbered(op, into, flat, dtype):
                 _extreme(op, dtype).at(into, at, flat)
             else:
                 for *i, v in zip(*at, flat, strict=True):
@@ -198,16 +214,28 @@ def identity(op: Operator, dtype: DType) -> int | float:
             return float("-inf") if dtype.is_float else integer_range(dtype)[0]
 
 
-def best(op: Operator, keys: Array) -> Array:
-    """Position along the last axis of the key that C's comparisons keep; NaN never wins against a number."""
+def best(op: Operator, keys: Array, *, started: bool) -> Array:
+    """Position along the last axis of the key that C's comparisons keep, one key after another; started: the
+    first one is what C begins with, which stays if it is a NaN and no comparison `takes` what follows."""
+    greater = op.name in ("argmax", "max")
+    count = keys.shape[-1]
+    fallback = np.zeros(keys.shape[:-1], np.intp)
+    alive = np.ones(keys.shape, bool)
     if keys.dtype.kind not in "iu":
-        worst = np.asarray(-np.inf if op.name == "argmax" else np.inf, keys.dtype)
-        keys = np.where(np.isnan(keys.astype(np.float64)), worst, keys)
-    if op.tie == "last":
-        flipped = keys[..., ::-1]
-        at = np.argmax(flipped, -1) if op.name == "argmax" else np.argmin(flipped, -1)
-        return np.asarray(keys.shape[-1] - 1 - at)
-    return np.asarray(np.argmax(keys, -1) if op.name == "argmax" else np.argmin(keys, -1))
+        missing = np.isnan(keys)
+        alive = ~missing
+        if op.takes:
+            # a comparison with a NaN is false on either side: the last one is taken, and what follows it
+            fallback = np.where(missing.any(axis=-1), count - 1 - np.argmax(missing[..., ::-1], axis=-1), 0)
+            alive = np.arange(count) > np.where(missing.any(axis=-1), fallback, -1)[..., None]
+        elif started:
+            alive &= ~missing[..., :1]
+        worst = np.asarray(-np.inf if greater else np.inf, keys.dtype)
+        keys = np.where(alive, keys, worst)
+    top = np.max(keys, axis=-1, keepdims=True) if greater else np.min(keys, axis=-1, keepdims=True)
+    hit = alive & (keys == top)
+    at = count - 1 - np.argmax(hit[..., ::-1], axis=-1) if op.tie == "last" else np.argmax(hit, axis=-1)
+    return np.where(hit.any(axis=-1), at, fallback)
 
 
 def _as(a: Any, dtype: DType) -> Array:
@@ -228,8 +256,15 @@ def _line(values: Array, axes: tuple[int, ...]) -> Array:
     return moved.reshape(*moved.shape[: values.ndim - len(axes)], -1)
 
 
+def _numbered(op: Operator, into: Array, values: Array, dtype: DType) -> bool:
+    """Points must be taken one by one: NaNs are compared, or the sign of a zero depends on the order."""
+    if not dtype.is_float or op.nan:
+        return False
+    return op.ordered or bool(np.isnan(values).any()) or bool(np.isnan(into).any())
+
+
 def _extreme(op: Operator, dtype: DType) -> np.ufunc:
-    # the numbers among NaNs, as both fmax and C's comparisons with a number on the left give
+    # the numbers among NaNs, as fmax gives
     if dtype.is_float:
         return np.fmax if op.name == "max" else np.fmin
     return np.maximum if op.name == "max" else np.minimum
@@ -258,15 +293,23 @@ def _joined(op: Operator, first: Array | None, second: Array, dtype: DType) -> A
             return _as((a != 0) & (b != 0), dtype)
         case "||":
             return _as((a != 0) | (b != 0), dtype)
-        case "max" if not op.nan:
-            return np.where(b > a, b, a)
-        case "min" if not op.nan:
-            return np.where(b < a, b, a)
-        case "min" | "max":
+        case "min" | "max" if op.nan and dtype.is_float:
             return np.asarray(_extreme(op, dtype)(a, b))
+        case "min" | "max":
+            both = _compared(op, a, b)
+            return both if op.rounded is None else _as(_as(both, op.rounded), dtype)
         case _:
             both = _as(_COMBINE[op.name](a, b), dtype)
             return both if op.rounded is None else _as(_as(both, op.rounded), dtype)
+
+
+def _compared(op: Operator, a: Array, b: Array) -> Array:
+    """The one of a (earlier) and b that C's comparison keeps."""
+    x, y = (a, b) if op.takes else (b, a)
+    closed = (op.tie == "first") == op.takes
+    if op.name == "max":
+        return np.where(x >= y if closed else x > y, x, y)
+    return np.where(x <= y if closed else x < y, x, y)
 
 
 def _steps(op: Operator, first: Array, rest: Array, dtype: DType) -> Array:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from mdh.ir.program import Program, Stage
+from mdh.report.nan import nan_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +27,15 @@ class BufferRow:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """A stage as a schedule sees it; `skeleton` is a legal first step that changes nothing."""
+    """A stage as a schedule sees it; `skeleton` is a legal first step that changes nothing. `nan`: what its
+    minima and maxima of floats do with NaNs."""
 
     stage: str
     dims: tuple[DimRow, ...]
     inputs: tuple[BufferRow, ...]
     outputs: tuple[BufferRow, ...]
     skeleton: str
+    nan: tuple[str, ...] = ()
 
 
 def entries_of(program: Program, stage: Stage) -> Entries:
@@ -43,6 +46,7 @@ def entries_of(program: Program, stage: Stage) -> Entries:
         tuple(_buffer(program, name) for name in inputs),
         tuple(_buffer(program, name) for name in outputs),
         _skeleton(stage, inputs, outputs, only=len(program.stages) == 1),
+        nan_sentences(stage),
     )
 
 

@@ -18,6 +18,7 @@ def entries_text(entries: Entries) -> str:
     lines += _listed("dims", [f"{d.name}:{d.extent} {d.kind}" for d in entries.dims])
     lines += _listed("inputs", _buffers(entries.inputs) or ["-"])
     lines += _listed("outputs", _buffers(entries.outputs))
+    lines += [f"  {'NaN' if n == 0 else '':<9}{sentence}" for n, sentence in enumerate(entries.nan)]
     lines.append("  step")
     lines.extend(f"    {row}" for row in entries.skeleton.splitlines())
     return "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mdh.diagnostics import Diagnostic
 from mdh.ir.program import Program
@@ -29,18 +30,27 @@ def judge(
 
 
 def _wrong(name: str, got: Array, want: Bounded) -> list[Diagnostic]:
-    """The first wrong element in the array's order, and how many there are; NaN equals NaN."""
-    mine = got.astype(want.value.dtype)
-    with np.errstate(all="ignore"):
-        good = (mine == want.value) | (np.isnan(mine) & np.isnan(want.value))
-        if want.bound is not None:
-            good |= np.abs(mine - want.value) <= want.bound
+    """The first wrong element in the array's order, and how many there are."""
+    good = fits(got, want)
     if good.all():
         return []
     at = tuple(int(i) for i in np.argwhere(~good)[0])
     place = name + "".join(f"[{i}]" for i in at)
     allowed = "" if want.bound is None else f" ± {np.broadcast_to(want.bound, good.shape)[at]:.3g}"
     count = f"{int((~good).sum()):,} of {good.size:,} are wrong"
-    headline = f"{place} is {got[at]}, not {want.value[at]}{allowed}; {count}"
+    wanted = str(want.value[at])
+    if want.also is not None and str(want.also.value[at]) != wanted:
+        wanted += f", nor {want.also.value[at]} as if NaNs were not there"
+    headline = f"{place} is {got[at]}, not {wanted}{allowed}; {count}"
     witness = (("element", list(at)), ("got", str(got[at])), ("wanted", str(want.value[at])))
     return [Diagnostic("N101", headline, witness=witness)]
+
+
+def fits(got: Array, want: Bounded) -> NDArray[np.bool_]:
+    """Which elements are right; NaN equals NaN."""
+    mine = got.astype(want.value.dtype)
+    with np.errstate(all="ignore"):
+        good = np.asarray((mine == want.value) | (np.isnan(mine) & np.isnan(want.value)))
+        if want.bound is not None:
+            good |= np.abs(mine - want.value) <= want.bound
+    return good if want.also is None else np.asarray(good | fits(got, want.also))

@@ -14,6 +14,7 @@ from mdh.target.host import function_name
 from mdh.target.lanes import without_vectors
 from mdh.target.names import rename
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
+from mdh.target.reads_first import REMARK, reads_first
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
 
 _COMMENT = re.compile(r"//.*")
@@ -23,23 +24,25 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 @dataclass(frozen=True, slots=True)
 class Printer:
     """How a language's files are made. prologue: of a text, told whether floats keep to the letter; helper:
-    the definition of a name that a text may use; vectors: they are values."""
+    the definition of a name that a text may use; prepared: the kernel as the language can say it; remark: for
+    the head of a text whose kernels were changed so."""
 
     kernel: Callable[[Kernel, str, Mapping[str, str]], tuple[str, tuple[int, int]]]
     prologue: Callable[[str, bool], str]
     helper: Callable[[str], str | None]
-    vectors: bool
+    prepared: Callable[[Kernel], Kernel]
+    remark: str = ""
 
 
 PRINTERS = {
-    "cuda": Printer(cuda_kernel, lambda text, _: cuda_prologue(text), cuda_helpers.helper, vectors=False),
+    "cuda": Printer(cuda_kernel, lambda text, _: cuda_prologue(text), cuda_helpers.helper, without_vectors),
     "opencl": Printer(
         opencl_kernel,
         lambda text, strict: opencl_prologue(text, strict_fp=strict),
         opencl_helpers.helper,
-        vectors=True,
+        lambda kernel: kernel,
     ),
-    "c": Printer(c_kernel, lambda text, _: c_prologue(text), c_helpers.helper, vectors=True),
+    "c": Printer(c_kernel, lambda text, _: c_prologue(text), c_helpers.helper, reads_first, REMARK),
 }
 
 
@@ -61,8 +64,10 @@ def emit(module: Module, program: Program) -> KernelText:
     entries = entry_names(module)
     texts = []
     kernels = []
+    changed = False
     for given, entry in zip(module.kernels, entries, strict=True):
-        kernel = given if printer.vectors else without_vectors(given)
+        kernel = printer.prepared(given)
+        changed = changed or kernel is not given
         text, shared = printer.kernel(kernel, entry, names_of(kernel, module.target, entries))
         texts.append(text)
         kernels.append(_entry_point(kernel, entry, shared, program))
@@ -70,7 +75,8 @@ def emit(module: Module, program: Program) -> KernelText:
     said = _COMMENT.sub("", body)
     helpers = _definitions(said, printer.helper)
     prologue = printer.prologue(helpers + said, program.strict_fp)
-    head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
+    notes = (*module.notes, *([printer.remark] if changed and printer.remark else ()))
+    head = "".join(f"// {line}".rstrip() + "\n" for note in notes for line in note.splitlines())
     source = "\n".join(part for part in (head, prologue, helpers, body) if part)
     return KernelText(
         name=module.name,

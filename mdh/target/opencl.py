@@ -1,8 +1,8 @@
 """OpenCL C 1.2 as Dialect sees it: vectors are values, 16-bit floats are bit patterns in ushort."""
 
-from math import prod
+from math import isfinite, prod
 
-from mdh.ir.dtype import BF16, F16, F32, DType
+from mdh.ir.dtype import BF16, F16, F32, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Move, Space, Store
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
@@ -111,7 +111,7 @@ class OpenCL:
 
     def call(self, e: Call, scope: Scope) -> Piece:
         lanes = lanes_of(e, scope)
-        args = ", ".join(widened(a, lanes, scope, self) for a in e.args)
+        args = ", ".join(_endless(a, lanes) + widened(a, lanes, scope, self) for a in e.args)
         match e.fn:
             case "imin" | "imax":
                 return Piece(f"{e.fn[1:]}({args})", POSTFIX)
@@ -206,6 +206,12 @@ class OpenCL:
 
     def registers(self, s: Alloc, scope: Scope) -> list[str]:
         return declaration(s, scope, self)
+
+
+def _endless(e: Expr, lanes: int) -> str:
+    """A cast for infinities and NaN as doubles: their names are floats, and functions go by types."""
+    found = isinstance(e, Const) and e.dtype == F64 and not isfinite(e.value)
+    return "(double)" if found and lanes == 1 else ""
 
 
 def stored_type(dtype: DType) -> str:

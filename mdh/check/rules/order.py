@@ -95,7 +95,8 @@ def _misplaced(subject: Subject, loop: Loop, outer: list[Loop]) -> Diagnostic:
 
 
 def check_strict_order(subject: Subject) -> Iterator[Diagnostic]:
-    """K132. With --strict-fp: the additions and multiplications of a float result happen in C's order.
+    """K132. With --strict-fp: the additions, multiplications and comparisons of a float result happen in C's
+    order (fmin, fmax, argmin and argmax come out as in C in any order).
 
     So no reduced dimension is split over units that work side by side, and loops keep C's order.
     """
@@ -117,7 +118,7 @@ def check_strict_order(subject: Subject) -> Iterator[Diagnostic]:
 
 def _order_matters(subject: Subject) -> bool:
     return any(
-        r.op is not None and r.op.name in ("+", "*") and any(t.is_float for t in r.types)
+        r.op is not None and (r.op.ordered or (r.op.name in ("+", "*") and any(t.is_float for t in r.types)))
         for r in subject.stage.results
     )
 
@@ -138,7 +139,7 @@ def _in_shared(subject: Subject) -> list[tuple[int, str]]:
 def _begun_anew(subject: Subject, step: int, buffer: str) -> Diagnostic:
     return Diagnostic(
         STRICT,
-        f"--strict-fp: the partial results of `{buffer}` in SM are added to it afterwards",
+        f"--strict-fp: the partial results of `{buffer}` in SM join it afterwards",
         subject.at_entry(step, buffer, "begins at nothing, not at what the C begins at"),
         help="hold them in RM, or drop --strict-fp",
         witness=(("buffer", buffer), ("step", step)),
@@ -154,7 +155,7 @@ def _parallel(subject: Subject, loop: Loop) -> Diagnostic:
         headline,
         subject.at_core(loop.step, loop.dim, f"{loop.parts} partial results")
         + subject.at_dim(loop.dim, "the reduction"),
-        notes=(f"iterations {name} = 0 and {name} = {second} are added up by different units",),
+        notes=(f"iterations {name} = 0 and {name} = {second} are combined by different units",),
         help="keep reduced dimensions sequential, or drop --strict-fp",
         witness=(("dims", (name,)), ("first", (0,)), ("second", (second,)), ("layer", loop.layer)),
     )

@@ -140,8 +140,9 @@ class Shape:
 
     @cached_property
     def keeps_order(self) -> bool:
-        """Float sums must be added up in C's order (--strict-fp)."""
+        """Floats must be added up, multiplied and compared in C's order (--strict-fp)."""
         return self.program.strict_fp and any(
-            r.op is not None and r.op.name in {"+", "*"} and any(t.is_float for t in r.types)
+            r.op is not None
+            and (r.op.ordered or (r.op.name in {"+", "*"} and any(t.is_float for t in r.types)))
             for r in self.stage.results
         )

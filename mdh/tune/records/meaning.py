@@ -49,8 +49,12 @@ def _data(value: object, names: dict[str, str]) -> Any:
             return ["Var", names.get(name, name), dtype.name]
         case Dim() | Let():
             return [type(value).__name__, names[value.name], *_fields(value, names, but="name")]
-        case Operator(ordered=False):
-            return ["Operator", value.name, value.tie, value.nan]
+        case Operator():
+            rest = [value.ordered, _data(value.rounded, names)] if value.ordered else []
+            if value.takes and not value.ordered:
+                # joined as `x > m ? x : m` is
+                return ["Operator", value.name, "first", value.nan]
+            return ["Operator", value.name, value.tie, value.nan, *rest, *(["takes"] if value.takes else [])]
         case _ if is_dataclass(value):
             return [type(value).__name__, *_fields(value, names)]
         case _:
