@@ -11,7 +11,7 @@ from mdh.frontend.collect import collected, raise_collected
 from mdh.frontend.cparse import ParsedFunction, parse_function
 from mdh.frontend.ctypes_of import is_const, scalar_type
 from mdh.frontend.declared_tables import read_table
-from mdh.frontend.dependences import check_dependences
+from mdh.frontend.dependences import check_dependences, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.limits import check_size, too_deep
@@ -75,12 +75,13 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         check_grouping(statements)
     temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
     single = pieces_of(statements)
-    check_dependences([[p] for p in single], statements)
-    pieces = merged(single, statements, temps)
+    text = [written(s) for s in statements]
+    check_dependences([[p] for p in single], text)
+    pieces = merged(single, text, temps)
     for number, pragma in scope.operators.items():
         check_operators(pragma, number, pieces)
     groups = _groups(pieces)
-    carried_out = check_dependences(groups, statements)
+    carried_out = check_dependences(groups, text)
     stages = _stages(groups, scope, strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():

@@ -11,6 +11,7 @@ def main(argv: list[str]) -> int:
         prog="scripts/soundness", description=campaign.__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--programs", type=int, default=0)
+    parser.add_argument("--expressions", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="none", help="none, c, opencl:0, oclgrind, cuda:0")
     parser.add_argument("--machine", help="a machine file's name, where it is not the device's own")
@@ -22,7 +23,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--shrink", type=int, default=20, help="most failures that are made smaller")
     parser.add_argument("--no-shrink", action="store_true")
     given = parser.parse_args(argv)
-    return campaign.main_programs(given) if given.programs else 0
+    status = 0
+    if given.programs:
+        status |= campaign.main_programs(given)
+    if given.expressions:
+        status |= campaign.main_expressions(given)
+    return status
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ class Bench:
         good = {s: t for s, t in texts.items() if not isinstance(t, Verdict)}
         builds: dict[int, Callable[[], Built]] = {s: partial(device.build, t) for s, t in good.items()}
         if isinstance(device, CDevice) and len(good) > 1:
-            builds |= _built_together(device, good)
+            builds |= built_together(device, good)
         return out | {s: executed(ready[s], b, device.spec) for s, b in builds.items()}
 
     def shrunk_text(self, row: Row) -> str:
@@ -130,7 +130,7 @@ def _by_compilers(ready: dict[int, Ready]) -> dict[int, Verdict]:
     return out
 
 
-def _built_together(device: CDevice, texts: dict[int, KernelText]) -> dict[int, Callable[[], Built]]:
+def built_together(device: CDevice, texts: dict[int, KernelText]) -> dict[int, Callable[[], Built]]:
     """One call of the compiler for all texts that are compiled alike; none where it refuses one of them."""
     out: dict[int, Callable[[], Built]] = {}
     for options in {t.options for t in texts.values()}:

@@ -22,6 +22,8 @@ from time import monotonic
 from typing import Any
 
 from tests.soundness.batch import Row, Setting, batches_on, shrinking_on
+from tests.soundness.bits import expressions_on
+from tests.soundness.expressions import PER
 from tests.soundness.generator import random_statements
 from tests.soundness.tree import text_of
 from tests.workers import Done, run_tasks
@@ -30,6 +32,8 @@ BATCH = 25
 LIMIT = 240.0
 """Seconds that a batch may take; then its seeds are tried one by one."""
 ONE = 60.0
+FUNCTIONS = 20
+"""Of PER expressions each, in one batch."""
 
 
 class Part:
@@ -45,15 +49,7 @@ class Part:
 
     def rows(self) -> dict[int, Row]:
         """What is known already; a line that was cut off is not."""
-        out: dict[int, Row] = {}
-        if self.path.exists():
-            for line in self.path.read_text(encoding="utf-8").splitlines():
-                try:
-                    row = Row(**json.loads(line))
-                except (ValueError, TypeError):
-                    continue
-                out[row.seed] = row
-        return out
+        return {r["seed"]: Row(**r) for r in read_lines(self.path)}
 
     def append(self, rows: Iterable[Row]) -> None:
         with self.path.open("a", encoding="utf-8") as file:
@@ -166,6 +162,48 @@ def main_programs(given: argparse.Namespace) -> int:
 
 def _table(counts: Counter[str]) -> str:
     return "  " + "  ".join(f"{k} {v}" for k, v in counts.most_common())
+
+
+def main_expressions(given: argparse.Namespace) -> int:
+    """Expressions in batches of functions; a batch that is known already is not run again."""
+    path = Path(given.out) / f"expressions-{given.device}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    size = FUNCTIONS * PER
+    firsts = range(given.seed, given.seed + -(-given.expressions // PER), FUNCTIONS)
+    known = {b["first"]: b for b in read_lines(path)}
+    end = monotonic() + given.minutes * 60
+    todo = [tuple(range(f, f + FUNCTIONS)) for f in firsts if f not in known]
+    for done in run_tasks(expressions_on, given.device, _until(todo, end), jobs=max(1, given.jobs), limit=LIMIT):
+        if done.failure:
+            found: dict[str, Any] = {"equal": {}, "refused": 0, "differences": [["", "crash", done.failure[-300:]]]}
+        else:
+            tally = done.value
+            told = [[text_of(t), by, what] for t, by, what in tally.differences]
+            found = {"equal": tally.equal, "refused": tally.refused, "differences": told}
+        known[done.key[0]] = {"first": done.key[0], "expressions": size, **found}
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(known[done.key[0]]) + "\n")
+    batches = [known[f] for f in firsts if f in known]
+    equal: Counter[str] = Counter()
+    for b in batches:
+        equal.update(b["equal"])
+    wrong = [d for b in batches for d in b["differences"]]
+    say(f"{sum(b['expressions'] for b in batches)} expressions from seed {given.seed}; equal bits:")
+    say(_table(equal))
+    for text, by, what in wrong[:10]:
+        say(f"  {by}: {what}\n{text}")
+    return 1 if wrong else 0
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a part."""
+    out = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            out.append(json.loads(line))
+        except ValueError:
+            continue
+    return out
 
 
 def say(text: str) -> None:

@@ -38,6 +38,7 @@ class _Maker:
         self.rng = rng
         self.params: dict[str, Param] = {}
         self.locals_: dict[str, str] = {}
+        self.fused = rng.random() < 0.15
         for k, kind in enumerate(rng.sample(INTEGERS, 7)):
             self.params["abcdegh"[k]] = Param(kind, ("N",), const=True)
         for k, kind in enumerate((*FLOATS, rng.choice(FLOATS))):
@@ -141,6 +142,8 @@ class _Maker:
             case 10:
                 return Op(f"{rng.choice(('floor', 'ceil', 'trunc', 'fabs', 'fabsf', 'sqrtf', 'sqrt'))}({{}})", [a])
             case 11:
-                return Op(f"({{}} ? {{}} : {{}})", [self.truth(depth - 1), a, self.integer(depth - 1)])
-            case _:
+                return Op("({} ? {} : {})", [self.truth(depth - 1), a, self.integer(depth - 1)])
+            case _ if self.fused:
                 return Op("fma({}, {}, {})", [a, b, self.name(True)])
+            case _:
+                return Op("({} * {})", [a, b])

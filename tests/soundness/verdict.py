@@ -8,7 +8,7 @@ import numpy as np
 
 from mdh.ir.program import Program
 from mdh.reference.error import Bounded
-from tests.soundness.data import Flat
+from mdh.reference.numbers import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,17 @@ class Verdict:
 EQUAL = Verdict("equal")
 
 
-def compared(program: Program, want: Flat, got: Mapping[str, Bounded], by: str) -> Verdict:
-    """`want`: what C leaves in every array; `got`: what mdh says, within bounds."""
+def compared(program: Program, found: Mapping[str, Array], judge: Mapping[str, Bounded], by: str) -> Verdict:
+    """`found`: what arrays hold `by` somebody; `judge`: what they should, within bounds."""
     undecided = ""
     written = frozenset().union(*(s.written for s in program.stages))
-    for name, c in want.items():
+    for name, array in found.items():
         buffer = program.buffer_of.get(name)
-        if buffer is None or name not in written:
+        if buffer is None or name not in written or name not in judge:
             continue
-        count = min(prod(buffer.shape), c.size)
-        mine, theirs = got[name], c[:count].astype(got[name].value.dtype)
+        count = min(prod(buffer.shape), array.size, judge[name].value.size)
+        mine = judge[name]
+        theirs = array.reshape(-1)[:count].astype(mine.value.dtype)
         value = mine.value.reshape(-1)[:count]
         with np.errstate(all="ignore"):
             same = (value == theirs) | ((value != value) & (theirs != theirs))
@@ -45,7 +46,7 @@ def compared(program: Program, want: Flat, got: Mapping[str, Bounded], by: str) 
             near = np.abs(value - theirs) <= bound
         if not (same | near | np.isinf(bound) | np.isnan(bound)).all():
             at = int(np.argmin(same | near))
-            return Verdict("wrong", f"{name}[{at}] is {value[at]}, but {theirs[at]} by {by}")
+            return Verdict("wrong", f"{name}[{at}] is {theirs[at]} by {by}, not {value[at]}")
         if not (same | near).all():
             undecided = f"{name} is not decided"
     return Verdict("undecided", undecided) if undecided else EQUAL
