@@ -9,6 +9,7 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.frontend.header_constants import CONSTANTS
 from mdh.reference import evaluate
+from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype
 from mdh.report.arguments import make_arrays
 from mdh.source import Source
@@ -27,8 +28,10 @@ def compare(text: str, folder: Path) -> None:
         pytest.skip("no C compiler")
     arrays = make_arrays(program, {}, 1, "exact")
     want, got = run_native(source, program, folder, {}, arrays), evaluate(program, arrays, {})
+    judged = interpret(program.syntax, arrays, {})
     for name, array in want.items():
         np.testing.assert_array_equal(array, got[name], err_msg=name)
+        np.testing.assert_array_equal(array, judged[name], err_msg=name)
 
 
 def test_header_constants_have_the_compiler_s_values_and_types(tmp_path: Path) -> None:

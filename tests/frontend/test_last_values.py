@@ -8,6 +8,7 @@ import pytest
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.reference import evaluate
+from mdh.reference.interpreter import interpret
 from mdh.report.arguments import make_arrays
 from mdh.source import Source
 from tests.native import compiler, run_native
@@ -49,8 +50,11 @@ def test_values_behind_loops(body: str, tmp_path: Path) -> None:
     for seed in (1, 2):
         arrays = make_arrays(program, {}, seed, "exact")
         want, got = run_native(source, program, tmp_path, {}, arrays), evaluate(program, arrays, {})
+        assert program.syntax is not None
+        judged = interpret(program.syntax, arrays, {})
         for name, array in want.items():
             np.testing.assert_array_equal(array, got[name], err_msg=name)
+            np.testing.assert_array_equal(array, judged[name], err_msg=name)
 
 
 @pytest.mark.parametrize(("body", "code"), [
