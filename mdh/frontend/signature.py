@@ -49,6 +49,9 @@ def _parameter(
         raise fail("C109", f"two parameters are called `{decl.name}`", scope.places.of(decl, decl.name))
     names.append(decl.name)
     scope.taken.add(decl.name)
+    # a parameter hides a constant of the file
+    scope.tables.pop(decl.name, None)
+    scope.values.pop(decl.name, None)
     dtype = scalar_type(decl, scope.places)
     if not isinstance(decl.type, (c_ast.PtrDecl, c_ast.ArrayDecl)):
         scalars.append(_scalar(decl, dtype, sizes, scope))
