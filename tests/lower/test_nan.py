@@ -1,5 +1,7 @@
 """Minima and maxima by comparison over NaNs: C's result, or that which passes over them, and no other."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,10 @@ import pytest
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Expr
 from mdh.ir.program import Operator, Program
+from mdh.lower import fold as lowered
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.report.arguments import Guarded, guarded
@@ -125,6 +130,35 @@ def test_a_comparison_before_rounding_is_refused() -> None:
     with pytest.raises(Failed) as failed:
         read_program(Source("f.c", text), strict_fp=True)
     assert [d.code for d in failed.value.diagnostics] == ["C150"]
+
+
+Join = Callable[[Operator, DType, Expr, Expr], Expr]
+
+
+def faulty(change: Callable[[Operator], Operator], *, ordered: bool) -> Callable[[Join], Join]:
+    """Joins by another operator where points come in C's order, or where they do not."""
+
+    def of(join: Join) -> Join:
+        return lambda op, t, a, b: join(change(op) if op.ordered == ordered else op, t, a, b)
+
+    return of
+
+
+FAULTS = {
+    "the other operand": (faulty(lambda op: replace(op, takes=not op.takes), ordered=True), 2),
+    "the other tie": (faulty(lambda op: replace(op, tie="last" * (op.tie == "first")), ordered=True), 4),
+    "a call for a comparison": (faulty(lambda op: replace(op, nan=True), ordered=False), 12),
+    "a comparison for a call": (faulty(lambda op: replace(op, nan=False), ordered=False), 3),
+    "a NaN gets in": (lambda join: lambda op, t, a, b: join(op, t, b, a), 4),
+}
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_random_cases_find_planted_faults(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    change, seed = FAULTS[fault]
+    monkeypatch.setattr(lowered, "_extreme", change(lowered._extreme))
+    assert run_case(seed, open_device("c"), 0)[1]
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler")
