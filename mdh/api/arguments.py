@@ -13,8 +13,9 @@ from mdh.device.api import Device
 from mdh.device.arrays import View, host_array, is_masked, packed, view_of
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.program import Buffer, Program, Scalar
+from mdh.reference.gathers import first_outside, gathers_of, surely_inside
 from mdh.reference.numbers import holds, numpy_dtype, range_text
-from mdh.report.arguments import index_limits
+from mdh.report.index_data import HINT, index_limits, outside_failure
 
 MOST_DIGITS = 40
 """Of a number in a message."""
@@ -46,6 +47,7 @@ class Binder:
         }
         self._dtypes = {name: numpy_dtype(b.dtype) for name, b in self._buffers.items()}
         self._limits = index_limits(program)
+        self._gathers = tuple(g for g in gathers_of(program) if g.direct not in self._limits)
         self._spec = device.spec
         self._places = ("host",) if device.memory == "host" else ("host", device.spec)
 
@@ -74,8 +76,8 @@ class Binder:
             out.arrays[name] = _memory(self._buffers[name], view, out)
             if view.stream is not None:
                 out.streams.add(view.stream)
-        if self._limits:
-            self._check_indices(out.arrays)
+        if self._limits or self._gathers:
+            self._check_indices(out)
         return out
 
     def _misfits(self, b: Buffer, view: View) -> Iterator[Diagnostic]:
@@ -84,9 +86,12 @@ class Binder:
         if view.dtype != wanted:
             hint = f"convert it: array.astype('{wanted}')"
             yield _at(b, "A103", f"`{b.name}` holds {wanted}, the array {view.dtype}", help=hint)
-        if view.shape != b.shape and not (b.flat and view.shape == (math.prod(b.shape),)):
+        if not b.takes(view.shape) and not (b.short(view.shape) and self._may_be_copied(b, view)):
             headline = f"`{b.name}` has shape {_shape(b.shape)}, the array {_shape(view.shape)}"
-            yield _at(b, "A104", headline, help="bind other sizes, or give another array")
+            hint = "bind other sizes, or give another array"
+            if b.short(view.shape):
+                hint = "give it the whole of its last row: kernels may touch what the C leaves out"
+            yield _at(b, "A104", headline, help=hint)
         if view.place not in self._places:
             hint = f"copy it there first; {spec} takes arrays in {' and '.join(self._places)} memory"
             yield _at(b, "A105", f"`{b.name}` lies on {view.place}, the kernel runs on {spec}", help=hint)
@@ -98,6 +103,9 @@ class Binder:
         if not _usable(view):
             hint = "give a contiguous array (row major, no gaps) and copy the result where it belongs"
             yield _at(b, "A108", f"the output `{b.name}` {_fault(view)}", help=hint)
+
+    def _may_be_copied(self, b: Buffer, view: View) -> bool:
+        return b.name not in self.written and view.place == "host"
 
     def _overlaps(self, views: dict[str, View]) -> Iterator[Diagnostic]:
         """A107: an array that the kernel writes shares memory with another argument."""
@@ -111,18 +119,25 @@ class Binder:
                 labels = tuple(Label(span) for span in places if span is not None)
                 yield Diagnostic("A107", headline, labels, help="give the output memory of its own")
 
-    def _check_indices(self, arrays: dict[str, Any]) -> None:
+    def _check_indices(self, bound: Bound) -> None:
         """A130 for index arrays in host memory; those of a device are not read back for this."""
+        host = {n: a for n, a in bound.arrays.items() if isinstance(a, np.ndarray) and n not in self.written}
         for name, below in self._limits.items():
-            array = arrays.get(name)
-            if not isinstance(array, np.ndarray) or array.size == 0 or name in self.written:
+            if name not in host or host[name].size == 0:
                 continue
-            low, high = int(array.min()), int(array.max())
+            low, high = int(host[name].min()), int(host[name].max())
             if low < 0 or high >= below:
                 said = low if low < 0 else high
                 headline = f"`{name}` holds the index {said}; indices are from 0 to {below - 1}"
-                hint = "give index arrays whose values lie inside the array that they index"
-                raise Failed(_at(self._buffers[name], "A130", headline, help=hint))
+                raise Failed(_at(self._buffers[name], "A130", headline, help=HINT))
+        integers = frozenset(
+            n for g in self._gathers for n in g.arrays & host.keys() if host[n].dtype.kind in "iu"
+        )
+        ends = {n: (int(host[n].min()), int(host[n].max())) for n in integers if host[n].size}
+        left = tuple(g for g in self._gathers if not surely_inside(g, ends))
+        found = first_outside(self.program, host, bound.scalars, left) if left else None
+        if found is not None:
+            raise outside_failure(found, self.program)
 
 
 def arity(names: Sequence[str], function: str, args: Sequence[Any]) -> Failed:
@@ -174,10 +189,22 @@ def _view(buffer: Buffer, given: Any) -> View | Diagnostic:
 
 def _memory(b: Buffer, view: View, out: Bound) -> Any:
     """What the launch takes; an input that kernels cannot read in place is copied, and that is noted."""
+    if b.short(view.shape):
+        out.notes.append(f"`{b.name}` ends within its last row: a copy is used")
+        view = _padded(b, view)
     if not _usable(view):
         out.notes.append(f"`{b.name}` {_fault(view)}: a copy is used")
         view = packed(view)
     return host_array(view) if view.place == "host" else view
+
+
+def _padded(b: Buffer, view: View) -> View:
+    """A copy of a host array with the rest of its last row."""
+    array = np.zeros(math.prod(b.shape), view.dtype)
+    array[: view.shape[0]] = host_array(view)
+    copied = view_of(array)
+    assert copied is not None
+    return copied
 
 
 def _usable(view: View) -> bool:

@@ -4,7 +4,7 @@ from mdh.check.ability import seen_by
 from mdh.check.concrete import concrete
 from mdh.check.holes import unbound_holes
 from mdh.check.resolve import resolve
-from mdh.check.rules import DRAFT_RULES, PLAN_RULES, SHAPE_RULES
+from mdh.check.rules import DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES
 from mdh.check.rules.combine import choose_combines
 from mdh.check.sections import match_sections
 from mdh.check.subject import Draft, Subject
@@ -34,7 +34,7 @@ def check(
     """
     supported(machine, target)
     schedule = settled(program, schedule)
-    found: list[Diagnostic] = []
+    found = [d for rule in PROGRAM_RULES for d in rule(program)]
     plans: list[StagePlan] = []
     sections: list[Section] = []
     for stage, section in match_sections(program, schedule, default):

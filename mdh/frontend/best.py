@@ -6,7 +6,7 @@ from pycparser import c_ast
 
 from mdh.frontend.conversions import is_compared, kept, same_order
 from mdh.frontend.lift_expr import element, lift
-from mdh.frontend.scope import Best, Scope, Use
+from mdh.frontend.scope import Best, Scope
 from mdh.frontend.typing_rules import convert, widened
 from mdh.frontend.updates import ROUNDED
 from mdh.ir.dtype import common
@@ -22,6 +22,7 @@ def best_of(node: c_ast.If, scope: Scope) -> Best | None:
     if not body or not all(isinstance(s, c_ast.Assignment) and s.op == "=" for s in body):
         return None
     uses = len(scope.uses)
+    scope.gathered = []
     left, right = widened(lift(cond.left, scope)), widened(lift(cond.right, scope))
     both = common(left.dtype, right.dtype)
     left, right = convert(left, both), convert(right, both)
@@ -53,16 +54,20 @@ def _follows(compared: Expr, stored: Expr, *, alone: bool) -> bool:
 def _best(op: str, flip: bool, targets: list[Load], values: list[Expr], node: c_ast.If, scope: Scope) -> Best:
     greater = (op[0] == ">") != flip
     span = scope.places.of(node.cond)
-    scope.uses.extend(Use(t, scope.loops, span, (), True) for t in targets)
+    for t in targets:
+        scope.accesses(t, span)
+        scope.accesses(t, span, write=True)
     scope.written.update(t.buffer for t in targets)
     where = tuple((t.buffer, t.index) for t in targets)
     tie = "last" if "=" in op else "first"
-    return Best("argmax" if greater else "argmin", tie, where, tuple(values), scope.loops, span)
+    uses = tuple(scope.gathered)
+    return Best("argmax" if greater else "argmin", tie, where, tuple(values), scope.loops, span, uses)
 
 
 def _target(node: c_ast.Node, scope: Scope) -> Load | None:
     if isinstance(node, c_ast.ID):
         return scope.cells.get(node.name)
     if isinstance(node, c_ast.ArrayRef):
-        return element(node, scope)[0]
+        load, array = element(node, scope)
+        return None if array.const else load
     return None

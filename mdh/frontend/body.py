@@ -5,16 +5,19 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.best import best_of
 from mdh.frontend.branches import check_condition, join_assignments, joined_locals
+from mdh.frontend.collect import collected
+from mdh.frontend.counters import counter_value
 from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.declared_tables import read_table
 from mdh.frontend.guards import negation
 from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
-from mdh.frontend.loops import counter, counter_type, loop_of
+from mdh.frontend.loops import counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
-from mdh.frontend.scope import Array, Assign, Local, Scope, Use
+from mdh.frontend.scope import Array, Assign, Local, Scope
 from mdh.frontend.sink import sunk
 from mdh.frontend.typing_rules import convert
-from mdh.ir.affine import Affine, to_expr
+from mdh.frontend.words import called
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 
@@ -22,12 +25,14 @@ from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
     """Statements of one block; names declared in it end with it."""
     cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
+    tables = dict(scope.tables)
     scope.declared = {}
     items = inside_scop(items, scope)
     for n, item in enumerate(items):
-        _statement(item, items[n + 1 :], scope)
+        with collected(item, scope):
+            _statement(item, items[n + 1 :], scope)
     scope.end_block(declared)
-    scope.cells, scope.values = cells, values
+    scope.cells, scope.values, scope.tables = cells, values, tables
 
 
 def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
@@ -40,7 +45,8 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
             _declare(node, rest, scope)
         case c_ast.DeclList():
             for d in node.decls:
-                _declare(d, rest, scope)
+                with collected(d, scope):
+                    _declare(d, rest, scope)
         case c_ast.Assignment():
             _assign(node.lvalue, node.op, node.rvalue, node, scope)
         case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--" as op):
@@ -65,33 +71,60 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
                 scope.places.of(node),
                 help="use `for` loops with constant bounds",
             )
+        case c_ast.ExprList():
+            for n, e in enumerate(node.exprs):
+                _statement(e, [*node.exprs[n + 1 :], *rest], scope)
+        case c_ast.Cast() if _unused(node):
+            pass
         case c_ast.FuncCall():
             raise fail("C113", "a call as a statement has no effect that mdh knows", scope.places.of(node),
                        help="remove it; results are stored by assignments")  # fmt: skip
+        case (
+            c_ast.ID() | c_ast.Constant() | c_ast.ArrayRef() | c_ast.BinaryOp() | c_ast.TernaryOp()
+            | c_ast.UnaryOp() | c_ast.Cast()
+        ):  # fmt: skip
+            raise fail("C113", "this statement has no effect", scope.places.of(node),
+                       help="remove it; results are stored by assignments")  # fmt: skip
         case _:
-            raise fail(
-                "C113", f"this statement is not supported: {type(node).__name__}", scope.places.of(node)
-            )
+            raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
+
+
+def _unused(node: c_ast.Cast) -> bool:
+    """`(void)x;`, which says that x is not used."""
+    words = getattr(getattr(node.to_type.type, "type", None), "names", None)
+    return words == ["void"] and isinstance(node.expr, c_ast.ID)
 
 
 def _for(node: c_ast.For, scope: Scope) -> None:
-    loop = loop_of(node, scope)
+    name, fresh = counter_of(node, scope)
+    hidden, cell = scope.locals.pop(name, None), scope.cells.pop(name, None)
+    outer = None if fresh else hidden or cell
+    if outer is None and not fresh and name in scope.values:
+        raise fail("C118", f"`{name}` cannot be assigned to here", scope.places.of(node.init, name),
+                   help="loop variables and parameters are read-only: declare another")  # fmt: skip
+    declared = counter_type(node, scope) if outer is None else outer.dtype
+    loop, after = loop_of(node, scope, declared)
     outer_loops, outer_values = scope.loops, dict(scope.values)
-    value = Affine.of({loop.name: loop.step}, loop.start)
-    hidden, cell = scope.locals.pop(loop.cname, None), scope.cells.pop(loop.cname, None)
-    declared = hidden.dtype if hidden is not None else counter_type(node, scope)
-    scope.values = {**scope.values, loop.cname: counter(to_expr(value, I32), declared)}
+    value = counter_value(loop.name, loop.start, loop.step, loop.extent, declared)
+    scope.values = {**scope.values, name: value}
     scope.loops = (*outer_loops, loop)
+    for counter in counters_inside(node.stmt):
+        if counter in scope.locals:
+            # before its loop it has the value that the last iteration left
+            scope.locals[counter] = Local(scope.locals[counter].dtype, None)
     body = node.stmt
     walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)
     scope.loops, scope.values = outer_loops, outer_values
     if hidden is not None:
-        scope.locals[loop.cname] = Local(hidden.dtype, None)
+        scope.locals[name] = hidden if fresh else Local(declared, Const(after, declared))
     if cell is not None:
-        scope.cells[loop.cname] = cell
+        scope.cells[name] = cell
+        if not fresh:
+            _record(scope, cell, Const(after, declared), node, name)
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
+    scope.begin()
     span = scope.places.of(node, node.name or "")
     if isinstance(node.type, c_ast.FuncDecl):
         raise fail("C113", "a function declared inside a function is not supported", span)
@@ -100,6 +133,10 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
     if node.name in scope.arrays and (array or node.name not in scope.held):
         raise fail("C113", f"`{node.name}` is an array already, and cannot be declared again", span,
                    help="give it another name")  # fmt: skip
+    scope.tables.pop(node.name, None)
+    if array and node.init is not None:
+        read_table(node, rest, scope)
+        return
     if array:
         if scope.loops:
             raise fail(
@@ -107,10 +144,6 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
                 f"the array `{node.name}` is local to a loop",
                 span,
                 help="declare it outside of all loops",
-            )
-        if node.init is not None:
-            raise fail(
-                "C113", f"the initialiser of `{node.name}` is not supported", span, help="fill it in a loop"
             )
         scope.taken.add(node.name)
         scope.arrays[node.name] = Array(node.name, dtype, array_shape(node.type, scope), False, True, span)
@@ -131,7 +164,7 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
         scope.values[node.name] = value
         return
     if not any(assigned_in_loop(r, node.name) for r in rest):
-        scope.locals[node.name] = Local(dtype, value)
+        scope.locals[node.name] = Local(dtype, value, uses=tuple(scope.gathered))
         return
     del scope.locals[node.name]
     name = scope.fresh(node.name)
@@ -182,6 +215,7 @@ def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
 
 
 def _if(node: c_ast.If, scope: Scope) -> None:
+    scope.begin()
     if node.iffalse is None:
         best = best_of(node, scope)
         if best is not None:
@@ -189,17 +223,21 @@ def _if(node: c_ast.If, scope: Scope) -> None:
             for buffer, _ in best.targets:
                 _forget(scope, buffer)
             return
+    scope.begin()
     cond = lift(node.cond, scope)
     if isinstance(cond, Const):
         _side(node.iftrue if cond.value else node.iffalse, None, scope)
         return
+    outer = scope.cond_uses
+    scope.cond_uses = (*outer, *scope.gathered)
     first, before = len(scope.statements), dict(scope.locals)
     _side(node.iftrue, cond, scope)
     middle, then, scope.locals = len(scope.statements), scope.locals, before
     _side(node.iffalse, negation(cond), scope)
+    asked, scope.cond_uses = scope.cond_uses, outer
     span = scope.places.of(node.cond)
     written = {b for s in scope.statements[first:] for b in s.targeted}
-    scope.locals = joined_locals(cond, then, scope.locals, written, span)
+    scope.locals = joined_locals(cond, asked, then, scope.locals, written, span)
     join_assignments(cond, first, middle, scope)
     check_condition(cond, first, span, scope)
 
@@ -215,6 +253,7 @@ def _side(branch: c_ast.Node | None, cond: Expr | None, scope: Scope) -> None:
 
 
 def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Node, scope: Scope) -> None:
+    scope.begin()
     if isinstance(target, c_ast.ID) and target.name in scope.locals and target.name not in scope.cells:
         _assign_local(target.name, op, value_node, scope)
         return
@@ -227,8 +266,6 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
     elif isinstance(target, c_ast.ArrayRef):
         load, array = element(target, scope)
         name = array.name
-        if array.const:
-            raise fail("C118", f"`{name}` is const and cannot be written", scope.places.of(target, name))
     else:
         word = getattr(target, "name", "")
         if isinstance(target, c_ast.ID) and word in scope.values:
@@ -236,9 +273,12 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
                        help="loop variables and parameters are read-only")  # fmt: skip
         lift(target, scope)
         raise fail("C118", "this cannot be assigned to", scope.places.of(target))
+    if name in scope.tables or scope.arrays[load.buffer].const:
+        raise fail("C118", f"`{name}` is const and cannot be written", scope.places.of(target, name))
     value = lift(value_node, scope)
     if op != "=":
         has_value(load.buffer, name, target, scope)
+        scope.accesses(load, scope.places.of(target, name))
         value = operation(op[:-1], load, value, node, scope)
     _record(scope, load, value, node, name)
 
@@ -249,20 +289,22 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> N
     if op != "=":
         if local.value is None:
             raise no_value(name, local, value_node, scope)
+        scope.gathered.extend(local.uses)
         value = operation(op[:-1], local.value, value, value_node, scope)
     value = convert(value, local.dtype)
     check_size(value, scope.places.of(value_node))
-    scope.locals[name] = Local(local.dtype, value)
+    scope.locals[name] = Local(local.dtype, value, uses=tuple(scope.gathered))
 
 
 def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
     """One assignment to an array element (or to a local that lives across loops)."""
     span = scope.places.of(node, name)
-    scope.uses.append(Use(load, scope.loops, span, (), True))
+    scope.accesses(load, span, write=True)
     value = convert(value, load.dtype)
     check_size(value, span)
     scope.written.add(load.buffer)
-    scope.statements.append(Assign(load.buffer, load.index, value, scope.conds, scope.loops, span))
+    uses = (*scope.cond_uses, *scope.gathered)
+    scope.statements.append(Assign(load.buffer, load.index, value, scope.conds, scope.loops, span, uses))
     _forget(scope, load.buffer)
 
 

@@ -1,28 +1,38 @@
 """Where the two sides of an `if` meet again: one value for each local, one assignment for each element."""
 
+from dataclasses import replace
+
 from mdh.diagnostics import fail
 from mdh.frontend.limits import check_size
-from mdh.frontend.scope import Assign, Local, Scope, Statement
+from mdh.frontend.scope import Assign, Local, Scope, Statement, Use
 from mdh.frontend.typing_rules import convert, select
 from mdh.ir.expr import Expr, Load, Var, loads, walk
 from mdh.source import Span
 
 
 def joined_locals(
-    cond: Expr, then: dict[str, Local], other: dict[str, Local], written: set[str], span: Span
+    cond: Expr,
+    asked: tuple[Use, ...],
+    then: dict[str, Local],
+    other: dict[str, Local],
+    written: set[str],
+    span: Span,
 ) -> dict[str, Local]:
     """What each local is after the branch, from what it is at the end of either side.
 
-    `written`: buffers that either side has stored to: where the condition reads one of them, it cannot be
-    asked again.
+    asked: the accesses of the condition. written: buffers that either side has stored to: where the condition
+    reads one of them, it cannot be asked again.
     """
     stale = next((x.buffer for x in loads(cond) if x.buffer in written), "")
-    return {name: _joined(cond, a, other[name], stale, span) for name, a in then.items()}
+    return {name: _joined(cond, asked, a, other[name], stale, span) for name, a in then.items()}
 
 
-def _joined(cond: Expr, a: Local, b: Local, stale: str, span: Span) -> Local:
-    if a is b or (a.value is not None and a.value == b.value):
+def _joined(cond: Expr, asked: tuple[Use, ...], a: Local, b: Local, stale: str, span: Span) -> Local:
+    if a is b:
         return a
+    uses = (*asked, *a.uses, *b.uses)
+    if a.value is not None and a.value == b.value:
+        return replace(a, uses=uses)
     if a.value is None or b.value is None:
         lost = a.lost or b.lost
         one_side = a.one_side or b.one_side or (span if (a.value is None) != (b.value is None) else None)
@@ -31,7 +41,7 @@ def _joined(cond: Expr, a: Local, b: Local, stale: str, span: Span) -> Local:
         return Local(a.dtype, None, stale)
     value = convert(select(cond, a.value, b.value), a.dtype)
     check_size(value, span)
-    return Local(a.dtype, value)
+    return Local(a.dtype, value, uses=uses)
 
 
 def join_assignments(cond: Expr, first: int, middle: int, scope: Scope) -> None:
@@ -62,7 +72,7 @@ def _both(cond: Expr, a: Statement, b: Statement, conds: tuple[Expr, ...]) -> As
     depth = len(conds) + 1
     value = convert(select(cond, _under(a, depth), _under(b, depth)), a.value.dtype)
     check_size(value, a.span)
-    return Assign(a.target, a.index, value, conds, a.loops, a.span)
+    return Assign(a.target, a.index, value, conds, a.loops, a.span, (*a.uses, *b.uses))
 
 
 def _under(s: Assign, depth: int) -> Expr:

@@ -7,25 +7,29 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
+from mdh.frontend.collect import collected, raise_collected
 from mdh.frontend.cparse import ParsedFunction, parse_function
-from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.ctypes_of import is_const, scalar_type
+from mdh.frontend.declared_tables import read_table
+from mdh.frontend.dependences import check_dependences, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.limits import check_size, too_deep
 from mdh.frontend.merge import merged
 from mdh.frontend.operators import check_operators
-from mdh.frontend.pieces import Piece, Reads, pieces_of
+from mdh.frontend.pieces import Piece, pieces_of
 from mdh.frontend.preprocess import preprocess
-from mdh.frontend.scope import Assign, Best, Scope, Statement, Use
+from mdh.frontend.scope import Assign, Best, Scope, Statement
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
+from mdh.frontend.specifiers import check_specifiers
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Stage
 from mdh.ir.syntax import Function
-from mdh.source import Source, Span
+from mdh.source import Source
 
 
 def read_program(
@@ -46,11 +50,15 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     pre = preprocess(source, defines)
     parsed = parse_function(pre, function)
     syntax = _syntax(parsed)
+    check_specifiers(parsed.node, parsed.globals, parsed.places)
     scope = Scope(parsed.places)
     for decl in parsed.globals:
-        _constant(decl, scope)
+        with collected(decl, scope):
+            _constant(decl, scope)
+    raise_collected(scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
     walk_body(parsed.node.body.block_items or [], scope)
+    raise_collected(scope)
     if not scope.statements:
         raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl),
                    help="store results in an array parameter")  # fmt: skip
@@ -60,28 +68,51 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         n: shapes[n].extents if n in shapes else open_extents(a, scope.uses) for n, a in arrays.items()
     }
     check_bounds(scope.uses, extents, frozenset(shapes))
+    check_bounds([u for _, u in scope.looked_up], {t.name: t.shape for t, _ in scope.looked_up}, frozenset())
     statements, places = fused_updates([_reshaped(s, shapes) for s in scope.statements])
     scope.renumber(places)
     if strict_fp:
         check_grouping(statements)
-    reads = _reads(scope.uses, shapes)
     temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
-    pieces = merged(pieces_of(statements, reads), temps)
+    single = pieces_of(statements)
+    text = [written(s) for s in statements]
+    check_dependences([[p] for p in single], text)
+    pieces = merged(single, text, temps)
     for number, pragma in scope.operators.items():
         check_operators(pragma, number, pieces)
-    stages = _stages(pieces, scope, strict=strict_fp)
+    groups = _groups(pieces)
+    carried_out = check_dependences(groups, text)
+    stages = _stages(groups, scope, strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
             check_size(e, stage.span or parsed.places.of(parsed.node.decl))
     used = {b for s in stages for b in s.read | s.written}
     buffers = tuple(
-        Buffer(a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span)
+        Buffer(
+            a.name,
+            a.dtype,
+            extents[a.name],
+            a.temp,
+            a.const,
+            a.shape is None,
+            a.span,
+            shapes[a.name].reach if a.name in shapes else 0,
+        )
         for a in scope.arrays.values()
         if not a.temp or a.name in used
     )
     constants = tuple(sorted(pre.constants.items()))
     return Program(
-        parsed.node.decl.name, names, buffers, tuple(scalars), stages, strict_fp, constants, source, syntax
+        parsed.node.decl.name,
+        names,
+        buffers,
+        tuple(scalars),
+        stages,
+        strict_fp,
+        constants,
+        source,
+        syntax,
+        carried_out,
     )
 
 
@@ -124,16 +155,20 @@ def _sizes(node: c_ast.Node, counts: bool, used: set[str]) -> None:
 
 
 def _constant(decl: c_ast.Decl, scope: Scope) -> None:
-    quals = getattr(decl.type, "quals", None) or []
-    if "const" not in quals:
+    if not is_const(decl):
         raise fail(
             "C113",
             f"the global variable `{decl.name}` is not supported",
             scope.places.of(decl, decl.name),
-            help="globals are integer constants: const int N = 64;",
+            help="globals are constants: const int N = 64;",
         )
-    from_init = _value(decl, scope)
-    scope.values[decl.name] = from_init
+    if isinstance(decl.type, c_ast.ArrayDecl):
+        read_table(decl, [], scope)
+        return
+    if isinstance(decl.type, c_ast.PtrDecl):
+        raise fail("C113", f"the global pointer `{decl.name}` is not supported",
+                   scope.places.of(decl, decl.name), help="make it a parameter of the function")  # fmt: skip
+    scope.values[decl.name] = _value(decl, scope)
 
 
 def _value(decl: c_ast.Decl, scope: Scope) -> Expr:
@@ -147,25 +182,18 @@ def _reshaped(s: Statement, shapes: dict[str, Shape]) -> Statement:
             return index
         return split_index(Load(buffer, index, s_type), shapes, s.loops)
 
+    uses = tuple(replace(u, load=_whole(reshape(u.load, shapes, u.loops))) for u in s.uses)
     match s:
         case Assign():
             s_type = s.value.dtype
             conds = tuple(reshape(c, shapes, s.loops) for c in s.conds)
             value = reshape(s.value, shapes, s.loops)
-            return replace(s, index=element(s.target, s.index), value=value, conds=conds)
+            return replace(s, index=element(s.target, s.index), value=value, conds=conds, uses=uses)
         case Best():
             s_type = s.values[0].dtype
             where = tuple((b, element(b, i)) for b, i in s.targets)
-            return replace(s, targets=where, values=tuple(reshape(v, shapes, s.loops) for v in s.values))
-
-
-def _reads(uses: list[Use], shapes: dict[str, Shape]) -> Reads:
-    """Where in the text each element is read."""
-    out: dict[Load, list[Span]] = {}
-    for u in uses:
-        if not u.write:
-            out.setdefault(_whole(reshape(u.load, shapes, u.loops)), []).append(u.span)
-    return out
+            values = tuple(reshape(v, shapes, s.loops) for v in s.values)
+            return replace(s, targets=where, values=values, uses=uses)
 
 
 def _whole(e: Expr) -> Load:
@@ -173,7 +201,8 @@ def _whole(e: Expr) -> Load:
     return e
 
 
-def _stages(pieces: list[Piece], scope: Scope, *, strict: bool) -> tuple[Stage, ...]:
+def _groups(pieces: list[Piece]) -> list[list[Piece]]:
+    """The pieces of each stage: neighbours over the same loops that have no array in common."""
     groups: list[list[Piece]] = []
     for p in pieces:
         last = groups[-1] if groups else None
@@ -186,6 +215,10 @@ def _stages(pieces: list[Piece], scope: Scope, *, strict: bool) -> tuple[Stage, 
             last.append(p)
         else:
             groups.append([p])
+    return groups
+
+
+def _stages(groups: list[list[Piece]], scope: Scope, *, strict: bool) -> tuple[Stage, ...]:
     taken: set[str] = set()
     return tuple(_stage(g, scope, taken, strict=strict) for g in groups)
 
@@ -206,7 +239,7 @@ def _stage(group: list[Piece], scope: Scope, taken: set[str], *, strict: bool) -
         dims.append(Dim("one", 1, DimKind.CC))
     results = tuple(_result(p, names, strict=strict) for p in group)
     stem = next(
-        (scope.stage_names[n] for p in group for n in sorted(p.members) if n in scope.stage_names), None
+        (scope.stage_names[n] for p in group for n in sorted(p.numbers) if n in scope.stage_names), None
     )
     stem = stem or first.outputs[0].buffer
     name, k = stem, 2

@@ -10,6 +10,7 @@ from pycparser import c_ast, c_parser
 
 from mdh.diagnostics import fail
 from mdh.frontend.defines import meant
+from mdh.frontend.enums import write_out_enums
 from mdh.frontend.places import Places
 from mdh.frontend.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.typedefs import resolve_typedefs
@@ -18,7 +19,7 @@ from mdh.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class ParsedFunction:
-    """The function to compile, and the file's constant integer globals."""
+    """The function to compile, and the file's constants."""
 
     node: c_ast.FuncDef
     globals: tuple[c_ast.Decl, ...]
@@ -53,6 +54,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
         if isinstance(n, c_ast.Pragma) and (n.string or "").split("(")[0].split()[:1] == ["mdh"]:
             raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
                        help="put it in the function, before the loops it speaks of")  # fmt: skip
+    write_out_enums(tree)
     found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
     constants = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and n.init is not None)
     if not found:

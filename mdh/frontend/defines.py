@@ -10,6 +10,7 @@ from mdh.source import Source, Span
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.S)
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_DIGITS = re.compile(r"[-+]?[0-9]+")
 _KEYWORDS = frozenset({
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
     "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
@@ -41,6 +42,10 @@ def sort_defines(source: Source, defines: Mapping[str, str | int]) -> tuple[dict
         if name in parameters:
             sizes[name] = _size(name, value, parameters[name])
             continue
+        if isinstance(value, int) and abs(value) >= 2**64:
+            headline = f"`{name}` is bound to {_short(value)}, more than 64 bits hold"
+            unknown.append(Diagnostic("C124", headline, witness=(("define", name),)))
+            continue
         macros[name] = str(value)
         if not occurs(name, source.text):
             headline = f"`{name}` is defined, but occurs nowhere in `{source.name}`"
@@ -70,14 +75,28 @@ def meant(name: str, text: str) -> str:
 
 
 def _size(name: str, value: str | int, span: Span) -> int:
+    where = (Label(span, "a size"),)
+    short = _short(value)
+    help_ = f"write -D {name}=1024"
+    size: int | None
     try:
-        return int(str(value), 0)
+        size = int(value, 0) if isinstance(value, str) else value
     except ValueError:
-        headline = f"the size `{name}` is bound to `{value}`, which is no integer"
-        raise Failed(
-            Diagnostic("C105", headline, (Label(span, "a size"),), help=f"write -D {name}=1024",
-                       witness=(("define", name),))
-        ) from None  # fmt: skip
+        # Python does not read numbers of any length either
+        size = 2**128 if _DIGITS.fullmatch(str(value).strip()) else None
+    if size is None:
+        headline = f"the size `{name}` is bound to `{short}`, which is no integer"
+        raise Failed(Diagnostic("C105", headline, where, help=help_, witness=(("define", name),)))
+    if abs(size) >= 2**128:
+        headline = f"the size `{name}` is bound to {short}, more than 64 bits hold"
+        raise Failed(Diagnostic("C105", headline, where, help=help_, witness=(("define", name),)))
+    return size
+
+
+def _short(value: str | int) -> str:
+    """A value in a message; Python does not write out numbers of any length."""
+    text = hex(value) if isinstance(value, int) and abs(value) >= 2**64 else str(value)
+    return text if len(text) <= 40 else f"{text[:20]}…"
 
 
 def out_of_range(name: str, value: int, least: int, most: int, span: Span) -> Failed:

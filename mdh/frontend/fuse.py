@@ -37,7 +37,8 @@ def _joined(before: list[Statement], s: Statement) -> tuple[int, Statement | Non
             if theirs is None or theirs.op != mine.op:
                 return 0, None
             value = binary(mine.op.name, binary(mine.op.name, element_of(p), theirs.value), mine.value)
-            return at, replace(p, value=convert(value, p.value.dtype), conds=())
+            value = convert(value, p.value.dtype)
+            return at, replace(p, value=value, conds=(), uses=(*p.uses, *s.uses))
         if conflict(p, s):
             break
     return 0, None

@@ -7,10 +7,14 @@ from pycparser import c_ast
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
+from mdh.frontend.header_constants import CONSTANTS
+from mdh.frontend.literals import literal
 from mdh.frontend.scope import Array, Local, Scope, Use
-from mdh.frontend.typing_rules import CONSTANTS, FUNCTIONS, binary, call, convert, select, unary
+from mdh.frontend.tables import Table, element_of_table
+from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
+from mdh.frontend.words import called, operator
 from mdh.ir.affine import from_expr, to_expr
-from mdh.ir.dtype import F32, F64, I32, I64, U32, U64, promote_integer
+from mdh.ir.dtype import promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
 
 _KNOWN = f"{', '.join(FUNCTIONS)} (each also with the suffix f), abs"
@@ -20,7 +24,7 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
     """The value of a C expression at the current place."""
     match node:
         case c_ast.Constant():
-            return _literal(node, scope)
+            return literal(node, scope.places)
         case c_ast.ID():
             return _name(node, scope)
         case c_ast.ArrayRef():
@@ -34,7 +38,8 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
         case c_ast.UnaryOp(op="&"):
             raise fail("C113", "taking an address is not supported", scope.places.of(node))
         case c_ast.UnaryOp():
-            raise fail("C113", f"`{node.op}` inside an expression is not supported", scope.places.of(node),
+            what = f"`{operator(node.op)}` inside an expression is not supported"
+            raise fail("C113", what, scope.places.of(node),
                        help="make it a statement of its own")  # fmt: skip
         case c_ast.BinaryOp():
             return _binary(node, scope)
@@ -50,9 +55,7 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
             raise fail("C113", "an assignment inside an expression is not supported", scope.places.of(node),
                        help="make it a statement of its own")  # fmt: skip
         case _:
-            raise fail(
-                "C113", f"this C construct is not supported: {type(node).__name__}", scope.places.of(node)
-            )
+            raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
 
 
 def _under(cond: Expr, node: c_ast.Node, scope: Scope) -> Expr:
@@ -96,63 +99,24 @@ def _wider(left: Expr, bits: int, by: float) -> str:
     return f", or convert first: {f'{left.value}L' if isinstance(left, Const) else '(int64_t)x'} << {by}"
 
 
-def _literal(node: c_ast.Constant, scope: Scope) -> Const:
-    text = node.value
-    match node.type:
-        case "float" | "double" | "long double":
-            # the digits of a hexadecimal constant end before its exponent, which C demands
-            single = text[-1] in "fF"
-            body = text.rstrip("fFlL")
-            value = float.fromhex(body) if body.lower().startswith("0x") else float(body)
-            out = convert(Const(value, F64), F32 if single else F64)
-            assert isinstance(out, Const)
-            return out
-        case "char":
-            body = text.strip("'")
-            simple = {"\\n": 10, "\\t": 9, "\\0": 0, "\\\\": 92, "\\'": 39, "\\r": 13}
-            if body in simple or len(body) == 1:
-                return Const(simple.get(body, ord(body[-1])), I32)
-        case "string":
-            raise fail("C113", "strings are not supported", scope.places.of(node))
-        case _:
-            return _integer(text)
-    raise fail("C113", f"the constant {text[:20]} is not supported", scope.places.of(node))
-
-
-def _integer(text: str) -> Const:
-    body = text.rstrip("uUlL")
-    suffix = text[len(body) :].lower()
-    octal = len(body) > 1 and body[0] == "0" and body.isdigit()
-    n = int(body, 8) if octal else int(body, 0)
-    decimal = body.isdigit() and not octal
-    types = [I32, U32, I64, U64] if not decimal else [I32, I64, U64]
-    if "u" in suffix:
-        types = [U32, U64]
-    if "l" in suffix:
-        types = [t for t in types if t.bits == 64]
-    for t in types:
-        if n < 2 ** (t.bits - (t.kind == "int")):
-            return Const(n, t)
-    return Const(n & (2**64 - 1), U64)
-
-
 def _name(node: c_ast.ID, scope: Scope) -> Expr:
     name = node.name
     if name in scope.cells:
         cell = scope.cells[name]
         has_value(cell.buffer, name, node, scope)
-        scope.uses.append(Use(cell, scope.loops, scope.places.of(node, name), scope.conds, False))
+        scope.accesses(cell, scope.places.of(node, name))
         return cell
     if name in scope.locals:
         value = scope.locals[name].value
         if value is None:
             raise no_value(name, scope.locals[name], node, scope)
+        scope.gathered.extend(scope.locals[name].uses)
         return value
     if name in scope.values:
         return scope.values[name]
     if name in CONSTANTS and name not in scope.arrays:
         return Const(*CONSTANTS[name])
-    if name in scope.arrays:
+    if name in scope.arrays or name in scope.tables:
         raise fail(
             "C113", f"`{name}` is an array; only its elements have values", scope.places.of(node, name)
         )
@@ -160,7 +124,7 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
 
 
 def _undefined(name: str, node: c_ast.Node, advice: str, scope: Scope) -> Failed:
-    known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays]
+    known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays, *scope.tables]
     near = get_close_matches(name, [n for n in known if n.isidentifier()], 1)
     return fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
                 help=f"did you mean `{near[0]}`?" if near else advice)  # fmt: skip
@@ -213,10 +177,15 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
     return out
 
 
-def _element(node: c_ast.ArrayRef, scope: Scope) -> Load:
+def _element(node: c_ast.ArrayRef, scope: Scope) -> Expr:
     load, array = element(node, scope)
+    table = scope.tables.get(array.name)
+    if table is not None:
+        use = Use(load, scope.loops, scope.places.of(node), scope.conds, False, scope.position)
+        scope.looked_up.append((table, use))
+        return element_of_table(table, load.index)
     has_value(array.name, array.name, node, scope)
-    scope.uses.append(Use(load, scope.loops, scope.places.of(node), scope.conds, False))
+    scope.accesses(load, scope.places.of(node))
     return load
 
 
@@ -227,16 +196,21 @@ def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
     while isinstance(base, c_ast.ArrayRef):
         subscripts.insert(0, base.subscript)
         base = base.name
-    if not isinstance(base, c_ast.ID) or base.name not in scope.arrays:
+    table = scope.tables.get(getattr(base, "name", ""))
+    if not isinstance(base, c_ast.ID) or (base.name not in scope.arrays and table is None):
         name = getattr(base, "name", None)
         known = (scope.values, scope.locals, scope.cells)
         if isinstance(base, c_ast.ID) and not any(name in names for names in known):
             extents = "".join(f"[{'NMKL'[k % 4]}]" for k in range(len(subscripts)))
             advice = f"declare the array as a parameter: float {name}{extents}"
             raise _undefined(base.name, base, advice, scope)
+        if isinstance(base, c_ast.UnaryOp) and operator(base.op) in ("++", "--"):
+            pointer = getattr(base.expr, "name", "p")
+            raise fail("C113", f"`{pointer}{operator(base.op)}` moves a pointer, which is not supported",
+                       scope.places.of(base), help=f"subscript the array itself: {pointer}[i]")  # fmt: skip
         raise fail("C113", "only named arrays can be subscripted; pointer arithmetic is not supported",
                    scope.places.of(node), help="write A[i*N + j]")  # fmt: skip
-    array = scope.arrays[base.name]
+    array = scope.arrays[base.name] if table is None else _as_array(table)
     rank = 1 if array.shape is None else len(array.shape)
     span = scope.places.of(node, base.name)
     if len(subscripts) != rank:
@@ -245,6 +219,10 @@ def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
                    help="write one subscript for each dimension")  # fmt: skip
     index = tuple(_subscript(s, array, scope) for s in subscripts)
     return Load(array.name, index, array.dtype), array
+
+
+def _as_array(table: Table) -> Array:
+    return Array(table.name, table.dtype, table.shape, True, True, table.span)
 
 
 def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:

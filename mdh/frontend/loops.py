@@ -3,12 +3,14 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
+from mdh.frontend.counters import Header, Run, header, limits, run
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.lift_expr import lift
-from mdh.frontend.scope import LoopVar, Scope
-from mdh.frontend.typing_rules import convert
-from mdh.ir.dtype import I32, U32, DType
-from mdh.ir.expr import Const, Expr, Load, walk
+from mdh.frontend.scope import Scope
+from mdh.frontend.typing_rules import wrap
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Const, Load, walk
+from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
 MOST_TRIPS = 2**31 - 1
@@ -16,32 +18,70 @@ FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 FORM = "write for (int i = START; i < END; i += STEP) with constant START, END and STEP"
 
 
-def loop_of(node: c_ast.For, scope: Scope) -> LoopVar:
-    """The loop of a `for` header: constant start, bound and step, at least one trip."""
+def loop_of(node: c_ast.For, scope: Scope, declared: DType) -> tuple[LoopVar, int]:
+    """The loop of a `for` header with a counter of type `declared`, and what the counter is behind it.
+
+    Start, bound and step are constants, and C's comparison lets the body run at least once.
+    """
     name, first = _init(node, scope)
     span = scope.places.of(node.init, name) if node.init is not None else scope.places.of(node)
-    start = constant(first, scope, f"the start of loop `{name}`")
+    if declared.is_float:
+        raise fail("C130", f"the loop variable `{name}` is not an integer", span, help=FORM)
+    start = _constant(first, scope, f"the start of loop `{name}`")
     op, bound_node = _condition(node, name, scope)
-    bound = constant(bound_node, scope, f"the bound of loop `{name}`")
-    step = _step(node, name, scope)
-    trips = _trips(start, op, bound, step)
-    if trips is None:
-        runs = f"it starts at {start}, steps by {step}, runs while {name} {op} {bound}"
-        raise fail(
-            "C132",
-            f"the loop over `{name}` never ends: {runs}",
-            scope.places.of(node.cond, name),
-            help="step towards the bound",
-        )
-    if trips == 0:
-        runs = f"it starts at {start} and runs while {name} {op} {bound}"
-        raise fail("C132", f"the loop over `{name}` is empty: {runs}",
-                   scope.places.of(node.cond, name), help="give it at least one iteration")  # fmt: skip
-    if trips > MOST_TRIPS:
-        raise fail("C132", f"the loop over `{name}` has {trips:,} iterations, more than {MOST_TRIPS:,}",
-                   scope.places.of(node.cond, name),
-                   help="split it into two loops, one inside the other")  # fmt: skip
-    return LoopVar(scope.fresh(name), name, start, step, trips, span)
+    bound = _constant(bound_node, scope, f"the bound of loop `{name}`")
+    h = header(start, op, bound, _step(node, name, scope), declared)
+    found = run(h)
+    trips = _checked(name, h, found, int(bound.value), scope.places.of(node.cond, name))
+    return LoopVar(scope.fresh(name), name, h.start, h.step, trips, span), found.after
+
+
+def _checked(name: str, h: Header, found: Run, bound: int, span: Span) -> int:
+    """The number of iterations; fails where there are none, too many, or no end of them."""
+    while_ = f"{name} {h.op} {bound:,}"
+    unsigned, help_ = _unsigned(h, bound)
+    low, high = limits(h.counter)
+    left = found.trips is None and not low <= found.last + h.step <= high
+    if left and (h.counter.kind == "uint" or h.counter.bits < 32 or h.op[0] == "<>"[h.step < 0]):
+        what = f"`{name}` wraps to {found.after:,} after {found.last:,}, where {while_} holds still"
+        if h.counter.kind == "int":
+            what = f"{while_} still holds after {found.last:,}, where `{name}` overflows"
+        raise fail("C132", f"the loop over `{name}` does not end: {what}", span,
+                   label=f"its type holds {low:,} to {high:,}{unsigned}",
+                   help=help_ or _wider(h, bound))  # fmt: skip
+    if found.trips is None:
+        runs = f"it starts at {h.start:,}, steps by {h.step:,}, runs while {while_}"
+        raise fail("C132", f"the loop over `{name}` never ends: {runs}", span, help="step towards the bound")
+    if found.trips == 0:
+        runs = f"it starts at {h.start:,} and runs while {while_}"
+        raise fail("C132", f"the loop over `{name}` is empty: {runs}{unsigned}", span,
+                   help=help_ or "give it at least one iteration")  # fmt: skip
+    if found.trips > MOST_TRIPS:
+        raise fail("C132", f"the loop over `{name}` has {found.trips:,} iterations, more than {MOST_TRIPS:,}"
+                   + unsigned,
+                   span, help="split it into two loops, one inside the other")  # fmt: skip
+    return found.trips
+
+
+def _unsigned(h: Header, bound: int) -> tuple[str, str]:
+    """What an unsigned comparison makes of a negative start or bound, and what to write instead."""
+    if h.compared.kind != "uint" or (h.start >= 0 and bound >= 0):
+        return "", ""
+    seen = h.start if h.start < 0 else bound
+    said = f"; the comparison is unsigned, and takes {seen:,} as {wrap(seen, h.compared):,}"
+    if h.start < 0:
+        return said, "compare signed numbers: convert the bound, `(int)(BOUND)`"
+    return said, "declare the loop variable as int, or give a bound that is not negative"
+
+
+def _wider(h: Header, bound: int) -> str:
+    """How the loop is meant, most likely."""
+    low, high = limits(h.counter)
+    if bound > high or bound < low or h.counter.kind == "int":
+        return "declare it with a wider type"
+    if h.step < 0:
+        return "declare it as int: unsigned numbers are never less than 0"
+    return "compare with a bound that it does not pass"
 
 
 def _init(node: c_ast.For, scope: Scope) -> tuple[str, c_ast.Node]:
@@ -54,6 +94,21 @@ def _init(node: c_ast.For, scope: Scope) -> tuple[str, c_ast.Node]:
             raise fail("C130", "this loop has no single start", scope.places.of(node), help=FORM)
 
 
+def counter_of(node: c_ast.For, scope: Scope) -> tuple[str, bool]:
+    """The loop variable's name; whether the header declares it."""
+    return _init(node, scope)[0], isinstance(node.init, c_ast.DeclList)
+
+
+def counters_inside(node: c_ast.Node | None) -> frozenset[str]:
+    """Variables of an outer block that loops inside `node` count with."""
+    if node is None:
+        return frozenset()
+    own: frozenset[str] = frozenset()
+    if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.Assignment):
+        own = frozenset({getattr(node.init.lvalue, "name", "")})
+    return own.union(*(counters_inside(c) for _, c in node.children()))
+
+
 def counter_type(node: c_ast.For, scope: Scope) -> DType:
     """The type that the header declares its variable with."""
     match node.init:
@@ -61,11 +116,6 @@ def counter_type(node: c_ast.For, scope: Scope) -> DType:
             return scalar_type(decl, scope.places)
         case _:
             return I32
-
-
-def counter(value: Expr, declared: DType) -> Expr:
-    """The variable's value in arithmetic: types narrower than int are promoted to it."""
-    return convert(value, declared) if declared.bits == 64 or declared == U32 else value
 
 
 def _condition(node: c_ast.For, name: str, scope: Scope) -> tuple[str, c_ast.Node]:
@@ -100,9 +150,13 @@ def _step(node: c_ast.For, name: str, scope: Scope) -> int:
 
 def constant(node: c_ast.Node, scope: Scope, what: str) -> int:
     """The integer value of an expression known at compile time."""
+    return int(_constant(node, scope, what).value)
+
+
+def _constant(node: c_ast.Node, scope: Scope, what: str) -> Const:
     e = lift(node, scope)
     if isinstance(e, Const) and isinstance(e.value, int):
-        return e.value
+        return e
     span: Span = scope.places.of(node)
     if any(isinstance(n, Load) for n in walk(e)):
         raise fail(
@@ -125,27 +179,3 @@ def constant(node: c_ast.Node, scope: Scope, what: str) -> int:
         raise fail("C136", f"{what} is the size `{names[0]}`, which has no value", span,
                    help=f"bind it: -D {names[0]}=1024")  # fmt: skip
     raise fail("C131", f"{what} is not an integer constant", span)
-
-
-def _trips(start: int, op: str, bound: int, step: int) -> int | None:
-    """How often the body runs; None: without end."""
-    holds = {
-        "<": start < bound,
-        "<=": start <= bound,
-        ">": start > bound,
-        ">=": start >= bound,
-        "!=": start != bound,
-    }
-    if not holds[op]:
-        return 0
-    match op:
-        case "<" | "<=":
-            last = bound - 1 if op == "<" else bound
-            return None if step <= 0 else (last - start) // step + 1
-        case ">" | ">=":
-            last = bound + 1 if op == ">" else bound
-            return None if step >= 0 else (start - last) // -step + 1
-        case _:
-            if step == 0 or (bound - start) % step or (bound - start) // step < 0:
-                return None
-            return (bound - start) // step

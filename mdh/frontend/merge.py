@@ -1,11 +1,15 @@
-"""Pieces to fewer pieces: an initialiser becomes a start, a finishing statement an epilogue."""
+"""Pieces to fewer pieces: an initialiser becomes a start, a finishing statement an epilogue.
 
-from collections.abc import Callable
+What fits by its form is merged where the dependences allow it (`dependences.keeps`), and nothing else is.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from mdh.frontend.conversions import strip
+from mdh.frontend.dependences import Written, keeps
 from mdh.frontend.loops import MOST_TRIPS
-from mdh.frontend.pieces import Piece, replace_load, used_names
+from mdh.frontend.pieces import Member, Piece, replace_load, used_names
 from mdh.frontend.scans import fixed, repeated
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import identity
@@ -13,68 +17,83 @@ from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute
 from mdh.ir.program import DimKind, Output, component
+from mdh.ir.statement import Phase
 
 
-def merged(pieces: list[Piece], temps: frozenset[str]) -> list[Piece]:
-    """Init–reduce–finish chains become one piece each."""
-    out = list(pieces)
-    for combine in list(pieces):
-        if combine.op is None:
-            continue
-        _initialisers(out, combine)
-        _finishers(out, combine, temps)
+def merged(pieces: list[Piece], text: Sequence[Written], temps: frozenset[str]) -> list[Piece]:
+    """Init–reduce–finish chains become one piece each. temps: arrays of the function's own."""
+    out = pieces
+    for number in [p.accumulator for p in pieces if p.op is not None]:
+        out = _with_starts(out, number, text)
+        if DimKind.PS in _reduction(out, number).kinds:
+            out = _with_total(out, number, temps)
+        else:
+            out = _with_epilogues(out, number, text)
+            out = _without_unread(out, number, temps)
     return out
 
 
-def _initialisers(out: list[Piece], r: Piece) -> None:
-    for c, target in enumerate(r.targets):
-        at = out.index(r)
-        for k in range(at - 1, -1, -1):
-            m = out[k]
-            if target.buffer not in m.writes():
-                if target.buffer in m.reads():
-                    break
-                continue
-            moves = not any(out[x].writes() & m.reads() for x in range(k + 1, at))
-            if m.op is None and moves and (_peeled(m, r) or _initialiser(m, r, c)):
-                out.pop(k)
-                r.merged |= m.members | r.members
-                r.number = min(r.number, m.number)
-            break
+def _reduction(pieces: list[Piece], number: int) -> Piece:
+    return next(p for p in pieces if p.accumulator == number)
 
 
-def _initialiser(m: Piece, r: Piece, c: int) -> bool:
-    """Let component c of r begin with what m stores; False where m is no such thing."""
+def _joined(out: list[Piece], r: Piece, other: Piece, whole: Piece) -> list[Piece]:
+    """`whole` in the place of r, `other` gone."""
+    return [whole if p is r else p for p in out if p is not other]
+
+
+def _with_starts(out: list[Piece], number: int, text: Sequence[Written]) -> list[Piece]:
+    for c in range(len(_reduction(out, number).targets)):
+        r = _reduction(out, number)
+        before = out[: out.index(r)]
+        m = next((p for p in reversed(before) if r.targets[c].buffer in p.writes()), None)
+        if m is None or m.op is not None:
+            continue
+        whole = _peeled(m, r) or _begun(m, r, c)
+        if whole is not None and keeps(_joined(out, r, m, whole), whole, text):
+            out = _joined(out, r, m, whole)
+    return out
+
+
+def _begun(m: Piece, r: Piece, c: int) -> Piece | None:
+    """Component c of r beginning with what m stores; None where m is no such thing."""
     target, start = r.targets[c], r.starts[c]
     names = _renaming(m.targets[0].index, target.index, m, r)
     if names is None:
-        return False
+        return None
     stored = substitute(m.values[0], names)
+    whole = replace(r, members=(*r.members, *_members(m, r, names, Phase.START, m.targets[0])))
     if start is None and len(r.outputs) == 1 and target in loads(r.outputs[0].value):
         o = r.outputs[0]
-        r.outputs = (replace(o, value=replace_load(o.value, target, stored)),)
-        return True
+        return replace(whole, outputs=(replace(o, value=replace_load(o.value, target, stored)),))
     if start is None or strip(start, target.dtype) != target:
-        return False
+        return None
     value: Expr | None = replace_load(start, target, stored)
     if isinstance(value, Const) and r.op is not None and value == identity(r.op, value.dtype):
         value = None if len(r.targets) == 1 else value
-    r.starts = tuple(value if i == c else s for i, s in enumerate(r.starts))
-    return True
+    return replace(whole, starts=tuple(value if i == c else s for i, s in enumerate(r.starts)))
 
 
-def _peeled(m: Piece, r: Piece) -> bool:
+def _members(m: Piece, r: Piece, names: dict[str, Expr], phase: int, *carried: Load) -> tuple[Member, ...]:
+    """m's statements as a part of r: loops of m are those of r that `names` says."""
+    mine = {k.name: n for n, k in names.items() if isinstance(k, Var)}
+    kept = [v.name for v, k in zip(r.loops, r.kinds, strict=True) if k is not DimKind.PW]
+    point = tuple(Affine.var(mine[v]) if v in mine else Affine() for v in kept)
+    return tuple(Member(x.number, phase, point, frozenset(carried)) for x in m.members)
+
+
+def _peeled(m: Piece, r: Piece) -> Piece | None:
     """`S[0] = y; for (i = 1; …) S[i] = S[i-1] + x;`: the prefix sum r begins at m's element."""
     axes = [v for v, k in zip(r.loops, r.kinds, strict=True) if k is DimKind.PS]
     before = None if r.starts[0] is None else strip(r.starts[0], r.targets[0].dtype)
     if len(axes) != 1 or r.exclusive or not isinstance(before, Load) or before.buffer != r.targets[0].buffer:
-        return False
+        return None
     axis = axes[0]
     if axis.extent == MOST_TRIPS or len(r.outputs) != 1 or r.outputs[0].index != r.targets[0].index:
-        return False
+        return None
     names = _renaming(m.targets[0].index, before.index, m, r)
     if names is None:
-        return False
+        return None
     grown = replace(axis, start=axis.start - axis.step, extent=axis.extent + 1)
 
     def shifted(e: Expr) -> Expr:
@@ -84,13 +103,22 @@ def _peeled(m: Piece, r: Piece) -> bool:
     if fixed(later, {axis.name: 0}) != _affine_parts(first):
         begun = Binary(">", Var(axis.name), Const(0, I32), I32)
         later = convert(select(begun, later, first), r.values[0].dtype)
-    r.loops = tuple(grown if v == axis else v for v in r.loops)
+    along = [v == axis for v, k in zip(r.loops, r.kinds, strict=True) if k is not DimKind.PW]
+    moved = tuple(
+        replace(x, point=tuple(p.shift(1) if a else p for p, a in zip(x.point, along, strict=True)))
+        for x in r.members
+    )
     begin = None if r.op is None else repeated(r.op, fixed(first, {axis.name: 0}))
-    r.values, r.starts = (later,), (begin,)
-    o = r.outputs[0]
-    r.targets = (element(r.targets[0], shifted),)
-    r.outputs = (replace(o, index=r.targets[0].index, value=shifted(o.value)),)
-    return True
+    o, target = r.outputs[0], element(r.targets[0], shifted)
+    return replace(
+        r,
+        loops=tuple(grown if v == axis else v for v in r.loops),
+        values=(later,),
+        starts=(begin,),
+        targets=(target,),
+        outputs=(replace(o, index=target.index, value=shifted(o.value)),),
+        members=(*moved, *_members(m, r, names, Phase.START, m.targets[0])),
+    )
 
 
 def element(e: Load, f: Callable[[Expr], Expr]) -> Load:
@@ -104,65 +132,66 @@ def _affine_parts(e: Expr) -> Expr:
     return map_children(e, _affine_parts) if aff is None else to_expr(aff)
 
 
-def _finishers(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:
-    if any(k is DimKind.PS for k in r.kinds):
-        _drop_running(out, r, temps)
-        return
-    at = out.index(r) + 1
-    skipped: list[Piece] = []
-    while at < len(out):
-        f = out[at]
-        merged_ = _finish(r, f) if f.op is None and _free(skipped, f) else None
-        if merged_ is None:
-            skipped.append(f)
-            at += 1
-            continue
-        out.pop(at)
-        r.outputs = merged_
-        r.merged |= f.members
+def _with_epilogues(out: list[Piece], number: int, text: Sequence[Written]) -> list[Piece]:
+    for f in out[out.index(_reduction(out, number)) + 1 :]:
+        r = _reduction(out, number)
+        if any(t.buffer in p.writes() for t in r.targets for p in out[out.index(r) + 1 : out.index(f)]):
+            break
+        whole = _finished(r, f) if f.op is None else None
+        if whole is not None and keeps(_joined(out, r, f, whole), whole, text):
+            out = _joined(out, r, f, whole)
+    return out
+
+
+def _without_unread(out: list[Piece], number: int, temps: frozenset[str]) -> list[Piece]:
+    """Arrays of the function's own are stored only where something reads them later."""
+    r = _reduction(out, number)
     later = out[out.index(r) + 1 :]
     keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads() for p in later))
-    r.outputs = keep or r.outputs
+    return [replace(r, outputs=keep or r.outputs) if p is r else p for p in out]
 
 
-def _drop_running(out: list[Piece], r: Piece, temps: frozenset[str]) -> None:
+def _with_total(out: list[Piece], number: int, temps: frozenset[str]) -> list[Piece]:
     """The running value itself is stored only where something reads it later."""
-    cell = r.targets[0]
+    r = _reduction(out, number)
+    cell, at = r.targets[0], out.index(r) + 1
     if any(o.buffer == cell.buffer for o in r.outputs):
-        return
-    if cell.buffer in temps and not any(cell.buffer in p.reads() for p in out[out.index(r) + 1 :]):
-        return
+        return out
+    if cell.buffer in temps and not any(cell.buffer in p.reads() for p in out[at:]):
+        return out
     kinds = tuple(DimKind.PW if k is DimKind.PS else k for k in r.kinds)
-    held = r.values[0].dtype
-    store = Output(cell.buffer, cell.index, Var(component(0), held), r.span)
-    total = replace(r, kinds=kinds, outputs=(store,), exclusive=False, merged=set())
-    out.insert(out.index(r) + 1, total)
+    store = Output(cell.buffer, cell.index, Var(component(0), r.values[0].dtype), r.span)
+    along = [k is DimKind.PS for k in r.kinds if k is not DimKind.PW]
+    update = next(m for m in r.members if m.number == number)
+    point = tuple(p for p, a in zip(update.point, along, strict=True) if not a)
+    total = replace(
+        r, kinds=kinds, outputs=(store,), members=(replace(update, point=point),), exclusive=False
+    )
+    return [*out[:at], total, *out[at:]]
 
 
-def _free(skipped: list[Piece], f: Piece) -> bool:
-    """`f` may move before the pieces it skips."""
-    return not any(p.writes() & (f.reads() | f.writes()) or p.reads() & f.writes() for p in skipped)
-
-
-def _finish(r: Piece, f: Piece) -> tuple[Output, ...] | None:
-    """r's outputs with `f` as an epilogue of one of its results, None where f is no such thing."""
+def _finished(r: Piece, f: Piece) -> Piece | None:
+    """r with `f` as an epilogue of one of its results, None where f is no such thing."""
     for t in r.targets:
         read = [x for x in loads(f.values[0]) if x.buffer == t.buffer]
         if not read or any(x != read[0] for x in read):
             continue
         names = _renaming(read[0].index, t.index, f, r)
-        if names is None or any(x.buffer in r.writes() - {t.buffer} for x in loads(f.values[0])):
-            return None
         mine = next((o for o in r.outputs if o.buffer == t.buffer), None)
-        if mine is None:
+        if names is None or mine is None:
             return None
         value = replace_load(substitute(f.values[0], names), t, mine.value)
-        new = Output(
-            f.targets[0].buffer, tuple(substitute(e, names) for e in f.targets[0].index), value, f.span
-        )
-        if new.buffer == t.buffer:
-            return None if new.index != t.index else tuple(new if o is mine else o for o in r.outputs)
-        return (*r.outputs, new)
+        written = f.targets[0]
+        new = Output(written.buffer, tuple(substitute(e, names) for e in written.index), value, f.span)
+        phase = max(Phase.UPDATE, *(m.phase for m in r.members)) + 1
+        if new.buffer != t.buffer:
+            return replace(
+                r, outputs=(*r.outputs, new), members=(*r.members, *_members(f, r, names, phase, read[0]))
+            )
+        if new.index != t.index:
+            return None
+        members = (*r.members, *_members(f, r, names, phase, read[0], written))
+        return replace(r, outputs=tuple(new if o is mine else o for o in r.outputs), members=members)
     return None
 
 
@@ -185,7 +214,3 @@ def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> d
     if set(names) != {v.name for v in m.loops} or set(names.values()) != cc or used_names(b) - cc:
         return None
     return {n: Var(k) for n, k in names.items()}
-
-
-def stored(r: Piece) -> Load:
-    return r.targets[0]

@@ -16,7 +16,7 @@ def check_operators(pragma: OperatorPragma, number: int, pieces: list[Piece]) ->
     """Fails where the pragma before statement `number` is not what the nest behind it computes."""
     words = [w.strip() for w in pragma.operators.split(",")]
     name = re.split(r"\W", pragma.target, maxsplit=1)[0]
-    fitting = [p for p in pieces if max(p.members) >= number and name in p.writes()]
+    fitting = [p for p in pieces if max(p.numbers) >= number and name in p.writes()]
     if not fitting:
         raise fail("C122", f"the pragma speaks of `{name}`, which no statement after it writes", pragma.span)
     piece = next((p for p in fitting if len(p.kinds) == len(words)), fitting[0])

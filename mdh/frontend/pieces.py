@@ -1,26 +1,43 @@
 """Statements to pieces: each one a map, a reduction, a scan or a best-so-far over the loops around it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.scans import prefix_of
-from mdh.frontend.scope import Assign, Best, LoopVar, Statement
+from mdh.frontend.scope import Assign, Best, Statement
 from mdh.frontend.typing_rules import convert, select
-from mdh.frontend.updates import Update, guarded, operators_of, update_of
+from mdh.frontend.updates import Update, guarded, update_of
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32, accumulator
 from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads, map_children, walk
 from mdh.ir.program import DimKind, Operator, Output, component
+from mdh.ir.statement import LoopVar, Phase
 from mdh.poly.dependence import meeting
 from mdh.source import Span
 
 
-@dataclass
-class Piece:
-    """One Result to be, over `loops`; `kinds`: each loop's combine class; `number`: its first statement."""
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A statement of a piece, in `phase`; see `ir.statement.Placement`.
+
+    point: for each loop of the piece that is not reduced, what it is for an instance of the statement.
+    carried: the elements of the statement that stand for the accumulator.
+    """
 
     number: int
+    phase: int
+    point: tuple[Affine, ...]
+    carried: frozenset[Load] = frozenset()
+    last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One Result to be, over `loops`; `kinds`: each loop's combine class; `accumulator`: the statement that
+    updates it, or that it is; `members`: it and those that are its start, its stores or its epilogues."""
+
+    accumulator: int
     loops: tuple[LoopVar, ...]
     kinds: tuple[DimKind, ...]
     op: Operator | None
@@ -28,16 +45,15 @@ class Piece:
     values: tuple[Expr, ...]
     starts: tuple[Expr | None, ...]
     span: Span
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[Output, ...]
+    members: tuple[Member, ...]
     exclusive: bool = False
     loose: str = ""
     """Why a NaN, or the sign of a zero, may come out otherwise than in C."""
-    merged: set[int] = field(default_factory=set)
-    """Numbers of the other statements that have become part of it."""
 
     @property
-    def members(self) -> set[int]:
-        return {self.number, *self.merged}
+    def numbers(self) -> frozenset[int]:
+        return frozenset(m.number for m in self.members)
 
     def reads(self) -> set[str]:
         es = [*self.values, *(s for s in self.starts if s is not None)]
@@ -51,14 +67,9 @@ class Piece:
         return {o.buffer for o in self.outputs}
 
 
-Reads = Mapping[Load, Sequence[Span]]
-"""Where in the text each element is read."""
-
-
-def pieces_of(statements: list[Statement], reads: Reads) -> list[Piece]:
-    """The pieces in C's order; fails where a dependence forbids running them one after another."""
+def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
+    """What each statement is by itself, in the text's order; fails where one has no form that is known."""
     scans = _scan_partners(statements)
-    _check_order(statements, scans)
     out = []
     used = {f for fs in scans.values() for f in fs}
     for n, s in enumerate(statements):
@@ -67,8 +78,13 @@ def pieces_of(statements: list[Statement], reads: Reads) -> list[Piece]:
         elif n in scans:
             out.append(_running(n, s, [(f, statements[f]) for f in scans[n]]))
         elif n not in used:
-            out.append(_assign(n, s, reads))
+            out.append(_assign(n, s))
     return out
+
+
+def point_of(loops: tuple[LoopVar, ...], kinds: tuple[DimKind, ...]) -> tuple[Affine, ...]:
+    """The loops that are not reduced, as they are."""
+    return tuple(Affine.var(v.name) for v, k in zip(loops, kinds, strict=True) if k is not DimKind.PW)
 
 
 def element_of(s: Assign) -> Load:
@@ -90,7 +106,7 @@ def used_names(index: tuple[Expr, ...]) -> set[str]:
     return {n.name for e in index for n in walk(e) if isinstance(n, Var)}
 
 
-def _scan_partners(statements: list[Statement]) -> dict[int, list[int]]:
+def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
     """Running updates `s += …` → statements of the same loops that store what has been summed so far."""
     out: dict[int, list[int]] = {}
     for n, s in enumerate(statements):
@@ -102,6 +118,7 @@ def _scan_partners(statements: list[Statement]) -> dict[int, list[int]]:
             for k, t in enumerate(statements)
             if isinstance(t, Assign)
             and k != n
+            and t.target != s.target
             and free
             and t.loops == s.loops
             and element_of(s) in loads(t.value)
@@ -126,11 +143,12 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     _check_stores(s, found, outputs)
     before = [k < n for k, _ in stores]
     if any(before) != all(before):
-        raise Failed(_carried("the running value is stored both before and after its update", s.span, None))
+        raise Failed(carried("the running value is stored both before and after its update", s.span, None))
     kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
-    numbers = {n, *(k for k, _ in stores)}
-    return Piece(min(numbers), s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
-                 s.span, tuple(outputs), all(before), found.loose, numbers)  # fmt: skip
+    point = point_of(s.loops, kinds)
+    members = tuple(Member(k, Phase.UPDATE, point, frozenset({me})) for k in (n, *(k for k, _ in stores)))
+    return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
+                 s.span, tuple(outputs), members, all(before), found.loose)  # fmt: skip
 
 
 def _last_value(
@@ -155,8 +173,14 @@ def _last_value(
     me = element_of(s)
     own = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
     kinds = tuple(DimKind.PW if v.name in free else DimKind.CC for v in s.loops)
+    point = point_of(s.loops, kinds)
+    members = [Member(n, Phase.UPDATE, point, frozenset({me}))]
+    for order, (k, t) in enumerate(stores):
+        assert isinstance(t, Assign)
+        kept_ = frozenset({me, element_of(t)})
+        members.append(Member(k, Phase.FINISH + order, point, kept_, last=True))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
-                 (own, *outputs), loose=found.loose, merged={k for k, _ in stores})  # fmt: skip
+                 (own, *outputs), tuple(members), loose=found.loose)  # fmt: skip
 
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
@@ -165,12 +189,12 @@ def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
     for o in outputs:
         mine = Load(o.buffer, o.index, o.value.dtype)
         if _meet(mine, mine, loops, loops, True) is not None:
-            raise Failed(_carried(f"`{o.buffer}`: the running value overwrites an earlier one", s.span, None))
+            raise Failed(carried(f"`{o.buffer}`: the running value overwrites an earlier one", s.span, None))
         for e in (found.value, *(x.value for x in outputs), *o.index):
             for x in loads(e):
                 if x.buffer == o.buffer and x.index != o.index:
                     what = f"`{o.buffer}`: a running value is stored where the sum still reads"
-                    raise Failed(_carried(what, s.span, None))
+                    raise Failed(carried(what, s.span, None))
 
 
 def replace_load(e: Expr, old: Load, new: Expr) -> Expr:
@@ -190,7 +214,7 @@ def _best(n: int, s: Best) -> Piece:
     name = s.op if len(where) > 1 else s.op[3:]
     targets = {w.buffer for w in where}
     if any(x.buffer in targets for e in (*s.values, *index) for x in loads(e)):
-        raise Failed(_carried("the best so far depends on an earlier best", s.span, None))
+        raise Failed(carried("the best so far depends on an earlier best", s.span, None))
     held = tuple(accumulator(w.dtype) for w in where)
     outputs = tuple(
         Output(w.buffer, w.index, convert(Var(component(c), held[c]), w.dtype), s.span)
@@ -198,8 +222,9 @@ def _best(n: int, s: Best) -> Piece:
     )
     values = tuple(convert(v, h) for v, h in zip(s.values, held, strict=True))
     starts = tuple(convert(w, h) for w, h in zip(where, held, strict=True))
+    member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(where))
     op = Operator(name, s.tie if len(where) > 1 or where[0].dtype.is_float else "first")
-    return Piece(n, s.loops, kinds, op, where, values, starts, s.span, outputs, loose=s.loose)
+    return Piece(n, s.loops, kinds, op, where, values, starts, s.span, outputs, (member,), loose=s.loose)
 
 
 def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered: bool) -> None:
@@ -207,21 +232,19 @@ def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered
     if scattered:
         if len(where) > 1:
             what = f"`{where[1].buffer}` goes with a best so far that stands at an index that is data"
-            raise Failed(
-                _carried(what, s.span, None, "find the best first, and where it is in a second nest")
-            )
+            raise Failed(carried(what, s.span, None, "find the best first, and where it is in a second nest"))
         return
     free = {v.name for v in s.loops if v not in kept}
     for w in where:
         foreign = used_names(w.index) & free
         pair = None if foreign else _meet(w, w, kept, kept, True)
         if foreign or pair is not None:
-            points = None if pair is None else _points(pair, tuple(kept), tuple(kept))
+            points = None if pair is None else meeting_text(pair, tuple(kept), tuple(kept))
             what = f"`{w.buffer}`: several iterations update one element, each its own best so far"
-            raise Failed(_carried(what, s.span, points))
+            raise Failed(carried(what, s.span, points))
 
 
-def _assign(n: int, s: Assign, reads: Reads) -> Piece:
+def _assign(n: int, s: Assign) -> Piece:
     me = element_of(s)
     named = used_names(s.index)
     found = update(s)
@@ -235,21 +258,24 @@ def _assign(n: int, s: Assign, reads: Reads) -> Piece:
     ):
         kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
         store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-        return Piece(
-            n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span, (store,),
-            loose=found.loose,
-        )  # fmt: skip
-    scan = _scan(n, s)
-    if scan is not None:
-        return scan
-    flag = _flag(n, s, free)
-    if flag is not None:
-        return flag
-    _check_map(s, me, reads)
+        member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
+        return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
+                     (store,), (member,), loose=found.loose)  # fmt: skip
+    return _scan(n, s) or _flag(n, s, free) or _map(n, s)
+
+
+def _map(n: int, s: Assign) -> Piece:
+    """Each iteration stores an element of its own."""
+    me = element_of(s)
+    if any(True for e in s.index for _ in loads(e)):
+        what = f"`{s.target}` is assigned at an index that is data, where two iterations may meet"
+        raise Failed(carried(what, s.span, None, f"update it by an operator: {s.target}[…] += x"))
     value = s.value if s.cond is None else select(s.cond, s.value, me)
     store = Output(s.target, s.index, Var(component(0), me.dtype), s.span)
     kinds = (DimKind.CC,) * len(s.loops)
-    return Piece(n, s.loops, kinds, None, (me,), (convert(value, me.dtype),), (None,), s.span, (store,))
+    member = Member(n, Phase.UPDATE, point_of(s.loops, kinds))
+    return Piece(n, s.loops, kinds, None, (me,), (convert(value, me.dtype),), (None,), s.span, (store,),
+                 (member,))  # fmt: skip
 
 
 def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
@@ -268,7 +294,8 @@ def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
     store = Output(s.target, s.index, value, s.span)
     known = isinstance(cond, Binary) and cond.op in COMPARISONS
     holds = cond if known else Binary("!=", cond, convert(Const(0, I32), cond.dtype), I32)
-    return Piece(n, s.loops, kinds, Operator("||"), (me,), (holds,), (None,), s.span, (store,))
+    member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
+    return Piece(n, s.loops, kinds, Operator("||"), (me,), (holds,), (None,), s.span, (store,), (member,))
 
 
 def _scan(n: int, s: Assign) -> Piece | None:
@@ -280,12 +307,9 @@ def _scan(n: int, s: Assign) -> Piece | None:
     held = accumulator(me.dtype)
     kinds = tuple(DimKind.PS if v == found.axis else DimKind.CC for v in s.loops)
     store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
+    member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me, found.before}))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (found.start,), s.span, (store,),
-                 loose=found.loose)  # fmt: skip
-
-
-def affine(index: tuple[Expr, ...]) -> tuple[Affine | None, ...]:
-    return tuple(from_expr(e) for e in index)
+                 (member,), loose=found.loose)  # fmt: skip
 
 
 def _meet(
@@ -293,7 +317,7 @@ def _meet(
 ) -> tuple[dict[str, int], dict[str, int]] | None:
     pairs = [
         (x, y)
-        for x, y in zip(affine(a.index), affine(b.index), strict=True)
+        for x, y in zip(map(from_expr, a.index), map(from_expr, b.index), strict=True)
         if x is not None and y is not None
     ]
     ranges = {v.name: v.extent for v in loops}
@@ -306,74 +330,10 @@ def _once(me: Load, loops: list[LoopVar]) -> bool:
     return not loops or _meet(me, me, loops, loops, True) is None
 
 
-def _check_map(s: Assign, me: Load, reads: Reads) -> None:
-    for other in [me, *(x for x in loads(s.value) if x.buffer == s.target)]:
-        pair = _meet(me, other, list(s.loops), list(s.loops), other == me)
-        if pair is None:
-            continue
-        where = _points(pair, s.loops, s.loops)
-        if other == me:
-            headline, help_ = _twice(s, me)
-            raise Failed(_carried(headline, s.span, where, help_))
-        read = next((Label(p, "read here") for p in reads.get(other, ()) if p.start > s.span.start), None)
-        what = f"`{s.target}`: this statement reads an element that another iteration writes"
-        raise Failed(_carried(what, s.span, where, more=() if read is None else (read,)))
-
-
-def _twice(s: Assign, me: Load) -> tuple[str, str]:
-    """Why several writes of one element are no reduction; what would work."""
-    name = s.target
-    ops = operators_of(me, guarded(me, s.value, s.conds))
-    if len(ops) > 1:
-        by = [f"by `{op}`" for op in ops if op != "="] + ["assigned anew"] * ("=" in ops)
-        return (
-            f"`{name}` is updated in several ways: {', '.join(by)}",
-            "a reduction has one operator: use it in all branches, or give each its own array",
-        )
-    if ops != ("=",):
-        return f"`{name}` is updated where a condition on its own running value holds", KNOWN
-    return f"`{name}`: this statement writes the same element twice", ""
-
-
-def _check_order(statements: list[Statement], scans: dict[int, list[int]]) -> None:
-    """No statement may depend on a later one of an earlier iteration."""
-    for j, t in enumerate(statements):
-        for i, s in enumerate(statements[:j]):
-            common = [v for v in s.loops if v in t.loops]
-            if not common or j in scans.get(i, ()) or i in scans.get(j, ()):
-                continue
-            for a, b in _conflicts(t, s):
-                pair = _meet(a, b, list({*s.loops, *t.loops}), common, True)
-                if pair is not None:
-                    where = _points(pair, t.loops, s.loops)
-                    what = f"`{a.buffer}` carries values from one iteration to later ones"
-                    raise Failed(_carried(what, t.span, where, more=(Label(s.span, "and this statement"),)))
-
-
-def _conflicts(a: Statement, b: Statement) -> list[tuple[Load, Load]]:
-    wa, ra = accesses(a)
-    wb, rb = accesses(b)
-    pairs = [(x, y) for x in wa for y in [*wb, *rb]] + [(x, y) for x in ra for y in wb]
-    return [(x, y) for x, y in pairs if x.buffer == y.buffer]
-
-
-def accesses(s: Statement) -> tuple[list[Load], list[Load]]:
-    """Elements written, elements read."""
-    if isinstance(s, Best):
-        where = [Load(b, i, v.dtype) for (b, i), v in zip(s.targets, s.values, strict=True)]
-        return where, [*where, *(x for v in s.values for x in loads(v))]
-    me = element_of(s)
-    read = [
-        *loads(s.value),
-        *(loads(s.cond) if s.cond is not None else ()),
-        *(x for e in s.index for x in loads(e)),
-    ]
-    return [me], read
-
-
-def _points(
+def meeting_text(
     pair: tuple[dict[str, int], dict[str, int]], a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]
 ) -> str:
+    """Two iterations in C's terms."""
     texts = []
     for point, loops in zip(pair, (a, b), strict=True):
         texts.append(", ".join(f"{v.cname} = {v.start + v.step * point[v.name]}" for v in loops))
@@ -383,7 +343,7 @@ def _points(
 KNOWN = "reductions, prefix sums and best-so-far updates are supported; write others to another array"
 
 
-def _carried(
+def carried(
     headline: str, span: Span, where: str | None, help_: str = "", more: tuple[Label, ...] = ()
 ) -> Diagnostic:
     labels = (Label(span, "a dependence between iterations"), *more)

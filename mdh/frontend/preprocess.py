@@ -11,6 +11,7 @@ import pcpp
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.defines import sort_defines
 from mdh.frontend.limits import check_statements
+from mdh.frontend.specifiers import check_attributes
 from mdh.source import Source, Span
 
 MOST_CHARACTERS = 1 << 20
@@ -107,6 +108,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed:
     """Expand macros; defines that name integer parameters are sizes, kept from the preprocessor."""
     check_text(source)
+    check_attributes(source)
     sizes, macros = sort_defines(source, defines)
     p = _Preprocessor(source, frozenset(macros))
     for name, text in macros.items():
@@ -114,6 +116,11 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
     p.define("__restrict__ restrict")
     p.define("__restrict restrict")
     p.define("__inline inline")
+    p.define("__inline__ inline")
+    p.define("__const const")
+    p.define("__volatile__ volatile")
+    p.define("__extension__ ")
+    p.define("__attribute__(x) ")
     out = io.StringIO()
     try:
         p.parse(source.text, source.name)

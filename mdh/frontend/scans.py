@@ -4,19 +4,20 @@ from dataclasses import dataclass
 
 from mdh.frontend.conversions import strip
 from mdh.frontend.guards import negation
-from mdh.frontend.scope import LoopVar
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import COMMUTING, update_of
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32, accumulator
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, walk
 from mdh.ir.program import Operator
+from mdh.ir.statement import LoopVar
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Along `axis` each element is the one before it `op` value, the first one `start op value`."""
+    """Along `axis` each element is the one `before` it `op` value, the first one `start op value`."""
 
+    before: Load
     axis: LoopVar
     op: Operator
     value: Expr
@@ -72,7 +73,7 @@ def _plain(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
     if found is None:
         return None
     start = convert(fixed(old, {axis.name: 0}), accumulator(old.dtype))
-    return Prefix(axis, found.op, found.value, start, found.loose)
+    return Prefix(old, axis, found.op, found.value, start, found.loose)
 
 
 def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
@@ -89,7 +90,7 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
             found = update_of(old, _replaced(value, chosen, convert(old, chosen.dtype)), old.dtype)
             if found is not None:
                 start = convert(fixed(first, {axis.name: 0}), held)
-                return Prefix(axis, found.op, found.value, start, found.loose)
+                return Prefix(old, axis, found.op, found.value, start, found.loose)
         elif strip(value, old.dtype) == chosen:
             found = update_of(old, then, old.dtype)
             if found is not None and found.op.name in COMMUTING | {"min", "max"}:
@@ -97,7 +98,7 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
                 again = repeated(found.op, fixed(x, {axis.name: 0}))
                 if x != found.value:
                     x = convert(select(_after_first(axis), found.value, x), held)
-                return Prefix(axis, found.op, x, again, found.loose)
+                return Prefix(old, axis, found.op, x, again, found.loose)
     return None
 
 

@@ -2,24 +2,13 @@
 
 from dataclasses import dataclass, field
 
+from mdh.diagnostics import Diagnostic
 from mdh.frontend.places import Places
+from mdh.frontend.tables import Table
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Expr, Load
+from mdh.ir.statement import LoopVar
 from mdh.source import Span
-
-
-@dataclass(frozen=True, slots=True)
-class LoopVar:
-    """A normalised loop: `name` (unique in the function) runs over 0 … extent-1.
-
-    C's variable is start + step * name."""
-
-    name: str
-    cname: str
-    start: int
-    step: int
-    extent: int
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +25,22 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One access in the text, made where all of `conds` hold."""
+    """One access in the text, made where all of `conds` hold; `position` grows along the text."""
 
     load: Load
     loops: tuple[LoopVar, ...]
     span: Span
     conds: tuple[Expr, ...]
     write: bool
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """target[index] = value at every point of `loops`, where all of `conds` (outermost first) hold."""
+    """target[index] = value at every point of `loops`, where all of `conds` (outermost first) hold.
+
+    uses: the accesses in the text that it consists of, those of its conditions and its locals included.
+    """
 
     target: str
     index: tuple[Expr, ...]
@@ -55,6 +48,7 @@ class Assign:
     conds: tuple[Expr, ...]
     loops: tuple[LoopVar, ...]
     span: Span
+    uses: tuple[Use, ...]
 
     @property
     def targeted(self) -> frozenset[str]:
@@ -79,6 +73,7 @@ class Best:
     values: tuple[Expr, ...]
     loops: tuple[LoopVar, ...]
     span: Span
+    uses: tuple[Use, ...]
     loose: str = ""
     """Why the sign of a zero may come out otherwise than in C."""
 
@@ -104,13 +99,14 @@ class Local:
     """A scalar local of the body and its value at this place, None where it has none.
 
     `lost`: the buffer whose change took the value away, which was an expression over it. `one_side`: the
-    condition of a branch only one side of which gives a value.
+    condition of a branch only one side of which gives a value. uses: the accesses that the value consists of.
     """
 
     dtype: DType
     value: Expr | None
     lost: str = ""
     one_side: Span | None = None
+    uses: tuple[Use, ...] = ()
 
 
 @dataclass
@@ -120,6 +116,8 @@ class Scope:
     places: Places
     arrays: dict[str, Array] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    looked_up: list[tuple[Table, Use]] = field(default_factory=list)
     locals: dict[str, Local] = field(default_factory=dict)
     cells: dict[str, Load] = field(default_factory=dict)
     """Locals that live across loops: an element of a temporary array each."""
@@ -128,6 +126,12 @@ class Scope:
     loops: tuple[LoopVar, ...] = ()
     conds: tuple[Expr, ...] = ()
     uses: list[Use] = field(default_factory=list)
+    """Every access in the text."""
+    gathered: list[Use] = field(default_factory=list)
+    """The accesses of the current statement so far, with those of the locals that it reads."""
+    cond_uses: tuple[Use, ...] = ()
+    """The accesses of `conds`."""
+    position: int = 0
     statements: list[Statement] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     stage_names: dict[int, str] = field(default_factory=dict)
@@ -135,8 +139,23 @@ class Scope:
     operators: dict[int, OperatorPragma] = field(default_factory=dict)
     """Statement number → what `#pragma mdh( … )` says of it."""
     written: set[str] = field(default_factory=set)
+    errors: list[Diagnostic] = field(default_factory=list)
+    """What has been found wrong so far."""
+    broken: set[str] = field(default_factory=set)
+    """Names that statements with errors were to declare or to set."""
     declared: dict[str, str] = field(default_factory=dict)
     """Names declared in the current block → where `locals` keeps the one of an outer block, if any."""
+
+    def begin(self) -> None:
+        """The next statement of the text begins here."""
+        self.position += 1
+        self.gathered = []
+
+    def accesses(self, load: Load, span: Span, *, write: bool = False) -> None:
+        """Note an access at the current place."""
+        use = Use(load, self.loops, span, () if write else self.conds, write, self.position)
+        self.uses.append(use)
+        self.gathered.append(use)
 
     def declare(self, name: str) -> None:
         """From here to the end of the block `name` is another one than outside."""

@@ -5,17 +5,6 @@ import math
 from mdh.ir.dtype import BF16, F16, F32, F64, I32, I64, DType, common, promote_integer
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Unary
 
-CONSTANTS: dict[str, tuple[int | float, DType]] = {
-    "INFINITY": (math.inf, F32), "HUGE_VAL": (math.inf, F64), "HUGE_VALF": (math.inf, F32),
-    "NAN": (math.nan, F32),
-    "FLT_MAX": (3.4028234663852886e38, F32), "FLT_MIN": (1.1754943508222875e-38, F32),
-    "FLT_EPSILON": (1.1920928955078125e-07, F32), "DBL_MAX": (1.7976931348623157e308, F64),
-    "DBL_MIN": (2.2250738585072014e-308, F64), "DBL_EPSILON": (2.220446049250313e-16, F64),
-    "INT_MAX": (2**31 - 1, I32), "INT_MIN": (-(2**31), I32), "INT32_MAX": (2**31 - 1, I32),
-    "INT32_MIN": (-(2**31), I32), "M_PI": (math.pi, F64),
-    "M_E": (math.e, F64), "M_SQRT2": (math.sqrt(2), F64),
-    "true": (1, I32), "false": (0, I32),
-}  # fmt: skip
 ONE = (
     "sqrt",
     "exp",

@@ -102,6 +102,9 @@ def _branches(target: Load, e: Expr) -> Update | None:
         return None
     if any(u.op != known[0].op for u in known):
         return None
+    if len(known) == 1 and known[0].op.name in ("&&", "||"):
+        # T && 1 is 0 or 1, which T itself need not be
+        return None
     held = accumulator(target.dtype)
     if len(known) == 1:
         held = known[0].value.dtype

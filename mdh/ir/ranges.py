@@ -106,7 +106,7 @@ def _bounds(e: Expr, known: Known) -> Range | None:
         case Binary(op, _, _, _) if op in COMPARISONS:
             return 0, 1
         case Binary(op, left, right, dtype) if not dtype.is_float:
-            return _arithmetic(op, bounds(left, known), bounds(right, known))
+            return arithmetic(op, bounds(left, known), bounds(right, known))
         case _:
             return None
 
@@ -119,7 +119,8 @@ def _limits(kind: str, bits: int) -> Range:
     return (0, 2**bits - 1) if kind == "uint" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
-def _arithmetic(op: str, a: Range | None, b: Range | None) -> Range | None:
+def arithmetic(op: str, a: Range | None, b: Range | None) -> Range | None:
+    """The range of `x op y` for x and y in theirs, as numbers without a type; None where none is known."""
     if op == "%" and b is not None and b[0] > 0:
         if a is not None and a[0] >= 0:
             return 0, min(a[1], b[1] - 1)

@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from mdh.ir.expr import Cast, Expr, Load, walk
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import Array, numpy_dtype
+from mdh.report.index_data import draw_indices, index_arrays, index_limits
 
 GUARD = 256
 """Bytes before and after each array; a multiple of every vector width, so that arrays stay aligned."""
@@ -42,16 +42,18 @@ def guarded(array: Array) -> Guarded:
 def make_arrays(program: Program, given: Mapping[str, Array], seed: int, kind: Kind) -> dict[str, Array]:
     """Every array parameter: given ones as they are, index arrays in range, what no stage reads poisoned."""
     rng = np.random.default_rng(seed)
-    below = index_limits(program)
+    indices, limits = index_arrays(program), index_limits(program)
     read = read_before_written(program)
     out: dict[str, Array] = {}
     for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
-        values = _values(rng, b, kind, below.get(b.name))
+        values = _values(rng, b, kind, limits.get(b.name))
         if b.name in given:
             values = given[b.name].reshape(b.shape)
         elif b.name not in read:
             values = _poison(b)
         out[b.name] = np.ascontiguousarray(values)
+    drawn = [n for n in out if n in indices and n not in limits and n not in given and n in read]
+    draw_indices(program, rng, drawn, out)
     return out
 
 
@@ -103,25 +105,3 @@ def _covered(program: Program, b: Buffer) -> bool:
             if spans == b.shape and len(set(names)) == len(names):
                 return True
     return False
-
-
-def index_limits(program: Program) -> dict[str, int]:
-    """Index array -> what its elements must stay below: the least extent of the dims they index."""
-    out: dict[str, int] = {}
-    for stage in program.stages:
-        for e in stage.expressions():
-            for node in walk(e):
-                if isinstance(node, Load):
-                    _note_limits(out, program.buffer_of[node.buffer].shape, node.index)
-        for output in (o for r in stage.results for o in r.outputs):
-            _note_limits(out, program.buffer_of[output.buffer].shape, output.index)
-    return out
-
-
-def _note_limits(out: dict[str, int], shape: tuple[int, ...], index: tuple[Expr, ...]) -> None:
-    for n, e in zip(shape, index, strict=True):
-        while isinstance(e, Cast):
-            e = e.arg  # noqa: PLW2901
-        for node in walk(e):
-            if isinstance(node, Load):
-                out[node.buffer] = min(n, out.get(node.buffer, n))

@@ -41,7 +41,9 @@ def fits(value: int | str, parameter: Parameter) -> bool:
     if rest:
         number = rest.removesuffix(")")
         low, high = parameter.call_numbers
-        return head in parameter.calls and number.isdecimal() and low <= int(number) <= high
+        return (
+            head in parameter.calls and number.isdecimal() and len(number) < 20 and low <= int(number) <= high
+        )
     return parameter.ratio and all(part.isdecimal() for part in value.split("/", 1)) and "/" in value
 
 

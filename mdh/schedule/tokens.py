@@ -71,7 +71,7 @@ def tokenise(source: Source) -> tuple[list[Token], list[Comment]]:
                     Span(source, at, found.end()),
                     label="expected `(de-)comp` or `(de/re)-comp`",
                 )
-            case "int" if len(word.lstrip("0")) > 10 or int(word) > NUMBER_LIMIT:
+            case "int" if len(word) > 40 or int(word) > NUMBER_LIMIT:
                 raise fail(
                     "S105",
                     f"the number {word if len(word) <= 40 else word[:20] + '…'} is too large",

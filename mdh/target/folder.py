@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from mdh.frontend.defines import size_spans
 from mdh.ir.program import Program
 from mdh.target.driver import reference_types
+from mdh.target.guards import guarded
 from mdh.target.half_types import HALF_TYPES, half_types
 from mdh.target.header import header
 from mdh.target.host import host_names
@@ -58,7 +60,10 @@ def folder(
 def _reference(
     program: Program, function: str, taken: Mapping[str, str], defines: Mapping[str, str | int]
 ) -> dict[str, str]:
-    """The user's C, untouched, and the file that compiles it as the driver's judge.
+    """The user's C, and the file that compiles it as the driver's judge.
+
+    The C is as it was written, save that its own values of macros that were bound stand under `#ifndef`:
+    what binds a macro wins over the file, in this folder as in mdh.
 
     Where the C compiler lacks a type of the C, that file still compiles and says which one.
     """
@@ -69,7 +74,9 @@ def _reference(
         own = f"{function}.c"
     while own in taken or own == "reference.c":
         own = f"user_{own}"
-    macros = [f"#define {k} {v}" for k, v in sorted(defines.items()) if k not in program.params]
+    sizes = size_spans(program.source)
+    bound = {k: v for k, v in sorted(defines.items()) if k not in sizes}
+    macros = [f"#define {k} {v}" for k, v in bound.items()]
     judge = f"{function}_reference"
     through = _through(judge, program)
     lines = [
@@ -85,7 +92,10 @@ def _reference(
         absent = [f'const char *const {function}_lacks = "{t}";', f"void {judge}(void) {{}}"]
         lines = [f"#if {HALF_TYPES[t]}", *lines, "#else", *absent, "#endif"]
     said = "/* The C function as it was written; the driver calls it to judge the kernels. */"
-    return {own: program.source.text, "reference.c": "\n".join([said, *lines]) + "\n"}
+    return {
+        own: guarded(program.source.text, frozenset(bound)),
+        "reference.c": "\n".join([said, *lines]) + "\n",
+    }
 
 
 def _through(judge: str, program: Program) -> list[str]:

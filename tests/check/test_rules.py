@@ -372,4 +372,5 @@ def test_refusal(case: Case) -> None:
 def test_every_rule_is_shown() -> None:
     folder = Path(__file__).parents[2] / "mdh" / "docs" / "codes"
     shown = {place.split()[0] for case in CASES for place in case.found}
-    assert {p.stem for p in folder.glob("K*.md")} - shown <= {"K100"}
+    # K100 is about machines; no C text leads to K134, which tests/reject shows of programs made otherwise
+    assert {p.stem for p in folder.glob("K*.md")} - shown <= {"K100", "K134"}

@@ -23,6 +23,7 @@ from mdh.check.rules.order import (
     check_scan_order,
     check_strict_order,
 )
+from mdh.check.rules.parallel import check_order, check_races
 from mdh.check.rules.pipeline import check_pipeline
 from mdh.check.rules.scatter import check_scatter
 from mdh.check.rules.stores import check_stores
@@ -35,7 +36,11 @@ from mdh.check.rules.window import check_window
 SHAPE_RULES = (check_depth, check_arity)
 """Before anything else: later rules walk the groups dimension by dimension."""
 
+PROGRAM_RULES = (check_order,)
+"""The stages of a program together, before any schedule."""
+
 DRAFT_RULES = (
+    check_races,
     check_names,
     check_labels,
     check_initial,

@@ -1,0 +1,114 @@
+"""How often a loop's body runs in C: the counter's type, and the type in which the header compares."""
+
+from dataclasses import dataclass
+
+from mdh.frontend.typing_rules import wrap
+from mdh.ir.affine import Affine, to_expr
+from mdh.ir.dtype import I32, I64, U32, DType, common, promote_integer
+from mdh.ir.expr import Binary, Cast, Const, Expr, Var
+
+INT_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`for (T name = start; name op bound; name += step)`; start has been converted to T.
+
+    bound is as C compares it: a negative one of a signed type is large where `compared` is unsigned.
+    """
+
+    start: int
+    op: str
+    bound: int
+    step: int
+    counter: DType
+    compared: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """trips: how often the body runs; None where the counter leaves its type, or never moves, and the loop
+    goes on. last: the counter in the last iteration that is known of, after: its value behind that."""
+
+    trips: int | None
+    last: int
+    after: int
+
+
+def limits(t: DType) -> tuple[int, int]:
+    """The least and the greatest value of an integer type."""
+    most = 2 ** (t.bits - (t.kind == "int")) - 1
+    return (-most - 1 if t.kind == "int" else 0), most
+
+
+def header(start: Const, op: str, bound: Const, step: int, counter: DType) -> Header:
+    """What the parts of a `for` mean for a counter of type `counter`."""
+    compared = common(promote_integer(counter), bound.dtype)
+    # any step that is the same modulo 2^bits moves the counter alike: `i += -1`, `i += 4294967295u`
+    step = wrap(step, DType("", "int", counter.bits)) if abs(step) >= 2 ** (counter.bits - 1) else step
+    return Header(
+        wrap(int(start.value), counter), op, wrap(int(bound.value), compared), step, counter, compared
+    )
+
+
+def compared(value: int, h: Header) -> int:
+    """The counter's value as the condition sees it."""
+    return wrap(value, h.compared)
+
+
+def holds(value: int, h: Header) -> bool:
+    """C's condition, for a value of the counter."""
+    u, b = compared(value, h), h.bound
+    return {"<": u < b, "<=": u <= b, ">": u > b, ">=": u >= b, "!=": u != b}[h.op]
+
+
+def run(h: Header) -> Run:
+    """The loop carried out, a stretch of equal comparisons at a time."""
+    low, high = limits(h.counter)
+    parts = [(low, -1), (0, high)] if h.counter.kind == "int" and h.compared.kind == "uint" else [(low, high)]
+    trips, value = 0, h.start
+    while low <= value <= high and holds(value, h):
+        if h.step == 0:
+            return Run(None, value, value)
+        first, last = next((a, b) for a, b in parts if a <= value <= b)
+        count = ((last - value) if h.step > 0 else (value - first)) // abs(h.step) + 1
+        ends = _until_false(compared(value, h), h)
+        count = count if ends is None else min(count, ends)
+        trips, value = trips + count, value + count * h.step
+    if low <= value <= high:
+        return Run(trips, value - h.step, value)
+    after = wrap(value, h.counter)
+    # an unsigned counter comes round again: `for (unsigned i = 63; i < 64; i--)` ends there
+    ended = h.counter.kind == "uint" and not holds(after, h)
+    return Run(trips if ended else None, value - h.step, after)
+
+
+def _until_false(u: int, h: Header) -> int | None:
+    """Steps until the condition fails, were the type without ends; None where it never does."""
+    away = (h.bound - u) if h.step > 0 else (u - h.bound)
+    size = abs(h.step)
+    match h.op, h.step > 0:
+        case ("<", True) | (">", False):
+            return -(-away // size)
+        case ("<=", True) | (">=", False):
+            return away // size + 1
+        case "!=", _:
+            return away // size if away > 0 and away % size == 0 else None
+        case _:
+            return None
+
+
+def counter_value(name: str, start: int, step: int, extent: int, declared: DType) -> Expr:
+    """The C variable's value, start + step * name, with the type it has in arithmetic."""
+    ends = (start, start + step * (extent - 1), step)
+    wide = declared.bits == 64 or declared == U32
+    if all(abs(n) <= INT_MOST for n in ends):
+        value = to_expr(Affine.of({name: step}, start), I32)
+        return Cast(value, declared) if wide else value
+    # int could not hold it on the way
+    term: Expr = Cast(Var(name), I64)
+    if step != 1:
+        term = Binary("*", term, Const(step, I64), I64)
+    if start:
+        term = Binary("+", term, Const(start, I64), I64)
+    return term if declared == I64 else Cast(term, declared)

@@ -1,0 +1,142 @@
+"""Pieces against the dependences of the text: what is not kept is not merged, or refused."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.pieces import KNOWN, Member, Piece, carried, element_of, meeting_text
+from mdh.frontend.scope import Assign, Statement
+from mdh.frontend.updates import guarded, operators_of
+from mdh.ir.affine import from_expr
+from mdh.ir.expr import Expr, Load, Select, loads, walk
+from mdh.ir.program import DimKind
+from mdh.ir.statement import Access, PlacedStatement, Placement
+from mdh.ir.statement import Statement as Accesses
+from mdh.poly.legality import Broken, broken_dependences
+
+Groups = Sequence[Sequence[Piece]]
+"""The pieces of each stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A statement of the text with its accesses; `elements`: what each access is as an expression."""
+
+    statement: Statement
+    accesses: Accesses
+    elements: tuple[Load, ...]
+
+
+def written(s: Statement) -> Written:
+    """The accesses that are left of a statement's: a branch that is never taken reads nothing."""
+    read = set(_loads(s))
+    uses = [u for u in s.uses if u.write or u.load in read]
+    accesses = tuple(
+        Access(u.load.buffer, tuple(map(from_expr, u.load.index)), u.write, u.loops, u.position, u.span)
+        for u in uses
+    )
+    return Written(s, Accesses(s.loops, accesses, s.span), tuple(u.load for u in uses))
+
+
+def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedStatement, ...]:
+    """Where the statements are carried out; fails with C150 where a dependence of the text is not kept."""
+    found = tuple(
+        _placed(stage, result, piece, member, text[member.number])
+        for stage, group in enumerate(groups)
+        for result, piece in enumerate(group)
+        for member in piece.members
+    )
+    for broken in broken_dependences(found):
+        raise Failed(_refusal(broken, text))
+    return found
+
+
+def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> bool:
+    """The pieces keep the dependences of `changed`, one of them, on all and of all on it."""
+    near = [p is changed or _share(p, changed) for p in pieces]
+    own: list[PlacedStatement] = []
+    others: list[PlacedStatement] = []
+    for stage, p in enumerate(pieces):
+        if near[stage]:
+            into = own if p is changed else others
+            into.extend(_placed(stage, 0, p, m, text[m.number]) for m in p.members)
+    return next(_between(own, others), None) is None
+
+
+def _share(p: Piece, q: Piece) -> bool:
+    """One of them writes an array that the other one has, too."""
+    a, b = p.writes(), q.writes()
+    return bool(a & (b | q.reads()) or b & p.reads())
+
+
+def _between(own: list[PlacedStatement], others: list[PlacedStatement]) -> Iterator[Broken]:
+    yield from broken_dependences(own)
+    yield from broken_dependences(own, others)
+    yield from broken_dependences(others, own)
+
+
+def _placed(stage: int, result: int, piece: Piece, member: Member, w: Written) -> PlacedStatement:
+    kept = [k for k in piece.kinds if k is not DimKind.PW]
+    return PlacedStatement(
+        member.number,
+        w.accesses,
+        Placement(
+            stage,
+            result,
+            member.phase,
+            member.point,
+            tuple(k is DimKind.PS for k in kept),
+            frozenset(k for k, x in enumerate(w.elements) if x in member.carried),
+            piece.accumulator,
+            member.last,
+        ),
+    )
+
+
+def _loads(s: Statement) -> Iterator[Load]:
+    """What the statement reads as it was lifted; what a branch not taken reads is none of it."""
+    if isinstance(s, Assign):
+        whole: tuple[Expr, ...] = (s.value, *s.index, *s.conds)
+    else:
+        whole = (*s.values, *(e for _, index in s.targets for e in index))
+        yield from (Load(b, index, v.dtype) for (b, index), v in zip(s.targets, s.values, strict=True))
+    for e in whole:
+        yield from loads(e)
+
+
+def _refusal(b: Broken, text: Sequence[Written]) -> Diagnostic:
+    first, second = text[b.first.number].statement, text[b.second.number].statement
+    if b.first.number != b.second.number:
+        where = meeting_text((b.at, b.then), first.loops, second.loops)
+        what = f"`{b.access.buffer}` carries values from one iteration to later ones"
+        if first.loops == second.loops and b.at == b.then:
+            verbs = ["overwrites" if a.write else "reads" for a in (b.access, b.other)]
+            what = f"one of these statements {verbs[0]} `{b.access.buffer}` and the other {verbs[1]} it"
+            what += ", and no order of two loops keeps that"
+        return carried(what, first.span, where, more=(Label(second.span, "and this statement"),))
+    where = meeting_text((b.at, b.then), first.loops, first.loops)
+    if b.access.index == b.other.index and isinstance(first, Assign):
+        headline, help_ = _twice(first, element_of(first))
+        return carried(headline, first.span, where, help_)
+    read = b.other if b.access.write else b.access
+    more = (Label(read.span, "read here"),) if read.span.start > first.span.start else ()
+    what = f"`{read.buffer}`: this statement reads an element that another iteration writes"
+    return carried(what, first.span, where, more=more)
+
+
+def _twice(s: Assign, me: Load) -> tuple[str, str]:
+    """Why several writes of one element are no reduction; what would work."""
+    name = s.target
+    ops = operators_of(me, guarded(me, s.value, s.conds))
+    if len(ops) > 1:
+        by = [f"by `{op}`" for op in ops if op != "="] + ["assigned anew"] * ("=" in ops)
+        return (
+            f"`{name}` is updated in several ways: {', '.join(by)}",
+            "a reduction has one operator: use it in all branches, or give each its own array",
+        )
+    if ops == ("=",):
+        return f"`{name}`: this statement writes the same element twice", ""
+    conds = [*s.conds, *(e.cond for e in walk(s.value) if isinstance(e, Select))]
+    own = any(x == me for c in conds for x in loads(c))
+    how = "where a condition on its own running value holds" if own else f"by a value that reads `{name}`"
+    return f"`{name}` is updated {how}", KNOWN

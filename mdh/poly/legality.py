@@ -1,0 +1,161 @@
+"""Do the stages keep every dependence of the text? A proof by isl, or two statement instances.
+
+Two instances depend on each other where they access one element and at least one writes it (flow, anti and
+output dependences). The text orders them. Stages keep that order where
+
+- the earlier one belongs to an earlier stage, or
+- both belong to one point of one result and the phases are in that order, the value going through the
+  accumulator where the later one reads what the earlier one writes, or
+- both are updates of one accumulator, whose operator takes them in any order (in C's order for a prefix sum).
+
+Everything else that depends on each other has no order in the program, or the wrong one: points of a stage
+run in parallel. Conditions around a write are not looked at: a stage writes the old value where one does not
+hold.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mdh.ir.affine import Affine
+from mdh.ir.statement import Access, LoopVar, PlacedStatement, Placement
+from mdh.poly.sets import Point, affine_text, least_point
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The instance `at` of the statement `first` comes before `then` of `second` in the text, and not in the
+    stages, although `access` and `other` meet in one element."""
+
+    first: PlacedStatement
+    access: Access
+    at: Point
+    second: PlacedStatement
+    other: Access
+    then: Point
+
+
+def broken_dependences(
+    first: Sequence[PlacedStatement], second: Sequence[PlacedStatement] | None = None
+) -> Iterator[Broken]:
+    """Every pair of accesses whose order is lost, with one pair of instances each; none is the proof.
+
+    second: the statements that come later in the text, where not all pairs of `first` are asked for.
+    """
+    for a in first:
+        for b in first if second is None else second:
+            yield from _between(a, b)
+
+
+def _between(a: PlacedStatement, b: PlacedStatement) -> Iterator[Broken]:
+    """Dependences of b on a that are lost."""
+    if a.placement.stage < b.placement.stage:
+        return
+    for m, x in enumerate(a.statement.accesses):
+        for n, y in enumerate(b.statement.accesses):
+            if x.buffer != y.buffer or not (x.write or y.write):
+                continue
+            p, q = a.placement, b.placement
+            both = m in p.carried and n in q.carried and p.accumulator == q.accumulator
+            found = _lost(a, b, x, y, _kept_at_one_point(p, q, x, y, carried=both))
+            if found is not None:
+                yield Broken(a, x, found[0], b, y, found[1])
+
+
+Need = tuple[tuple[Affine, Affine], ...]
+"""Coordinates of two instances, of the earlier one and of the later one each."""
+
+
+def _kept_at_one_point(p: Placement, q: Placement, x: Access, y: Access, *, carried: bool) -> Need | None:
+    """What must be equal of two instances for the order of x before y to be kept; None: it never is."""
+    if p.stage != q.stage:
+        # a statement that two stages carry out has an accumulator in each
+        return () if carried else None
+    if p.result != q.result:
+        return None
+    if carried:
+        return _coordinates(p, q, scanned=False) if p.phase <= q.phase or p.last else None
+    if x.write or p.phase > q.phase:
+        return None
+    return _coordinates(p, q, scanned=True)
+
+
+def _coordinates(p: Placement, q: Placement, *, scanned: bool) -> Need:
+    pairs = zip(p.point, q.point, p.scanned, strict=True)
+    return tuple((f, g) for f, g, along in pairs if scanned or not along)
+
+
+def _lost(
+    a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None
+) -> tuple[Point, Point] | None:
+    """Points of a and b whose accesses x and y meet, x first in the text, and which `need` keeps apart."""
+    pinned = set(_pinned(x, y))
+    common = [v for v, w in zip(x.loops, y.loops, strict=False) if v == w]
+    ordered = (x.position, x.write) < (y.position, y.write)
+    if not ordered and all((v.name, v.name) in pinned for v in common):
+        return None
+    if need is not None and all(_holds(f, g, pinned) for f, g in need):
+        return None
+    return _witness(_relation(a, b, x, y, need), a.statement.loops, b.statement.loops)
+
+
+def _pinned(x: Access, y: Access) -> Iterator[tuple[str, str]]:
+    """Loop variables of the two instances that are equal wherever the accesses meet."""
+    for f, g in zip(x.index, y.index, strict=True):
+        if f is not None and g is not None and f.const == g.const and len(f.terms) == len(g.terms) == 1:
+            (v, c), (w, d) = f.terms[0], g.terms[0]
+            if c == d:
+                yield v, w
+
+
+def _holds(f: Affine, g: Affine, pinned: set[tuple[str, str]]) -> bool:
+    """f of the one instance is g of the other, since their variables are."""
+    if f.const != g.const or len(f.terms) != len(g.terms):
+        return False
+    return all(c == d and (v, w) in pinned for (v, c), (w, d) in zip(f.terms, g.terms, strict=True))
+
+
+def _relation(a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None) -> str:
+    """The lost instances as a set in isl's text: a's loop variables, then b's."""
+    first = {v.name: f"a{k}" for k, v in enumerate(a.statement.loops)}
+    second = {v.name: f"b{k}" for k, v in enumerate(b.statement.loops)}
+    terms = [f"0 <= {first[v.name]} < {v.extent}" for v in a.statement.loops]
+    terms += [f"0 <= {second[v.name]} < {v.extent}" for v in b.statement.loops]
+    terms += [
+        f"{affine_text(f, first)} = {affine_text(g, second)}"
+        for f, g in zip(x.index, y.index, strict=True)
+        if f is not None and g is not None
+    ]
+    common = [v.name for v, w in zip(x.loops, y.loops, strict=False) if v == w]
+    ordered = (x.position, x.write) < (y.position, y.write)
+    terms.append(_before([first[n] for n in common], [second[n] for n in common], ordered=ordered))
+    if a.number == b.number:
+        pairs = zip(first.values(), second.values(), strict=True)
+        terms.append(" or ".join(f"{p} != {q}" for p, q in pairs) or "1 = 0")
+    if need is not None:
+        terms.append(
+            " or ".join(f"{affine_text(f, first)} != {affine_text(g, second)}" for f, g in need) or "1 = 0"
+        )
+    whole = " and ".join(f"({t})" for t in terms)
+    return f"{{ [{', '.join([*first.values(), *second.values()])}] : {whole} }}"
+
+
+def _before(a: list[str], b: list[str], *, ordered: bool) -> str:
+    """The iterations of the common loops are in lexicographic order; equal ones are where `ordered`."""
+    cases = [
+        " and ".join([*(f"{p} = {q}" for p, q in zip(a[:k], b[:k], strict=True)), f"{a[k]} < {b[k]}"])
+        for k in range(len(a))
+    ]
+    if ordered:
+        cases.append(" and ".join(f"{p} = {q}" for p, q in zip(a, b, strict=True)) or "1 = 1")
+    return " or ".join(f"({c})" for c in cases) or "1 = 0"
+
+
+def _witness(text: str, a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]) -> tuple[Point, Point] | None:
+    values = least_point(text, len(a) + len(b))
+    if values is None:
+        return None
+    names = [v.name for v in (*a, *b)]
+    half = len(a)
+    return dict(zip(names[:half], values[:half], strict=True)), dict(
+        zip(names[half:], values[half:], strict=True)
+    )

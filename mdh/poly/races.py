@@ -1,0 +1,102 @@
+"""Do the points of a stage touch elements of one another? A proof by isl that they do not, or two points.
+
+A point is an iteration of the dimensions that are not reduced. Points of a stage run in parallel, in any
+order, and all results of the stage beside one another. So no point may write what another one reads or
+writes, and no result what another one does. This looks at the stage alone, at its expressions as they are
+lowered, and does not ask where they come from.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.expr import Load, loads
+from mdh.ir.program import DimKind, Result, Stage
+from mdh.poly.sets import Point, affine_text, least_point
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """The output of one point is what another point reads or writes; points by dimension name."""
+
+    buffer: str
+    writes: Point
+    touches: Point
+    write: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """An access of result number `result`: of each iteration, or (`start`) of each chain of prefixes."""
+
+    result: int
+    buffer: str
+    index: tuple[Affine | None, ...]
+    write: bool
+    start: bool = False
+
+
+def races(stage: Stage) -> Iterator[Race]:
+    """Every pair of accesses that meet in different points, or in different results, with one example."""
+    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r)]
+    for w in (t for t in touches if t.write):
+        for t in touches:
+            if t.buffer != w.buffer or (stage.scattered and (t.write or t.start)):
+                # a histogram combines whatever meets in one element
+                continue
+            found = _meeting(stage, w, t)
+            if found is not None:
+                yield Race(w.buffer, found[0], found[1], t.write)
+
+
+def _touches(number: int, r: Result) -> Iterator[_Touch]:
+    for o in r.outputs:
+        yield _Touch(number, o.buffer, tuple(map(from_expr, o.index)), True)
+    for start in r.starts:
+        for x in () if start is None else loads(start):
+            yield _read(number, x, start=True)
+    for e in (*r.values, *(e for o in r.outputs for e in (o.value, *o.index))):
+        for x in loads(e):
+            yield _read(number, x)
+
+
+def _read(number: int, x: Load, *, start: bool = False) -> _Touch:
+    return _Touch(number, x.buffer, tuple(map(from_expr, x.index)), False, start)
+
+
+def _meeting(stage: Stage, w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
+    """A point that writes and another one, or one of another result, that touches the same element."""
+    # what begins a prefix sum is read by whichever point comes first, and a histogram has no points
+    scanned = any(d.kind is DimKind.PS for d in stage.dims)
+    if w.result != t.result or stage.scattered or (t.start and scanned):
+        return _solved(stage, w, t, None)
+    kept = [d.name for d in stage.dims if d.kind is not DimKind.PW]
+    return None if all(_pinned(name, w, t) for name in kept) else _solved(stage, w, t, kept)
+
+
+def _pinned(name: str, w: _Touch, t: _Touch) -> bool:
+    """Both accesses have a subscript that is `name` alone, so that it is equal where they meet."""
+    pairs = zip(w.index, t.index, strict=True)
+    return any(f is not None and f == g and [n for n, _ in f.terms] == [name] for f, g in pairs)
+
+
+def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple[Point, Point] | None:
+    """Iterations whose accesses meet and whose `kept` dimensions differ somewhere; None: in any."""
+    names = [d.name for d in stage.dims]
+    first, second = ({n: f"{x}{k}" for k, n in enumerate(names)} for x in "ab")
+    terms = [f"0 <= {v[d.name]} < {d.extent}" for v in (first, second) for d in stage.dims]
+    terms += [
+        f"{affine_text(f, first)} = {affine_text(g, second)}"
+        for f, g in zip(w.index, t.index, strict=True)
+        if f is not None and g is not None
+    ]
+    if kept is not None:
+        terms.append(" or ".join(f"{first[n]} != {second[n]}" for n in kept) or "1 = 0")
+    text = (
+        f"{{ [{', '.join([*first.values(), *second.values()])}] : {' and '.join(f'({t})' for t in terms)} }}"
+    )
+    values = least_point(text, 2 * len(names))
+    if values is None:
+        return None
+    half = len(names)
+    return dict(zip(names, values[:half], strict=True)), dict(zip(names, values[half:], strict=True))

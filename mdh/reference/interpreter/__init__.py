@@ -1,0 +1,13 @@
+"""The C function as it is written, run statement after statement: a judge that shares no step with the
+compiler beyond the parser."""
+
+from mdh.reference.interpreter.arithmetic import Undecided
+from mdh.reference.interpreter.run import Elements, interpret, interpret_bounded, interpret_elements
+from mdh.reference.interpreter.scope import EndlessLoop, UnknownMeaning
+from mdh.reference.interpreter.statements import Chosen
+from mdh.reference.interpreter.steps import steps
+
+__all__ = [
+    "Chosen", "Elements", "EndlessLoop", "Undecided", "UnknownMeaning", "interpret", "interpret_bounded",
+    "interpret_elements", "steps",
+]  # fmt: skip

@@ -1,0 +1,60 @@
+"""What the interpreter asks of an arithmetic of floats; integers are the same in all of them."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from mdh.reference.interpreter.types import Type
+from mdh.source import Span
+
+Value = Any
+"""An integer; or a float as the arithmetic carries it. An element that nothing wrote is a Python float."""
+
+
+class Undecided(Exception):  # noqa: N818 - it is an outcome, not a programming error
+    """Operands closer to one another than their errors: which way the program goes depends on rounding.
+    Other data may decide it."""
+
+    def __init__(self, what: str, place: Span | None) -> None:
+        where = "" if place is None else f" (line {place.line})"
+        super().__init__(f"{what} depends on rounding{where}")
+        self.place = place
+
+
+class Arithmetic(Protocol):
+    """Each method is called once where it stands in the text, and gives what is done each time it runs.
+
+    statement: the number of the statement that the operation belongs to.
+    """
+
+    def literal(self, value: float, t: Type) -> Value: ...
+
+    def operation(self, op: str, t: Type, statement: int) -> Callable[[Value, Value], Value]:
+        """+ - * / of two values of type `t`."""
+        ...
+
+    def comparison(self, op: str, place: Span | None) -> Callable[[Value, Value], int]: ...
+
+    def negation(self) -> Callable[[Value], Value]: ...
+
+    def truth(self, place: Span | None) -> Callable[[Value], bool] | None:
+        """Whether a value is other than 0; None where Python's own truth says it."""
+        ...
+
+    def from_integer(self, t: Type) -> Callable[[int], Value]: ...
+
+    def to_integer(self, t: Type, place: Span | None) -> Callable[[Value], int]: ...
+
+    def conversion(self, source: Type, target: Type) -> Callable[[Value], Value] | None: ...
+
+    def storing(self, source: Type, target: Type, statement: int) -> Callable[[Value], Value] | None:
+        """The conversion that an assignment makes."""
+        ...
+
+    def function(self, name: str, t: Type, place: Span | None) -> Callable[..., Value]:
+        """A function of math.h by its double name, in float or double."""
+        ...
+
+    def choice(self, op: str, *, first: bool) -> Callable[[Value, Value], Value] | None:
+        """`x op y ? x : y`, or `x op y ? y : x` where not `first`: it is continuous, though the
+        comparison may be in doubt. None: there is no need for such a short cut."""
+        ...

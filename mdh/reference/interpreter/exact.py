@@ -1,0 +1,87 @@
+"""Floats as C has them: each operation rounded to its type (16-bit types: to float), nothing contracted."""
+
+import math
+import operator
+from collections.abc import Callable
+
+from mdh.reference.interpreter.functions import EXACT, FUNCTIONS, fused_odd
+from mdh.reference.interpreter.integers import COMPARE, from_float
+from mdh.reference.interpreter.rounding import rounding
+from mdh.reference.interpreter.types import Type, computed
+from mdh.source import Span
+
+Join = Callable[[float, float], float]
+_PLAIN: dict[str, Join] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
+
+def quotient(x: float, y: float) -> float:
+    """IEEE 754's x / y."""
+    if y != 0:
+        return x / y
+    if x == 0 or math.isnan(x):
+        return math.nan
+    return math.copysign(math.inf, x) * math.copysign(1.0, y)
+
+
+class ExactArithmetic:
+    """Bit for bit what gcc -O0 -fwrapv -ffp-contract=off computes. Functions of math.h are the system's in
+    double; those of float are rounded from them."""
+
+    def literal(self, value: float, t: Type) -> float:
+        round_ = rounding(t)
+        return value if round_ is None else round_(value)
+
+    def operation(self, op: str, t: Type, statement: int) -> Join:
+        plain = quotient if op == "/" else _PLAIN[op]
+        round_ = rounding(computed(t))
+        if round_ is None:
+            return plain
+        return lambda x, y: round_(plain(x, y))
+
+    def comparison(self, op: str, place: Span | None) -> Callable[[float, float], int]:
+        return COMPARE[op]
+
+    def negation(self) -> Callable[[float], float]:
+        return operator.neg
+
+    def truth(self, place: Span | None) -> None:
+        return None
+
+    def from_integer(self, t: Type) -> Callable[[int], float]:
+        round_ = rounding(t)
+        if round_ is None:
+            return float
+        return lambda x: round_(_odd(x))
+
+    def to_integer(self, t: Type, place: Span | None) -> Callable[[float], int]:
+        return from_float(t)
+
+    def conversion(self, source: Type, target: Type) -> Callable[[float], float] | None:
+        if source.name == target.name and not (source.wide and not target.wide):
+            return None
+        # the value of an operation on 16-bit floats is a float already
+        return None if target.rank > source.rank else rounding(target)
+
+    def storing(self, source: Type, target: Type, statement: int) -> Callable[[float], float] | None:
+        return self.conversion(source, target)
+
+    def function(self, name: str, t: Type, place: Span | None) -> Callable[..., float]:
+        round_ = rounding(t)
+        if round_ is None or name in EXACT:
+            return FUNCTIONS[name]
+        apply = fused_odd if name == "fma" else FUNCTIONS[name]
+        return lambda *args: round_(apply(*args))
+
+    def choice(self, op: str, *, first: bool) -> None:
+        return None
+
+
+def _odd(x: int) -> float:
+    """An integer as a double, rounded to odd, so that the rounding after it is the only one."""
+    size = x.bit_length() - 53
+    if size <= 0:
+        return float(x)
+    kept = abs(x) >> size
+    if abs(x) & ((1 << size) - 1):
+        kept |= 1
+    return math.copysign(math.ldexp(kept, size), x)

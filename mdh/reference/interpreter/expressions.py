@@ -1,0 +1,346 @@
+"""Expressions to closures: types are settled once, values each time (C11 6.5)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from mdh.ir.syntax import (
+    Conditional,
+    Conversion,
+    Element,
+    Expression,
+    Infix,
+    Invocation,
+    Name,
+    Number,
+    Prefix,
+)
+from mdh.reference.interpreter.arithmetic import Value
+from mdh.reference.interpreter.constants import CONSTANTS
+from mdh.reference.interpreter.functions import ARGUMENTS, FUNCTIONS
+from mdh.reference.interpreter.integers import COMPARE, converting, integer_operation, wrapping
+from mdh.reference.interpreter.literals import number
+from mdh.reference.interpreter.memory import Memory
+from mdh.reference.interpreter.places import element_index, element_load
+from mdh.reference.interpreter.scope import Machine, Scalar, Scope, UnknownMeaning
+from mdh.reference.interpreter.types import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    LLONG,
+    LONG,
+    Type,
+    common,
+    computed,
+    promoted,
+    type_of,
+)
+from mdh.source import Span
+
+Run = Callable[[], Value]
+_ABSOLUTE = {"abs": INT, "labs": LONG, "llabs": LLONG, "imaxabs": LONG}
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An expression: its type and what computes it. slot: of the scalar that it reads and no more.
+    constant: the value of an integer that the text alone gives."""
+
+    type: Type
+    run: Run
+    slot: int | None = None
+    constant: int | None = None
+
+
+class Expressions:
+    """statement: the number of the statement that is being translated; place: where it stands."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.scope = Scope()
+        self.statement = 0
+        self.place: Span | None = None
+
+    def expression(self, e: Expression) -> Code:
+        match e:
+            case Number(text):
+                return self._literal(*number(text))
+            case Name(name):
+                return self.name(name)
+            case Element(array, subscripts, span):
+                memory = self.memory(array)
+                codes = [self.subscript(s) for s in subscripts]
+                return Code(memory.type, element_load(memory, codes, self.machine.frame, span))
+            case Prefix(op, operand):
+                return self._prefix(op, self.expression(operand))
+            case Infix(op, left, right):
+                return self._infix(op, self.expression(left), self.expression(right))
+            case Conditional():
+                return self._conditional(e)
+            case Conversion(ctype, operand):
+                return self._cast(self.expression(operand), type_of(ctype))
+            case Invocation(function, arguments):
+                return self._invocation(function, [self.expression(a) for a in arguments])
+            case _:
+                assert_never(e)
+
+    def memory(self, name: str) -> Memory:
+        found = self.scope.find(name)
+        if not isinstance(found, Memory):
+            raise UnknownMeaning(name)
+        return found
+
+    def subscript(self, e: Expression) -> Code:
+        code = self.expression(e)
+        if code.type.real:
+            raise UnknownMeaning("a subscript that is no integer")
+        return code
+
+    def index(self, memory: Memory, e: Element) -> Callable[[], int]:
+        """The flat index of an element. It raises Failed A130 outside the array."""
+        return element_index(memory, [self.subscript(s) for s in e.subscripts], self.machine.frame, e.span)
+
+    def truth(self, e: Expression) -> Run:
+        """What Python finds true where C finds a value other than 0."""
+        code = self.expression(e)
+        test = self.machine.arithmetic.truth(self.place) if code.type.real else None
+        if test is None:
+            return code.run
+        run = code.run
+        return lambda: test(run())
+
+    def _literal(self, t: Type, value: int | float) -> Code:
+        held: Value = value
+        if t.real:
+            held = self.machine.arithmetic.literal(float(value), t)
+            return Code(t, lambda: held)
+        return Code(t, lambda: held, constant=int(value))
+
+    def name(self, name: str) -> Code:
+        found = self.scope.find(name)
+        match found:
+            case Scalar(slot, t):
+                frame = self.machine.frame
+                return Code(t, lambda: frame[slot], slot=slot)
+            case None if name in CONSTANTS:
+                return self._literal(*CONSTANTS[name])
+            case _:
+                raise UnknownMeaning(name)
+
+    def _prefix(self, op: str, a: Code) -> Code:
+        if op == "!":
+            run = a.run
+            test = self.machine.arithmetic.truth(self.place) if a.type.real else None
+            if test is not None:
+                return Code(INT, lambda: 0 if test(run()) else 1)
+            return Code(INT, lambda: 0 if run() else 1)
+        if a.type.real:
+            run, negate = a.run, self.machine.arithmetic.negation()
+            return Code(computed(a.type), run if op == "+" else lambda: negate(run()))
+        t = promoted(a.type)
+        run, wrap = self.converted(a, t), wrapping(t)
+        match op:
+            case "-":
+                return _folded(t, lambda: wrap(-run()), a)
+            case "~":
+                return _folded(t, lambda: wrap(~run()), a)
+            case _:
+                return _folded(t, run, a)
+
+    def _infix(self, op: str, a: Code, b: Code) -> Code:
+        if op in ("&&", "||"):
+            return self._logical(op, a, b)
+        if op in ("<<", ">>"):
+            t = promoted(a.type)
+            left, right = self.converted(a, t), self.converted(b, promoted(b.type))
+            shift = integer_operation(op, t, self.place)
+            return _folded(t, lambda: shift(left(), right()), a, b)
+        t = computed(common(a.type, b.type))
+        left, right = self.converted(a, t), self.converted(b, t)
+        if t.real:
+            if op in COMPARE:
+                compare = self.machine.arithmetic.comparison(op, self.place)
+                return Code(INT, lambda: compare(left(), right()))
+            join = self.joining(op, t)
+            return Code(t, lambda: join(left(), right()))
+        return self._integers(op, t, (a, left), (b, right))
+
+    def joining(self, op: str, t: Type) -> Callable[[Value, Value], Value]:
+        """`x op y` of two values of the common type `t`."""
+        if not t.real:
+            return integer_operation(op, t, self.place)
+        if op not in ("+", "-", "*", "/"):
+            raise UnknownMeaning(f"{op} of floats")
+        return self.machine.arithmetic.operation(op, t, self.statement)
+
+    def _integers(self, op: str, t: Type, left: tuple[Code, Run], right: tuple[Code, Run]) -> Code:
+        (a, x), (b, y) = left, right
+        kind = INT if op in COMPARE else t
+        frame = self.machine.frame
+        if a.slot is not None and x is a.run and b.constant is not None and t.low <= b.constant <= t.high:
+            # a loop variable and a number, the commonest of all
+            slot, c = a.slot, b.constant
+            fast = _with_constant(op, t, slot, c, frame)
+            if fast is not None:
+                return Code(kind, fast)
+        if op == "+" and a.slot is not None and x is a.run and b.slot is not None and y is b.run:
+            return Code(kind, _sum_of_two(t, a.slot, b.slot, frame))
+        if op in ("+", "-", "*"):
+            return _folded(kind, _arithmetic(op, t, x, y), a, b)
+        join = integer_operation(op, t, self.place)
+        if op in ("/", "%") and b.constant == 0:
+            return Code(kind, lambda: join(x(), y()))
+        return _folded(kind, lambda: join(x(), y()), a, b)
+
+    def _logical(self, op: str, a: Code, b: Code) -> Code:
+        x, y = self._tested(a), self._tested(b)
+        if op == "&&":
+            return _folded(INT, lambda: (1 if y() else 0) if x() else 0, a, b)
+        return _folded(INT, lambda: 1 if x() or y() else 0, a, b)
+
+    def _tested(self, a: Code) -> Run:
+        test = self.machine.arithmetic.truth(self.place) if a.type.real else None
+        if test is None:
+            return a.run
+        run = a.run
+        return lambda: test(run())
+
+    def _conditional(self, e: Conditional) -> Code:
+        then, other = self.expression(e.then), self.expression(e.other)
+        t = common(then.type, other.type)
+        if then.type != t or other.type != t:
+            # an integer beside a 16-bit float is not rounded to 16 bits
+            t = computed(t)
+        x, y = self.converted(then, t), self.converted(other, t)
+        chosen = self._choice(e)
+        if chosen is not None:
+            pick, first, second = chosen
+            left, right = self.converted(first, t), self.converted(second, t)
+            return Code(t, lambda: pick(left(), right()))
+        test = self.truth(e.cond)
+        return Code(t, lambda: x() if test() else y())
+
+    def _choice(self, e: Conditional) -> tuple[Callable[[Value, Value], Value], Code, Code] | None:
+        """`x > y ? x : y` and its kin, where the arithmetic has a short cut for floats."""
+        match e.cond:
+            case Infix("<" | "<=" | ">" | ">=" as op, left, right) if {e.then, e.other} == {left, right}:
+                pass
+            case _:
+                return None
+        a, b = self.expression(left), self.expression(right)
+        if not (a.type.real and b.type.real):
+            return None
+        pick = self.machine.arithmetic.choice(op, first=e.then == left)
+        return None if pick is None else (pick, a, b)
+
+    def _cast(self, a: Code, t: Type) -> Code:
+        code = Code(t, self.converted(a, t))
+        return _folded(t, code.run, a) if not t.real and not a.type.real else code
+
+    def _invocation(self, name: str, arguments: list[Code]) -> Code:
+        if name in _ABSOLUTE:
+            t = _ABSOLUTE[name]
+            run, wrap = self.converted(arguments[0], t), wrapping(t)
+            return Code(t, lambda: wrap(abs(run())))
+        t = DOUBLE
+        if name not in FUNCTIONS and name.endswith("f"):
+            name, t = name[:-1], FLOAT
+        if name not in FUNCTIONS or len(arguments) != ARGUMENTS.get(name, 1):
+            raise UnknownMeaning(name)
+        apply = self.machine.arithmetic.function(name, t, self.place)
+        runs = [self.converted(a, t) for a in arguments]
+        if len(runs) == 1:
+            only = runs[0]
+            return Code(t, lambda: apply(only()))
+        return Code(t, lambda: apply(*(run() for run in runs)))
+
+    def promoted(self, a: Code) -> Code:
+        t = promoted(a.type)
+        return Code(t, self.converted(a, t), constant=a.constant)
+
+    def converted(self, a: Code, t: Type, *, store: bool = False) -> Run:
+        """The value converted to `t`; the same closure where that changes nothing."""
+        run, arithmetic = a.run, self.machine.arithmetic
+        convert: Callable[[Value], Value] | None
+        match a.type.real, t.real:
+            case False, False:
+                convert = converting(a.type, t)
+            case False, True:
+                convert = arithmetic.from_integer(t)
+            case True, False:
+                convert = arithmetic.to_integer(t, self.place)
+            case _:
+                convert = (
+                    arithmetic.storing(a.type, t, self.statement)
+                    if store
+                    else arithmetic.conversion(a.type, t)
+                )
+        if convert is None:
+            return run
+        if a.constant is not None:
+            value = convert(a.constant)
+            return lambda: value
+        return lambda: convert(run())
+
+
+def _folded(t: Type, run: Run, *parts: Code) -> Code:
+    """An integer that the text alone gives is computed once."""
+    if all(p.constant is not None for p in parts):
+        value = int(run())
+        return Code(t, lambda: value, constant=value)
+    return Code(t, run)
+
+
+def _arithmetic(op: str, t: Type, x: Run, y: Run) -> Run:
+    """+ - * with the wrap in line, for subscripts take most of the time."""
+    low, high, wrap = t.low, t.high, wrapping(t)
+
+    def add() -> int:
+        value: int = x() + y()
+        return value if low <= value <= high else wrap(value)
+
+    def subtract() -> int:
+        value: int = x() - y()
+        return value if low <= value <= high else wrap(value)
+
+    def multiply() -> int:
+        value: int = x() * y()
+        return value if low <= value <= high else wrap(value)
+
+    return {"+": add, "-": subtract, "*": multiply}[op]
+
+
+def _sum_of_two(t: Type, a: int, b: int, frame: list[Value]) -> Run:
+    """Two scalars, as in the subscripts of windows."""
+    low, high, wrap = t.low, t.high, wrapping(t)
+
+    def add() -> int:
+        value: int = frame[a] + frame[b]
+        return value if low <= value <= high else wrap(value)
+
+    return add
+
+
+def _with_constant(op: str, t: Type, slot: int, c: int, frame: list[Value]) -> Run | None:
+    """A scalar and a number."""
+    low, high, wrap = t.low, t.high, wrapping(t)
+
+    def add() -> int:
+        value: int = frame[slot] + c
+        return value if low <= value <= high else wrap(value)
+
+    match op:
+        case "+":
+            return add
+        case "-":
+            return _with_constant("+", t, slot, -c, frame)
+        case "<":
+            return lambda: frame[slot] < c
+        case "<=":
+            return lambda: frame[slot] <= c
+        case ">=":
+            return lambda: frame[slot] >= c
+        case ">":
+            return lambda: frame[slot] > c
+        case _:
+            return None

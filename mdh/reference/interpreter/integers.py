@@ -1,0 +1,102 @@
+"""Integers: Python's, kept in the range of C's types (C11 6.3.1.3, 6.5).
+
+Overflow wraps, as with gcc -fwrapv.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+
+from mdh.diagnostics import fail
+from mdh.reference.interpreter.types import Type
+from mdh.source import Span
+
+Join = Callable[[int, int], int]
+
+COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+_PLAIN: dict[str, Join] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_BITS: dict[str, Join] = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
+
+
+def wrapping(t: Type) -> Callable[[int], int]:
+    """The value of type `t` that an integer becomes: modulo 2^bits."""
+    low, high = t.low, t.high
+    mask, half = (1 << t.bits) - 1, 1 << (t.bits - 1)
+    if not t.signed:
+        return lambda x: x & mask
+
+    def wrap(x: int) -> int:
+        return x if low <= x <= high else ((x + half) & mask) - half
+
+    return wrap
+
+
+def converting(source: Type, target: Type) -> Callable[[int], int] | None:
+    """The conversion between integer types; None where every value stays."""
+    if target.low <= source.low and source.high <= target.high:
+        return None
+    return wrapping(target)
+
+
+def integer_operation(op: str, t: Type, place: Span | None) -> Join:
+    """`x op y` of two values of the (promoted) type `t`. Raises Failed A131 on division by zero."""
+    wrap = wrapping(t)
+    if op in _BITS:
+        return _BITS[op]
+    if op in COMPARE:
+        compare = COMPARE[op]
+        return lambda x, y: 1 if compare(x, y) else 0
+    if op in _PLAIN:
+        plain = _PLAIN[op]
+        return lambda x, y: wrap(plain(x, y))
+    if op in ("<<", ">>"):
+        return _shift(op, t)
+    return _division(op, wrap, place)
+
+
+def _shift(op: str, t: Type) -> Join:
+    """The left operand's type; counts are taken as the processor takes them, modulo the width."""
+    wrap, width = wrapping(t), max(32, t.bits) - 1
+    if op == "<<":
+        return lambda x, y: wrap(x << (y & width))
+    return lambda x, y: x >> (y & width)
+
+
+def _division(op: str, wrap: Callable[[int], int], place: Span | None) -> Join:
+    """C11 6.5.5: the quotient with its fraction discarded, the remainder with the dividend's sign."""
+
+    def divide(x: int, y: int) -> int:
+        if y == 0:
+            raise fail(
+                "A131",
+                "an integer is divided by zero",
+                place,
+                help="give values that never make it zero",
+            )
+        q = abs(x) // abs(y)
+        return wrap(-q if (x < 0) != (y < 0) else q)
+
+    def remain(x: int, y: int) -> int:
+        return wrap(x - divide(x, y) * y)
+
+    return divide if op == "/" else remain
+
+
+def from_float(t: Type) -> Callable[[float], int]:
+    """Truncation towards zero; what does not fit (undefined in C) comes out as x86-64 converts it."""
+    held = 32 if t.bits < 32 or (t.bits == 32 and t.signed) else 64
+    least, wrap = -(1 << (held - 1)), wrapping(t)
+    unsigned = t.bits == 64 and not t.signed
+
+    def truncate(x: float) -> int:
+        if not math.isfinite(x):
+            return wrap(least)
+        whole = int(x)
+        if unsigned and 0 <= whole < 1 << 64:
+            return whole
+        return wrap(whole if least <= whole < -least else least)
+
+    return truncate

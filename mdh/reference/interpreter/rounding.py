@@ -1,0 +1,40 @@
+"""Rounding a double to a narrower float: to nearest, ties to even, as IEEE 754 has it."""
+
+import math
+from array import array
+from collections.abc import Callable
+
+import numpy as np
+
+from mdh.reference.interpreter.types import Type
+
+_CELL = array("f", [0.0])
+
+
+def to_float(x: float) -> float:
+    """The float nearest to a double."""
+    _CELL[0] = x
+    return _CELL[0]
+
+
+def to_half(x: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.float16(x))
+
+
+def to_brain(x: float) -> float:
+    """Eight significant bits, the exponents of float."""
+    if x == 0 or not math.isfinite(x):
+        return x
+    exponent = max(math.frexp(x)[1], -125)
+    value = math.ldexp(round(math.ldexp(x, 8 - exponent)), exponent - 8)
+    return math.copysign(math.inf, x) if abs(value) >= 2.0**128 else math.copysign(value, x)
+
+
+def rounding(t: Type) -> Callable[[float], float] | None:
+    """What makes a double a value of the float type `t`; None for double."""
+    if t.wide or t.bits == 32:
+        return to_float
+    if t.bits == 64:
+        return None
+    return to_half if t.name == "_Float16" else to_brain

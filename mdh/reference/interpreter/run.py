@@ -1,0 +1,118 @@
+"""The function run once: arrays given, arrays left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdh.ir.syntax import Function
+from mdh.reference.error import Bounded
+from mdh.reference.interpreter.arithmetic import Arithmetic, Value
+from mdh.reference.interpreter.bounded import BoundedArithmetic
+from mdh.reference.interpreter.carried import error_of, value_of
+from mdh.reference.interpreter.exact import ExactArithmetic
+from mdh.reference.interpreter.memory import Memory, Overlay
+from mdh.reference.interpreter.scope import Machine
+from mdh.reference.interpreter.statements import Chosen, Statements
+
+Array = NDArray[Any]
+LIMIT = 1 << 40
+"""Iterations that no function needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """Elements of an array that were written: flat indices in order, values, errors allowed (None: none)."""
+
+    index: Array
+    value: Array
+    bound: Array | None
+
+
+def interpret(
+    function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, limit: int = LIMIT
+) -> dict[str, Array]:
+    """Every array parameter as the C function leaves it, bit for bit; the given arrays stay as they are.
+
+    arrays: by parameter name, as many elements as the C says, of the C type's numpy type. scalars: every
+    scalar parameter. Raises Failed A130 (a subscript outside its array), A131 (an integer divided by zero),
+    EndlessLoop (more than `limit` iterations).
+    """
+    ran = _execute(function, arrays, scalars, ExactArithmetic(), None, limit)
+    out = {}
+    for name, memory in ran.parameters.items():
+        assert memory.given is not None
+        left = memory.given.copy()
+        if isinstance(memory.data, Overlay):
+            for k, value in memory.data.written.items():
+                left.reshape(-1)[k] = value
+        elif name in ran.written:
+            held = np.array(memory.data, np.float64 if memory.type.real else left.dtype)
+            left = held.astype(left.dtype).reshape(left.shape)
+        out[name] = left
+    return out
+
+
+def interpret_bounded(
+    function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *,
+    strict: bool = False, limit: int = LIMIT,
+) -> dict[str, Bounded]:  # fmt: skip
+    """The arrays that the function assigns to, with the error that an implementation may make at each.
+
+    Elements whose every operation is exact in its type carry no bound. strict: --strict-fp. Raises what
+    `interpret` raises, and Undecided where the way of the program depends on rounding.
+    """
+    ran = _execute(function, arrays, scalars, BoundedArithmetic(strict=strict), None, limit)
+    out = {}
+    for name in sorted(ran.written & ran.parameters.keys()):
+        memory = ran.parameters[name]
+        assert memory.given is not None
+        wide = np.float64 if memory.type.real else memory.given.dtype
+        if isinstance(memory.data, Overlay):
+            found = _elements(memory)
+            value, bound = memory.given.astype(wide).reshape(-1), np.zeros(memory.given.size)
+            value[found.index] = found.value
+            if found.bound is not None:
+                bound[found.index] = found.bound
+        else:
+            value, bound = _arrays(memory.data, wide)
+        shape = memory.given.shape
+        out[name] = Bounded(value.reshape(shape), bound.reshape(shape) if bound.any() else None)
+    return out
+
+
+def interpret_elements(
+    function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, only: Chosen,
+    strict: bool = False, limit: int = LIMIT,
+) -> dict[str, Elements]:  # fmt: skip
+    """The same for the iterations that `only` chooses: of each array the elements that they write. Nothing is
+    copied that is not read."""
+    ran = _execute(function, arrays, scalars, BoundedArithmetic(strict=strict), only, limit)
+    return {name: _elements(ran.parameters[name]) for name in sorted(ran.written & ran.parameters.keys())}
+
+
+def _execute(
+    function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], arithmetic: Arithmetic,
+    only: Chosen | None, limit: int,
+) -> Statements:  # fmt: skip
+    """The translated function after it has run."""
+    translated = Statements(Machine(arithmetic, left=[limit]), arrays, scalars, only)
+    translated.function(function)()
+    return translated
+
+
+def _elements(memory: Memory) -> Elements:
+    assert isinstance(memory.data, Overlay) and memory.given is not None
+    index = sorted(memory.data.written)
+    wide = np.float64 if memory.type.real else memory.given.dtype
+    value, bound = _arrays([memory.data.written[k] for k in index], wide)
+    return Elements(np.array(index, np.int64), value, bound if bound.any() else None)
+
+
+def _arrays(values: list[Value], dtype: Any) -> tuple[Array, Array]:
+    """(values, errors)."""
+    if np.dtype(dtype).kind != "f":
+        return np.array(values, dtype), np.zeros(len(values))
+    return np.array([value_of(v) for v in values], dtype), np.array([error_of(v) for v in values], np.float64)

@@ -1,0 +1,63 @@
+"""What names stand for at a place of the text, and the machine that the closures run on."""
+
+from dataclasses import dataclass, field
+
+from mdh.reference.interpreter.arithmetic import Arithmetic, Value
+from mdh.reference.interpreter.memory import Memory
+from mdh.reference.interpreter.types import Type
+from mdh.source import Span
+
+
+class EndlessLoop(Exception):  # noqa: N818 - it is an outcome, not a programming error
+    """The loops ran more iterations than the caller allows."""
+
+    def __init__(self, place: Span | None) -> None:
+        where = "" if place is None else f" at line {place.line}"
+        super().__init__(f"the loop{where} runs more iterations than are allowed")
+
+
+class UnknownMeaning(Exception):  # noqa: N818 - as above
+    """A construct that the interpreter has no meaning for; the front end refuses it too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar object: its place in the frame."""
+
+    slot: int
+    type: Type
+
+
+@dataclass(slots=True)
+class Machine:
+    """The frame of scalar objects, and how many iterations may still run."""
+
+    arithmetic: Arithmetic
+    frame: list[Value] = field(default_factory=list)
+    left: list[int] = field(default_factory=lambda: [0])
+
+    def slot(self, value: Value) -> int:
+        self.frame.append(value)
+        return len(self.frame) - 1
+
+
+@dataclass
+class Scope:
+    """Names in the innermost block first (C11 6.2.1)."""
+
+    names: list[dict[str, Scalar | Memory]] = field(default_factory=lambda: [{}])
+
+    def find(self, name: str) -> Scalar | Memory | None:
+        for block in reversed(self.names):
+            if name in block:
+                return block[name]
+        return None
+
+    def declare(self, name: str, meaning: Scalar | Memory) -> None:
+        self.names[-1][name] = meaning
+
+    def open(self) -> None:
+        self.names.append({})
+
+    def close(self) -> None:
+        self.names.pop()

@@ -1,0 +1,376 @@
+"""Statements to closures, in C's order (C11 6.8)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, assert_never
+
+from numpy.typing import NDArray
+
+from mdh.ir.syntax import (
+    Assignment,
+    Block,
+    Conditional,
+    Declaration,
+    Expression,
+    For,
+    Function,
+    If,
+    Infix,
+    Name,
+    Statement,
+    Values,
+)
+from mdh.reference.interpreter.arithmetic import Value
+from mdh.reference.interpreter.expressions import Code, Expressions, Run
+from mdh.reference.interpreter.initialisers import flat_items, open_extent
+from mdh.reference.interpreter.memory import Memory, of_array, poison
+from mdh.reference.interpreter.scope import EndlessLoop, Machine, Scalar, UnknownMeaning
+from mdh.reference.interpreter.types import INT, Type, common, computed, type_of
+
+Do = Callable[[], None]
+
+
+class Chosen(Protocol):
+    """Which iterations are run, where not all are."""
+
+    def values(self, loop: For, outer: tuple[int, ...]) -> Sequence[int] | None:
+        """Values of the loop's variable, in the loop's order; None: the loop runs as C says.
+
+        outer: the values of the variables of the loops around it, outermost first.
+        """
+        ...
+
+
+class Statements(Expressions):
+    """A function's body. arrays: by parameter name; only: which iterations run."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        arrays: Mapping[str, NDArray[Any]],
+        scalars: Mapping[str, Any],
+        only: Chosen | None,
+    ) -> None:
+        super().__init__(machine)
+        self.arrays = arrays
+        self.scalars = scalars
+        self.only = only
+        self.loops: list[int] = []
+        self.numbered = 0
+        self.parameters: dict[str, Memory] = {}
+        self.written: set[str] = set()
+
+    def function(self, f: Function) -> Do:
+        """What runs the whole function once."""
+        constants = [self.declaration(d) for d in f.constants]
+        for p in f.parameters:
+            if not p.extents and not p.pointer:
+                self.scalar_parameter(p)
+        for do in constants:
+            # extents may name them
+            do()
+        for p in f.parameters:
+            if p.extents or p.pointer:
+                self._array_parameter(p)
+        return self.block(f.body)
+
+    def scalar_parameter(self, p: Declaration) -> None:
+        t = type_of(p.type)
+        given = self.scalars[p.name]
+        code = Code(INT, lambda: int(given), constant=int(given)) if not t.real else None
+        if code is not None:
+            value = self.converted(code, t)()
+        else:
+            value = self.machine.arithmetic.literal(float(given), t)
+        self.scope.declare(p.name, Scalar(self.machine.slot(value), t))
+
+    def _array_parameter(self, p: Declaration) -> None:
+        given = self.arrays[p.name]
+        inner = tuple(self._extent(e) for e in p.extents[1:])
+        size = 1
+        for n in inner:
+            size *= n
+        # C ignores the first extent of a parameter
+        extents = (given.size // max(1, size), *inner)
+        memory = of_array(p.name, type_of(p.type), extents, given, lazy=self.only is not None)
+        self.parameters[p.name] = memory
+        self.scope.declare(p.name, memory)
+
+    def _extent(self, e: Expression | None) -> int:
+        if e is None:
+            raise UnknownMeaning("an extent that is not given")
+        return int(self.expression(e).run())
+
+    def statement_of(self, s: Statement) -> Do:
+        self.numbered += 1
+        self.statement = self.numbered
+        if not isinstance(s, Block):
+            self.place = s.span or self.place
+        match s:
+            case Declaration():
+                return self.declaration(s)
+            case Assignment():
+                return self.assignment(s)
+            case Block():
+                return self.block(s)
+            case For():
+                return self.loop(s)
+            case If():
+                return self._if(s)
+            case _:
+                assert_never(s)
+
+    def block(self, b: Block) -> Do:
+        self.scope.open()
+        body = [self.statement_of(s) for s in b.body]
+        self.scope.close()
+        return _sequence(body)
+
+    def declaration(self, d: Declaration) -> Do:
+        t = type_of(d.type)
+        if d.extents:
+            return self._local_array(d, t)
+        frame, nothing = self.machine.frame, poison(t)
+        # the name is in scope in its own initialiser (C11 6.2.1)
+        slot = self.machine.slot(nothing)
+        self.scope.declare(d.name, Scalar(slot, t))
+        if d.initial is None:
+
+            def forget() -> None:
+                frame[slot] = nothing
+
+            return forget
+        initial = d.initial.items[0] if isinstance(d.initial, Values) else d.initial
+        if isinstance(initial, Values):
+            raise UnknownMeaning(f"the initialiser of {d.name}")
+        return _into_frame(frame, slot, self.converted(self.expression(initial), t, store=True))
+
+    def _local_array(self, d: Declaration, t: Type) -> Do:
+        inner = tuple(self._extent(e) for e in d.extents[1:])
+        first = d.extents[0]
+        if first is None:
+            if not isinstance(d.initial, Values):
+                raise UnknownMeaning(f"the extent of {d.name}")
+            extents = (open_extent(d.initial, inner), *inner)
+        else:
+            extents = (self._extent(first), *inner)
+        size = 1
+        for n in extents:
+            size *= n
+        fresh: list[Value] = [poison(t)] * size
+        data = list(fresh)
+        self.scope.declare(d.name, Memory(d.name, t, extents, data))
+        places: list[tuple[int, Run]] = []
+        if isinstance(d.initial, Values):
+            fresh = [0.0 if t.real else 0] * size
+            places = [
+                (k, self.converted(self.expression(e), t, store=True))
+                for k, e in flat_items(d.initial, extents)
+            ]
+
+        def fill() -> None:
+            data[:] = fresh
+            for k, run in places:
+                data[k] = run()
+
+        return fill
+
+    def assignment(self, a: Assignment) -> Do:
+        target, frame = a.target, self.machine.frame
+        if isinstance(target, Name):
+            found = self.scope.find(target.name)
+            if not isinstance(found, Scalar):
+                raise UnknownMeaning(target.name)
+            slot = found.slot
+            if a.op == "=":
+                return _into_frame(
+                    frame, slot, self.converted(self.expression(a.value), found.type, store=True)
+                )
+            update = self._update(a, found.type)
+
+            def change() -> None:
+                frame[slot] = update(frame[slot])
+
+            return change
+        memory = self.memory(target.array)
+        self.written.add(target.array)
+        index, data = self.index(memory, target), memory.data
+        if a.op == "=":
+            run = self.converted(self.expression(a.value), memory.type, store=True)
+
+            def put() -> None:
+                data[index()] = run()
+
+            return put
+        update = self._update(a, memory.type)
+
+        def change_element() -> None:
+            k = index()
+            data[k] = update(data[k])
+
+        return change_element
+
+    def _update(self, a: Assignment, t: Type) -> Callable[[Value], Value]:
+        """C11 6.5.16.2: E1 op= E2 is E1 = E1 op E2, in the common type, then converted to that of E1."""
+        op, held = a.op[:-1], list[Value]([None])
+        value = self.expression(a.value)
+        # the old value goes through the same conversions as any expression
+        old = Code(t, lambda: held[0])
+        join, read, convert = self._joined(op, old, value)
+        run = self.converted(Code(join[1], lambda: held[0]), t, store=True)
+        compute, plain = join[0], run
+
+        def update(before: Value) -> Value:
+            held[0] = before
+            held[0] = compute(read(), convert())
+            return plain()
+
+        if read is old.run and join[1] == t:
+            return lambda before: compute(before, convert())
+        return update
+
+    def _joined(
+        self, op: str, old: Code, value: Code
+    ) -> tuple[tuple[Callable[[Value, Value], Value], Type], Run, Run]:
+        """(the operation and its type, the old value in that type, the new one)."""
+        if op in ("<<", ">>"):
+            shifted = self.promoted(old)
+            counted = self.promoted(value)
+            return (self.joining(op, shifted.type), shifted.type), shifted.run, counted.run
+        t = computed(common(old.type, value.type))
+        return (self.joining(op, t), t), self.converted(old, t), self.converted(value, t)
+
+    def loop(self, loop: For) -> Do:
+        place = self.place
+        self.scope.open()
+        first = _nothing if loop.first is None else self.statement_of(loop.first)
+        slot = self._variable(loop)
+        self.place = place
+        test = self.truth(loop.cond) if loop.cond is not None else (lambda: True)
+        move = _nothing if loop.next is None else self.statement_of(loop.next)
+        outer = tuple(self.loops)
+        if slot is not None:
+            self.loops.append(slot)
+        body = self.statement_of(loop.body)
+        if slot is not None:
+            self.loops.pop()
+        self.scope.close()
+        left = self.machine.left
+
+        def run() -> None:
+            first()
+            count = 0
+            while test():
+                body()
+                move()
+                count += 1
+                if count > left[0]:
+                    raise EndlessLoop(loop.span)
+            left[0] -= count
+
+        if self.only is None or slot is None:
+            return run
+        return self._chosen(loop, slot, outer, run, body)
+
+    def _chosen(self, loop: For, slot: int, outer: tuple[int, ...], run: Do, body: Do) -> Do:
+        """The loop over the values that `only` gives."""
+        only, frame, left = self.only, self.machine.frame, self.machine.left
+        assert only is not None
+
+        def run_chosen() -> None:
+            values = only.values(loop, tuple(frame[s] for s in outer))
+            if values is None:
+                run()
+                return
+            for value in values:
+                frame[slot] = int(value)
+                body()
+            left[0] -= len(values)
+            if left[0] < 0:
+                raise EndlessLoop(loop.span)
+
+        return run_chosen
+
+    def _variable(self, loop: For) -> int | None:
+        """The slot of the variable that the loop moves."""
+        name: str | None = None
+        match loop.first, loop.next:
+            case _, Assignment(target=Name(moved)):
+                name = moved
+            case Declaration(declared), _:
+                name = declared
+            case _:
+                pass
+        found = None if name is None else self.scope.find(name)
+        return found.slot if isinstance(found, Scalar) else None
+
+    def _if(self, s: If) -> Do:
+        chosen = self._as_choice(s)
+        if chosen is not None:
+            return self.assignment(chosen)
+        test = self.truth(s.cond)
+        then = self.statement_of(s.then)
+        other = None if s.other is None else self.statement_of(s.other)
+        if other is None:
+
+            def run() -> None:
+                if test():
+                    then()
+
+            return run
+
+        def run_either() -> None:
+            if test():
+                then()
+            else:
+                other()
+
+        return run_either
+
+    def _as_choice(self, s: If) -> Assignment | None:
+        """`if (x > m) m = x;` is `m = x > m ? x : m`, where the arithmetic has a short cut for that."""
+        inner = s.then.body[0] if isinstance(s.then, Block) and len(s.then.body) == 1 else s.then
+        match s.cond, inner:
+            case Infix("<" | "<=" | ">" | ">=" as op, left, right), Assignment(target, "=", value) if (
+                s.other is None and {target, value} == {left, right}
+            ):
+                pass
+            case _:
+                return None
+        if not self.expression(value).type.real or self.machine.arithmetic.choice(op, first=True) is None:
+            return None
+        return Assignment(target, "=", Conditional(s.cond, value, target), inner.span)
+
+
+def _into_frame(frame: list[Value], slot: int, run: Run) -> Do:
+    def put() -> None:
+        frame[slot] = run()
+
+    return put
+
+
+def _nothing() -> None:
+    pass
+
+
+def _sequence(body: list[Do]) -> Do:
+    """One after another."""
+    match body:
+        case []:
+            return _nothing
+        case [only]:
+            return only
+        case [one, two]:
+
+            def both() -> None:
+                one()
+                two()
+
+            return both
+        case _:
+            every = tuple(body)
+
+            def run() -> None:
+                for do in every:
+                    do()
+
+            return run

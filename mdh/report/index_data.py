@@ -1,0 +1,145 @@
+"""Random values for index arrays: every subscript that they take part in stays inside, guards included."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.ir.dtype import I64, DType
+from mdh.ir.expr import Const, Expr, Load, Var, loads, map_children, walk
+from mdh.ir.program import Buffer, Program
+from mdh.reference.exact import CArithmetic
+from mdh.reference.expression import Scope, value_of
+from mdh.reference.gathers import Gather, Outside, first_outside, gathers_of
+from mdh.reference.numbers import Array, integer_range, numpy_dtype
+
+POOL = 1 << 12
+"""Values that are tried for the elements of an index array."""
+ROUNDS = 24
+"""Each halves what is left of the values, so that at last one value is left."""
+CORNERS = 64
+"""Points of a stage at which a value is tried."""
+HINT = "give index arrays whose values lie inside the array that they index"
+
+
+def index_arrays(program: Program) -> frozenset[str]:
+    """Arrays whose elements stand in subscripts."""
+    return frozenset(b for g in gathers_of(program) for b in g.arrays)
+
+
+def index_limits(program: Program) -> dict[str, int]:
+    """Index array -> what its elements must stay below, for arrays that are used as subscripts directly."""
+    found = gathers_of(program)
+    out: dict[str, int] = {}
+    for g in found:
+        if g.direct is not None:
+            out[g.direct] = min(g.extent, out.get(g.direct, g.extent))
+    other = {b for g in found if g.direct is None for b in g.arrays}
+    return {b: n for b, n in out.items() if b not in other}
+
+
+def outside_failure(found: Outside, program: Program) -> Failed:
+    """A130 for a subscript that lies outside, shown at the array that holds it."""
+    g = found.gather
+    name = min(g.arrays)
+    place = program.buffer_of[name].span
+    what = f"index {found.index} lies outside dimension {g.axis + 1} of `{g.buffer}`, which has {g.extent}"
+    if g.direct is not None:
+        what = f"`{name}` holds the index {found.index}; indices are from 0 to {g.extent - 1}"
+    else:
+        what += f" elements: it comes from `{name}`"
+    return Failed(Diagnostic("A130", what, () if place is None else (Label(place),), help=HINT))
+
+
+def check_indices(program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, int | float]) -> None:
+    """Raises Failed A130 where a subscript that is data lies outside of its array."""
+    found = first_outside(program, arrays, scalars, gathers_of(program))
+    if found is not None:
+        raise outside_failure(found, program)
+
+
+def draw_indices(
+    program: Program, rng: np.random.Generator, names: Iterable[str], arrays: dict[str, Array]
+) -> None:
+    """New values for the arrays `names` in `arrays`, which may be any where it changes no subscript."""
+    gathers = gathers_of(program)
+    pools: dict[str, Array] = {}
+    for name in names:
+        b = program.buffer_of[name]
+        pools[name] = _pool(b, [g for g in gathers if name in g.arrays], rng)
+        drawn = rng.choice(pools[name], b.shape)
+        arrays[name] = np.ascontiguousarray(drawn.astype(numpy_dtype(b.dtype)))
+    for _ in range(ROUNDS):
+        found = first_outside(program, arrays, {}, gathers) if pools else None
+        wrong = found.gather.arrays & pools.keys() if found is not None else frozenset()
+        if not wrong:
+            return
+        for name in wrong:
+            # several arrays in one subscript: nearer to 0, for which each was tried with the others
+            near = pools[name][np.argsort(np.abs(pools[name]), kind="stable")]
+            pools[name] = near[: max(1, near.size // 2)]
+            shape, dtype = arrays[name].shape, arrays[name].dtype
+            arrays[name] = np.ascontiguousarray(rng.choice(pools[name], shape).astype(dtype))
+
+
+def _pool(b: Buffer, gathers: list[Gather], rng: np.random.Generator) -> Array:
+    """Sorted values that every one of the gathers takes, others being 0."""
+    low, high = (-(2**31), 2**31 - 1) if b.dtype.is_float else integer_range(b.dtype)
+    most = max(g.extent for g in gathers)
+    near = {c for g in gathers for e in (g.index, *(c for c, _ in g.guards)) for c in _constants(e)}
+    tried = [rng.integers(max(low, -4 * most), min(high, 4 * most) + 1, POOL)]
+    for c in sorted({0, *near, *(-c for c in near)}):
+        first, last = max(low, c - 2 * most, -(2**62)), min(high, c + 2 * most, 2**62)
+        if first <= last:
+            tried.append(rng.integers(first, last + 1, POOL))
+            tried.append(np.arange(first, min(last, first + POOL) + 1))
+    values = np.unique(np.concatenate(tried))
+    for g in gathers:
+        values = values[_taken(g, b, values)]
+    return values if values.size else np.arange(min(g.extent for g in gathers))
+
+
+def _constants(e: Expr) -> set[int]:
+    return {n.value for n in walk(e) if isinstance(n, Const) and isinstance(n.value, int)}
+
+
+def _taken(g: Gather, b: Buffer, values: Array) -> Array:
+    """Which of `values` keep the subscript inside at a choice of points, wherever its guards are met."""
+    name = f"{b.name}[]"
+    numbers = CArithmetic()
+    index = _with(g.index, b.name, Var(name, b.dtype))
+    # what hangs on other arrays may well hold
+    guards = [(c, holds) for c, holds in g.guards if {x.buffer for x in loads(c)} <= {b.name}]
+    guards = [(_with(c, b.name, Var(name, b.dtype)), holds) for c, holds in guards]
+    known = {d.name for d in g.stage.dims} | {name}
+    guards = [(c, h) for c, h in guards if all(n.name in known for n in walk(c) if isinstance(n, Var))]
+    types: dict[str, DType] = {d.name: I64 for d in g.stage.dims} | {name: b.dtype}
+    inside = np.ones(values.shape, bool)
+    held = numbers.of(values.astype(numpy_dtype(b.dtype)), b.dtype)
+    for point in _corners(g):
+        names = {n: numbers.of(np.asarray(v), I64) for n, v in point.items()} | {name: held}
+        scope = Scope(numbers, names, types, {})
+        mask = np.ones(values.shape, bool)
+        for cond, holds in guards:
+            mask = mask & ((np.asarray(value_of(cond, scope)) != 0) == holds)
+        at = np.broadcast_to(value_of(index, scope), values.shape)
+        inside &= ~mask | ((at >= 0) & (at < g.extent))
+    return inside
+
+
+def _with(e: Expr, buffer: str, value: Var) -> Expr:
+    """`e` with `value` for the elements of `buffer`, and 0 for those of other arrays."""
+    if isinstance(e, Load):
+        return value if e.buffer == buffer else Const(0.0 if e.dtype.is_float else 0, e.dtype)
+    return map_children(e, lambda c: _with(c, buffer, value))
+
+
+def _corners(g: Gather) -> list[dict[str, int]]:
+    """Points of the stage: ends and middles of the dimensions that the subscript depends on."""
+    names = {n.name for e in (g.index, *(c for c, _ in g.guards)) for n in walk(e) if isinstance(n, Var)}
+    out: list[dict[str, int]] = [{}]
+    for d in g.stage.dims:
+        ends = sorted({0, d.extent // 2, d.extent - 1}) if d.name in names else [0]
+        out = [{**p, d.name: v} for p in out for v in ends]
+    step = -(-len(out) // CORNERS)
+    return [*out[::step], out[-1]]

@@ -1,0 +1,5 @@
+typedef float four __attribute__((vector_size(16)));
+void f(float y[8]) {
+  for (int i = 0; i < 8; i++)
+    y[i] = 1;
+}

@@ -1,0 +1,129 @@
+"""Random C functions of one to five statements over shared arrays, whose dependences matter."""
+
+from dataclasses import replace
+from random import Random
+
+from tests.soundness.pool import FLOATS, INTEGERS, Pool
+from tests.soundness.statements import FORMS, Forms
+from tests.soundness.tree import For, If, Line, Node, Tree, head, words_of
+
+SIZES = (1, 2, 3, 3, 4, 5, 5, 5, 6, 7, 7, 8, 9, 11, 13)
+THEMES: tuple[tuple[int, str, tuple[str, ...]], ...] = (
+    (34, "float", ("float", "float", "double", "int")),
+    (10, "double", ("double", "float", "int64_t")),
+    (24, "int", ("int", "int", "float", "unsigned", "int64_t")),
+    (8, "unsigned", ("unsigned", "int", "uint8_t", "int64_t")),
+    (16, "", INTEGERS),
+    (4, "_Float16", ("float", "_Float16", "int")),
+    (8, "float", ("int", "unsigned char", "double", "int64_t")),
+)
+SPELLINGS = ("macro",) * 5 + ("literal",) * 3 + ("const", "parameter")
+
+
+def random_statements(seed: int) -> Tree:
+    """The program of this seed, the same everywhere."""
+    rng = Random(f"statements {seed}")
+    weights = [w for w, _, _ in THEMES]
+    _, main, others = rng.choices(THEMES, weights)[0]
+    sizes = {"N": rng.choice(SIZES), "M": rng.choice(SIZES), "K": rng.choice(SIZES[:7])}
+    pool = Pool(rng, sizes, main or rng.choice(INTEGERS), others, rng.choice((0.05, 0.15, 0.3)))
+    pool.fill()
+    forms = Forms(pool)
+    if rng.random() < 0.15:
+        pool.macros.append("#define TWICE(a) ((a) + (a))")
+    body: list[Node] = []
+    if rng.random() < 0.15:
+        body += _temporary(pool, forms)
+    kinds = list(FORMS)
+    for _ in range(rng.choice((1, 2, 2, 2, 3, 3, 4, 5))):
+        kind = rng.choices(kinds, [FORMS[k][0] for k in kinds])[0]
+        forms.values.begin()
+        body += FORMS[kind][1](forms)
+    body = _mixed(rng, body, pool)
+    if pool.macros:
+        _twice(rng, body)
+    return Tree(f"f{seed}", sizes, rng.choice(SPELLINGS), pool.macros, pool.params(), pool.locals(), body,
+                dict(pool.limits), dict(pool.scalars))  # fmt: skip
+
+
+def _temporary(pool: Pool, forms: Forms) -> list[Node]:
+    """An array of the function's own, filled before anything reads it."""
+    name = pool.rng.choice(("z", "w", "C"))
+    pool.arrays[name] = array = replace(pool.arrays[name], flat=False, pad=0)
+    loops, v = forms.nest(list(array.dims), ["i", "j", "k"][: len(array.dims)], whole=True)
+    value = forms.values.value(array.ctype, v, 1)
+    pool.temps.add(name)
+    if name in words_of([Line("{}", [value])]):
+        value = "1"
+    return forms.around(loops, [Line(f"{array.at(list(v))} = {{}};", [value], pinned=True)])
+
+
+def pinned(node: Node) -> bool:
+    match node:
+        case Line():
+            return node.pinned
+        case If():
+            return any(pinned(n) for n in (*node.then, *node.other))
+        case For():
+            return any(pinned(n) for n in node.body)
+
+
+def _mixed(rng: Random, body: list[Node], pool: Pool) -> list[Node]:
+    """Statements of one loop instead of two, of two instead of one, or in another order."""
+    first = [n for n in body if pinned(n)]
+    body = [n for n in body if not pinned(n)]
+    for _ in range(rng.choice((0, 0, 0, 1, 1, 2))):
+        k = rng.randrange(len(body))
+        match rng.randint(0, 3):
+            case 0 if k + 1 < len(body) and not _declares(body[k]) and not _declares(body[k + 1]):
+                body[k], body[k + 1] = body[k + 1], body[k]
+            case 1 | 2:
+                _fuse(body, k)
+            case _:
+                _split(rng, body, k)
+    return first + body
+
+
+def _declares(node: Node) -> bool:
+    """A local that later statements of the block may use."""
+    return isinstance(node, Line) and node.form.split(" ")[0] in (*FLOATS, *INTEGERS, "const")
+
+
+def _fuse(body: list[Node], k: int) -> None:
+    if k + 1 >= len(body):
+        return
+    a, b = body[k], body[k + 1]
+    if isinstance(a, For) and isinstance(b, For) and head(a) == head(b):
+        if any(_declares(n) for n in (*a.body, *b.body)):
+            return
+        body[k : k + 2] = [For(a.var, a.size, a.body + b.body, a.low, a.top, a.step, a.style, a.ctype)]
+
+
+def _split(rng: Random, body: list[Node], k: int) -> None:
+    a = body[k]
+    if not isinstance(a, For) or len(a.body) < 2 or any(_declares(n) for n in a.body):
+        return
+    at = rng.randrange(1, len(a.body))
+    parts = (a.body[:at], a.body[at:])
+    body[k : k + 1] = [For(a.var, a.size, p, a.low, a.top, a.step, a.style, a.ctype) for p in parts]
+
+
+def _twice(rng: Random, body: list[Node]) -> None:
+    """The macro, in a plain assignment."""
+    lines = [n for n in _lines(body) if n.form.endswith(" = {};") and "(" not in n.form and not n.pinned]
+    if lines:
+        line = rng.choice(lines)
+        line.form = line.form.replace("{}", "TWICE({})")
+
+
+def _lines(body: list[Node]) -> list[Line]:
+    out: list[Line] = []
+    for node in body:
+        match node:
+            case Line():
+                out.append(node)
+            case If():
+                out += [*_lines(node.then), *_lines(node.other)]
+            case For():
+                out += _lines(node.body)
+    return out
