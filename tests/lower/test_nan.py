@@ -16,8 +16,9 @@ from mdh.ir.program import Operator, Program
 from mdh.lower import fold as lowered
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
+from mdh.reference.judge import INTERPRETER, expected
 from mdh.report.arguments import Guarded, guarded
-from mdh.report.verdict import judge
+from mdh.report.verdict import fits, judge
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
@@ -49,10 +50,14 @@ def program(update: str, ctype: str = "float", *, strict: bool = False) -> Progr
 
 
 def verdict(p: Program, y: list[float]) -> list[str]:
-    """The codes that the judge finds where a kernel leaves `y`."""
+    """The codes that the judge finds where a kernel leaves `y`, by either reference."""
     before = {"x": DATA, "y": STARTS}
     after: dict[str, Guarded] = {"x": guarded(DATA), "y": guarded(np.array(y, np.float32))}
-    return [d.code for d in judge(p, before, after, evaluate_bounded(p, before))]
+    interpreted, vectorised = expected(p, before, {}), evaluate_bounded(p, before)
+    assert interpreted.judge == INTERPRETER
+    by = [[d.code for d in judge(p, before, after, want)] for want in (interpreted.want, vectorised)]
+    assert by[0] == by[1]
+    return by[0]
 
 
 @pytest.mark.parametrize("update", OPERATORS)
@@ -89,6 +94,14 @@ def test_the_judge_takes_both_results_and_no_third() -> None:
         assert verdict(program(KEEPS), list(y)) == ["N101"]
     assert verdict(program("y[i] = fmaxf(x[i][j], y[i]);"), [5, 7, 1]) == []
     assert verdict(program("y[i] = fmaxf(x[i][j], y[i]);"), [5, np.nan, 1]) == ["N101"]
+
+
+def test_a_condition_leaves_c_and_the_passing_form_both_right() -> None:
+    p = program(f"if (j != 7) {TAKES}")
+    wanted = expected(p, {"x": DATA, "y": STARTS}, {}).want["y"]
+    assert fits(np.array([3, 7, 1], np.float32), wanted).all()
+    assert fits(np.array([5, 7, np.nan], np.float32), wanted).all()
+    assert not fits(np.array([2, 6, 0], np.float32), wanted).any()
 
 
 def test_with_strict_fp_the_judge_takes_cs_result_alone() -> None:
