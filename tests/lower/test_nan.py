@@ -18,6 +18,8 @@ from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.judge import INTERPRETER, expected
 from mdh.report.arguments import Guarded, guarded
+from mdh.report.entries import entries_of
+from mdh.report.text import entries_text
 from mdh.report.verdict import fits, judge
 from mdh.source import Source
 from mdh.target.emit import emit
@@ -164,6 +166,17 @@ FAULTS = {
     "a comparison for a call": (faulty(lambda op: replace(op, nan=False), ordered=False), 3),
     "a NaN gets in": (lambda join: lambda op, t, a, b: join(op, t, b, a), 4),
 }
+
+
+def test_explain_says_which_results_are_right() -> None:
+    said = {KEEPS: "save one that it starts from, as in C", TAKES: "C's result, or that of the numbers alone"}
+    for update, words in said.items():
+        entries = entries_text(entries_of(program(update), program(update).stages[0]))
+        assert "\n  NaN      max: " in entries
+        assert words in entries
+    assert "NaN" not in entries_text(entries_of(program(KEEPS, "int"), program(KEEPS, "int").stages[0]))
+    strict = program(TAKES, strict=True)
+    assert "compared in C's order" in entries_text(entries_of(strict, strict.stages[0]))
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler")
