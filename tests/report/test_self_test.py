@@ -1,5 +1,6 @@
 """The self-test of compilers and runtimes, and what is remembered of it."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from mdh.device.api import Device, open_device
 from mdh.device.cache import open_cache
 from mdh.device.faults import fault_key, faults_of, remember, remembered
 from mdh.diagnostics import Failed
-from mdh.report import self_test_child
 from mdh.report.self_test import Passed, halves_right, masked_right, self_test, wrong_functions
 from mdh.report.self_test_child import examined
 from mdh.report.self_test_words import verdict
@@ -101,7 +101,7 @@ def test_the_process_tells_what_it_found() -> None:
 
 
 def test_a_process_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(self_test_child.sys, "executable", "/bin/false")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     assert examined("opencl:0").faults.kinds == {Fault.CRASH}
 
 
