@@ -22,6 +22,12 @@ Place = tuple[str, tuple[Expr, ...]]
 """A buffer and the index of an element."""
 REMARK = "read whatever the condition says: GCC 12 gives masked reads wrong masks"
 """Beside the first of a kernel's."""
+UNSUNK = """
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC optimize("no-tree-sink")  // reads stay in front of the conditions
+#endif
+"""
+"""Behind the headers: GCC would move a read that one side of a choice uses back under the condition."""
 
 
 def reads_first(kernel: Kernel) -> Kernel:

@@ -1,5 +1,6 @@
 """Values under conditions, on compilers that make masked reads and blends of them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -102,11 +103,11 @@ def _wrong(seed: int, device: Device, folder: Path, *, drawn: bool) -> str | Non
 @pytest.mark.parametrize("drawn", [False, True], ids=["default", "drawn"])
 @pytest.mark.parametrize(
     ("spec", "option", "seeds"),
-    [("c", "", range(5)), ("c", "-mno-avx512f", range(5, 20)), ("opencl:0", "", range(5))],
+    [("c", "", range(5)), ("c", "-mno-avx512f", (*range(5, 17), 3088)), ("opencl:0", "", range(5))],
     ids=["native", "narrower", "opencl"],
 )
 def test_random_conditions_mean_what_the_c_compiler_says(
-    spec: str, option: str, seeds: range, drawn: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spec: str, option: str, seeds: Sequence[int], drawn: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     device = _opened(spec, option, monkeypatch)
     found = (_wrong(seed, device, tmp_path, drawn=drawn) for seed in seeds)
