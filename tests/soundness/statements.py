@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from tests.soundness.pool import BINS, FLOATS, INTEGERS, Array, Pool, Range, Vars
-from tests.soundness.tree import Expr, For, If, Line, Node, Op
+from tests.soundness.tree import Expr, For, If, Line, Node, Op, expr_text
 from tests.soundness.values import Values
 
 STARTS = {"+": "0", "*": "1", "max": "-100", "min": "100", "&": "-1", "|": "0", "^": "0", "&&": "1", "||": "0"}
@@ -106,8 +106,8 @@ class Forms:
         self.values.written = {y.name: ""}
         start = self.start(y, at, v, op)
         update = self.guarded([self.update(y, at, both, op)], both, 0.2)
-        if rng.random() < 0.1:
-            extra = self.target(*([tuple(kept), (*kept, *reduced)] if kept else [tuple(reduced)]))
+        extra = self.target(*([tuple(kept), (*kept, *reduced)] if kept else [tuple(reduced)]))
+        if rng.random() < 0.1 and extra is not y:
             update.append(Line(f"{pool.element(extra, both, plain=0.9, own=True)} = {{}};",
                                [at if extra.is_float or not y.is_float else "1"]))  # fmt: skip
         end = [self.end(y, at, v) for _ in range(rng.choice((0, 0, 1, 1, 2)))]
@@ -122,7 +122,7 @@ class Forms:
             return [*start, *middle, *end]
         parts: list[list[Node]] = [[*start, *middle]] if self.rng.random() < 0.65 else [list(start), middle]
         for e in end:
-            if self.rng.random() < 0.4:
+            if self.rng.random() < 0.3:
                 parts[-1] = [*parts[-1], e]
             else:
                 parts.append([e])
@@ -280,17 +280,20 @@ class Forms:
         """Several assignments in one loop, with what they share in a local."""
         rng, pool = self.rng, self.pool
         size = rng.choice(("N", "N", "M"))
-        sizes = [size, "M"] if size == "N" and rng.random() < 0.4 else [size]
+        sizes = [size, "M"] if size == "N" and pool.writable("N", "M") and rng.random() < 0.4 else [size]
         loops, v = self.nest(sizes, ["i", "j"][: len(sizes)])
         body: list[Node] = []
-        shapes = [tuple(sizes)] * 4 + [(size,)]
+        shapes = [tuple(sizes)] * 8 + [(size,)]
         targets = [self.target(rng.choice(shapes)) for _ in range(rng.choice((1, 2, 2, 3)))]
         at = [pool.element(a, v, plain=0.95, own=True) for a in targets]
         self.values.written = {a.name: e for a, e in zip(targets, at, strict=True)}
         if rng.random() < 0.5:
             kind = self.local_type()
+            if rng.random() < 0.12:
+                self.values.written = {}
             body.append(Line(f"{rng.choice(('', 'const '))}{kind} t = {{}};", [self.values.value(kind, v, 1)]))
             self.values.locals_["t"] = kind
+            self.values.written = {a.name: e for a, e in zip(targets, at, strict=True)}
         for a, e in zip(targets, at, strict=True):
             line = self.store(a, e, v, near=rng.choice(targets))
             body += self.guarded([line], v, 0.2)
@@ -331,10 +334,69 @@ class Forms:
         cond = self.rng.choice(("j <= i", "j < i", "i <= j", "i + j < N", "j != i"))
         return self.around(loops, [If(cond, [line])])
 
+    def branch(self) -> list[Node]:
+        """Two sides that assign: the same elements or others, in either order, or a local first."""
+        rng, pool = self.rng, self.pool
+        size = rng.choice(("N", "N", "M"))
+        sizes = [size, "M"] if size == "N" and pool.writable("N", "M") and rng.random() < 0.3 else [size]
+        loops, v = self.nest(sizes, ["i", "j"][: len(sizes)])
+        targets = [self.target(tuple(sizes)) for _ in range(2)]
+        at = [pool.element(a, v, plain=0.97, own=True) for a in targets]
+        own = {a.name: e for a, e in zip(targets, at, strict=True)}
+        self.values.written = own
+        cond = self.values.condition(v)
+        if rng.random() < 0.05:
+            cond = Op(f"({{}} > {rng.choice((0, 1))})", [rng.choice(at)])
+        if rng.random() < 0.35:
+            kind = self.local_type()
+            sides = [[Line("t = {};", [self.values.value(kind, v, 1)])] for _ in range(2)]
+            head = Line(f"{kind} t = {{}};", [self.values.value(kind, v, 0)])
+            self.values.locals_ = {"t": kind}
+            use = [self.store(a, e, v, near=a) for a, e in zip(targets, at, strict=True)]
+            other: list[Node] = list(sides[1]) if rng.random() < 0.6 else []
+            return self.around(loops, [head, If(cond, list(sides[0]), other), *use[: rng.choice((1, 1, 2))]])
+        then: list[Node] = [self.store(a, e, v, near=rng.choice(targets)) for a, e in zip(targets, at, strict=True)]
+        other = [self.store(a, e, v, near=rng.choice(targets)) for a, e in zip(targets, at, strict=True)]
+        if rng.random() < 0.5:
+            other.reverse()
+        if rng.random() < 0.4:
+            del then[rng.randrange(len(then))]
+        if rng.random() < 0.4:
+            del other[rng.randrange(len(other))]
+        return self.around(loops, [If(cond, then, other)])
+
+    def twice(self) -> list[Node]:
+        """Two updates of one element in one loop, with or without something between them."""
+        rng, pool = self.rng, self.pool
+        y = self.target(("N",), ("M",))
+        kept = list(y.dims)
+        outer, v = self.nest(kept, ["i"], whole=rng.random() < 0.75)
+        inner, w = self.nest(["N" if kept == ["M"] else "M"], ["j"])
+        both = {**v, **w}
+        at = y.at(list(v))
+        op = self.operator(y)
+        self.values.written = {y.name: ""}
+        op = "+" if "m" in op and rng.random() < 0.8 else op
+        second = op if rng.random() < 0.9 else self.operator(y)
+        between: list[Node] = []
+        both_dims = [*kept, inner[0].size]
+        if rng.random() < 0.5 and (pool.writable(*both_dims) or rng.random() < 0.3):
+            a = self.target(*([tuple(both_dims)] * 6), (inner[0].size,), y.dims)
+            self.values.written[a.name] = ""
+            index = pool.element(a, both, plain=0.95, own=True)
+            value = at if a.is_float or not y.is_float else "1"
+            if rng.random() < 0.75:
+                value = expr_text(self.values.value(a.ctype, both, 1))
+            between = [Line(f"{index} = {{}};", [value])]
+        body = [self.update(y, at, both, op), *between, self.update(y, at, both, second)]
+        end = [self.end(y, at, v)] if rng.random() < 0.3 else []
+        return self.chain(kept, ["i"], outer, self.start(y, at, v, op), self.around(inner, body), end)
+
 
 FORMS: Mapping[str, tuple[int, Callable[[Forms], list[Node]]]] = {
-    "map": (8, Forms.map), "reduction": (12, Forms.reduction), "scan": (3, Forms.scan), "best": (3, Forms.best),
+    "map": (9, Forms.map), "reduction": (11, Forms.reduction), "scan": (3, Forms.scan), "best": (3, Forms.best),
     "flag": (2, Forms.flag), "histogram": (3, Forms.histogram), "several": (4, Forms.several),
-    "summed": (4, Forms.summed), "triangular": (3, Forms.triangular),
+    "summed": (5, Forms.summed), "triangular": (3, Forms.triangular), "branch": (3, Forms.branch),
+    "twice": (2, Forms.twice),
 }  # fmt: skip
 __all__ = ["BINS", "FORMS", "INTEGERS", "Forms"]
