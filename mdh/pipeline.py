@@ -22,6 +22,7 @@ from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.target.faults import Faults
 from mdh.target.text import KernelText
 
 Value = Program | Schedule | Plan | Module | KernelText
@@ -100,8 +101,9 @@ class Pipeline:
     def lower(self, plan: Plan) -> Module:
         return self._run("kernel", lambda: lower(plan))
 
-    def emit(self, module: Module, program: Program) -> KernelText:
-        return self._run("text", lambda: emit(module, program))
+    def emit(self, module: Module, program: Program, faults: Faults | None = None) -> KernelText:
+        """faults: of the device that it is for, None: it may run anywhere."""
+        return self._run("text", lambda: emit(module, program, faults))
 
     def build(self, device: Device, text: KernelText) -> Built:
         start = perf_counter()

@@ -13,8 +13,8 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import Machine
-from mdh.reference import evaluate_bounded
 from mdh.reference.error import Bounded
+from mdh.reference.judge import draw_expected
 from mdh.reference.numbers import numpy_dtype
 from mdh.report.verdict import fits
 from mdh.schedule.default import default_schedule
@@ -58,7 +58,7 @@ def difference(name: str, got: np.ndarray, want: Bounded) -> str | None:
 
 def judged(program: Program, arrays: Arrays, scalars: Mapping[str, float], got: Arrays) -> Outcome:
     """`got`: the arrays after the run on copies of `arrays`. Inputs must be as they were."""
-    want = evaluate_bounded(program, arrays, scalars)
+    want = draw_expected(program, lambda _: (arrays, scalars), attempts=1).expected.want
     for name, array in got.items():
         if name not in want:
             if array.tobytes() != arrays[name].tobytes():

@@ -70,7 +70,7 @@ class _Draw:
         name += f"{by}_{more}"
         shape = "".join(f"[{n}]" for n in (*outer, last * by + more))
         self.declared.setdefault(name, f"const {self.ctype} {name}{shape}")
-        *before, x = "ij"[: len(self.sizes)]
+        *before, x = list("ij"[: len(self.sizes)])
         at = f"{by} * {x}" if by > 1 else f"{x} + {more}"
         return name + "".join(f"[{o}]" for o in (*before, at))
 

@@ -86,9 +86,12 @@ class Binder:
         if view.dtype != wanted:
             hint = f"convert it: array.astype('{wanted}')"
             yield _at(b, "A103", f"`{b.name}` holds {wanted}, the array {view.dtype}", help=hint)
-        if view.shape != b.shape and not (b.flat and view.shape == (math.prod(b.shape),)):
+        if not b.takes(view.shape) and not (b.short(view.shape) and self._may_be_copied(b, view)):
             headline = f"`{b.name}` has shape {_shape(b.shape)}, the array {_shape(view.shape)}"
-            yield _at(b, "A104", headline, help="bind other sizes, or give another array")
+            hint = "bind other sizes, or give another array"
+            if b.short(view.shape):
+                hint = "give it the whole of its last row: kernels may touch what the C leaves out"
+            yield _at(b, "A104", headline, help=hint)
         if view.place not in self._places:
             hint = f"copy it there first; {spec} takes arrays in {' and '.join(self._places)} memory"
             yield _at(b, "A105", f"`{b.name}` lies on {view.place}, the kernel runs on {spec}", help=hint)
@@ -100,6 +103,9 @@ class Binder:
         if not _usable(view):
             hint = "give a contiguous array (row major, no gaps) and copy the result where it belongs"
             yield _at(b, "A108", f"the output `{b.name}` {_fault(view)}", help=hint)
+
+    def _may_be_copied(self, b: Buffer, view: View) -> bool:
+        return b.name not in self.written and view.place == "host"
 
     def _overlaps(self, views: dict[str, View]) -> Iterator[Diagnostic]:
         """A107: an array that the kernel writes shares memory with another argument."""
@@ -183,10 +189,22 @@ def _view(buffer: Buffer, given: Any) -> View | Diagnostic:
 
 def _memory(b: Buffer, view: View, out: Bound) -> Any:
     """What the launch takes; an input that kernels cannot read in place is copied, and that is noted."""
+    if b.short(view.shape):
+        out.notes.append(f"`{b.name}` ends within its last row: a copy is used")
+        view = _padded(b, view)
     if not _usable(view):
         out.notes.append(f"`{b.name}` {_fault(view)}: a copy is used")
         view = packed(view)
     return host_array(view) if view.place == "host" else view
+
+
+def _padded(b: Buffer, view: View) -> View:
+    """A copy of a host array with the rest of its last row."""
+    array = np.zeros(math.prod(b.shape), view.dtype)
+    array[: view.shape[0]] = host_array(view)
+    copied = view_of(array)
+    assert copied is not None
+    return copied
 
 
 def _usable(view: View) -> bool:

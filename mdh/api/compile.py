@@ -10,11 +10,12 @@ from mdh.api.kernel import Kernel, Order, explained
 from mdh.api.options import of_type
 from mdh.api.texts import Text, read_given
 from mdh.device.api import Device, open_device
+from mdh.device.machines import machine_called
 from mdh.diagnostics import fail
 from mdh.frontend.c import free_sizes
 from mdh.frontend.parameters import read_heading
 from mdh.ir.plan import Plan
-from mdh.machine import Machine, load_machine, machine_names
+from mdh.machine import Machine, machine_names
 from mdh.pipeline import Hook, Pipeline, silent
 from mdh.schedule.model import Schedule
 
@@ -74,7 +75,7 @@ def check(
         _check_options(function, hook)
         of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
         given = read_given(file, schedule, defines, holes, hook)
-        chosen = _machine(machine, given.schedule)
+        chosen = _machine(machine, given.schedule, target)
         run = Pipeline(hook)
         program = run.read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
         wanted = target or chosen.targets[0]
@@ -104,7 +105,9 @@ def _shared(spec: str) -> Device:
     return open_device(spec)
 
 
-def _machine(given: str | PathLike[str] | Machine | None, schedule: Schedule | None) -> Machine:
+def _machine(
+    given: str | PathLike[str] | Machine | None, schedule: Schedule | None, target: str | None
+) -> Machine:
     if isinstance(given, Machine):
         return given
     of_type("machine", given, (str, PathLike, NoneType), "a machine's name, a path or a Machine")
@@ -112,4 +115,4 @@ def _machine(given: str | PathLike[str] | Machine | None, schedule: Schedule | N
     if name is None:
         names = ", ".join(machine_names())
         raise fail("F110", "no machine: legality depends on it", help=f"give machine=NAME: {names}")
-    return load_machine(name)
+    return machine_called(name, target)[0]

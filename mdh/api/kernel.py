@@ -9,6 +9,7 @@ from typing import Any
 
 from mdh.api.arguments import Binder, arity, scalar_of
 from mdh.device.api import Built, Device
+from mdh.device.faults import faults_of
 from mdh.diagnostics import Diagnostic, Failed, render_text
 from mdh.frontend.parameters import Heading
 from mdh.ir.dtype import I64
@@ -133,7 +134,7 @@ class Kernel:
         checked = run.check(
             program, order.schedule, device.machine, device.target, deterministic=order.deterministic
         )
-        text = run.emit(run.lower(checked.plan), program)
+        text = run.emit(run.lower(checked.plan), program, faults_of(device))
         return Variant(program, checked.plan, run.build(device, text), Binder(program, device))
 
 

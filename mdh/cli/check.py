@@ -15,6 +15,7 @@ from mdh.cli.options import (
     FileArg,
     FunctionOpt,
     JsonOpt,
+    MachineAtHandOpt,
     MachineOpt,
     OutScheduleOpt,
     ScheduleOpt,
@@ -36,6 +37,7 @@ def check(
     file: FileArg,
     schedule: ScheduleOpt = None,
     machine: MachineOpt = None,
+    device: MachineAtHandOpt = None,
     target: TargetOpt = None,
     define: DefineOpt = None,
     set_: SetOpt = None,
@@ -47,10 +49,10 @@ def check(
     dump: DumpOpt = None,
     time: TimeOpt = False,
 ) -> None:
-    """Prove a schedule legal for a program and a machine; needs no device."""
+    """Prove a schedule legal for a program and a machine; needs no device, but may take one's machine."""
     line: CommandLine = ctx.obj
     request = Request(
-        line, file, schedule, target, machine, None, tuple(define or ()), tuple(set_ or ()), function,
+        line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
         strict_fp, deterministic,
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])

@@ -15,6 +15,7 @@ from mdh.cli.options import (
     FileArg,
     FunctionOpt,
     JsonOpt,
+    MachineAtHandOpt,
     MachineOpt,
     OutFolderOpt,
     ScheduleOpt,
@@ -38,6 +39,7 @@ def compile(
     schedule: ScheduleOpt = None,
     target: TargetOpt = None,
     machine: MachineOpt = None,
+    device: MachineAtHandOpt = None,
     define: DefineOpt = None,
     set_: SetOpt = None,
     function: FunctionOpt = None,
@@ -54,7 +56,7 @@ def compile(
     """
     line: CommandLine = ctx.obj
     request = Request(
-        line, file, schedule, target, machine, None, tuple(define or ()), tuple(set_ or ()), function,
+        line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
         strict_fp, deterministic,
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)

@@ -5,28 +5,36 @@ from typing import Annotated
 
 import typer
 
-from mdh.cli.console import ok, show, show_json
+from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
 from mdh.cli.options import JsonOpt
 from mdh.device.api import FAMILIES, list_devices, open_device, probe
+from mdh.device.faults import remember, remembered
 from mdh.diagnostics import Failed
 from mdh.report.ability import ability
 from mdh.report.health import Finding, findings
+from mdh.report.self_test import Passed
+from mdh.report.self_test_child import tested
+from mdh.report.self_test_words import verdict
+from mdh.target.faults import Fault
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 SpeedOpt = Annotated[
     bool, typer.Option("--speed", help="Measure the CPU's runtimes: launches and arithmetic; takes seconds.")
 ]
+TestOpt = Annotated[bool, typer.Option("--test", help="Repeat the self-tests of all devices.")]
 _MARKS = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}
 
 
 @app.command()
-def doctor(ctx: typer.Context, json: JsonOpt = False, speed: SpeedOpt = False) -> None:
+def doctor(ctx: typer.Context, json: JsonOpt = False, speed: SpeedOpt = False, test: TestOpt = False) -> None:
     """Say which runtimes work, what is missing and how to install it.
 
-    Exit code 1 where something that mdh cannot do without is missing or broken.
+    A compiler or runtime that was not met before is tested, which takes seconds. Exit code 1 where something
+    that mdh cannot do without is missing or broken.
     """
-    found = (*findings(), *(_family(name) for name in FAMILIES), *(_speeds() if speed else ()))
+    families = tuple(_family(name) for name in FAMILIES)
+    found = (*findings(), *families, *_tests(test), *(_speeds() if speed else ()))
     if json:
         show_json(ok("doctor", findings=[asdict(f) for f in found]))
     else:
@@ -42,6 +50,31 @@ def _family(name: str) -> Finding:
     if why is None:
         return Finding(f"devices {name}", "absent", "none")
     return Finding(f"devices {name}", "absent", why.headline, fix=why.help)
+
+
+def _tests(again: bool) -> tuple[Finding, ...]:
+    """What each compiler and runtime gets right. CUDA's has no tests here, Oclgrind is a test itself."""
+    specs = (d.spec for d in list_devices() if d.kind != "checker")
+    return tuple(_test(spec, again) for spec in specs if spec.partition(":")[0] in ("opencl", "c"))
+
+
+def _test(spec: str, again: bool) -> Finding:
+    """As remembered, unless it is asked for `again`; a test is remembered."""
+    name = f"self-test {spec}"
+    try:
+        device = open_device(spec)
+        known = None if again else remembered(device)
+        if known is not None:
+            return verdict(name, Passed(known))
+        log(f"testing {spec}")
+        passed = tested(spec)
+    except Failed as failed:
+        why = failed.diagnostics[0]
+        return Finding(name, "broken", why.headline, fix=why.help or "")
+    if Fault.CRASH not in passed.faults.kinds:
+        # what ended it may have been a busy machine
+        remember(device, passed.faults)
+    return verdict(name, passed)
 
 
 def _speeds() -> tuple[Finding, ...]:

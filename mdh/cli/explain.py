@@ -18,6 +18,7 @@ from mdh.cli.options import (
     DumpOpt,
     FunctionOpt,
     JsonOpt,
+    MachineAtHandOpt,
     MachineOpt,
     ScheduleOpt,
     SetOpt,
@@ -54,6 +55,7 @@ def explain(
     other: OtherArg = None,
     schedule: ScheduleOpt = None,
     machine: MachineOpt = None,
+    device: MachineAtHandOpt = None,
     target: TargetOpt = None,
     define: DefineOpt = None,
     set_: SetOpt = None,
@@ -82,13 +84,13 @@ def explain(
         _explain_code(line, subject, json)
         return
     request = Request(
-        line, subject, schedule, target, machine, None, tuple(define or ()), tuple(set_ or ()), function,
+        line, subject, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
         strict_fp, deterministic,
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     if space:
         explain_space(request, trace, json)
-    elif machine is None and schedule is None and html is None:
+    elif request.machine is None and request.device is None and schedule is None and html is None:
         _explain_entries(request, trace, json)
     else:
         _explain_plan(request, trace, json, html)

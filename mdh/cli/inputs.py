@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import holds, numpy_dtype, range_text
 from mdh.report.index_data import index_limits
@@ -55,7 +56,7 @@ def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> I
 
 
 def _fitted(line: CommandLine, word: str, array: Array, buffer: Buffer) -> Array:
-    """Raises Failed F117 for another type or shape; nothing is converted or cut in silence."""
+    """Raises Failed F117 for another type or shape; nothing is converted, cut or padded in silence."""
     wanted = numpy_dtype(buffer.dtype)
     if array.dtype.kind == "V" and array.dtype.itemsize == wanted.itemsize:
         # .npy files have no name for bfloat16: numpy saves it as two plain bytes
@@ -63,8 +64,15 @@ def _fitted(line: CommandLine, word: str, array: Array, buffer: Buffer) -> Array
     if array.dtype != wanted:
         headline = f"`{buffer.name}` holds {buffer.dtype} ({wanted}), the file {array.dtype}"
         raise line.fail("F117", headline, word, help=f"convert it: array.astype('{wanted}')")
-    flat = (prod(buffer.shape),)
-    if array.shape != buffer.shape and not (buffer.flat and array.shape == flat):
+    size = prod(buffer.shape)
+    if buffer.short(array.shape):
+        log(f"`{buffer.name}` ends within its last row: 0 is taken for the rest")
+        return np.concatenate([array, np.zeros(size - array.size, array.dtype)])
+    if buffer.takes(array.shape):
+        if array.size > size:
+            log(f"`{buffer.name}`: the program reaches {size:,} of the {array.size:,} elements")
+        return array.reshape(-1)[:size] if array.size > size else array
+    if array.shape != buffer.shape:
         headline = f"`{buffer.name}` has shape {_shape(buffer.shape)}, the file {_shape(array.shape)}"
         raise line.fail("F117", headline, word, help="bind other sizes by -D, or give another array")
     return array

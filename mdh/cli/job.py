@@ -10,11 +10,14 @@ from mdh.cli.files import read_source
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import at_define, parse_defines, parse_sets
+from mdh.device.api import Device, open_device
+from mdh.device.faults import faults_of
+from mdh.device.machines import machine_called
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
-from mdh.machine import Machine, load_machine, machine_names
+from mdh.machine import Machine, machine_names
 from mdh.pipeline import Checked
 from mdh.schedule.headers import at_header
 from mdh.schedule.model import Schedule
@@ -63,25 +66,44 @@ def _at_set(request: Request, wrong: Diagnostic) -> Diagnostic:
 
 
 def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
-    """--machine, else the schedule's header; raises Failed F110 where neither says."""
+    """--device or --machine, else the schedule's header. Raises Failed F107 for both, F110 for none."""
     line = request.line
+    if request.device is not None and request.machine is not None:
+        hint = "--device is for the machine of a device here, --machine for another"
+        raise line.fail("F107", "--device and --machine both say the machine", "--device", help=hint)
+    if request.device is not None:
+        spec = request.device
+        return _remarked(at_word(line, spec, lambda: open_device(spec)).machine, schedule)
     if request.machine is not None:
         name = request.machine
-        chosen = at_word(line, name, lambda: load_machine(name))
-        if schedule is not None and schedule.target not in (None, chosen.name, *machine_names()):
-            log(f"the schedule's target `{schedule.target}` is no machine known here; {chosen.name} is used")
-        return chosen
+        found = at_word(line, name, lambda: machine_called(name, request.target))
+        return _remarked(_told(found, request), schedule)
     if schedule is not None and schedule.target is not None:
-        return _machine_of_header(schedule, schedule.target)
+        return _told(_called_in_header(schedule, schedule.target, request.target), request)
     names = ", ".join(machine_names())
     headline = "no machine: legality depends on it"
     raise line.fail("F110", headline, request.file, help=f"add --machine NAME: {names}")
 
 
-def _machine_of_header(schedule: Schedule, name: str) -> Machine:
+def _told(found: tuple[Machine, str | None], request: Request) -> Machine:
+    """A remark where a device's name stands for it, since several may share it."""
+    machine, spec = found
+    if spec is not None and request.target is None:
+        log(f"`{machine.name}` is the machine of {spec} here; --device names another")
+    return machine
+
+
+def _remarked(chosen: Machine, schedule: Schedule | None) -> Machine:
+    """A remark where the schedule was made for a machine that is not known here."""
+    if schedule is not None and schedule.target not in (None, chosen.name, *machine_names()):
+        log(f"the schedule's target `{schedule.target}` is no machine known here; {chosen.name} is used")
+    return chosen
+
+
+def _called_in_header(schedule: Schedule, name: str, target: str | None) -> tuple[Machine, str | None]:
     """The machine that the line `target NAME` names; an unknown one is shown there."""
     try:
-        return load_machine(name)
+        return machine_called(name, target)
     except Failed as failed:
         labels = at_header(schedule, "target")
         raise Failed(*(d if d.labels else replace(d, labels=labels) for d in failed.diagnostics)) from failed
@@ -115,9 +137,10 @@ def plan_for_machine(request: Request, trace: Trace) -> tuple[Machine, Checked]:
     return machine, make_plan(request, trace, program, given, machine, target)
 
 
-def make_kernel(trace: Trace, plan: Plan) -> tuple[Module, KernelText]:
+def make_kernel(trace: Trace, plan: Plan, device: Device | None = None) -> tuple[Module, KernelText]:
+    """device: the one that it is for, None: it may run anywhere."""
     module = trace.pipeline.lower(plan)
-    return module, trace.pipeline.emit(module, plan.program)
+    return module, trace.pipeline.emit(module, plan.program, None if device is None else faults_of(device))
 
 
 def say_default(checked: Checked, output: str | None, schedule: str | None) -> None:

@@ -13,6 +13,10 @@ TargetOpt = Annotated[str | None, typer.Option("--target", metavar="NAME", help=
 MachineOpt = Annotated[
     str | None, typer.Option("--machine", "-m", metavar="NAME", help="A machine's name or a .toml file.")
 ]
+MachineAtHandOpt = Annotated[
+    str | None,
+    typer.Option("--device", metavar="SPEC", help="The machine and target of a device here, for --machine."),
+]
 DeviceOpt = Annotated[
     str | None,
     typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N, c or oclgrind; absent: first GPU."),

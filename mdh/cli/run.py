@@ -1,5 +1,6 @@
 """`mdh run`: build on a device, run on given or random arrays, judge the result, time it."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import prod
 from pathlib import Path
@@ -32,7 +33,9 @@ from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.pipeline import Checked
-from mdh.reference import evaluate_bounded
+from mdh.reference.error import Bounded
+from mdh.reference.judge import ATTEMPTS, Arguments, Expected, draw_expected
+from mdh.reference.numbers import Array
 from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.report.index_data import check_indices
 from mdh.report.measurement import Timing, measure, timing_text
@@ -52,13 +55,18 @@ RepeatOpt = Annotated[int, typer.Option("--repeat", metavar="N", min=0, help="Ti
 SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the random arrays.")]
 OutOpt = Annotated[str | None, typer.Option("--out", "-o", metavar="DIR", help="Write outputs and schedule.")]
 
+_ANEW = 7919
+"""Added to the seed for each new draw."""
+
 
 @dataclass(frozen=True)
 class Ran:
-    """arrays: as the last checked run left them; verdicts: kinds of arrays that came out right."""
+    """arrays: as the last checked run left them; verdicts: kinds of arrays that came out right; judges: who
+    said so of each."""
 
     arrays: dict[str, Guarded]
     verdicts: tuple[str, ...]
+    judges: tuple[str, ...]
     timing: Timing | None
 
 
@@ -98,7 +106,7 @@ def run(
     opened = _open(line, device)
     _fits(line, file, program, opened)
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
-    _, text = make_kernel(trace, checked.plan)
+    _, text = make_kernel(trace, checked.plan, opened)
     say_default(checked, output, schedule)
     if output is not None:
         read = (*request.files, *(word.partition("=")[2] for word in input_ or ()))
@@ -139,17 +147,22 @@ def _run(
     kinds: tuple[Kind, ...] = ("exact", "random") if check and not inputs.arrays else ("random",)
     scalars = make_scalars(program, inputs.scalars, seed)
     held: dict[str, Guarded] = {}
+    judges: list[str] = []
     for kind in kinds:
-        before = make_arrays(program, inputs.arrays, seed, kind)
+        want: dict[str, Bounded] = {}
+        if check:
+            before, right = _drawn(program, inputs, scalars, seed, kind)
+            want = right.want
+            judges.append(right.judge)
+        else:
+            before = make_arrays(program, inputs.arrays, seed, kind)
         check_indices(program, before, scalars)
         held = {name: guarded(array) for name, array in before.items()}
         call = built.call({name: g.array for name, g in held.items()}, scalars)
         call.launch()
-        if check:
-            want = evaluate_bounded(program, before, scalars, exact=kind == "exact")
-            found = judge(program, before, held, want)
-            if found:
-                raise Failed(*found)
+        found = judge(program, before, held, want) if check else []
+        if found:
+            raise Failed(*found)
     timing = None
     if repeat:
         copies = {name: guarded(g.array) for name, g in held.items()}
@@ -160,7 +173,20 @@ def _run(
             return one.device, one.wall
 
         timing = measure(sample, device.flush, repeat)
-    return Ran(held, kinds if check else (), timing)
+    return Ran(held, kinds if check else (), tuple(judges), timing)
+
+
+def _drawn(
+    program: Program, inputs: Inputs, scalars: Mapping[str, int | float], seed: int, kind: Kind
+) -> tuple[Mapping[str, Array], Expected]:
+    """Arrays whose results do not depend on rounding, if there are such; given arrays stay."""
+
+    def draw(attempt: int) -> Arguments:
+        return make_arrays(program, inputs.arrays, seed + _ANEW * attempt, kind), scalars
+
+    attempts = 1 if inputs.arrays else ATTEMPTS
+    drawn = draw_expected(program, draw, exact=kind == "exact", attempts=attempts)
+    return drawn.arrays, drawn.expected
 
 
 def _write(line: CommandLine, folder: Path, plan: Plan, ran: Ran) -> None:
@@ -192,7 +218,8 @@ def _text(checked: Checked, device: Device, ran: Ran) -> str:
             "exact": "small integers, bit for bit where sums are exact",
             "random": "random values, in bounds",
         }
-        lines.append(f"  correct  {'; '.join(kinds[v] for v in ran.verdicts)}\n")
+        judges = ", ".join(dict.fromkeys(ran.judges))
+        lines.append(f"  correct  {'; '.join(kinds[v] for v in ran.verdicts)}; judge: {judges}\n")
     if ran.timing is not None:
         lines.append(timing_text(ran.timing, *_work(plan)))
     return "".join(lines)
@@ -208,6 +235,7 @@ def _as_json(checked: Checked, device: Device, ran: Ran, output: str | None) -> 
         default=bool(checked.derived),
         default_stages=list(checked.derived),
         checked=list(ran.verdicts),
+        judges=list(ran.judges),
         timing=None if ran.timing is None else asdict(ran.timing),
         operations=ops,
         compulsory_bytes=least,

@@ -68,5 +68,6 @@ def _target(node: c_ast.Node, scope: Scope) -> Load | None:
     if isinstance(node, c_ast.ID):
         return scope.cells.get(node.name)
     if isinstance(node, c_ast.ArrayRef):
-        return element(node, scope)[0]
+        load, array = element(node, scope)
+        return None if array.const else load
     return None

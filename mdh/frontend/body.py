@@ -5,6 +5,7 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.best import best_of
 from mdh.frontend.branches import check_condition, join_assignments, joined_locals
+from mdh.frontend.collect import collected
 from mdh.frontend.counters import counter_value
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.declared_tables import read_table
@@ -16,6 +17,7 @@ from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope
 from mdh.frontend.sink import sunk
 from mdh.frontend.typing_rules import convert
+from mdh.frontend.words import called
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 
@@ -27,7 +29,8 @@ def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
     scope.declared = {}
     items = inside_scop(items, scope)
     for n, item in enumerate(items):
-        _statement(item, items[n + 1 :], scope)
+        with collected(item, scope):
+            _statement(item, items[n + 1 :], scope)
     scope.end_block(declared)
     scope.cells, scope.values, scope.tables = cells, values, tables
 
@@ -42,7 +45,8 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
             _declare(node, rest, scope)
         case c_ast.DeclList():
             for d in node.decls:
-                _declare(d, rest, scope)
+                with collected(d, scope):
+                    _declare(d, rest, scope)
         case c_ast.Assignment():
             _assign(node.lvalue, node.op, node.rvalue, node, scope)
         case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--" as op):
@@ -67,13 +71,28 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
                 scope.places.of(node),
                 help="use `for` loops with constant bounds",
             )
+        case c_ast.ExprList():
+            for n, e in enumerate(node.exprs):
+                _statement(e, [*node.exprs[n + 1 :], *rest], scope)
+        case c_ast.Cast() if _unused(node):
+            pass
         case c_ast.FuncCall():
             raise fail("C113", "a call as a statement has no effect that mdh knows", scope.places.of(node),
                        help="remove it; results are stored by assignments")  # fmt: skip
+        case (
+            c_ast.ID() | c_ast.Constant() | c_ast.ArrayRef() | c_ast.BinaryOp() | c_ast.TernaryOp()
+            | c_ast.UnaryOp() | c_ast.Cast()
+        ):  # fmt: skip
+            raise fail("C113", "this statement has no effect", scope.places.of(node),
+                       help="remove it; results are stored by assignments")  # fmt: skip
         case _:
-            raise fail(
-                "C113", f"this statement is not supported: {type(node).__name__}", scope.places.of(node)
-            )
+            raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
+
+
+def _unused(node: c_ast.Cast) -> bool:
+    """`(void)x;`, which says that x is not used."""
+    words = getattr(getattr(node.to_type.type, "type", None), "names", None)
+    return words == ["void"] and isinstance(node.expr, c_ast.ID)
 
 
 def _for(node: c_ast.For, scope: Scope) -> None:
@@ -247,8 +266,6 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
     elif isinstance(target, c_ast.ArrayRef):
         load, array = element(target, scope)
         name = array.name
-        if array.const:
-            raise fail("C118", f"`{name}` is const and cannot be written", scope.places.of(target, name))
     else:
         word = getattr(target, "name", "")
         if isinstance(target, c_ast.ID) and word in scope.values:
@@ -256,6 +273,8 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
                        help="loop variables and parameters are read-only")  # fmt: skip
         lift(target, scope)
         raise fail("C118", "this cannot be assigned to", scope.places.of(target))
+    if name in scope.tables or scope.arrays[load.buffer].const:
+        raise fail("C118", f"`{name}` is const and cannot be written", scope.places.of(target, name))
     value = lift(value_node, scope)
     if op != "=":
         has_value(load.buffer, name, target, scope)

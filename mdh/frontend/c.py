@@ -7,10 +7,11 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.body import walk_body
+from mdh.frontend.collect import collected, raise_collected
 from mdh.frontend.cparse import ParsedFunction, parse_function
 from mdh.frontend.ctypes_of import is_const, scalar_type
 from mdh.frontend.declared_tables import read_table
-from mdh.frontend.dependences import check_dependences
+from mdh.frontend.dependences import check_dependences, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.limits import check_size, too_deep
@@ -52,9 +53,12 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     check_specifiers(parsed.node, parsed.globals, parsed.places)
     scope = Scope(parsed.places)
     for decl in parsed.globals:
-        _constant(decl, scope)
+        with collected(decl, scope):
+            _constant(decl, scope)
+    raise_collected(scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
     walk_body(parsed.node.body.block_items or [], scope)
+    raise_collected(scope)
     if not scope.statements:
         raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl),
                    help="store results in an array parameter")  # fmt: skip
@@ -71,19 +75,29 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         check_grouping(statements)
     temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
     single = pieces_of(statements)
-    check_dependences([[p] for p in single], statements)
-    pieces = merged(single, statements, temps)
+    text = [written(s) for s in statements]
+    check_dependences([[p] for p in single], text)
+    pieces = merged(single, text, temps)
     for number, pragma in scope.operators.items():
         check_operators(pragma, number, pieces)
     groups = _groups(pieces)
-    carried_out = check_dependences(groups, statements)
+    carried_out = check_dependences(groups, text)
     stages = _stages(groups, scope, strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
             check_size(e, stage.span or parsed.places.of(parsed.node.decl))
     used = {b for s in stages for b in s.read | s.written}
     buffers = tuple(
-        Buffer(a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span)
+        Buffer(
+            a.name,
+            a.dtype,
+            extents[a.name],
+            a.temp,
+            a.const,
+            a.shape is None,
+            a.span,
+            shapes[a.name].reach if a.name in shapes else 0,
+        )
         for a in scope.arrays.values()
         if not a.temp or a.name in used
     )

@@ -1,13 +1,14 @@
 """Pieces against the dependences of the text: what is not kept is not merged, or refused."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.pieces import KNOWN, Member, Piece, carried, element_of, meeting_text
 from mdh.frontend.scope import Assign, Statement
 from mdh.frontend.updates import guarded, operators_of
 from mdh.ir.affine import from_expr
-from mdh.ir.expr import Expr, Load, loads
+from mdh.ir.expr import Expr, Load, Select, loads, walk
 from mdh.ir.program import DimKind
 from mdh.ir.statement import Access, PlacedStatement, Placement
 from mdh.ir.statement import Statement as Accesses
@@ -17,31 +18,55 @@ Groups = Sequence[Sequence[Piece]]
 """The pieces of each stage."""
 
 
-def placed(groups: Groups, statements: Sequence[Statement]) -> tuple[PlacedStatement, ...]:
-    """Where stages made of `groups` carry out the statements."""
-    return tuple(
-        _placed(stage, result, piece, member, statements[member.number])
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A statement of the text with its accesses; `elements`: what each access is as an expression."""
+
+    statement: Statement
+    accesses: Accesses
+    elements: tuple[Load, ...]
+
+
+def written(s: Statement) -> Written:
+    """The accesses that are left of a statement's: a branch that is never taken reads nothing."""
+    read = set(_loads(s))
+    uses = [u for u in s.uses if u.write or u.load in read]
+    accesses = tuple(
+        Access(u.load.buffer, tuple(map(from_expr, u.load.index)), u.write, u.loops, u.position, u.span)
+        for u in uses
+    )
+    return Written(s, Accesses(s.loops, accesses, s.span), tuple(u.load for u in uses))
+
+
+def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedStatement, ...]:
+    """Where the statements are carried out; fails with C150 where a dependence of the text is not kept."""
+    found = tuple(
+        _placed(stage, result, piece, member, text[member.number])
         for stage, group in enumerate(groups)
         for result, piece in enumerate(group)
         for member in piece.members
     )
-
-
-def check_dependences(groups: Groups, statements: Sequence[Statement]) -> tuple[PlacedStatement, ...]:
-    """Where the statements are carried out; fails with C150 where a dependence of the text is not kept."""
-    found = placed(groups, statements)
     for broken in broken_dependences(found):
-        raise Failed(_refusal(broken, statements))
+        raise Failed(_refusal(broken, text))
     return found
 
 
-def keeps(pieces: Sequence[Piece], changed: Piece, statements: Sequence[Statement]) -> bool:
+def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> bool:
     """The pieces keep the dependences of `changed`, one of them, on all and of all on it."""
-    all_ = placed([[p] for p in pieces], statements)
-    mine = pieces.index(changed)
-    own = [s for s in all_ if s.placement.stage == mine]
-    others = [s for s in all_ if s.placement.stage != mine]
+    near = [p is changed or _share(p, changed) for p in pieces]
+    own: list[PlacedStatement] = []
+    others: list[PlacedStatement] = []
+    for stage, p in enumerate(pieces):
+        if near[stage]:
+            into = own if p is changed else others
+            into.extend(_placed(stage, 0, p, m, text[m.number]) for m in p.members)
     return next(_between(own, others), None) is None
+
+
+def _share(p: Piece, q: Piece) -> bool:
+    """One of them writes an array that the other one has, too."""
+    a, b = p.writes(), q.writes()
+    return bool(a & (b | q.reads()) or b & p.reads())
 
 
 def _between(own: list[PlacedStatement], others: list[PlacedStatement]) -> Iterator[Broken]:
@@ -50,24 +75,18 @@ def _between(own: list[PlacedStatement], others: list[PlacedStatement]) -> Itera
     yield from broken_dependences(others, own)
 
 
-def _placed(stage: int, result: int, piece: Piece, member: Member, s: Statement) -> PlacedStatement:
-    read = set(_loads(s))
-    uses = [u for u in s.uses if u.write or u.load in read]
-    accesses = tuple(
-        Access(u.load.buffer, tuple(map(from_expr, u.load.index)), u.write, u.loops, u.position, u.span)
-        for u in uses
-    )
+def _placed(stage: int, result: int, piece: Piece, member: Member, w: Written) -> PlacedStatement:
     kept = [k for k in piece.kinds if k is not DimKind.PW]
     return PlacedStatement(
         member.number,
-        Accesses(s.loops, accesses, s.span),
+        w.accesses,
         Placement(
             stage,
             result,
             member.phase,
             member.point,
             tuple(k is DimKind.PS for k in kept),
-            frozenset(k for k, u in enumerate(uses) if u.load in member.carried),
+            frozenset(k for k, x in enumerate(w.elements) if x in member.carried),
             piece.accumulator,
             member.last,
         ),
@@ -85,8 +104,8 @@ def _loads(s: Statement) -> Iterator[Load]:
         yield from loads(e)
 
 
-def _refusal(b: Broken, statements: Sequence[Statement]) -> Diagnostic:
-    first, second = statements[b.first.number], statements[b.second.number]
+def _refusal(b: Broken, text: Sequence[Written]) -> Diagnostic:
+    first, second = text[b.first.number].statement, text[b.second.number].statement
     if b.first.number != b.second.number:
         where = meeting_text((b.at, b.then), first.loops, second.loops)
         what = f"`{b.access.buffer}` carries values from one iteration to later ones"
@@ -117,6 +136,7 @@ def _twice(s: Assign, me: Load) -> tuple[str, str]:
         )
     if ops == ("=",):
         return f"`{name}`: this statement writes the same element twice", ""
-    if any(x == me for c in s.conds for x in loads(c)):
-        return f"`{name}` is updated where a condition on its own running value holds", KNOWN
-    return f"`{name}` is updated by no operator that mdh can combine", KNOWN
+    conds = [*s.conds, *(e.cond for e in walk(s.value) if isinstance(e, Select))]
+    own = any(x == me for c in conds for x in loads(c))
+    how = "where a condition on its own running value holds" if own else f"by a value that reads `{name}`"
+    return f"`{name}` is updated {how}", KNOWN

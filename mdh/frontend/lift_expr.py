@@ -12,6 +12,7 @@ from mdh.frontend.literals import literal
 from mdh.frontend.scope import Array, Local, Scope, Use
 from mdh.frontend.tables import Table, element_of_table
 from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
+from mdh.frontend.words import called, operator
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
@@ -37,7 +38,8 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
         case c_ast.UnaryOp(op="&"):
             raise fail("C113", "taking an address is not supported", scope.places.of(node))
         case c_ast.UnaryOp():
-            raise fail("C113", f"`{node.op}` inside an expression is not supported", scope.places.of(node),
+            what = f"`{operator(node.op)}` inside an expression is not supported"
+            raise fail("C113", what, scope.places.of(node),
                        help="make it a statement of its own")  # fmt: skip
         case c_ast.BinaryOp():
             return _binary(node, scope)
@@ -53,9 +55,7 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
             raise fail("C113", "an assignment inside an expression is not supported", scope.places.of(node),
                        help="make it a statement of its own")  # fmt: skip
         case _:
-            raise fail(
-                "C113", f"this C construct is not supported: {type(node).__name__}", scope.places.of(node)
-            )
+            raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
 
 
 def _under(cond: Expr, node: c_ast.Node, scope: Scope) -> Expr:
@@ -204,6 +204,10 @@ def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
             extents = "".join(f"[{'NMKL'[k % 4]}]" for k in range(len(subscripts)))
             advice = f"declare the array as a parameter: float {name}{extents}"
             raise _undefined(base.name, base, advice, scope)
+        if isinstance(base, c_ast.UnaryOp) and operator(base.op) in ("++", "--"):
+            pointer = getattr(base.expr, "name", "p")
+            raise fail("C113", f"`{pointer}{operator(base.op)}` moves a pointer, which is not supported",
+                       scope.places.of(base), help=f"subscript the array itself: {pointer}[i]")  # fmt: skip
         raise fail("C113", "only named arrays can be subscripted; pointer arithmetic is not supported",
                    scope.places.of(node), help="write A[i*N + j]")  # fmt: skip
     array = scope.arrays[base.name] if table is None else _as_array(table)

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from mdh.frontend.conversions import strip
-from mdh.frontend.dependences import keeps
+from mdh.frontend.dependences import Written, keeps
 from mdh.frontend.loops import MOST_TRIPS
 from mdh.frontend.pieces import Member, Piece, replace_load, used_names
 from mdh.frontend.scans import fixed, repeated
-from mdh.frontend.scope import Statement
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import identity
 from mdh.ir.affine import Affine, from_expr, to_expr
@@ -21,15 +20,15 @@ from mdh.ir.program import DimKind, Output, component
 from mdh.ir.statement import Phase
 
 
-def merged(pieces: list[Piece], statements: Sequence[Statement], temps: frozenset[str]) -> list[Piece]:
+def merged(pieces: list[Piece], text: Sequence[Written], temps: frozenset[str]) -> list[Piece]:
     """Init–reduce–finish chains become one piece each. temps: arrays of the function's own."""
     out = pieces
     for number in [p.accumulator for p in pieces if p.op is not None]:
-        out = _with_starts(out, number, statements)
+        out = _with_starts(out, number, text)
         if DimKind.PS in _reduction(out, number).kinds:
             out = _with_total(out, number, temps)
         else:
-            out = _with_epilogues(out, number, statements)
+            out = _with_epilogues(out, number, text)
             out = _without_unread(out, number, temps)
     return out
 
@@ -43,7 +42,7 @@ def _joined(out: list[Piece], r: Piece, other: Piece, whole: Piece) -> list[Piec
     return [whole if p is r else p for p in out if p is not other]
 
 
-def _with_starts(out: list[Piece], number: int, statements: Sequence[Statement]) -> list[Piece]:
+def _with_starts(out: list[Piece], number: int, text: Sequence[Written]) -> list[Piece]:
     for c in range(len(_reduction(out, number).targets)):
         r = _reduction(out, number)
         before = out[: out.index(r)]
@@ -51,7 +50,7 @@ def _with_starts(out: list[Piece], number: int, statements: Sequence[Statement])
         if m is None or m.op is not None:
             continue
         whole = _peeled(m, r) or _begun(m, r, c)
-        if whole is not None and keeps(_joined(out, r, m, whole), whole, statements):
+        if whole is not None and keeps(_joined(out, r, m, whole), whole, text):
             out = _joined(out, r, m, whole)
     return out
 
@@ -133,11 +132,13 @@ def _affine_parts(e: Expr) -> Expr:
     return map_children(e, _affine_parts) if aff is None else to_expr(aff)
 
 
-def _with_epilogues(out: list[Piece], number: int, statements: Sequence[Statement]) -> list[Piece]:
+def _with_epilogues(out: list[Piece], number: int, text: Sequence[Written]) -> list[Piece]:
     for f in out[out.index(_reduction(out, number)) + 1 :]:
         r = _reduction(out, number)
+        if any(t.buffer in p.writes() for t in r.targets for p in out[out.index(r) + 1 : out.index(f)]):
+            break
         whole = _finished(r, f) if f.op is None else None
-        if whole is not None and keeps(_joined(out, r, f, whole), whole, statements):
+        if whole is not None and keeps(_joined(out, r, f, whole), whole, text):
             out = _joined(out, r, f, whole)
     return out
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from mdh.diagnostics import Diagnostic
 from mdh.frontend.places import Places
 from mdh.frontend.tables import Table
 from mdh.ir.dtype import I32, DType
@@ -138,6 +139,10 @@ class Scope:
     operators: dict[int, OperatorPragma] = field(default_factory=dict)
     """Statement number → what `#pragma mdh( … )` says of it."""
     written: set[str] = field(default_factory=set)
+    errors: list[Diagnostic] = field(default_factory=list)
+    """What has been found wrong so far."""
+    broken: set[str] = field(default_factory=set)
+    """Names that statements with errors were to declare or to set."""
     declared: dict[str, str] = field(default_factory=dict)
     """Names declared in the current block → where `locals` keeps the one of an outer block, if any."""
 

@@ -14,10 +14,11 @@ from mdh.poly.dependence import Reach, reach
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Extents, and the row strides that a flat index is split by."""
+    """Extents, the row strides that a flat index is split by, and one more than the greatest flat index."""
 
     extents: tuple[int, ...]
     strides: tuple[int, ...]
+    reach: int
 
 
 def pointer_shapes(arrays: dict[str, Array], uses: list[Use]) -> dict[str, Shape]:
@@ -62,7 +63,8 @@ def _shape(array: Array, uses: list[Use]) -> Shape:
     if len(parts) < len(flat):
         strides, parts = (1,), [(a,) for a in flat]
     first = _extent([p[0] for p in parts], uses)
-    return Shape((first, *(strides[k - 1] // strides[k] for k in range(1, len(strides)))), strides)
+    extents = (first, *(strides[k - 1] // strides[k] for k in range(1, len(strides))))
+    return Shape(extents, strides, _extent(flat, uses))
 
 
 def _box(u: Use) -> dict[str, tuple[int, int]]:

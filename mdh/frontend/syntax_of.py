@@ -96,6 +96,11 @@ class _Reader:
         match node:
             case c_ast.DeclList():
                 return tuple(self.declaration(d) for d in node.decls)
+            case c_ast.ExprList():
+                return tuple(s for e in node.exprs for s in self.statements(e))
+            case c_ast.Cast(expr=c_ast.ID()):
+                # `(void)x;` alone gets past the front end
+                return ()
             case c_ast.Pragma() | c_ast.EmptyStatement() | c_ast.Typedef() | c_ast.Return(expr=None):
                 return ()
             case _:

@@ -7,6 +7,7 @@ TOPLAS 46(3), 2024, section 2.
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from math import prod
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr, Load, walk
@@ -158,6 +159,18 @@ class Buffer:
     flat: bool = False
     """The C declares a plain pointer; `shape` was delinearised from its subscripts (row major)."""
     span: Span | None = field(default=None, compare=False, repr=False)
+    reach: int = field(default=0, compare=False, repr=False)
+    """Elements of a plain pointer up to the last one that the C may touch; its last row may be shorter."""
+
+    def takes(self, shape: tuple[int, ...]) -> bool:
+        """An array of this shape holds the parameter; that of a plain pointer may go on behind it."""
+        if shape == self.shape or not self.flat or prod(shape) < prod(self.shape):
+            return shape == self.shape
+        return len(shape) == 1 or len(self.shape) == 1 or shape[1:] == self.shape[1:]
+
+    def short(self, shape: tuple[int, ...]) -> bool:
+        """An array of this shape has all elements that the C touches, but not the rest of the last row."""
+        return self.flat and len(shape) == 1 and 0 < self.reach <= shape[0] < prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)

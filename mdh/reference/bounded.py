@@ -91,8 +91,8 @@ class BoundedArithmetic:
             return Bounded(value)
         with np.errstate(all="ignore"):
             own = np.abs(value) * (unit_roundoff(dtype) * max(1, 2 * ulps)) + smallest(dtype)
-            if bound is None and sure:
-                # of operands without errors: no rounding leaves infinity
+            if sure:
+                # an infinity is not rounded
                 own = np.where(np.isinf(value), 0.0, own)
             return Bounded(value, own if bound is None else error.clean(own + bound))
 

@@ -57,7 +57,7 @@ FUNCTIONS: dict[str, Function] = {
     "rint": Function(np.rint, 0),
     "nearbyint": Function(np.rint, 0),
     "copysign": Function(np.copysign, 0),
-    "fdim": Function(lambda x, y: np.where(x > y, x - y, np.zeros_like(x - y)), 1),
+    "fdim": Function(lambda x, y: np.where(x <= y, np.zeros_like(x - y), x - y), 1),
     "fma": Function(lambda x, y, z: x * y + z, 1),
     "fmod": Function(np.fmod, 0),
     "remainder": Function(_each(math.remainder), 0),

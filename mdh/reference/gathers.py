@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,9 @@ def _meets(cond: Expr, holds: bool, scope: Scope[Any], mask: Array) -> Array:
 
 
 def _shaped(array: Array, program: Program, name: str) -> Array:
-    return np.asarray(array).reshape(program.buffer_of[name].shape)
+    """The elements that the program knows of; the array of a plain pointer may be longer."""
+    shape = program.buffer_of[name].shape
+    return np.asarray(array).reshape(-1)[: prod(shape)].reshape(shape)
 
 
 def _boxes(extents: list[int]) -> Iterator[tuple[tuple[int, int], ...]]:

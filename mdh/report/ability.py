@@ -11,6 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from mdh.device.api import Device
+from mdh.device.faults import faults_of
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 
@@ -63,7 +64,7 @@ def _call(device: Device, text: str, schedule: str, arrays: dict[str, np.ndarray
     program = run.read(Source("ability.c", text), defines={"N": _SIDE} if text is _PRODUCT else {})
     given = run.schedule(Source("ability.mdh", schedule))
     plan = run.check(program, given, device.machine, device.target).plan
-    return run.build(device, run.emit(run.lower(plan), program)).call(arrays, {}).launch
+    return run.build(device, run.emit(run.lower(plan), program, faults_of(device))).call(arrays, {}).launch
 
 
 def _least(call: Callable[[], None]) -> float:

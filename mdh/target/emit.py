@@ -10,11 +10,13 @@ from mdh.target import c_helpers, cuda_helpers, opencl_helpers
 from mdh.target.c_kernel import c_kernel, c_prologue
 from mdh.target.cuda_kernel import cuda_kernel, cuda_prologue
 from mdh.target.declared import declared
+from mdh.target.faults import ASSUMED, Fault, Faults
 from mdh.target.host import function_name
+from mdh.target.lane_calls import lane_calls
 from mdh.target.lanes import without_vectors
 from mdh.target.names import rename
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
-from mdh.target.reads_first import REMARK, reads_first
+from mdh.target.reads_first import reads_first
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
 
 _COMMENT = re.compile(r"//.*")
@@ -24,25 +26,36 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 @dataclass(frozen=True, slots=True)
 class Printer:
     """How a language's files are made. prologue: of a text, told whether floats keep to the letter; helper:
-    the definition of a name that a text may use; prepared: the kernel as the language can say it; remark: for
-    the head of a text whose kernels were changed so."""
+    the definition of a name that a text may use; prepared: the kernel as the language can say it, and as
+    compilers with these faults get it right."""
 
     kernel: Callable[[Kernel, str, Mapping[str, str]], tuple[str, tuple[int, int]]]
     prologue: Callable[[str, bool], str]
     helper: Callable[[str], str | None]
-    prepared: Callable[[Kernel], Kernel]
-    remark: str = ""
+    prepared: Callable[[Kernel, Faults], Kernel]
+
+
+def _cuda(kernel: Kernel, _: Faults) -> Kernel:
+    return without_vectors(kernel)
+
+
+def _opencl(kernel: Kernel, faults: Faults) -> Kernel:
+    return lane_calls(_c(kernel, faults), faults.lanes)
+
+
+def _c(kernel: Kernel, faults: Faults) -> Kernel:
+    return reads_first(kernel) if Fault.MASKED_READS in faults.kinds else kernel
 
 
 PRINTERS = {
-    "cuda": Printer(cuda_kernel, lambda text, _: cuda_prologue(text), cuda_helpers.helper, without_vectors),
+    "cuda": Printer(cuda_kernel, lambda text, _: cuda_prologue(text), cuda_helpers.helper, _cuda),
     "opencl": Printer(
         opencl_kernel,
         lambda text, strict: opencl_prologue(text, strict_fp=strict),
         opencl_helpers.helper,
-        lambda kernel: kernel,
+        _opencl,
     ),
-    "c": Printer(c_kernel, lambda text, _: c_prologue(text), c_helpers.helper, reads_first, REMARK),
+    "c": Printer(c_kernel, lambda text, _: c_prologue(text), c_helpers.helper, _c),
 }
 
 
@@ -56,18 +69,20 @@ C_OPTIONS = (
     "-Wno-psabi",
 )
 """Integers wrap, as in the other languages: sums in another order may pass what C's own stay below."""
+OPTIONS = {"cuda": ("--std=c++17",), "opencl": ("-cl-std=CL1.2",), "c": C_OPTIONS}
+"""For all texts of a language."""
 
 
-def emit(module: Module, program: Program) -> KernelText:
-    """The module as text of its target, byte-identical for equal modules."""
+def emit(module: Module, program: Program, faults: Faults | None = None) -> KernelText:
+    """The module as text of its target, byte-identical for equal modules. faults: of the device at hand,
+    None: it may run anywhere."""
     printer = PRINTERS[module.target]
+    around = ASSUMED[module.target] if faults is None else faults
     entries = entry_names(module)
     texts = []
     kernels = []
-    changed = False
     for given, entry in zip(module.kernels, entries, strict=True):
-        kernel = printer.prepared(given)
-        changed = changed or kernel is not given
+        kernel = printer.prepared(given, around)
         text, shared = printer.kernel(kernel, entry, names_of(kernel, module.target, entries))
         texts.append(text)
         kernels.append(_entry_point(kernel, entry, shared, program))
@@ -75,8 +90,7 @@ def emit(module: Module, program: Program) -> KernelText:
     said = _COMMENT.sub("", body)
     helpers = _definitions(said, printer.helper)
     prologue = printer.prologue(helpers + said, program.strict_fp)
-    notes = (*module.notes, *([printer.remark] if changed and printer.remark else ()))
-    head = "".join(f"// {line}".rstrip() + "\n" for note in notes for line in note.splitlines())
+    head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
     source = "\n".join(part for part in (head, prologue, helpers, body) if part)
     return KernelText(
         name=module.name,
@@ -119,11 +133,13 @@ def _scratch(w: Workspace) -> Scratch:
 
 
 def _options(language: str, *, strict_fp: bool) -> tuple[str, ...]:
-    if language == "opencl":
-        return ("-cl-std=CL1.2",)
-    if language == "c":
-        return (*C_OPTIONS, f"-ffp-contract={'off' if strict_fp else 'fast'}")
-    return ("--std=c++17", "-fmad=false") if strict_fp else ("--std=c++17",)
+    match language:
+        case "c":
+            return (*OPTIONS[language], f"-ffp-contract={'off' if strict_fp else 'fast'}")
+        case "cuda" if strict_fp:
+            return (*OPTIONS[language], "-fmad=false")
+        case _:
+            return OPTIONS[language]
 
 
 def _definitions(body: str, helper: Callable[[str], str | None]) -> str:

@@ -1,6 +1,7 @@
 """Functions, types and pragmas that OpenCL text may need; each is printed only where its name occurs."""
 
 import re
+from textwrap import wrap
 
 from mdh.ir.dtype import BY_NAME, DType
 from mdh.target.opencl import VALUE, stored_type
@@ -21,7 +22,32 @@ def helper(name: str) -> str | None:
         return _CONVERSIONS[found[1], found[2]].format(name=name, n=lanes)
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)_(global|local)", name):
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]], found[3])
+    if found := re.fullmatch(r"([a-z]\w*)_(f32|f64)x(\d+)", name):
+        return _by_lanes(name, found[1], VALUE[found[2]], int(found[3]))
     return swizzle(name, "inline")
+
+
+_TAME = {"sin": "30000.0f", "cos": "30000.0f", "tan": "30000.0f"}
+"""Below it vector functions are right that are wrong beyond."""
+_TWO = ("pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign", "fdim", "remainder")
+
+
+def _by_lanes(name: str, function: str, kind: str, lanes: int) -> str:
+    """`function` for each lane, where the vector function is wrong: everywhere, or where a lane is large."""
+    names = ("a", "b", "c")[: 3 if function == "fma" else 2 if function in _TWO else 1]
+    params = ", ".join(f"{kind}{lanes} {n}" for n in names)
+    calls = ", ".join(f"{function}({', '.join(f'{n}.s{i:x}' for n in names)})" for i in range(lanes))
+    tame = _TAME.get(function) if kind == "float" else None
+    short = f"    if (all(isless(fabs(a), {tame})))\n        return {function}(a);\n" if tame else ""
+    rows = wrap(calls, 96, initial_indent="        ", subsequent_indent="        ", break_on_hyphens=False)
+    listed = "\n".join(rows)
+    return f"""// the vector function of some runtimes lets a large lane spoil the others
+inline {kind}{lanes} {name}({params})
+{{
+{short}    return ({kind}{lanes})(
+{listed});
+}}
+"""
 
 
 _CONVERSIONS = {

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdh.ir.expr import Binary, Expr, Load, Select, Var, children, map_children
-from mdh.ir.kernel import Alloc, Atomic, For, If, Kernel, Let, Stmt, Store, While
+from mdh.ir.kernel import Alloc, Atomic, Comment, For, If, Kernel, Let, Stmt, Store, While
 from mdh.ir.ranges import Known, bounds
 from mdh.ir.walk import expressions, map_expressions
 from mdh.lower.names import unused
@@ -20,9 +20,8 @@ from mdh.target.signature import scope_of
 
 Place = tuple[str, tuple[Expr, ...]]
 """A buffer and the index of an element."""
-REMARK = """What a condition chooses is read before it: GCC 12 mixes up the masks of reads that it makes
-conditional."""
-"""For the head of a text; a line of it each."""
+REMARK = "read whatever the condition says: GCC 12 gives masked reads wrong masks"
+"""Beside the first of a kernel's."""
 
 
 def reads_first(kernel: Kernel) -> Kernel:
@@ -37,6 +36,7 @@ class _Rewriter:
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
+        self.said = False
 
     def body(self, body: tuple[Stmt, ...], scope: Scope) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
@@ -68,7 +68,7 @@ class _Rewriter:
             case _:
                 yield s
 
-    def split(self, s: Stmt, scope: Scope) -> tuple[tuple[Let, ...], Stmt]:
+    def split(self, s: Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Stmt]:
         """The definitions that come first, and the statement with their names."""
         certain = frozenset(p for e in expressions(s) for p in _always(e, scope)) | _written(s)
         found: dict[Load, Let] = {}
@@ -90,7 +90,14 @@ class _Rewriter:
                     return map_children(e, lambda c: named(c, guarded))
 
         rest = map_expressions(s, lambda e: named(e, False))
-        return tuple(found.values()), rest
+        return self.remarked(tuple(found.values())), rest
+
+    def remarked(self, first: tuple[Let, ...]) -> tuple[Stmt, ...]:
+        """With a comment above the first ones of the kernel."""
+        if not first or self.said:
+            return first
+        self.said = True
+        return Comment(REMARK), *first
 
     def may(self, e: Load, certain: frozenset[Place], scope: Scope) -> bool:
         """The element is there whatever the condition says, and not at hand already."""

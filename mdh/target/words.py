@@ -107,6 +107,7 @@ PATTERNS = {
         r"|__.*|_[A-Z].*|cl_\w+|get_\w+|convert_\w+|as_\w+"
         r"|atom(ic)?_\w+|swizzle_\w+|v(load|store)\w*|(half|native)_\w+|is(equal|not|less|greater|ordered|unordered)\w*"
         r"|async_work_\w+|wait_group_events|image\w+|read_image\w+|write_image\w+|(f16|bf16)_(to|from)_f32\w*"
+        r"|\w+_f(32|64)x\d+$"
     ),
     "host": re.compile(r"__.*|_[A-Z].*|cl_\w+|cl[A-Z]\w*|mdh_\w+|cuda[A-Z]\w*|(grid|block)_\d+$|u?int\w+_t$"),
 }

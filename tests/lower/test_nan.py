@@ -128,7 +128,7 @@ def test_a_comparison_before_rounding_is_refused() -> None:
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler")
-@pytest.mark.parametrize("seed", [3, 5, 148, 171])
+@pytest.mark.parametrize("seed", [3, 5, 148, 5064])
 @pytest.mark.parametrize("spec", ["c", "opencl:0"])
 def test_random_cases(seed: int, spec: str) -> None:
     tally, wrong = run_case(seed, open_device(spec), 1)

@@ -282,7 +282,7 @@ class Statements(Expressions):
                 run()
                 return
             for value in values:
-                frame[slot] = value
+                frame[slot] = int(value)
                 body()
             left[0] -= len(values)
             if left[0] < 0:

@@ -9,6 +9,7 @@ from typing import Any
 from mdh.device.api import Device, Keeps
 from mdh.device.cache import Cache
 from mdh.device.cubins import cached_cubin, cubin_key
+from mdh.device.faults import faults_of
 from mdh.device.programs import keep_program, kept_program, program_key
 from mdh.diagnostics import Diagnostic
 from mdh.ir.program import Program
@@ -104,7 +105,8 @@ class Builder:
             checked = pipeline.check(
                 self.program, given, self.machine, self.target, deterministic=self.job.deterministic
             )
-            return pipeline.emit(pipeline.lower(checked.plan), self.program)
+            known = None if self.device is None else faults_of(self.device)
+            return pipeline.emit(pipeline.lower(checked.plan), self.program, known)
         except BUGS as error:
             raise bug(error) from error
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from mdh.ir.program import Program
-from mdh.reference import evaluate_bounded
 from mdh.reference.error import Bounded
+from mdh.reference.judge import Arguments, draw_expected
 from mdh.reference.numbers import Array
 from mdh.report.arguments import Kind, make_arrays, make_scalars, read_before_written
 from mdh.report.index_data import index_arrays
 
+_ANEW = 1_000_003
+"""Added to the seed where data are drawn anew."""
 _CHOOSING = ("min", "max", "argmin", "argmax")
 """Operators that keep one value of many."""
 
@@ -36,27 +38,31 @@ def kind_of(number: int) -> Kind:
 
 
 def write_expected(program: Program, seed: int, number: int, folder: Path) -> None:
-    """Runs the reference once for set `number` and keeps its results for every worker."""
-    before, scalars = _given(program, seed, number)
-    want = evaluate_bounded(program, before, scalars, exact=kind_of(number) == "exact")
+    """Finds the results of set `number` once and keeps them for every worker."""
+
+    def draw(attempt: int) -> Arguments:
+        return _given(program, seed, number, attempt)
+
+    drawn = draw_expected(program, draw, exact=kind_of(number) == "exact")
     names = []
-    for i, (name, w) in enumerate(want.items()):
+    for i, (name, w) in enumerate(drawn.expected.want.items()):
         np.save(folder / f"{number}-{i}-value.npy", w.value, allow_pickle=False)
         if w.bound is not None:
             bound = np.broadcast_to(w.bound, w.value.shape)
             np.save(folder / f"{number}-{i}-bound.npy", bound, allow_pickle=False)
         names.append([name, w.bound is not None])
     made = folder / f"{number}.new"
-    made.write_text(json.dumps(names), encoding="utf-8")
+    text = {"attempt": drawn.attempt, "judge": drawn.expected.judge, "arrays": names}
+    made.write_text(json.dumps(text), encoding="utf-8")
     os.replace(made, folder / f"{number}.json")
 
 
 def read_set(program: Program, seed: int, number: int, folder: Path) -> InputSet:
     """The set with the results that `write_expected` left; the files stay where they are."""
-    before, scalars = _given(program, seed, number)
+    written = json.loads((folder / f"{number}.json").read_text(encoding="utf-8"))
+    before, scalars = _given(program, seed, number, written["attempt"])
     want = {}
-    names = json.loads((folder / f"{number}.json").read_text(encoding="utf-8"))
-    for i, (name, bounded) in enumerate(names):
+    for i, (name, bounded) in enumerate(written["arrays"]):
         value = np.load(folder / f"{number}-{i}-value.npy", mmap_mode="r", allow_pickle=False)
         bound = None
         if bounded:
@@ -66,8 +72,10 @@ def read_set(program: Program, seed: int, number: int, folder: Path) -> InputSet
     return InputSet(before, scalars, want, private)
 
 
-def _given(program: Program, seed: int, number: int) -> tuple[dict[str, Array], dict[str, int | float]]:
-    own = seed + 1000 * number
+def _given(
+    program: Program, seed: int, number: int, attempt: int
+) -> tuple[dict[str, Array], dict[str, int | float]]:
+    own = seed + 1000 * number + _ANEW * attempt
     arrays = make_arrays(program, {}, own, kind_of(number))
     if any(r.op is not None and r.op.name in _CHOOSING for s in program.stages for r in s.results):
         indices, read = index_arrays(program), read_before_written(program)

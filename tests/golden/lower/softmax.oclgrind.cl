@@ -9,7 +9,7 @@ void softmax_top(__global const float *restrict A, __global float *restrict soft
     if (blk_i < 1 && blk_j < 1) {
         // whole tiles
         // 1: (de-)comp( 8, 64 ) ( ^ ; ^ ) ( BLK.x, BLK.y )
-        float top_RM = NAN;
+        float top_RM = -INFINITY;
         for (int j_2 = 0; j_2 < 2; ++j_2) {
             // 2: (de-)comp( ^, 32 ) ( ^ ; ^ ) ( ^, ^ )
             // 3: (de-)comp( 1, 1 ) ( ^ ; ^ ) ( THR.y, THR.x )
@@ -55,7 +55,7 @@ void softmax_top(__global const float *restrict A, __global float *restrict soft
     } else {
         // tiles cut by the edge
         // 1: (de-)comp( 8, 64 ) ( ^ ; ^ ) ( BLK.x, BLK.y )
-        float top_RM = NAN;
+        float top_RM = -INFINITY;
         for (int j_2 = 0; j_2 < 2; ++j_2) {
             // 2: (de-)comp( ^, 32 ) ( ^ ; ^ ) ( ^, ^ )
             // 3: (de-)comp( 1, 1 ) ( ^ ; ^ ) ( THR.y, THR.x )
@@ -109,7 +109,7 @@ void softmax_top_combine(__global float *restrict top, __global const float *res
     __local __attribute__((aligned(16))) float meet_f32[26];
     const int thr_i = get_local_id(0);
     const int thr_part = get_local_id(1);
-    float top_RM = NAN;
+    float top_RM = -INFINITY;
     const float v_top_RM = softmax_top_part[thr_part * 13 + thr_i];
     top_RM = fmax(top_RM, v_top_RM);
     const int unit = thr_part;

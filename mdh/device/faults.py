@@ -1,0 +1,62 @@
+"""What a device's compiler and runtime get wrong: as a self-test found it, else as is known."""
+
+import json
+from dataclasses import replace
+
+from mdh.device.api import Device
+from mdh.device.cache import Cache, key_of, open_cache
+from mdh.diagnostics import Failed
+from mdh.target.faults import ASSUMED, NONE, Fault, Faults
+
+SCHEMA = "mdh.faults/1"
+
+
+def faults_of(device: Device) -> Faults:
+    """For `emit`; costs the reading of a small file at most. C texts are always written with care, since
+    what is built here may be built elsewhere."""
+    known = ASSUMED.get(device.target, NONE)
+    found = remembered(device)
+    if found is None:
+        return known
+    return replace(found, kinds=found.kinds | known.kinds)
+
+
+def remembered(device: Device) -> Faults | None:
+    """None: no self-test of this device with these versions is remembered."""
+    cache = _cache()
+    payload = None if cache is None else cache.get(fault_key(device))
+    if payload is None:
+        return None
+    try:
+        return faults_from(json.loads(payload))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def remember(device: Device, faults: Faults) -> bool:
+    """False where it could not be kept: then the next self-test finds it again."""
+    cache = _cache()
+    return cache is not None and cache.put(fault_key(device), json.dumps(faults_json(faults)).encode())
+
+
+def faults_json(faults: Faults) -> dict[str, list[str]]:
+    return {"kinds": sorted(faults.kinds), "lanes": sorted(faults.lanes)}
+
+
+def faults_from(said: dict[str, list[str]]) -> Faults:
+    """Raises ValueError, KeyError or TypeError for what `faults_json` did not make."""
+    return Faults(frozenset(Fault(k) for k in said["kinds"]), frozenset(map(str, said["lanes"])))
+
+
+def fault_key(device: Device) -> str:
+    """Of the device, its compiler and its runtime; a new version of one has not been tested."""
+    told = (part for pair in device.versions for part in pair)
+    identity = getattr(device, "identity", ())
+    return key_of(SCHEMA, device.target, device.title, *told, *identity)
+
+
+def _cache() -> Cache | None:
+    try:
+        return open_cache()
+    except Failed:
+        return None

@@ -1,0 +1,106 @@
+"""What a right result is: who says it, and on which data.
+
+Where the function runs few enough assignments, the interpreter of the C text says it. Else the vectorised
+reference does, which reads the program as the front end has understood it, and the interpreter for sampled
+elements, on the part of the function that they need.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mdh.diagnostics import Failed
+from mdh.ir.program import Program
+from mdh.reference.at_elements import replaced
+from mdh.reference.error import Bounded
+from mdh.reference.evaluate import evaluate_bounded
+from mdh.reference.interpreter import (
+    EndlessLoop,
+    Undecided,
+    UnknownMeaning,
+    interpret_bounded,
+    steps,
+)
+from mdh.reference.numbers import Array
+from mdh.reference.sampling import interpreted_sample, sampled_words
+from mdh.reference.slicing import Sample
+
+STEPS = 300_000
+"""Most assignments that the interpreter is asked to run: a second or two."""
+ATTEMPTS = 4
+"""How often data are drawn anew where a result depends on rounding."""
+INTERPRETER = "interpreter of the C text"
+VECTORISED = "vectorised reference"
+
+Arguments = tuple[Mapping[str, Array], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """want: what the written arrays hold and how far from it a right result may be. judge: who says so."""
+
+    want: dict[str, Bounded]
+    judge: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The data of an attempt, and what a right result makes of them."""
+
+    attempt: int
+    arrays: Mapping[str, Array]
+    scalars: Mapping[str, Any]
+    expected: Expected
+
+
+def expected(
+    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, exact: bool = False
+) -> Expected:
+    """The judge is chosen here, by the number of assignments that the C runs.
+
+    exact: the arrays hold small integers. Raises Failed A130, A131, and Undecided where what the C does with
+    these data depends on rounding.
+    """
+    values = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
+    function = program.syntax
+    if function is None:
+        return vectorised(program, arrays, scalars, exact=exact)
+    if steps(function, values, STEPS) > STEPS:
+        some = interpreted_sample(program, arrays, values)
+        every = vectorised(program, arrays, scalars, exact=exact)
+        return every if some is None else _with_sample(every, *some)
+    try:
+        want = interpret_bounded(function, arrays, values, strict=program.strict_fp, limit=2 * STEPS)
+    except (UnknownMeaning, EndlessLoop):
+        return vectorised(program, arrays, scalars, exact=exact)
+    return Expected(want, INTERPRETER)
+
+
+def _with_sample(every: Expected, sample: Sample, some: Mapping[str, Bounded]) -> Expected:
+    """Raises DisagreementError where the two judges do not agree about a sampled element."""
+    want = replaced(every.want, some, sample.elements)
+    return Expected(want, f"{every.judge}; {sampled_words(sample)}")
+
+
+def vectorised(
+    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, exact: bool = False
+) -> Expected:
+    return Expected(evaluate_bounded(program, arrays, scalars, exact=exact), VECTORISED)
+
+
+def draw_expected(
+    program: Program, draw: Callable[[int], Arguments], *, exact: bool = False, attempts: int = ATTEMPTS
+) -> Drawn:
+    """Data whose results do not depend on rounding, nor on a division by zero: `draw(attempt)` is asked until
+    it gives such. If it never does, the first data and the vectorised reference. Raises Failed A130."""
+    for attempt in range(attempts):
+        arrays, scalars = draw(attempt)
+        try:
+            return Drawn(attempt, arrays, scalars, expected(program, arrays, scalars, exact=exact))
+        except Undecided:
+            continue
+        except Failed as failed:
+            if attempts == 1 or any(d.code != "A131" for d in failed.diagnostics):
+                raise
+    arrays, scalars = draw(0)
+    return Drawn(0, arrays, scalars, vectorised(program, arrays, scalars, exact=exact))

@@ -1,0 +1,129 @@
+"""Expressions to forms: sums of multiples of loop variables, under C's integer rules."""
+
+from collections.abc import Callable, Sequence
+
+from mdh.ir.syntax import Conversion, Expression, Infix, Name, Number, Prefix
+from mdh.reference.slicing.integers import (
+    INT,
+    LONG,
+    SIZE,
+    UNSIGNED,
+    Form,
+    Integer,
+    common,
+    integer_type,
+    plus,
+    promoted,
+    times,
+)
+
+Meaning = Callable[[str], Form | None]
+"""What a name stands for where the expression is; None where it is not such a sum."""
+
+
+def form_of(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> Form | None:
+    """None: not known to be one. loops: the values of the enclosing loops' variables."""
+    match expr:
+        case Number(text):
+            return literal(text)
+        case Name(name):
+            return meaning(name)
+        case Prefix("+" | "-" | "~" as op, operand):
+            inner = form_of(operand, meaning, loops)
+            if inner is None:
+                return None
+            kind = promoted(inner.type)
+            if op == "+":
+                return Form(inner.constant, inner.coefficients, kind)
+            off = -1 if op == "~" else 0
+            return fitting(off - inner.constant, tuple(-c for c in inner.coefficients), kind, loops)
+        case Infix(op, left, right):
+            a, b = form_of(left, meaning, loops), form_of(right, meaning, loops)
+            return None if a is None or b is None else _combined(op, a, b, loops)
+        case Conversion(ctype, operand):
+            inner, to = form_of(operand, meaning, loops), integer_type(ctype)
+            if inner is None or to is None:
+                return None
+            return fitting(inner.constant, inner.coefficients, to, loops)
+        case _:
+            return None
+
+
+def literal(text: str) -> Form | None:
+    """An integer literal with its type (C11 6.4.4.1); None for others."""
+    digits = text.lower().rstrip("ul")
+    suffix = text.lower()[len(digits) :]
+    based = digits.startswith("0") and digits[1:].isdigit()
+    try:
+        value = int(digits, 8) if based else int(digits, 0)
+    except ValueError:
+        return None
+    decimal = digits.isdigit() and not based
+    wide = "l" in suffix
+    ladder = [INT, UNSIGNED, LONG, SIZE]
+    for kind in ladder:
+        if "u" in suffix and kind.signed:
+            continue
+        if not kind.signed and "u" not in suffix and decimal:
+            continue
+        if not (wide and kind.bits < 64) and kind.holds(value, value):
+            return Form(value, (), kind)
+    return None
+
+
+def hull(constant: int, coefficients: Sequence[int], loops: Sequence[range]) -> tuple[int, int]:
+    """The least and the greatest value; loops that run at all."""
+    low = high = constant
+    for c, values in zip(coefficients, loops, strict=False):
+        if c and len(values):
+            ends = c * values[0], c * values[-1]
+            low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def fitting(
+    constant: int, coefficients: tuple[int, ...], kind: Integer, loops: Sequence[range]
+) -> Form | None:
+    """The form in type `kind`: a constant wraps, and what may wrap otherwise is not a form."""
+    if not any(coefficients):
+        wrapped = (constant - kind.least) % (1 << kind.bits) + kind.least
+        return Form(wrapped, (), kind)
+    if not kind.holds(*hull(constant, coefficients, loops)):
+        return None
+    return Form(constant, coefficients, kind)
+
+
+def _combined(op: str, a: Form, b: Form, loops: Sequence[range]) -> Form | None:
+    kind = common(a.type, b.type)
+    a_in, b_in = (fitting(x.constant, x.coefficients, kind, loops) for x in (a, b))
+    if op in ("<<", ">>"):
+        return _shifted(op, a, b)
+    if a_in is None or b_in is None:
+        return None
+    match op:
+        case "+" | "-":
+            return fitting(*plus(a_in, b_in, 1 if op == "+" else -1), kind, loops)
+        case "*":
+            product = times(a_in, b_in)
+            return None if product is None else fitting(*product, kind, loops)
+        case "/" | "%" if a_in.fixed and b_in.fixed and b_in.constant != 0:
+            x, y = a_in.constant, b_in.constant
+            quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+            return fitting(quotient if op == "/" else x - quotient * y, (), kind, loops)
+        case "&" | "|" | "^" if a_in.fixed and b_in.fixed:
+            x, y = a_in.constant, b_in.constant
+            return fitting({"&": x & y, "|": x | y, "^": x ^ y}[op], (), kind, loops)
+        case "<" | "<=" | ">" | ">=" | "==" | "!=" if a_in.fixed and b_in.fixed:
+            x, y = a_in.constant, b_in.constant
+            held = {"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[op]
+            return Form(int(held))
+        case _:
+            return None
+
+
+def _shifted(op: str, a: Form, b: Form) -> Form | None:
+    kind = promoted(a.type)
+    if not (a.fixed and b.fixed) or not 0 <= b.constant < kind.bits:
+        return None
+    value = a.constant << b.constant if op == "<<" else a.constant >> b.constant
+    return fitting(value, (), kind, ())

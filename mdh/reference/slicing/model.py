@@ -1,0 +1,72 @@
+"""What a slice is computed from: loop bodies, the variables that are written, who reads and writes them."""
+
+from dataclasses import dataclass, field
+
+from mdh.ir.syntax import For
+from mdh.reference.slicing.integers import Form, Integer
+from mdh.reference.slicing.tables import Table
+
+Subscript = Form | Table | None
+"""None may be any element."""
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """An array or a scalar in its scope. extents: of the array as declared, a pointer's being its elements.
+
+    loops: how many loops stand around the declaration; each of their iterations has a variable of its own.
+    integer: the type of an integer scalar.
+    """
+
+    name: str
+    extents: tuple[int, ...]
+    loops: int
+    integer: Integer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read or write of a variable's element.
+
+    subscripts: over the enclosing loops' values. order: the place of its statement in the text. fresh: how
+    many loops around it, counted from outside, begin each iteration with an unconditional assignment of what
+    is read here: values of other iterations are never seen.
+    """
+
+    variable: Variable
+    subscripts: tuple[Subscript, ...]
+    body: "Body"
+    order: int
+    fresh: int
+
+
+@dataclass(eq=False, slots=True)
+class Body:
+    """The statements in the body of a loop that are in no inner loop; of the function for depth 0.
+
+    loop: None for the function. outer: the bodies around, from the function's on. trips: the values of the
+    variables of the loops around it, its own last. statements: how many run in an iteration at most.
+    """
+
+    loop: For | None
+    outer: tuple["Body", ...]
+    trips: tuple[range, ...]
+    reads: list[Access] = field(default_factory=list)
+    statements: int = 0
+
+    @property
+    def depth(self) -> int:
+        return len(self.trips)
+
+    @property
+    def chain(self) -> tuple["Body", ...]:
+        return (*self.outer, self)
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A function for given sizes. bodies: the function's first, outer ones before inner ones."""
+
+    bodies: tuple[Body, ...]
+    parameters: dict[str, Variable]
+    writes: dict[Variable, list[Access]]

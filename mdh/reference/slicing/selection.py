@@ -1,0 +1,86 @@
+"""The values of loop variables that a slice runs: what the interpreter asks at every loop it enters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mdh.ir.syntax import For
+from mdh.reference.slicing import boxes as sets
+from mdh.reference.slicing.boxes import Boxes, Index
+from mdh.reference.slicing.model import Body
+
+Key = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """The iterations of one loop by the values of those loops around it on which they depend."""
+
+    kept: tuple[int, ...]
+    table: dict[Key, Sequence[int]]
+
+
+@dataclass(slots=True)
+class Selection:
+    """iterations: of each loop's body, as boxes. A loop that is not named runs no iteration."""
+
+    iterations: dict[Body, Boxes]
+    _bodies: dict[int, Body] = field(init=False)
+    _chosen: dict[int, _Chosen] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # loops that look alike are equal: they are told apart by what they are
+        self._bodies = {id(body.loop): body for body in self.iterations if body.loop is not None}
+
+    def values(self, loop: For, outer: tuple[int, ...]) -> Sequence[int] | None:
+        """The values of the loop's variable to run, in the loop's order; None: all. outer: the values of the
+        variables of the loops around it."""
+        chosen = self._chosen.get(id(loop))
+        if chosen is None:
+            if id(loop) not in self._bodies:
+                return ()
+            body = self._bodies[id(loop)]
+            chosen = self._chosen[id(loop)] = _chosen(body, self.iterations[body])
+        return chosen.table.get(tuple([outer[k] for k in chosen.kept]), ())
+
+
+def _chosen(body: Body, rows: Boxes) -> _Chosen:
+    last = body.depth - 1
+    kept = tuple(k for k in range(last) if bool((rows[:, k] != rows[:1, k]).any()))
+    rows = rows[:, [*kept, last]]
+    for k in range(len(kept)):
+        rows = _apart(rows, k)
+    rows = sets.joined(rows, len(kept))
+    trips = [body.trips[k] for k in kept]
+    keys = rows[:, :-1, 0]
+    first = np.flatnonzero(_changes(keys))
+    if len(first) == len(rows):
+        runs: list[Sequence[int]] = [
+            body.trips[last][low : high + 1] for low, high in zip(*rows[:, -1].T.tolist(), strict=True)
+        ]
+    else:
+        rows = _apart(rows, len(kept))
+        values = body.trips[last].start + body.trips[last].step * rows[:, -1, 0]
+        # where the rows of each key begin, now that they are points
+        starts = np.flatnonzero(_changes(rows[:, :-1, 0]))
+        runs = [part.tolist() for part in np.split(values, starts[1:])]
+    columns = [(np.asarray(t.start) + t.step * keys[first, j]).tolist() for j, t in enumerate(trips)]
+    return _Chosen(kept, dict(zip(zip(*columns, strict=True) if kept else [()], runs, strict=True)))
+
+
+def _changes(keys: Index) -> Index:
+    """True at the first row of each key; rows of a key stand together."""
+    new = np.ones(len(keys), bool)
+    new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    return new
+
+
+def _apart(rows: Boxes, k: int) -> Boxes:
+    """Rows whose interval k is one point."""
+    lengths = rows[:, k, 1] - rows[:, k, 0] + 1
+    origin = np.repeat(np.arange(len(rows)), lengths)
+    out = rows[origin]
+    out[:, k, 0] += np.arange(len(origin)) - (np.cumsum(lengths) - lengths)[origin]
+    out[:, k, 1] = out[:, k, 0]
+    return out

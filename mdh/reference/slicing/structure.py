@@ -1,0 +1,336 @@
+"""A function's statements as loop bodies, with what each reads and writes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, assert_never
+
+from numpy.typing import NDArray
+
+from mdh.ir.syntax import (
+    Assignment,
+    Block,
+    Conditional,
+    Conversion,
+    Declaration,
+    Element,
+    Expression,
+    For,
+    Function,
+    If,
+    Infix,
+    Invocation,
+    Name,
+    Number,
+    Prefix,
+    Statement,
+    Values,
+)
+from mdh.reference.slicing.assigned import Assigned
+from mdh.reference.slicing.forms import fitting, form_of
+from mdh.reference.slicing.headers import counter_of, trips
+from mdh.reference.slicing.integers import Form, Integer, integer_type
+from mdh.reference.slicing.model import Access, Body, Structure, Subscript, Variable
+from mdh.reference.slicing.names import assignments, outer_counters, written_arrays
+from mdh.reference.slicing.tables import Reading, Table, table_of
+
+Size = int | float
+
+
+class UnknownStructureError(Exception):
+    """The function does something that slices do not follow; it is then not sliced."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """A loop's variable inside of the loop, which is the loop at this place of those around."""
+
+    loop: int
+    type: Integer
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A block while its statements are read: the loops around it, its names, the forms of integers in it,
+    and what it has assigned without a condition."""
+
+    loops: int
+    names: dict[str, "Variable | _Counter"] = field(default_factory=dict)
+    values: dict[Variable, Form | Table] = field(default_factory=dict)
+    assigned: list[Assigned] = field(default_factory=list)
+
+
+def structure_of(
+    function: Function,
+    scalars: Mapping[str, Size],
+    shapes: Mapping[str, tuple[int, ...]],
+    arrays: Mapping[str, NDArray[Any]],
+) -> Structure:
+    """Raises UnknownStructureError. scalars: values of scalar parameters; shapes: of array parameters;
+    arrays: what they hold, where that is known."""
+    reader = _Reader(function, arrays)
+    for parameter in function.parameters:
+        reader.parameter(parameter, scalars, shapes)
+    for statement in (*function.constants, *function.body.body):
+        reader.statement(statement)
+    return Structure(tuple(reader.bodies), reader.parameters, reader.writes)
+
+
+class _Reader:
+    """Walks the text once, with the blocks and loops around the statement at hand."""
+
+    def __init__(self, function: Function, arrays: Mapping[str, NDArray[Any]]) -> None:
+        changed = written_arrays(function)
+        self.arrays = {n: a for n, a in arrays.items() if a.dtype.kind in "iu" and n not in changed}
+        self.fixed: dict[str, NDArray[Any]] = {}
+        self.assignments = assignments(function)
+        self.counters = outer_counters(function)
+        self.parameters: dict[str, Variable] = {}
+        self.writes: dict[Variable, list[Access]] = {}
+        self.body = Body(None, (), ())
+        self.bodies = [self.body]
+        self.frames = [_Frame(0)]
+        self.order = 0
+        # by the element's identity: what a table is made of may be large
+        self.known: dict[int, tuple[Subscript, ...]] = {}
+
+    def parameter(
+        self, p: Declaration, scalars: Mapping[str, Size], shapes: Mapping[str, tuple[int, ...]]
+    ) -> None:
+        if p.name not in shapes:
+            variable = self._declared(p, ())
+            value = scalars.get(p.name)
+            if variable.integer is not None and value is not None and not self.assignments.get(p.name):
+                self.frames[-1].values[variable] = Form(int(value), (), variable.integer)
+            return
+        shape = shapes[p.name]
+        if p.pointer:
+            shape = (prod(shape),)
+        elif len(shape) != len(p.extents):
+            raise UnknownStructureError
+        self.parameters[p.name] = self._declared(p, shape)
+        if p.name in self.arrays:
+            self.fixed[p.name] = self.arrays[p.name].reshape(shape)
+
+    def _declared(self, d: Declaration, extents: tuple[int, ...]) -> Variable:
+        integer = None if extents else integer_type(d.type)
+        variable = Variable(d.name, extents, self.body.depth, integer)
+        self.frames[-1].names[d.name] = variable
+        self.writes[variable] = []
+        return variable
+
+    def statement(self, statement: Statement) -> None:
+        self.order += 1
+        match statement:
+            case Declaration():
+                self._declaration(statement)
+            case Assignment():
+                self._assignment(statement)
+            case Block(statements):
+                self._block(statements)
+            case If(cond, then, other):
+                self.body.statements += 1
+                self.reads(cond)
+                self._block((then,))
+                self._block(() if other is None else (other,))
+            case For():
+                self._loop(statement)
+            case _:
+                assert_never(statement)
+
+    def _block(self, statements: Sequence[Statement]) -> _Frame:
+        self.frames.append(_Frame(self.body.depth))
+        for s in statements:
+            self.statement(s)
+        return self.frames.pop()
+
+    def _declaration(self, d: Declaration) -> None:
+        self.body.statements += 1
+        extents = tuple(self._extent(e) for e in d.extents)
+        initial = d.initial
+        if isinstance(initial, Values):
+            self._values(initial)
+        elif initial is not None:
+            self.reads(initial)
+        variable = self._declared(d, extents)
+        if initial is None:
+            return
+        self._write(variable, (None,) * len(extents))
+        if not extents and not isinstance(initial, Values):
+            self._assigned(variable, (), initial)
+
+    def _extent(self, extent: Expression | None) -> int:
+        form = None if extent is None else self.form(extent)
+        if form is None or not form.fixed:
+            raise UnknownStructureError
+        return form.constant
+
+    def _values(self, values: Values) -> None:
+        for item in values.items:
+            if isinstance(item, Values):
+                self._values(item)
+            else:
+                self.reads(item)
+
+    def _assignment(self, a: Assignment) -> None:
+        self.body.statements += 1
+        self.reads(a.value)
+        subscripts: tuple[Subscript, ...] = ()
+        if isinstance(a.target, Element):
+            for s in a.target.subscripts:
+                self.reads(s)
+            subscripts = self._subscripts(a.target)
+        # `x += …` reads x too: whoever needs what it writes needs every earlier write of x in any case
+        variable = self._resolved(a.target.name if isinstance(a.target, Name) else a.target.array)
+        if not isinstance(variable, Variable):
+            raise UnknownStructureError
+        self._write(variable, subscripts)
+        if a.op == "=":
+            self._assigned(variable, subscripts, a.value)
+
+    def _write(self, variable: Variable, subscripts: tuple[Subscript, ...]) -> None:
+        access = Access(variable, self._complete(variable, subscripts), self.body, self.order, 0)
+        self.writes[variable].append(access)
+
+    def _assigned(self, variable: Variable, subscripts: tuple[Subscript, ...], value: Expression) -> None:
+        """After the write: its value where that is a form, and that it hides those of earlier iterations."""
+        frame = self.frames[-1]
+        known = tuple(f for f in subscripts if isinstance(f, Form))
+        if len(known) == len(variable.extents) == len(subscripts):
+            frame.assigned.append(Assigned(variable, known))
+        if variable.integer is None or self.assignments.get(variable.name) != 1:
+            return
+        found = self._subscript(value)
+        if isinstance(found, Form):
+            found = fitting(found.constant, found.coefficients, variable.integer, self.body.trips)
+        elif found is not None:
+            found = found.of_type(variable.integer)
+        if found is not None:
+            frame.values[variable] = found
+
+    def reads(self, expr: Expression) -> None:
+        """Every variable that the expression may read, whatever its conditions come to."""
+        match expr:
+            case Number():
+                pass
+            case Name():
+                self._read(expr)
+            case Element(_, subscripts):
+                for s in subscripts:
+                    self.reads(s)
+                self._read(expr)
+            case Prefix(_, operand) | Conversion(_, operand):
+                self.reads(operand)
+            case Infix(_, left, right):
+                self.reads(left)
+                self.reads(right)
+            case Conditional(cond, then, other):
+                for e in (cond, then, other):
+                    self.reads(e)
+            case Invocation(_, arguments):
+                for e in arguments:
+                    self.reads(e)
+            case _:
+                assert_never(expr)
+
+    def _read(self, target: Name | Element) -> None:
+        variable = self._resolved(target.name if isinstance(target, Name) else target.array)
+        if not isinstance(variable, Variable):
+            return
+        if isinstance(target, Name) and target.name in self.counters:
+            # a counter after its loop: slices do not say what it comes to
+            raise UnknownStructureError
+        forms = self._subscripts(target) if isinstance(target, Element) else ()
+        forms = self._complete(variable, forms)
+        fresh = variable.loops
+        for frame in self.frames:
+            if any(a.variable is variable and a.holds(forms, self.body.trips) for a in frame.assigned):
+                fresh = max(fresh, frame.loops)
+        self.body.reads.append(Access(variable, forms, self.body, self.order, fresh))
+
+    def _subscripts(self, element: Element) -> tuple[Subscript, ...]:
+        if id(element) not in self.known:
+            self.known[id(element)] = tuple(self._subscript(s) for s in element.subscripts)
+        return self.known[id(element)]
+
+    def _subscript(self, expr: Expression) -> Subscript:
+        form = self.form(expr)
+        if form is not None or not self.fixed:
+            return form
+        return table_of(expr, Reading(self.fixed, self.form, self._table, self.body.trips))
+
+    def _table(self, name: str) -> Table | None:
+        found = self._held(name)
+        return found if isinstance(found, Table) else None
+
+    @staticmethod
+    def _complete(variable: Variable, forms: tuple[Subscript, ...]) -> tuple[Subscript, ...]:
+        """Of as many subscripts as the array has dimensions; any element where the text has others."""
+        return forms if len(forms) == len(variable.extents) else (None,) * len(variable.extents)
+
+    def _resolved(self, name: str) -> Variable | _Counter | None:
+        """None for a constant of a standard header."""
+        for frame in reversed(self.frames):
+            if name in frame.names:
+                return frame.names[name]
+        return None
+
+    def form(self, expr: Expression) -> Form | None:
+        return form_of(expr, self._meaning, self.body.trips)
+
+    def _meaning(self, name: str) -> Form | None:
+        found = self._resolved(name)
+        if isinstance(found, _Counter):
+            return Form(0, (*(0,) * found.loop, 1), found.type)
+        held = self._held(name)
+        return held if isinstance(held, Form) else None
+
+    def _held(self, name: str) -> Form | Table | None:
+        """What a scalar that is assigned once holds here."""
+        found = self._resolved(name)
+        for frame in reversed(self.frames):
+            if isinstance(found, Variable) and found in frame.values:
+                return frame.values[found]
+        return None
+
+    def _loop(self, loop: For) -> None:
+        outside = self.body
+        outside.statements += 1
+        name = counter_of(loop)
+        for part in (loop.first, loop.cond, loop.next):
+            self._header(part, name)
+        declared = None if name is None else self._resolved(name)
+        own = declared.integer if isinstance(declared, Variable) else None
+        values = trips(loop, own, self._meaning, outside.trips)
+        if name is None or values is None:
+            raise UnknownStructureError
+        kind = own
+        if isinstance(loop.first, Declaration):
+            kind = integer_type(loop.first.type)
+        if kind is None:
+            raise UnknownStructureError
+        self.body = Body(loop, (*outside.outer, outside), (*outside.trips, values))
+        self.bodies.append(self.body)
+        self.frames.append(_Frame(self.body.depth, {name: _Counter(outside.depth, kind)}))
+        inner = self._block(loop.body.body if isinstance(loop.body, Block) else (loop.body,))
+        self.frames.pop()
+        self.body = outside
+        swept = (a.swept(outside.depth, values) for a in inner.assigned)
+        self.frames[-1].assigned += [a for a in swept if a is not None]
+
+    def _header(self, part: Declaration | Assignment | Expression | None, counter: str | None) -> None:
+        match part:
+            case None:
+                pass
+            case Declaration(initial=initial):
+                if isinstance(initial, Expression):
+                    self.reads(initial)
+            case Assignment(_, _, value):
+                self._header(value, counter)
+            case Name(name) if name == counter:
+                pass
+            case Infix(_, left, right):
+                self._header(left, counter)
+                self._header(right, counter)
+            case _:
+                self.reads(part)

@@ -1,0 +1,46 @@
+"""A self-test in a process of its own: `python -m mdh.report.self_test_child SPEC` prints JSON.
+
+Compilers that meet what they cannot do may end the process, and some never end.
+"""
+
+import json
+import subprocess
+import sys
+
+from mdh.device.api import open_device
+from mdh.device.faults import faults_from, faults_json
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.report.self_test import Passed, self_test
+from mdh.target.faults import Fault, Faults
+
+SECONDS = 300.0
+
+
+def tested(spec: str) -> Passed:
+    """What a self-test of the device finds, CRASH where it does not come to an end. Raises Failed D105 where
+    the device refuses a test."""
+    command = [sys.executable, "-m", "mdh.report.self_test_child", spec]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        said = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+    except (subprocess.TimeoutExpired, ValueError, IndexError):
+        said = None
+    if said is None:
+        return Passed(Faults(frozenset({Fault.CRASH})))
+    if "refused" in said:
+        raise Failed(Diagnostic("D105", said["refused"]))
+    return Passed(faults_from(said["faults"]), tuple(said["functions"]))
+
+
+def _main(spec: str) -> None:
+    try:
+        passed = self_test(open_device(spec))
+    except Failed as failed:
+        told: dict[str, object] = {"refused": failed.diagnostics[0].headline}
+    else:
+        told = {"faults": faults_json(passed.faults), "functions": passed.functions}
+    sys.stdout.write(json.dumps(told) + "\n")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])
