@@ -154,7 +154,7 @@ def main_programs(given: argparse.Namespace) -> int:
         bad += len(failures)
         for r in failures[:20]:
             say(f"  seed {r.seed}: {r.kind}: {r.detail[-200:]}")
-        if failures and not given.no_shrink:
+        if failures and given.shrink:
             for path in shrink_failures(each, failures, part, given.jobs, given.shrink):
                 say(f"  {path}")
     return 1 if bad else 0
