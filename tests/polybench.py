@@ -1,6 +1,6 @@
 """The thirty computations of PolyBench 4.2.1, written anew as one C function each, from what they compute.
 
-Bounds that depend on outer loops are conditions here, since nests are rectangular; time loops are as they are.
+Bounds that depend on outer loops are conditions here where that is natural. Sizes are small.
 """
 
 from mdh.source import Source
@@ -54,8 +54,9 @@ void gemm(double alpha, double beta, double C[N][M], const double A[N][K], const
     }
 }""",
     "gemver": """
-void gemver(double alpha, double beta, double A[N][N], const double u1[N], const double v1[N], const double u2[N],
-            const double v2[N], double w[N], double x[N], const double y[N], const double z[N]) {
+void gemver(double alpha, double beta, double A[N][N], const double u1[N], const double v1[N],
+            const double u2[N], const double v2[N], double w[N], double x[N], const double y[N],
+            const double z[N]) {
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) A[i][j] += u1[i] * v1[j] + u2[i] * v2[j];
   for (int i = 0; i < N; i++)
@@ -65,7 +66,8 @@ void gemver(double alpha, double beta, double A[N][N], const double u1[N], const
     for (int j = 0; j < N; j++) w[i] += alpha * A[i][j] * x[j];
 }""",
     "gesummv": """
-void gesummv(double alpha, double beta, const double A[N][N], const double B[N][N], const double x[N], double y[N]) {
+void gesummv(double alpha, double beta, const double A[N][N], const double B[N][N], const double x[N],
+             double y[N]) {
   for (int i = 0; i < N; i++) {
     double a = 0, b = 0;
     for (int j = 0; j < N; j++) {
@@ -112,8 +114,8 @@ void trmm(double alpha, const double A[N][N], double B[N][M]) {
     }
 }""",
     "2mm": """
-void mm2(double alpha, double beta, double tmp[N][M], const double A[N][K], const double B[K][M], const double C[M][N],
-         double D[N][N]) {
+void mm2(double alpha, double beta, double tmp[N][M], const double A[N][K], const double B[K][M],
+         const double C[M][N], double D[N][N]) {
   for (int i = 0; i < N; i++)
     for (int j = 0; j < M; j++) {
       tmp[i][j] = 0;

@@ -12,9 +12,9 @@ from tests.polybench import PROGRAMS
 from tests.soundness.verdict import EQUAL, compared
 
 REFUSED = {
-    "trmm": "C150", "cholesky": "C131", "durbin": "C131", "gramschmidt": "C131", "lu": "C150", "ludcmp": "C131",
-    "trisolv": "C150", "deriche": "C150", "floyd-warshall": "C150", "nussinov": "C131", "adi": "C150",
-    "seidel-2d": "C150",
+    "trmm": "C150", "cholesky": "C131", "durbin": "C131", "gramschmidt": "C131", "lu": "C150",
+    "ludcmp": "C131", "trisolv": "C150", "deriche": "C150", "floyd-warshall": "C150", "nussinov": "C131",
+    "adi": "C150", "seidel-2d": "C150",
 }  # fmt: skip
 """Each carries values along a loop in a way that is no reduction, or has a bound that is no constant."""
 AT_LEAST = 18
@@ -36,7 +36,9 @@ def test_accepted_ones_are_right(name: str) -> None:
     program = read_program(PROGRAMS[name])
     rng = np.random.default_rng(7)
     arrays = {
-        b.name: rng.uniform(0.5, 2.0, b.shape).astype(numpy_dtype(b.dtype)) for b in program.buffers if not b.temp
+        b.name: rng.uniform(0.5, 2.0, b.shape).astype(numpy_dtype(b.dtype))
+        for b in program.buffers
+        if not b.temp
     }
     scalars = {s.name: 0.75 for s in program.scalars}
     assert program.syntax is not None

@@ -46,7 +46,9 @@ def test_expressions_have_the_compilers_bits() -> None:
     assert tally.equal["interpreter"] == PER * len(EXPRESSIONS)
 
 
-@pytest.mark.parametrize("fault", ["no proof at all", "the order of two stages is swapped", "conditions are dropped"])
+@pytest.mark.parametrize(
+    "fault", ["no proof at all", "the order of two stages is swapped", "conditions are dropped"]
+)
 def test_planted_faults_are_found(fault: str) -> None:
     assert find(fault, range(100)).seed is not None
 

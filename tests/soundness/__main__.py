@@ -25,7 +25,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--device", default="none", help="none, c, opencl:0, oclgrind, cuda:0")
     parser.add_argument("--machine", help="a machine file's name, where it is not the device's own")
     parser.add_argument("--schedules", action="store_true", help="random schedules, not the default ones")
-    parser.add_argument("--gcc", type=int, default=0, help="so many programs are compared with C compilers too")
+    parser.add_argument(
+        "--gcc", type=int, default=0, help="so many programs are compared with C compilers too"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes; 0: all in this one")
     parser.add_argument("--minutes", type=float, default=1e6, help="begin no batch after that time")
     parser.add_argument("--out", default="soundness", help="the folder of the parts")

@@ -173,9 +173,15 @@ def main_expressions(given: argparse.Namespace) -> int:
     known = {b["first"]: b for b in read_lines(path)}
     end = monotonic() + given.minutes * 60
     todo = [tuple(range(f, f + FUNCTIONS)) for f in firsts if f not in known]
-    for done in run_tasks(expressions_on, given.device, _until(todo, end), jobs=max(1, given.jobs), limit=LIMIT):
+    for done in run_tasks(
+        expressions_on, given.device, _until(todo, end), jobs=max(1, given.jobs), limit=LIMIT
+    ):
         if done.failure:
-            found: dict[str, Any] = {"equal": {}, "refused": 0, "differences": [["", "crash", done.failure[-300:]]]}
+            found: dict[str, Any] = {
+                "equal": {},
+                "refused": 0,
+                "differences": [["", "crash", done.failure[-300:]]],
+            }
         else:
             tally = done.value
             told = [[text_of(t), by, what] for t, by, what in tally.differences]

@@ -1,7 +1,8 @@
 """Faults planted in the search for stages and in the proof: the campaign has to find each of them.
 
 A fault replaces names of modules, in a process of its own. It is found where a random program that is equal
-without it is wrong, or ends in a traceback, with it. What a fault only refuses is no danger and not looked for.
+without it is wrong, or ends in a traceback, with it. What a fault merely refuses is no
+danger.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -127,7 +128,11 @@ _relation = legality._relation
 
 
 def _same_iteration_only(a: list[str], b: list[str], *, ordered: bool) -> str:
-    return _before(a, b, ordered=ordered) if not a else " and ".join(f"({p} = {q})" for p, q in zip(a, b, strict=True))
+    return (
+        _before(a, b, ordered=ordered)
+        if not a
+        else " and ".join(f"({p} = {q})" for p, q in zip(a, b, strict=True))
+    )
 
 
 def _other_iterations_only(a: list[str], b: list[str], *, ordered: bool) -> str:
@@ -209,7 +214,9 @@ def _any_renaming(a: Any, b: Any, m: Any, r: Any) -> Any:
     kept = [v.name for v, k in zip(r.loops, r.kinds, strict=True) if k is DimKind.CC]
     if len(m.loops) != len(kept) or len(a) != len(b):
         return None
-    if any(v.extent != w.extent for v, w in zip(m.loops, (w for w in r.loops if w.name in kept), strict=True)):
+    if any(
+        v.extent != w.extent for v, w in zip(m.loops, (w for w in r.loops if w.name in kept), strict=True)
+    ):
         return None
     return {v.name: merge.Var(k) for v, k in zip(m.loops, kept, strict=True)}
 
@@ -227,7 +234,9 @@ FAULTS: dict[str, Callable[[], list[Patch]]] = {
     "dependences between two statements are overlooked": lambda: _unproven(
         lambda b: b.first.number != b.second.number
     ),
-    "a statement's dependence on itself is overlooked": lambda: _unproven(lambda b: b.first.number == b.second.number),
+    "a statement's dependence on itself is overlooked": lambda: _unproven(
+        lambda b: b.first.number == b.second.number
+    ),
     "a statement's first read is dropped": lambda: [
         _filtered(lambda s, a: a.write or a.position != min(x.position for x in s.statement.accesses))
     ],
@@ -311,4 +320,3 @@ def find_all(seeds: Sequence[int], jobs: int, limit: float, names: Sequence[str]
     chosen = [n for n in FAULTS if not names or n in names]
     done = {d.key: d for d in run_tasks(faults_on, seeds, chosen, jobs=jobs, limit=limit)}
     return [d.value or Found(n, None, 0, d.failure[-200:]) for n, d in ((n, done[n]) for n in chosen)]
-
