@@ -6,6 +6,7 @@ from textwrap import wrap
 from mdh.ir.dtype import BY_NAME, DType
 from mdh.target.opencl import VALUE, stored_type
 from mdh.target.operators import OPERATORS, combined, swizzle
+from mdh.target.words import MATH
 
 SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4} | {
     "long": 8, "ulong": 8, "double": 8
@@ -14,7 +15,7 @@ SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "f
 
 def helper(name: str) -> str | None:
     """The definition of `name`, or None where the text does not define it."""
-    if found := re.fullmatch(r"([a-z]+)(\d+)_u", name):
+    if found := re.fullmatch(rf"({'|'.join(SIZES)})(\d+)_u", name):
         kind = found[1] + found[2]
         return f"typedef {kind} __attribute__((aligned({SIZES[found[1]]}))) {name};\n"
     if found := re.fullmatch(r"(f16|bf16)_(to|from)_f32(?:x(\d+))?", name):
@@ -22,7 +23,7 @@ def helper(name: str) -> str | None:
         return _CONVERSIONS[found[1], found[2]].format(name=name, n=lanes)
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)_(global|local)", name):
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]], found[3])
-    if found := re.fullmatch(r"([a-z]\w*)_(f32|f64)x(\d+)", name):
+    if found := re.fullmatch(rf"({'|'.join(sorted(MATH))})_(f32|f64)x(\d+)", name):
         return _by_lanes(name, found[1], VALUE[found[2]], int(found[3]))
     return swizzle(name, "inline")
 
