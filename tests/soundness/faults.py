@@ -12,8 +12,8 @@ from typing import Any
 
 from mdh.frontend import body, branches, c, dependences, fuse, merge, pieces, scans, updates
 from mdh.frontend.scope import Assign
-from mdh.ir.affine import Affine
-from mdh.ir.expr import Load, loads
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.expr import Load, Var, loads
 from mdh.ir.program import DimKind, Operator
 from mdh.ir.statement import Phase, PlacedStatement
 from mdh.poly import legality
@@ -69,7 +69,7 @@ def _filtered(keep: Callable[[PlacedStatement, Any], bool]) -> Patch:
 
 def _unproven(lost: Callable[[legality.Broken], bool]) -> list[Patch]:
     """Broken dependences for which `lost` holds are overlooked."""
-    old = legality.broken_dependences
+    old: Callable[..., Iterator[legality.Broken]] = legality.broken_dependences
 
     def new(*args: Any) -> Iterator[legality.Broken]:
         return (b for b in old(*args) if not lost(b))
@@ -97,11 +97,8 @@ def _all_carried() -> list[Patch]:
 
 def _near_index(e: Any) -> Affine | None:
     """Any subscript as the loop variable it names alone."""
-    found = dependences_from_expr(e)
+    found = from_expr(e)
     return None if found is None else Affine.of({n: abs(k) for n, k in found.terms}, 0)
-
-
-dependences_from_expr = dependences.from_expr
 
 
 def _no_condition(s: Assign) -> Iterator[Load]:
@@ -116,12 +113,12 @@ def _no_condition(s: Assign) -> Iterator[Load]:
 
 def _without_last_iteration(a: Any, b: Any, x: Any, y: Any, need: Any) -> str:
     """The last iteration of each loop is forgotten."""
-    short = [
+    first, second = [
         replace(s, statement=replace(s.statement, loops=tuple(replace(v, extent=max(1, v.extent - 1)) for v in
                                                               s.statement.loops)))
         for s in (a, b)
     ]  # fmt: skip
-    return _relation(*short, x, y, need)
+    return _relation(first, second, x, y, need)
 
 
 _relation = legality._relation
@@ -164,7 +161,7 @@ def _swapped(made: Any) -> Any:
 
 def _merging_unproven() -> list[Patch]:
     """What has been merged is not looked at again."""
-    old = c.check_dependences
+    old = dependences.check_dependences
 
     def new(groups: Any, statements: Any) -> Any:
         if all(len(g) == 1 and len(g[0].members) == 1 for g in groups):
@@ -204,6 +201,7 @@ def _other_operator() -> list[Patch]:
 
     def new(*args: Any) -> Any:
         p = old(*args)
+        assert p.op is not None
         return replace(p, op=Operator(p.op.name, turned[p.op.tie], p.op.nan))
 
     return [(pieces, "_best", new)]
@@ -218,7 +216,7 @@ def _any_renaming(a: Any, b: Any, m: Any, r: Any) -> Any:
         v.extent != w.extent for v, w in zip(m.loops, (w for w in r.loops if w.name in kept), strict=True)
     ):
         return None
-    return {v.name: merge.Var(k) for v, k in zip(m.loops, kept, strict=True)}
+    return {v.name: Var(k) for v, k in zip(m.loops, kept, strict=True)}
 
 
 def _stale_locals(scope: Any, buffer: str) -> None:

@@ -260,8 +260,16 @@ class Forms(Nests):
 
 
 FORMS: Mapping[str, tuple[int, Callable[[Forms], list[Node]]]] = {
-    "map": (9, Forms.map), "reduction": (11, Forms.reduction), "scan": (3, Forms.scan),
-    "best": (3, Forms.best), "flag": (2, Forms.flag), "histogram": (3, Forms.histogram),
-    "several": (4, Forms.several), "summed": (5, Forms.summed), "triangular": (3, Forms.triangular), "branch": (3, Forms.branch),
+    "map": (9, Forms.map),
+    "reduction": (11, Forms.reduction),
+    "scan": (3, Forms.scan),
+    "best": (3, Forms.best),
+    "flag": (2, Forms.flag),
+    "histogram": (3, Forms.histogram),
+    "several": (4, Forms.several),
+    "summed": (5, Forms.summed),
+    "triangular": (3, Forms.triangular),
+    "branch": (3, Forms.branch),
     "twice": (2, Forms.twice),
-}  # fmt: skip
+}
+"""How often each is drawn, and what draws it."""
