@@ -92,7 +92,8 @@ class Bench:
         device, machine = self.device, self.machine
         assert device is not None and machine is not None
         texts = {
-            s: prepared(r, machine, device.target, s if self.setting.schedules else None) for s, r in ready.items()
+            s: prepared(r, machine, device.target, s if self.setting.schedules else None)
+            for s, r in ready.items()
         }
         out = {s: t for s, t in texts.items() if isinstance(t, Verdict)}
         good = {s: t for s, t in texts.items() if not isinstance(t, Verdict)}

@@ -154,7 +154,7 @@ def main_programs(given: argparse.Namespace) -> int:
         bad += len(failures)
         for r in failures[:20]:
             say(f"  seed {r.seed}: {r.kind}: {r.detail[-200:]}")
-        if failures and not given.no_shrink:
+        if failures and given.shrink:
             for path in shrink_failures(each, failures, part, given.jobs, given.shrink):
                 say(f"  {path}")
     return 1 if bad else 0
@@ -173,9 +173,15 @@ def main_expressions(given: argparse.Namespace) -> int:
     known = {b["first"]: b for b in read_lines(path)}
     end = monotonic() + given.minutes * 60
     todo = [tuple(range(f, f + FUNCTIONS)) for f in firsts if f not in known]
-    for done in run_tasks(expressions_on, given.device, _until(todo, end), jobs=max(1, given.jobs), limit=LIMIT):
+    for done in run_tasks(
+        expressions_on, given.device, _until(todo, end), jobs=max(1, given.jobs), limit=LIMIT
+    ):
         if done.failure:
-            found: dict[str, Any] = {"equal": {}, "refused": 0, "differences": [["", "crash", done.failure[-300:]]]}
+            found: dict[str, Any] = {
+                "equal": {},
+                "refused": 0,
+                "differences": [["", "crash", done.failure[-300:]]],
+            }
         else:
             tally = done.value
             told = [[text_of(t), by, what] for t, by, what in tally.differences]

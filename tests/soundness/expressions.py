@@ -9,14 +9,14 @@ from random import Random
 from tests.soundness.tree import Expr, For, Line, Op, Param, Tree
 
 INTEGERS = (
-    "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "int", "unsigned",
-    "long", "short", "unsigned char", "unsigned short", "unsigned long", "signed char",
+    "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "int",
+    "unsigned", "long", "short", "unsigned char", "unsigned short", "unsigned long", "signed char",
 )  # fmt: skip
 FLOATS = ("float", "double")
 COMPARISONS = ("<", ">", "<=", ">=", "==", "!=")
 LITERALS = (
-    "0", "1", "2", "3u", "7", "-1", "1L", "255", "256u", "0x7fffffff", "0xffffffff", "2147483648", "010", "'a'",
-    "-128", "65535", "1UL", "0x80", "-3L", "INT_MAX", "INT_MIN",
+    "0", "1", "2", "3u", "7", "-1", "1L", "255", "256u", "0x7fffffff", "0xffffffff", "2147483648", "010",
+    "'a'", "-128", "65535", "1UL", "0x80", "-3L", "INT_MAX", "INT_MIN",
 )  # fmt: skip
 REALS = ("1.0f", "0.5", "-2.5f", "3.0", "1e-3f", "0.1", "16777217.0", "0.1f", "1e10f")
 CLAMPED = "({2})({0} > -{1} ? ({0} < {1} ? {0} : {1}) : -{1})"
@@ -84,7 +84,9 @@ class _Maker:
     def integer(self, depth: int) -> Expr:
         rng = self.rng
         if depth <= 0 or rng.random() < 0.1:
-            return rng.choice((self.name(False), self.name(False), self.name(False), rng.choice(LITERALS), "i"))
+            return rng.choice(
+                (self.name(False), self.name(False), self.name(False), rng.choice(LITERALS), "i")
+            )
         a, b = self.integer(depth - 1), self.integer(depth - 1)
         match rng.randint(0, 19):
             case 0 | 1 | 2:
@@ -113,12 +115,18 @@ class _Maker:
             case 18:
                 return Op(f"({{}} {rng.choice(('&&', '||'))} {{}})", [a, self.truth(depth - 1)])
             case _:
-                most, kind = rng.choice((("100", "int8_t"), ("30000", "int"), ("2e9", "long"), ("2e9f", "int64_t")))
+                most, kind = rng.choice(
+                    (("100", "int8_t"), ("30000", "int"), ("2e9", "long"), ("2e9f", "int64_t"))
+                )
                 return Op("(" + CLAMPED.format("{0}", most, kind) + ")", [self.real(depth - 1)], loose=False)
 
     def truth(self, depth: int) -> Expr:
         if self.rng.random() < 0.3:
-            return Op(f"({{}} {self.rng.choice(COMPARISONS)} {{}})", [self.real(depth), self.real(depth)], loose=False)
+            return Op(
+                f"({{}} {self.rng.choice(COMPARISONS)} {{}})",
+                [self.real(depth), self.real(depth)],
+                loose=False,
+            )
         return self.integer(depth)
 
     def real(self, depth: int) -> Expr:
@@ -140,7 +148,9 @@ class _Maker:
             case 9:
                 return Op(f"({rng.choice('-+')} {{}})", [a])
             case 10:
-                return Op(f"{rng.choice(('floor', 'ceil', 'trunc', 'fabs', 'fabsf', 'sqrtf', 'sqrt'))}({{}})", [a])
+                return Op(
+                    f"{rng.choice(('floor', 'ceil', 'trunc', 'fabs', 'fabsf', 'sqrtf', 'sqrt'))}({{}})", [a]
+                )
             case 11:
                 return Op("({} ? {} : {})", [self.truth(depth - 1), a, self.integer(depth - 1)])
             case _ if self.fused:

@@ -70,7 +70,8 @@ class Library:
             elif name in tree.scalars:
                 kind = dtype_of(tree.params[name].ctype)
                 value = tree.scalars[name]
-                args.append(_C[kind.name](float(value) if kind.is_float else int(value)))
+                number: Any = float(value) if kind.is_float else int(value)
+                args.append(_C[kind.name](number))
             else:
                 a = flat[name]
                 mine[name] = room = bytearray(a.tobytes() + bytes(BAND))
@@ -94,4 +95,8 @@ def _values(room: bytearray, like: Any) -> Any:
 
 def _arguments(text: str) -> str:
     """The parameters of the one function, between its brackets."""
-    return next(line for line in text.splitlines() if line.startswith("void ")).partition("(")[2].removesuffix(" {")
+    return (
+        next(line for line in text.splitlines() if line.startswith("void "))
+        .partition("(")[2]
+        .removesuffix(" {")
+    )

@@ -12,8 +12,8 @@ from tests.soundness.tree import Param
 
 FLOATS = ("float", "double", "_Float16")
 INTEGERS = (
-    "int", "unsigned", "int8_t", "uint8_t", "int16_t", "uint16_t", "int64_t", "uint64_t", "short", "unsigned char",
-    "long", "uint32_t",
+    "int", "unsigned", "int8_t", "uint8_t", "int16_t", "uint16_t", "int64_t", "uint64_t", "short",
+    "unsigned char", "long", "uint32_t",
 )  # fmt: skip
 BINS = 16
 VECTORS, MATRICES = ("x", "y", "z", "w"), ("A", "B")
@@ -137,9 +137,7 @@ class Pool:
             index.append(i)
         return array.at(index)
 
-    def _subscript(
-        self, dim: str, v: Vars, taken: Sequence[str], plain: float, own: bool
-    ) -> tuple[str, str]:
+    def _subscript(self, dim: str, v: Vars, taken: Sequence[str], plain: float, own: bool) -> tuple[str, str]:
         rng = self.rng
         mine = [n for n, r in v.items() if r.size == dim]
         fresh = [n for n in mine if n not in taken]

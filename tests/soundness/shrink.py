@@ -63,7 +63,7 @@ def _changes(tree: Tree) -> Iterator[Change]:
 
 
 Path = tuple[int, ...]
-"""Positions from the outermost list of statements inwards; the other side of an `if` counts on from its first."""
+"""Positions from the outermost list of statements inwards; an `else` counts on from its `if`."""
 
 
 def _places(body: list[Node], before: Path = ()) -> Iterator[Path]:
@@ -182,7 +182,9 @@ def _operands(node: Node) -> list[Expr]:
 
 
 def _ways(e: Expr) -> int:
-    return 1 + (len(e.args) if isinstance(e, Op) and e.loose else 0) if not isinstance(e, str) or e != "1" else 0
+    return (
+        1 + (len(e.args) if isinstance(e, Op) and e.loose else 0) if not isinstance(e, str) or e != "1" else 0
+    )
 
 
 def _simpler(tree: Tree, path: Path, number_: int, way: int) -> bool:

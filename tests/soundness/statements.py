@@ -4,80 +4,15 @@ What a form is drawn with (which array, which element) often makes it no longer 
 reduction whose start or whose end writes what it reads, a running value that is looked at too early.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from random import Random
+from collections.abc import Callable, Mapping
 
-from tests.soundness.pool import BINS, FLOATS, INTEGERS, Array, Pool, Range, Vars
-from tests.soundness.tree import Expr, For, If, Line, Node, Op
-from tests.soundness.values import Values
-
-STARTS = {"+": "0", "*": "1", "max": "-100", "min": "100", "&": "-1", "|": "0", "^": "0", "&&": "1", "||": "0"}
-COUNTERS = ("int",) * 12 + ("unsigned", "long", "short", "int8_t", "size_t", "uint8_t")
+from tests.soundness.nests import Nests
+from tests.soundness.pool import FLOATS, Range, Vars
+from tests.soundness.tree import For, If, Line, Node, Op, expr_text
 
 
-class Forms:
-    """Writes nests. running: how many locals the function's own block has."""
-
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
-        self.rng: Random = pool.rng
-        self.values = Values(pool)
-        self.running = 0
-
-    # loops
-
-    def loop(self, size: str, name: str) -> tuple[For, Range]:
-        """A loop over `size`, often not all of it."""
-        rng, extent = self.rng, self.pool.sizes[size]
-        low = rng.choice((0, 0, 0, 0, 0, 1, 2)) if extent > 3 else 0
-        top = rng.choice((0, 0, 0, 0, 0, 0, 1)) if extent > 3 else 0
-        step = rng.choice((1,) * 14 + (2, 3, -1, -1, -2))
-        ctype = "int" if step < 0 else rng.choice(COUNTERS)
-        style = rng.choice((">=", ">")) if step < 0 else rng.choice(("<",) * 6 + ("<=", "!=", "flip"))
-        return For(name, size, [], low, top, step, style, ctype), Range(size, low, top)
-
-    def whole(self, size: str, name: str) -> tuple[For, Range]:
-        return For(name, size, []), Range(size)
-
-    def nest(self, sizes: Sequence[str], names: Sequence[str], *, whole: bool = False) -> tuple[list[For], Vars]:
-        made = [(self.whole if whole else self.loop)(s, n) for s, n in zip(sizes, names, strict=True)]
-        v = {f.var: r for f, r in made}
-        return [f for f, _ in made], v
-
-    @staticmethod
-    def around(loops: Sequence[For], body: list[Node]) -> list[Node]:
-        for f in reversed(loops):
-            f.body = body
-            body = [f]
-        return body
-
-    def guarded(self, body: list[Node], v: Vars, often: float) -> list[Node]:
-        """Sometimes under a condition."""
-        if self.rng.random() >= often:
-            return body
-        cond = self.values.condition(v)
-        if self.rng.random() < 0.15:
-            other: list[Node] = [n for n in body if isinstance(n, Line)][:1]
-            return [If(cond, body, [Line(other[0].form, list(other[0].args))] if other else [])] if other else body
-        return [If(cond, body)]
-
-    def store(self, a: Array, index: str, v: Vars, *, near: Array | None = None) -> Line:
-        """One assignment to an element."""
-        rng = self.rng
-        value = self.values.value(a.ctype, v, 2, near=near)
-        ops = ("=",) * 7 + (("+=", "-=", "*=") if a.is_float else ("+=", "-=", "^=", "|=", "*="))
-        op = rng.choice(ops)
-        if op == "*=" and a.is_float:
-            value = "2"
-        if rng.random() < 0.03 and not a.is_float:
-            return Line(f"{index}{rng.choice(('++', '--'))};")
-        return Line(f"{index} {op} {{}};", [value])
-
-    def target(self, *shapes: tuple[str, ...]) -> Array:
-        found = [a for s in shapes for a in self.pool.writable(*s)]
-        return self.rng.choice(found) if found else self.pool.arrays["x"]
-
-    # forms
+class Forms(Nests):
+    """One method a form."""
 
     def map(self) -> list[Node]:
         a = self.target(("N",), ("N",), ("N", "M"), ("M",), ("2 * N",), ("N", "N"), ("K",), ("N + M",))
@@ -106,87 +41,12 @@ class Forms:
         self.values.written = {y.name: ""}
         start = self.start(y, at, v, op)
         update = self.guarded([self.update(y, at, both, op)], both, 0.2)
-        if rng.random() < 0.1:
-            extra = self.target(*([tuple(kept), (*kept, *reduced)] if kept else [tuple(reduced)]))
+        extra = self.target(*([tuple(kept), (*kept, *reduced)] if kept else [tuple(reduced)]))
+        if rng.random() < 0.1 and extra is not y:
             update.append(Line(f"{pool.element(extra, both, plain=0.9, own=True)} = {{}};",
                                [at if extra.is_float or not y.is_float else "1"]))  # fmt: skip
         end = [self.end(y, at, v) for _ in range(rng.choice((0, 0, 1, 1, 2)))]
-        return self.chain(kept, names, outer, start, self.around(inner, update), end)
-
-    def chain(
-        self, kept: Sequence[str], names: Sequence[str], outer: list[For], start: list[Node], middle: list[Node],
-        end: Sequence[Node],
-    ) -> list[Node]:  # fmt: skip
-        """start; middle; end in one nest over `kept`, or cut into nests of their own."""
-        if not kept:
-            return [*start, *middle, *end]
-        parts: list[list[Node]] = [[*start, *middle]] if self.rng.random() < 0.65 else [list(start), middle]
-        for e in end:
-            if self.rng.random() < 0.4:
-                parts[-1] = [*parts[-1], e]
-            else:
-                parts.append([e])
-        out: list[Node] = []
-        for n, part in enumerate(p for p in parts if p):
-            loops = outer if n == 0 else [For(f.var, f.size, [], f.low, f.top, f.step, f.style, f.ctype) for f in outer]
-            out += self.around(loops, part)
-        return out
-
-    def operator(self, y: Array) -> str:
-        floats = ("+",) * 8 + ("max", "min", "fmax", "fmin", "*", "-")
-        return self.rng.choice(floats if y.is_float else ("+",) * 6 + ("max", "min", "&", "|", "^", "&&", "||", "*", "-"))
-
-    def start(self, y: Array, at: str, v: Vars, op: str) -> list[Node]:
-        rng = self.rng
-        if rng.random() < 0.2:
-            return []
-        if rng.random() < 0.25:
-            return [Line(f"{at} = {{}};", [self.values.value(y.ctype, v, 1)])]
-        if rng.random() < 0.1:
-            return [Line(f"{at} *= 2;")]
-        return [Line(f"{at} = {STARTS.get(op, '0')};")]
-
-    def update(self, y: Array, at: str, v: Vars, op: str) -> Line | If:
-        rng = self.rng
-        value = self.values.value(y.ctype, v, 2 if op != "*" else 0, near=None)
-        if op == "*" and y.is_float:
-            return Line(f"{at} *= ({{}} ? 2 : 1);", [self.values.condition(v, 1)])
-        if op in ("fmax", "fmin"):
-            end = "" if y.ctype == "double" else "f"
-            return Line(f"{at} = {op}{end}({at}, {{}});", [value])
-        if op in ("max", "min"):
-            sign = ">" if op == "max" else "<"
-            if not y.is_float:
-                value = Op(f"({y.ctype}){{}}", [value])
-            match rng.randint(0, 3):
-                case 0:
-                    return Line(f"if ({{0}} {sign} {at}) {at} = {{0}};", [value])
-                case 1:
-                    return Line(f"{at} = {{0}} {sign} {at} ? {{0}} : {at};", [value])
-                case 2:
-                    return Line(f"{at} = {at} {sign}= {{0}} ? {at} : {{0}};", [value])
-                case _:
-                    return Line(f"if ({at} {'<' if op == 'max' else '>'}= {{0}}) {at} = {{0}};", [value])
-        if op in ("&&", "||"):
-            return Line(f"{at} = {at} {op} {{}};", [self.values.condition(v, 1)])
-        if rng.random() < 0.15:
-            return Line(f"{at} = {at} {op} {{}};", [value])
-        return Line(f"{at} {op}= {{}};", [value])
-
-    def end(self, y: Array, at: str, v: Vars) -> Node:
-        """What reads the finished value; it writes it again, or any other array."""
-        rng = self.rng
-        self.values.begin()
-        a = y if rng.random() < 0.25 else self.target(y.dims if y.dims != ("1",) else ("N",))
-        index = at if a is y else self.pool.element(a, v, plain=0.85, own=True)
-        seen = at if rng.random() < 0.85 or not v else self.pool.element(y, v, plain=0.3)
-        if a.is_float or not y.is_float:
-            value: Expr = Op(rng.choice(("{}", "({} + {})", "({1} > {0} ? {0} : {1})", "({0} > 0 ? {0} : 0)")),
-                             [seen, self.values.value(a.ctype, v, 1)])  # fmt: skip
-        else:
-            value = self.values.value(a.ctype, v, 1)
-        line = Line(f"{index} {rng.choice(('=', '=', '=', '+='))} {{}};", [value])
-        return self.guarded([line], v, 0.12)[0]
+        return self.chain(kept, outer, start, self.around(inner, update), end)
 
     def scan(self) -> list[Node]:
         rng, pool = self.rng, self.pool
@@ -245,10 +105,14 @@ class Forms:
             where = place.at(list(v)) if kept else "r[0]"
             inside += f" {where} = j;"
             begin.append(Line(f"{where} = {rng.choice(('-1', '0'))};"))
-        test = f"{{0}} {sign} {at}" if rng.random() < 0.7 else f"{at} {sign.translate(str.maketrans('<>', '><'))} {{0}}"
+        test = (
+            f"{{0}} {sign} {at}"
+            if rng.random() < 0.7
+            else f"{at} {sign.translate(str.maketrans('<>', '><'))} {{0}}"
+        )
         update: list[Node] = [Line(f"if ({test}) {{{{{inside} }}}}", [value])]
         end = [self.end(y, at, v)] if rng.random() < 0.3 else []
-        return self.chain(kept, ["i"], outer, begin, self.around(inner, update), end)
+        return self.chain(kept, outer, begin, self.around(inner, update), end)
 
     def flag(self) -> list[Node]:
         y = self.target(("N",), ("M",), ("1",))
@@ -280,25 +144,26 @@ class Forms:
         """Several assignments in one loop, with what they share in a local."""
         rng, pool = self.rng, self.pool
         size = rng.choice(("N", "N", "M"))
-        sizes = [size, "M"] if size == "N" and rng.random() < 0.4 else [size]
+        sizes = [size, "M"] if size == "N" and pool.writable("N", "M") and rng.random() < 0.4 else [size]
         loops, v = self.nest(sizes, ["i", "j"][: len(sizes)])
         body: list[Node] = []
-        shapes = [tuple(sizes)] * 4 + [(size,)]
+        shapes = [tuple(sizes)] * 8 + [(size,)]
         targets = [self.target(rng.choice(shapes)) for _ in range(rng.choice((1, 2, 2, 3)))]
         at = [pool.element(a, v, plain=0.95, own=True) for a in targets]
         self.values.written = {a.name: e for a, e in zip(targets, at, strict=True)}
         if rng.random() < 0.5:
             kind = self.local_type()
-            body.append(Line(f"{rng.choice(('', 'const '))}{kind} t = {{}};", [self.values.value(kind, v, 1)]))
+            if rng.random() < 0.12:
+                self.values.written = {}
+            body.append(
+                Line(f"{rng.choice(('', 'const '))}{kind} t = {{}};", [self.values.value(kind, v, 1)])
+            )
             self.values.locals_["t"] = kind
+            self.values.written = {a.name: e for a, e in zip(targets, at, strict=True)}
         for a, e in zip(targets, at, strict=True):
             line = self.store(a, e, v, near=rng.choice(targets))
             body += self.guarded([line], v, 0.2)
         return self.around(loops, body)
-
-    def local_type(self) -> str:
-        main = self.pool.main if self.pool.main != "_Float16" else "float"
-        return main if self.rng.random() < 0.7 else self.rng.choice([t for t in self.pool.others if t != "_Float16"] or [main])
 
     def summed(self) -> list[Node]:
         """A local that sums up over an inner loop."""
@@ -318,7 +183,9 @@ class Forms:
         body: list[Node] = [begin, *middle]
         for a in targets:
             wanted = name if (kind in FLOATS) == a.is_float else self.values.value(a.ctype, v, 1)
-            body.append(Line(f"{pool.element(a, v, plain=0.9, own=True)} {rng.choice(('=', '+='))} {{}};", [wanted]))
+            body.append(
+                Line(f"{pool.element(a, v, plain=0.9, own=True)} {rng.choice(('=', '+='))} {{}};", [wanted])
+            )
         return self.around(loops, body)
 
     def triangular(self) -> list[Node]:
@@ -331,10 +198,78 @@ class Forms:
         cond = self.rng.choice(("j <= i", "j < i", "i <= j", "i + j < N", "j != i"))
         return self.around(loops, [If(cond, [line])])
 
+    def branch(self) -> list[Node]:
+        """Two sides that assign: the same elements or others, in either order, or a local first."""
+        rng, pool = self.rng, self.pool
+        size = rng.choice(("N", "N", "M"))
+        sizes = [size, "M"] if size == "N" and pool.writable("N", "M") and rng.random() < 0.3 else [size]
+        loops, v = self.nest(sizes, ["i", "j"][: len(sizes)])
+        targets = [self.target(tuple(sizes)) for _ in range(2)]
+        at = [pool.element(a, v, plain=0.97, own=True) for a in targets]
+        own = {a.name: e for a, e in zip(targets, at, strict=True)}
+        self.values.written = own
+        cond = self.values.condition(v)
+        if rng.random() < 0.05:
+            cond = Op(f"({{}} > {rng.choice((0, 1))})", [rng.choice(at)])
+        if rng.random() < 0.35:
+            kind = self.local_type()
+            sides = [[Line("t = {};", [self.values.value(kind, v, 1)])] for _ in range(2)]
+            head = Line(f"{kind} t = {{}};", [self.values.value(kind, v, 0)])
+            self.values.locals_ = {"t": kind}
+            use = [self.store(a, e, v, near=a) for a, e in zip(targets, at, strict=True)]
+            other: list[Node] = list(sides[1]) if rng.random() < 0.6 else []
+            return self.around(loops, [head, If(cond, list(sides[0]), other), *use[: rng.choice((1, 1, 2))]])
+        then: list[Node] = [
+            self.store(a, e, v, near=rng.choice(targets)) for a, e in zip(targets, at, strict=True)
+        ]
+        other = [self.store(a, e, v, near=rng.choice(targets)) for a, e in zip(targets, at, strict=True)]
+        if rng.random() < 0.5:
+            other.reverse()
+        if rng.random() < 0.4:
+            del then[rng.randrange(len(then))]
+        if rng.random() < 0.4:
+            del other[rng.randrange(len(other))]
+        return self.around(loops, [If(cond, then, other)])
+
+    def twice(self) -> list[Node]:
+        """Two updates of one element in one loop, with or without something between them."""
+        rng, pool = self.rng, self.pool
+        y = self.target(("N",), ("M",))
+        kept = list(y.dims)
+        outer, v = self.nest(kept, ["i"], whole=rng.random() < 0.75)
+        inner, w = self.nest(["N" if kept == ["M"] else "M"], ["j"])
+        both = {**v, **w}
+        at = y.at(list(v))
+        op = self.operator(y)
+        self.values.written = {y.name: ""}
+        op = "+" if "m" in op and rng.random() < 0.8 else op
+        second = op if rng.random() < 0.9 else self.operator(y)
+        between: list[Node] = []
+        both_dims = [*kept, inner[0].size]
+        if rng.random() < 0.5 and (pool.writable(*both_dims) or rng.random() < 0.3):
+            a = self.target(*([tuple(both_dims)] * 6), (inner[0].size,), y.dims)
+            self.values.written[a.name] = ""
+            index = pool.element(a, both, plain=0.95, own=True)
+            value = at if a.is_float or not y.is_float else "1"
+            if rng.random() < 0.75:
+                value = expr_text(self.values.value(a.ctype, both, 1))
+            between = [Line(f"{index} = {{}};", [value])]
+        body = [self.update(y, at, both, op), *between, self.update(y, at, both, second)]
+        end = [self.end(y, at, v)] if rng.random() < 0.3 else []
+        return self.chain(kept, outer, self.start(y, at, v, op), self.around(inner, body), end)
+
 
 FORMS: Mapping[str, tuple[int, Callable[[Forms], list[Node]]]] = {
-    "map": (8, Forms.map), "reduction": (12, Forms.reduction), "scan": (3, Forms.scan), "best": (3, Forms.best),
-    "flag": (2, Forms.flag), "histogram": (3, Forms.histogram), "several": (4, Forms.several),
-    "summed": (4, Forms.summed), "triangular": (3, Forms.triangular),
-}  # fmt: skip
-__all__ = ["BINS", "FORMS", "INTEGERS", "Forms"]
+    "map": (9, Forms.map),
+    "reduction": (11, Forms.reduction),
+    "scan": (3, Forms.scan),
+    "best": (3, Forms.best),
+    "flag": (2, Forms.flag),
+    "histogram": (3, Forms.histogram),
+    "several": (4, Forms.several),
+    "summed": (5, Forms.summed),
+    "triangular": (3, Forms.triangular),
+    "branch": (3, Forms.branch),
+    "twice": (2, Forms.twice),
+}
+"""How often each is drawn, and what draws it."""

@@ -30,7 +30,7 @@ from tests.pairs import planned
 from tests.random_schedules import random_schedule
 from tests.soundness.data import Flat, arguments_of, shaped, whole_of
 from tests.soundness.tree import Tree
-from tests.soundness.verdict import EQUAL, Verdict, compared
+from tests.soundness.verdict import EQUAL, Verdict, alike, compared
 
 DRAWS = 3
 """Arguments are drawn anew where those of before leave a comparison open."""
@@ -146,7 +146,7 @@ def native_difference(ready: Ready, run: Callable[[Tree, Flat], Flat], by: str) 
         if c.dtype == np.float16:
             same = np.isclose(c.astype(float), mine.astype(float), rtol=0.02, atol=0.02, equal_nan=True)
         else:
-            same = (c == mine) | ((c != c) & (mine != mine))
+            same = alike(c, mine)
         if not same.all():
             at = int(np.argmin(same))
             return Verdict("judge", f"{name}[{at}] is {mine[at]} for the interpreter, {c[at]} by {by}")

@@ -156,5 +156,13 @@ class Values:
             return rng.choice((f"{j} <= {i}", f"{j} < {i}", f"{i} != {j}", f"{i} + {j} < N", f"{i} == {j}"))
         size = v[i].size
         return rng.choice(
-            (f"{i} > 0", f"{i} < {size} - 1", f"{i} % 2 == 0", f"({i} & 1)", f"{i} >= {size} / 2", f"{i} != 1", f"{i} < 2u")
+            (
+                f"{i} > 0",
+                f"{i} < {size} - 1",
+                f"{i} % 2 == 0",
+                f"({i} & 1)",
+                f"{i} >= {size} / 2",
+                f"{i} != 1",
+                f"{i} < 2u",
+            )
         )

@@ -27,6 +27,12 @@ class Verdict:
 EQUAL = Verdict("equal")
 
 
+def alike(a: Array, b: Array) -> Array:
+    """Where the elements are equal; NaN is equal to NaN."""
+    equal: Array = (a == b) | (np.isnan(a) & np.isnan(b))
+    return equal
+
+
 def compared(program: Program, found: Mapping[str, Array], judge: Mapping[str, Bounded], by: str) -> Verdict:
     """`found`: what arrays hold `by` somebody; `judge`: what they should, within bounds."""
     undecided = ""
@@ -40,7 +46,7 @@ def compared(program: Program, found: Mapping[str, Array], judge: Mapping[str, B
         theirs = array.reshape(-1)[:count].astype(mine.value.dtype)
         value = mine.value.reshape(-1)[:count]
         with np.errstate(all="ignore"):
-            same = (value == theirs) | ((value != value) & (theirs != theirs))
+            same = alike(value, theirs)
             bound = np.zeros(count) if mine.bound is None else np.broadcast_to(mine.bound, mine.value.shape)
             bound = bound.reshape(-1)[:count]
             near = np.abs(value - theirs) <= bound

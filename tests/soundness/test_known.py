@@ -1,0 +1,168 @@
+"""Programs that were once accepted and wrong: each is refused now, or means what C says.
+
+The first ones are strangers'; the others were found by `scripts/soundness` and made small by it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mdh.diagnostics import Failed
+from mdh.frontend.c import read_program
+from mdh.ir.program import Program
+from mdh.reference import evaluate, evaluate_bounded
+from mdh.reference.interpreter import interpret, interpret_bounded
+from mdh.reference.numbers import Array, numpy_dtype
+from mdh.source import Source
+from tests.native import compiler, run_native
+from tests.soundness.verdict import EQUAL, compared
+
+N = 7
+HEAD = f"#include <math.h>\n#include <stdint.h>\n#define N {N}\n#define M 5\n"
+ANY = "right or refused"
+"""What is expected: this, `right`, or the code of a refusal."""
+
+KNOWN: Mapping[str, tuple[str, str]] = {
+    # an epilogue writes what the reduction, its start or another epilogue reads elsewhere
+    "end_writes_operand": ("void f(const float A[N][N], float x[N], float y[N]) {"
+        " for (int i = 0; i < N; i++) { y[i] = 0; for (int j = 0; j < N; j++) y[i] += A[i][j] * x[j]; }"
+        " for (int i = 0; i < N; i++) x[i] = y[i]; }", "right"),
+    "end_writes_what_another_end_reads": (
+        "void f(const float A[N][M], const float x[M], float y[N], float z[N], float D[N]) {"
+        " for (int i = 0; i < N; i++) { y[i] = 0; for (int j = 0; j < M; j++) y[i] += A[i][j] * x[j]; }"
+        " for (int i = 0; i < N; i++) D[i] = y[i] + z[N - 1 - i];"
+        " for (int i = 0; i < N; i++) z[i] = y[i] * 2; }", "right"),
+    "end_writes_what_the_start_reads": ("void f(const float A[N][M], float y[N], float z[N]) {"
+        " for (int i = 0; i < N; i++) { y[i] = z[N - 1 - i]; for (int j = 0; j < M; j++) y[i] += A[i][j]; }"
+        " for (int i = 0; i < N; i++) z[i] = y[i] * 2; }", "right"),
+    "square_in_place": ("void f(float A[N][N], float B[N][N]) {"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) {"
+        " B[i][j] = 0; for (int k = 0; k < N; k++) B[i][j] += A[i][k] * A[k][j]; }"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) A[i][j] = B[i][j]; }", "right"),
+    "jacobi_sweep": ("void f(const float A[N][N], const float b[N], float x[N], float s[N]) {"
+        " for (int i = 0; i < N; i++) {"
+        " s[i] = 0; for (int j = 0; j < N; j++) if (j != i) s[i] += A[i][j] * x[j]; }"
+        " for (int i = 0; i < N; i++) x[i] = b[i] - s[i]; }", "right"),
+    "viterbi_step": ("void f(const int w[N][N], int score[N], int next[N]) {"
+        " for (int j = 0; j < N; j++) { next[j] = -1000; for (int i = 0; i < N; i++)"
+        " if (score[i] + w[i][j] > next[j]) next[j] = score[i] + w[i][j]; }"
+        " for (int j = 0; j < N; j++) score[j] = next[j]; }", "right"),
+    "doitgen": ("void f(float A[N][M][M], const float C[M][M], float sum[N][M][M]) {"
+        " for (int r = 0; r < N; r++) for (int q = 0; q < M; q++) for (int p = 0; p < M; p++) {"
+        " sum[r][q][p] = 0; for (int s = 0; s < M; s++) sum[r][q][p] += A[r][q][s] * C[s][p]; }"
+        " for (int r = 0; r < N; r++) for (int q = 0; q < M; q++) for (int p = 0; p < M; p++)"
+        " A[r][q][p] = sum[r][q][p]; }", "right"),
+    # a start reads what a second output of the reduction overwrites
+    "start_reads_second_output": ("void f(const float A[N][M], float y[N], float z[N]) {"
+        " for (int i = 0; i < N; i++) y[i] = z[N - 1 - i];"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++)"
+        " { y[i] += A[i][j]; z[i] = y[i]; } }", "right"),
+    # conditions count
+    "condition_reads_before": ("void f(float x[N]) {"
+        " for (int i = 1; i < N; i++) if (x[i - 1] > 0) x[i] = x[i] - 2.5f; }", "C150"),
+    "condition_gathers": ("void f(float x[N], const int p[N]) {"
+        " for (int i = 0; i < N; i++) if (x[p[i]] > 0) x[i] = -1; }", "C150"),
+    "condition_reads_mirror": ("void f(float x[N], const float y[N]) {"
+        " for (int i = 0; i < N; i++) if (x[N - 1 - i] > 0) x[i] = y[i]; }", "C150"),
+    # comparisons of loop headers are those of C's types
+    "unsigned_bound": ("void f(int y[N]) {"
+        " for (int i = -2; i < N - 2u; i++) y[i + 2] = 1; }", ANY),
+    "unsigned_counter": ("void f(int y[N]) {"
+        " for (unsigned i = 0; i < N - 2u; i++) y[i + 2] = 1; }", "right"),
+    "endless_unsigned": ("void f(int y[64]) { for (unsigned i = 63; i >= 0; i--) y[i] = 1; }", "C132"),
+    "endless_char": ("void f(int y[300]) { for (unsigned char i = 0; i < 300; i++) y[i] = 1; }", "C132"),
+    # running values and repeated updates, found by random programs
+    "running_value_over_operand": ("void f(int u[M], int C[M][N]) {"
+        " for (int i = 0; i < M; i++) for (int j = 0; j < N; j++)"
+        " { u[i] ^= C[i][j]; C[i][j] = u[i]; } }", ANY),
+    "running_value_over_flat_operand": ("void f(float z[N], float *C) {"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++)"
+        " { z[i] += C[i * M + j]; C[i * M + j] = z[i]; } }", ANY),
+    "update_then_copy": ("void f(float u[M]) {"
+        " for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { u[i] += 1; u[i] = u[i]; }"
+        " for (int i = 0; i < M; i++) u[i] = u[i] > 0 ? u[i] : 0; }", ANY),
+    "copy_then_update": ("void f(int x[N]) {"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) { x[i] = x[i]; x[i] -= 1; } }", ANY),
+    "update_then_double": ("void f(int x[N], const int h[N]) {"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++)"
+        " { x[i] = x[i] & h[i]; x[i] = x[i] + x[i]; } }", ANY),
+    "minimum_then_double": ("void f(float y[N]) {"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++)"
+        " { y[i] = 1 < y[i] ? 1 : y[i]; y[i] = y[i] + y[i]; } }",
+        ANY),
+    "minimum_of_a_local_array": ("void f(float w[N]) { float z[N];"
+        " for (int i = 0; i < N; i++) z[i] = 3;"
+        " for (int i = 0; i < N; i++) { for (int j = 0; j < M; j++)"
+        " { z[i] = fminf(z[i], 1); z[i] = z[i]; } z[i] += 1; }"
+        " for (int i = 0; i < N; i++) w[i] += z[i]; }", ANY),
+    # what no iteration updates stays as it is
+    "and_under_a_condition": ("void f(const int c[N], int y[N]) {"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) if (c[i] > 1) y[i] = y[i] && 1; }", ANY),
+    "or_where_even": ("void f(int C[N][M]) {"
+        " for (int i = 0; i < N; i++) for (int l = 0; l < M; l++) for (int j = 0; j < N; j++)"
+        " if (l % 2 == 0) C[i][l] = C[i][l] || 1; }", ANY),
+    "narrow_minimum_under_a_condition": ("void f(const int y[N], int8_t w[N]) {"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++)"
+        " if (y[i] < 1u) w[i] = w[i] <= 1 ? w[i] : 1; }", ANY),
+    # a loop of one iteration
+    "scatter_once": ("void f(int w[N], const int p[1]) { for (int i = 0; i < 1; i++) w[p[i]] = 1; }", ANY),
+    "histogram_once": ("void f(float h[16], const uint8_t g[1]) {"
+        " for (int i = 0; i < 1; i++) h[g[i] & 15] -= 1; }", ANY),
+}  # fmt: skip
+
+
+def _source(text: str) -> Source:
+    return Source("known.c", HEAD + text + "\n")
+
+
+def _arrays(program: Program, seed: int) -> dict[str, Array]:
+    rng = np.random.default_rng(seed)
+    out = {}
+    for b in program.buffers:
+        if not b.temp:
+            index = b.name in ("p", "g")
+            values = (
+                rng.integers(0, N, b.shape)
+                if index
+                else rng.integers(-3 * (b.dtype.kind != "uint"), 4, b.shape)
+            )
+            out[b.name] = values.astype(numpy_dtype(b.dtype))
+    return out
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_it_is_right_or_refused(name: str) -> None:
+    text, expected = KNOWN[name]
+    try:
+        program = read_program(_source(text))
+    except Failed as failed:
+        codes = {d.code for d in failed.diagnostics}
+        assert expected == ANY or codes == {expected}, codes
+        return
+    assert expected in (ANY, "right")
+    assert program.syntax is not None
+    for seed in range(5):
+        arrays = _arrays(program, seed)
+        judge = interpret_bounded(program.syntax, arrays, {})
+        assert compared(program, evaluate(program, arrays), judge, "the Program") == EQUAL
+        values = {n: b.value for n, b in evaluate_bounded(program, arrays, exact=True).items()}
+        assert compared(program, values, judge, "the Program in doubles") == EQUAL
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler here")
+@pytest.mark.parametrize("name", [n for n, (_, e) in KNOWN.items() if e in (ANY, "right")])
+def test_the_judge_is_the_compilers(name: str, tmp_path: Path) -> None:
+    """The interpreter gives what a C compiler gives for the texts that may be right."""
+    source = _source(KNOWN[name][0])
+    try:
+        program = read_program(source)
+    except Failed:
+        return
+    assert program.syntax is not None
+    arrays = _arrays(program, 3)
+    native = run_native(source, program, tmp_path, {}, arrays)
+    mine = interpret(program.syntax, arrays, {})
+    for n, a in native.items():
+        assert np.array_equal(a, mine[n]), n
