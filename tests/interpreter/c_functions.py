@@ -19,9 +19,8 @@ from mdh.ir.syntax import Function
 from mdh.source import Source
 
 FLAGS = ("-std=gnu11", "-O0", "-w", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared")
-HEAD = (
-    "#include <float.h>\n#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
-)
+HEADERS = ("float", "limits", "math", "stddef", "stdint", "stdlib")
+HEAD = "".join(f"#include <{name}.h>\n" for name in HEADERS)
 INTEGERS = {
     "int8_t": np.int8, "uint8_t": np.uint8, "int16_t": np.int16, "uint16_t": np.uint16, "int": np.int32,
     "unsigned": np.uint32, "int64_t": np.int64, "uint64_t": np.uint64,
