@@ -226,6 +226,10 @@ def _stale_locals(scope: Any, buffer: str) -> None:
 FAULTS: dict[str, Callable[[], list[Patch]]] = {
     "no proof at all": lambda: _unproven(lambda b: True),
     "merged pieces are not proven": _merging_unproven,
+    "pieces that share an array are not looked at": lambda: [
+        (dependences, "_share", lambda p, q: False),
+        *_merging_unproven()[1:],
+    ],
     "flow dependences are overlooked": lambda: _unproven(lambda b: b.access.write and not b.other.write),
     "anti dependences are overlooked": lambda: _unproven(lambda b: b.other.write and not b.access.write),
     "output dependences are overlooked": lambda: _unproven(lambda b: b.access.write and b.other.write),
