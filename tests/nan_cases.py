@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -26,6 +26,8 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
+from mdh.reference.error import Bounded
+from mdh.reference.judge import expected
 from mdh.report.verdict import fits
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -205,6 +207,7 @@ def run_case(seed: int, device: Device, schedules: int) -> tuple[Counter[str], l
         zeros = strict and not case.call
         meant = allowed[-1:] if case.skips else allowed
         found = list(_meanings(program, arrays, meant, zeros=zeros))
+        found += _judged(expected(program, arrays, {}).want, allowed)
         for plan in plans(program, device, seed, schedules):
             tally["strict" if strict else "free"] += 1
             found += _run(plan, device, arrays, allowed, zeros=zeros)
@@ -228,10 +231,15 @@ def _run(plan: Plan, device: Device, arrays: Arrays, allowed: list[Arrays], *, z
 
 def _meanings(program: Program, arrays: Arrays, allowed: list[Arrays], *, zeros: bool) -> Iterator[str]:
     """Where the reference gives another result than the C, or the judge accepts another than it should."""
-    bounded = evaluate_bounded(program, arrays)
     for name, got in evaluate(program, arrays).items():
         if not same(got, allowed[0][name], zeros=zeros).all():
             yield f"{name}: the meaning is {got}, C's {allowed[0][name]}"
+    yield from _judged(evaluate_bounded(program, arrays), allowed)
+
+
+def _judged(bounded: Mapping[str, Bounded], allowed: list[Arrays]) -> Iterator[str]:
+    """Where the judge refuses a right result, or accepts another."""
+    for name, got in allowed[0].items():
         for right in allowed:
             if not fits(right[name], bounded[name]).all():
                 yield f"{name}: the judge refuses {right[name]}"

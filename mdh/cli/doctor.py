@@ -14,7 +14,7 @@ from mdh.diagnostics import Failed
 from mdh.report.ability import ability
 from mdh.report.health import Finding, findings
 from mdh.report.self_test import Passed
-from mdh.report.self_test_child import tested
+from mdh.report.self_test_child import examined
 from mdh.report.self_test_words import verdict
 from mdh.target.faults import Fault
 
@@ -67,7 +67,7 @@ def _test(spec: str, again: bool) -> Finding:
         if known is not None:
             return verdict(name, Passed(known))
         log(f"testing {spec}")
-        passed = tested(spec)
+        passed = examined(spec)
     except Failed as failed:
         why = failed.diagnostics[0]
         return Finding(name, "broken", why.headline, fix=why.help or "")

@@ -10,12 +10,13 @@ from mdh.frontend.counters import counter_value
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.declared_tables import read_table
 from mdh.frontend.guards import negation
+from mdh.frontend.last import kept_behind, leave, note_last
 from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
 from mdh.frontend.loops import counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope
-from mdh.frontend.sink import sunk
+from mdh.frontend.sink import LastValue, assigned_in_loop, sunk
 from mdh.frontend.typing_rules import convert
 from mdh.frontend.words import called
 from mdh.ir.dtype import I32
@@ -58,6 +59,8 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
             read_pragma(node, scope)
         case c_ast.EmptyStatement() | c_ast.Typedef():
             pass
+        case LastValue():
+            note_last(node.name, scope)
         case c_ast.Return() if node.expr is None and not scope.loops:
             if rest:
                 raise fail("C113", "code after `return` is never run", scope.places.of(rest[0]))
@@ -115,11 +118,13 @@ def _for(node: c_ast.For, scope: Scope) -> None:
     body = node.stmt
     walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)
     scope.loops, scope.values = outer_loops, outer_values
+    leave(loop, scope)
     if hidden is not None:
         scope.locals[name] = hidden if fresh else Local(declared, Const(after, declared))
     if cell is not None:
         scope.cells[name] = cell
         if not fresh:
+            scope.begin()
             _record(scope, cell, Const(after, declared), node, name)
 
 
@@ -163,7 +168,7 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
         del scope.locals[node.name]
         scope.values[node.name] = value
         return
-    if not any(assigned_in_loop(r, node.name) for r in rest):
+    if not any(assigned_in_loop(r, node.name) for r in rest) or kept_behind(node, rest):
         scope.locals[node.name] = Local(dtype, value, uses=tuple(scope.gathered))
         return
     del scope.locals[node.name]
@@ -196,22 +201,6 @@ def array_shape(node: c_ast.Node, scope: Scope) -> tuple[int, ...]:
         shape.append(e.value)
         node = node.type
     return tuple(shape)
-
-
-def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
-    """A loop somewhere in `node` assigns to the local `name`."""
-    match node:
-        case c_ast.Assignment(lvalue=c_ast.ID(name=n)) if n == name:
-            return inside
-        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)) if n == name:
-            return inside
-    deeper = inside or isinstance(node, c_ast.For)
-    parts = [
-        c
-        for key, c in node.children()
-        if not (isinstance(node, c_ast.For) and key in ("init", "next", "cond"))
-    ]
-    return any(assigned_in_loop(c, name, deeper) for c in parts)
 
 
 def _if(node: c_ast.If, scope: Scope) -> None:

@@ -68,7 +68,8 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         n: shapes[n].extents if n in shapes else open_extents(a, scope.uses) for n, a in arrays.items()
     }
     check_bounds(scope.uses, extents, frozenset(shapes))
-    check_bounds([u for _, u in scope.looked_up], {t.name: t.shape for t, _ in scope.looked_up}, frozenset())
+    for table, use in scope.looked_up:
+        check_bounds([use], {table.name: table.shape}, frozenset())
     statements, places = fused_updates([_reshaped(s, shapes) for s in scope.statements])
     scope.renumber(places)
     if strict_fp:
@@ -86,21 +87,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     for stage in stages:
         for e in stage.expressions():
             check_size(e, stage.span or parsed.places.of(parsed.node.decl))
-    used = {b for s in stages for b in s.read | s.written}
-    buffers = tuple(
-        Buffer(
-            a.name,
-            a.dtype,
-            extents[a.name],
-            a.temp,
-            a.const,
-            a.shape is None,
-            a.span,
-            shapes[a.name].reach if a.name in shapes else 0,
-        )
-        for a in scope.arrays.values()
-        if not a.temp or a.name in used
-    )
+    buffers = _buffers(scope, stages, extents, shapes)
     constants = tuple(sorted(pre.constants.items()))
     return Program(
         parsed.node.decl.name,
@@ -114,6 +101,21 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         syntax,
         carried_out,
     )
+
+
+def _buffers(
+    scope: Scope, stages: tuple[Stage, ...], extents: dict[str, tuple[int, ...]], shapes: dict[str, Shape]
+) -> tuple[Buffer, ...]:
+    """The parameters that are arrays, and the arrays of the function's own that stages still use."""
+    used = {b for s in stages for b in s.read | s.written}
+    return tuple(
+        Buffer(
+            a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span,
+            shapes[a.name].reach if a.name in shapes else 0,
+        )
+        for a in scope.arrays.values()
+        if not a.temp or a.name in used
+    )  # fmt: skip
 
 
 def _syntax(parsed: ParsedFunction) -> Function | None:

@@ -18,12 +18,12 @@ def collected(node: c_ast.Node, scope: Scope) -> Iterator[None]:
 
     A statement that needs what a failed one was to make is not reported: the first error is the cause.
     """
-    loops, conds, declared = scope.loops, scope.conds, dict(scope.declared)
+    loops, conds, asked, declared = scope.loops, scope.conds, scope.cond_uses, dict(scope.declared)
     values, locals_, cells = dict(scope.values), dict(scope.locals), dict(scope.cells)
     try:
         yield
     except Failed as failed:
-        scope.loops, scope.conds, scope.declared = loops, conds, declared
+        scope.loops, scope.conds, scope.cond_uses, scope.declared = loops, conds, asked, declared
         scope.values, scope.locals, scope.cells = values, locals_, cells
         made, used = set[str](), set[str]()
         _names(node, made, used)

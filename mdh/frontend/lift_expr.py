@@ -90,7 +90,21 @@ def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: Scope) 
             what = f"`{op}` shifts a {bits}-bit integer by {int(right.value):,}"
             raise fail("C114", what, scope.places.of(node),
                        help=f"shift by 0 to {bits - 1}" + _wider(left, bits, right.value))  # fmt: skip
-    return binary(op, left, right)
+    out = binary(op, left, right)
+    if op in ("+", "-", "*") and isinstance(out, Const) and out.dtype.kind == "int" and not never:
+        _check_overflow(op, left, right, out, node, scope)
+    return out
+
+
+def _check_overflow(op: str, left: Expr, right: Expr, out: Const, node: c_ast.Node, scope: Scope) -> None:
+    """C114 where a constant of a signed type cannot hold its value: C gives that no meaning."""
+    assert isinstance(left, Const) and isinstance(right, Const)
+    x, y = int(left.value), int(right.value)
+    exact = {"+": x + y, "-": x - y, "*": x * y}[op]
+    if exact != out.value:
+        raise fail("C114", f"`{x:,} {op} {y:,}` is {exact:,}, more than {out.dtype.bits} bits hold",
+                   scope.places.of(node),
+                   help=f"convert first: `(int64_t)x {op} y`" if out.dtype.bits == 32 else "")  # fmt: skip
 
 
 def _wider(left: Expr, bits: int, by: float) -> str:

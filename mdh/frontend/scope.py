@@ -123,6 +123,8 @@ class Scope:
     """Locals that live across loops: an element of a temporary array each."""
     held: set[str] = field(default_factory=set)
     """The arrays of such locals."""
+    last: dict[str, Local] = field(default_factory=dict)
+    """Locals whose values at the end of the current loop's body are those behind it."""
     loops: tuple[LoopVar, ...] = ()
     conds: tuple[Expr, ...] = ()
     uses: list[Use] = field(default_factory=list)

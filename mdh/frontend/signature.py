@@ -3,6 +3,7 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
+from mdh.frontend.collect import collected
 from mdh.frontend.ctypes_of import is_const, scalar_type
 from mdh.frontend.defines import out_of_range
 from mdh.frontend.loops import constant
@@ -27,21 +28,33 @@ def read_signature(
     names: list[str] = []
     scalars: list[Scalar] = []
     for decl in decls:
-        if isinstance(decl, c_ast.EllipsisParam) or getattr(decl, "name", None) is None:
-            if _is_void(decl):
-                continue
-            raise fail("C109", "every parameter needs a type and a name", scope.places.of(decl))
-        if decl.name in names:
-            raise fail("C109", f"two parameters are called `{decl.name}`", scope.places.of(decl, decl.name))
-        names.append(decl.name)
-        scope.taken.add(decl.name)
-        dtype = scalar_type(decl, scope.places)
-        if not isinstance(decl.type, (c_ast.PtrDecl, c_ast.ArrayDecl)):
-            scalars.append(_scalar(decl, dtype, sizes, scope))
+        with collected(decl, scope):
+            _parameter(decl, names, scalars, sizes, scope)
     for decl in decls:
         if isinstance(getattr(decl, "type", None), (c_ast.PtrDecl, c_ast.ArrayDecl)):
-            scope.arrays[decl.name] = _array(decl, scope)
+            with collected(decl, scope):
+                scope.arrays[decl.name] = _array(decl, scope)
     return tuple(names), scalars
+
+
+def _parameter(
+    decl: c_ast.Node, names: list[str], scalars: list[Scalar], sizes: dict[str, int], scope: Scope
+) -> None:
+    """Note the name, and the meaning of a scalar."""
+    if isinstance(decl, c_ast.EllipsisParam) or getattr(decl, "name", None) is None:
+        if _is_void(decl):
+            return
+        raise fail("C109", "every parameter needs a type and a name", scope.places.of(decl))
+    if decl.name in names:
+        raise fail("C109", f"two parameters are called `{decl.name}`", scope.places.of(decl, decl.name))
+    names.append(decl.name)
+    scope.taken.add(decl.name)
+    # a parameter hides a constant of the file
+    scope.tables.pop(decl.name, None)
+    scope.values.pop(decl.name, None)
+    dtype = scalar_type(decl, scope.places)
+    if not isinstance(decl.type, (c_ast.PtrDecl, c_ast.ArrayDecl)):
+        scalars.append(_scalar(decl, dtype, sizes, scope))
 
 
 def _is_void(decl: c_ast.Node) -> bool:

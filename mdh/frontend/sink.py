@@ -1,8 +1,21 @@
 """`float s; for (…) { s = 0; … }`: a local that every iteration sets anew belongs inside the loop."""
 
 from copy import copy
+from typing import Any
 
 from pycparser import c_ast
+
+
+class LastValue(c_ast.Node):  # type: ignore[misc]
+    """At the end of a loop's body: the value of the local `name` there is what it has behind the loop."""
+
+    __slots__ = ("coord", "name")
+
+    def __init__(self, name: str, coord: Any) -> None:
+        self.name, self.coord = name, coord
+
+    def children(self) -> tuple[()]:
+        return ()
 
 
 def sunk(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
@@ -10,25 +23,28 @@ def sunk(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
 
     True where that is done: then the declaration itself has nothing left to say.
     """
-    users = [n for n in rest if _mentions(n, decl.name)]
+    users = [n for n in rest if mentions(n, decl.name)]
     plain = decl.init is None or isinstance(decl.init, c_ast.Constant)
-    if not plain or not users or not all(_sets_anew(n, decl.name) for n in users):
+    if not plain or not users or not all(sets_anew(n, decl.name) for n in users):
         return False
     for loop in users:
         inner = copy(decl)
         inner.init = None
-        loop.stmt = c_ast.Compound([inner, *_items(loop.stmt)], loop.stmt.coord)
+        loop.stmt = c_ast.Compound([inner, *items_of(loop.stmt)], loop.stmt.coord)
     return True
 
 
-def _sets_anew(node: c_ast.Node, name: str) -> bool:
-    """A loop whose body reads `name` only after it has assigned it, in every iteration and on every path."""
+def sets_anew(node: c_ast.Node, name: str, *, always: bool = False) -> bool:
+    """A loop whose body reads `name` only after it has assigned it, in every iteration and on every path.
+
+    always: and that does assign it, on every path.
+    """
     if not isinstance(node, c_ast.For):
         return False
-    if any(part is not None and _mentions(part, name) for part in (node.init, node.cond, node.next)):
+    if any(part is not None and mentions(part, name) for part in (node.init, node.cond, node.next)):
         return False
-    reads, _ = _flow(_items(node.stmt), name, False)
-    return not reads
+    reads, known = _flow(items_of(node.stmt), name, False)
+    return not reads and (known or not always)
 
 
 def _flow(items: list[c_ast.Node], name: str, known: bool) -> tuple[bool, bool]:
@@ -41,31 +57,47 @@ def _flow(items: list[c_ast.Node], name: str, known: bool) -> tuple[bool, bool]:
 
 
 def _step(node: c_ast.Node, name: str, known: bool) -> tuple[bool, bool]:
-    if known or not _mentions(node, name):
+    if known or not mentions(node, name):
         return False, known
     match node:
         case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=target), rvalue=value) if target == name:
-            return _mentions(value, name), True
+            return mentions(value, name), True
         case c_ast.If():
-            sides = [_flow(_items(side), name, False) for side in (node.iftrue, node.iffalse)]
-            return _mentions(node.cond, name) or any(r for r, _ in sides), all(k for _, k in sides)
+            sides = [_flow(items_of(side), name, False) for side in (node.iftrue, node.iffalse)]
+            return mentions(node.cond, name) or any(r for r, _ in sides), all(k for _, k in sides)
         case c_ast.Compound() if not any(isinstance(d, c_ast.Decl) for d in node.block_items or []):
-            return _flow(_items(node), name, False)
+            return _flow(items_of(node), name, False)
         case c_ast.For() if not any(
-            part is not None and _mentions(part, name) for part in (node.init, node.cond, node.next)
+            part is not None and mentions(part, name) for part in (node.init, node.cond, node.next)
         ):
-            return _flow(_items(node.stmt), name, False)
+            return _flow(items_of(node.stmt), name, False)
         case _:
             return True, False
 
 
-def _items(body: c_ast.Node | None) -> list[c_ast.Node]:
+def items_of(body: c_ast.Node | None) -> list[c_ast.Node]:
     if body is None:
         return []
     return list(body.block_items or []) if isinstance(body, c_ast.Compound) else [body]
 
 
-def _mentions(node: c_ast.Node, name: str) -> bool:
-    if isinstance(node, c_ast.ID | c_ast.Decl) and node.name == name:
+def mentions(node: c_ast.Node, name: str) -> bool:
+    if isinstance(node, c_ast.ID | c_ast.Decl | LastValue) and node.name == name:
         return True
-    return any(_mentions(child, name) for _, child in node.children())
+    return any(mentions(child, name) for _, child in node.children())
+
+
+def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
+    """A loop somewhere in `node` assigns to the local `name`."""
+    match node:
+        case c_ast.Assignment(lvalue=c_ast.ID(name=n)) if n == name:
+            return inside
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)) if n == name:
+            return inside
+    deeper = inside or isinstance(node, c_ast.For)
+    parts = [
+        c
+        for key, c in node.children()
+        if not (isinstance(node, c_ast.For) and key in ("init", "next", "cond"))
+    ]
+    return any(assigned_in_loop(c, name, deeper) for c in parts)

@@ -105,9 +105,8 @@ def _branches(target: Load, e: Expr) -> Update | None:
     if len(known) == 1 and known[0].op.name in ("&&", "||"):
         # T && 1 is 0 or 1, which T itself need not be
         return None
+    # the identity of what is stored: a wider type's would be another number when it is converted
     held = accumulator(target.dtype)
-    if len(known) == 1:
-        held = known[0].value.dtype
     op, loose = known[0].op, next((u.loose for u in known if u.loose), "")
     if len(known) == 1 and op.takes:
         # no value leaves a NaN as it is: what passes over NaNs is as right without --strict-fp

@@ -1,5 +1,5 @@
 """The slow, obvious meaning of a Program, and the judge of every candidate against it."""
 
-from mdh.reference.evaluate import evaluate, evaluate_bounded, passed_over
+from mdh.reference.evaluate import evaluate, evaluate_bounded
 
-__all__ = ["evaluate", "evaluate_bounded", "passed_over"]
+__all__ = ["evaluate", "evaluate_bounded"]

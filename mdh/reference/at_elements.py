@@ -13,7 +13,7 @@ Places = Mapping[str, tuple[NDArray[np.int64], ...]]
 """Indices of elements, by array: an array a dimension."""
 
 
-class DisagreementError(Exception):
+class DisagreementError(AssertionError):
     """The two references differ by more than both may be off: one of them is wrong, a bug of mdh."""
 
 
@@ -39,20 +39,22 @@ def picked(written: Mapping[str, Elements], before: Mapping[str, Array], at: Pla
 def replaced(every: Mapping[str, Bounded], some: Mapping[str, Bounded], at: Places) -> dict[str, Bounded]:
     """`every` with the values and bounds of `some` at these elements: what a kernel's result is judged by.
 
-    Raises DisagreementError.
+    Raises DisagreementError, but where a comparison met a NaN: of some programs the vectorised reference
+    knows then only what passes over NaNs (`also`), which the C does not.
     """
     out = dict(every)
     for name, index in at.items():
         whole, own = every[name], some[name]
         held = None if whole.bound is None else np.broadcast_to(whole.bound, whole.value.shape)
-        _agree(name, index, Bounded(whole.value[index], None if held is None else held[index]), own)
+        if whole.also is None:
+            _agree(name, index, Bounded(whole.value[index], None if held is None else held[index]), own)
         value = whole.value.copy()
         value[index] = own.value
         bound = None
         if held is not None or own.bound is not None:
             bound = np.zeros(value.shape) if held is None else held.copy()
             bound[index] = own.slack
-        out[name] = Bounded(value, bound)
+        out[name] = Bounded(value, bound, whole.also)
     return out
 
 

@@ -76,11 +76,16 @@ def propagated(op: str, a: Bounded, b: Bounded, value: Array) -> Array | None:
             case "+" | "-":
                 return clean(ex + ey)
             case "*":
-                return clean(x * ey + y * ex + ex * ey)
+                return clean(_moved(x, ey) + _moved(y, ex) + _moved(ex, ey))
             case "/":
-                return clean(np.where(y > ey, (ex + np.abs(value) * ey) / (y - ey), np.inf))
+                return clean(np.where(y > ey, (ex + _moved(np.abs(value), ey)) / (y - ey), np.inf))
             case _:
                 return np.where(ex + ey > 0, np.inf, 0.0)
+
+
+def _moved(factor: Array, e: Array) -> Array:
+    """factor * e, nothing where there is no error, of infinities too."""
+    return np.where(e == 0, 0.0, factor * e)
 
 
 def ambiguous(op: str, a: Bounded, b: Bounded) -> Array | None:

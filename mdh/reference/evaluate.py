@@ -39,26 +39,32 @@ def evaluate_bounded(
     exact: the inputs are small integers; elements whose every operation is exact carry no bound. Where a
     minimum or maximum by comparison met a NaN, `also` holds what else is right.
     """
-    arithmetic = BoundedArithmetic(exact=exact)
-    found = _run(program, arrays, scalars or {}, arithmetic)
-    if arithmetic.met and not program.strict_fp:
-        also = passed_over(program, arrays, scalars, exact=exact)
-        found = {name: replace(v, also=also[name]) for name, v in found.items()}
-    return found
+    found = _run(program, arrays, scalars or {}, BoundedArithmetic(exact=exact))
+    return with_passed_over(found, program, arrays, scalars, exact=exact)
 
 
-def passed_over(
+def with_passed_over(
+    found: Mapping[str, Bounded],
     program: Program,
     arrays: Mapping[str, Array],
     scalars: Mapping[str, Any] | None = None,
     *,
     exact: bool = False,
 ) -> dict[str, Bounded]:
-    """The same where a minimum or maximum `m > x ? m : x` passes over NaNs as `x > m ? x : m` does.
+    """`found` and, as `also`, the results where `m > x ? m : x` passes over NaNs as `x > m ? x : m` does.
 
-    Without --strict-fp this is as right as C's own result, in which x replaces m when either is a NaN.
+    Without --strict-fp they are as right as C's own, in which x replaces m when either is a NaN. Where no
+    minimum or maximum by comparison meets a NaN there is nothing to add.
     """
-    return _run(program, arrays, scalars or {}, BoundedArithmetic(exact=exact, passing=True))
+    compares = any(r.op is not None and r.op.name in ("min", "max") and not r.op.nan
+                   and r.types[0].is_float for s in program.stages for r in s.results)  # fmt: skip
+    if program.strict_fp or not compares:
+        return dict(found)
+    arithmetic = BoundedArithmetic(exact=exact, passing=True)
+    also = _run(program, arrays, scalars or {}, arithmetic)
+    if not arithmetic.met:
+        return dict(found)
+    return {name: replace(v, also=also.get(name)) for name, v in found.items()}
 
 
 def _run(

@@ -13,7 +13,7 @@ from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.reference.at_elements import replaced
 from mdh.reference.error import Bounded
-from mdh.reference.evaluate import evaluate_bounded
+from mdh.reference.evaluate import evaluate_bounded, with_passed_over
 from mdh.reference.interpreter import (
     EndlessLoop,
     Undecided,
@@ -66,14 +66,14 @@ def expected(
     if function is None:
         return vectorised(program, arrays, scalars, exact=exact)
     if steps(function, values, STEPS) > STEPS:
-        some = interpreted_sample(program, arrays, values)
+        some = interpreted_sample(program, arrays, values, seed=int(exact))
         every = vectorised(program, arrays, scalars, exact=exact)
         return every if some is None else _with_sample(every, *some)
     try:
         want = interpret_bounded(function, arrays, values, strict=program.strict_fp, limit=2 * STEPS)
     except (UnknownMeaning, EndlessLoop):
         return vectorised(program, arrays, scalars, exact=exact)
-    return Expected(want, INTERPRETER)
+    return Expected(with_passed_over(want, program, arrays, scalars, exact=exact), INTERPRETER)
 
 
 def _with_sample(every: Expected, sample: Sample, some: Mapping[str, Bounded]) -> Expected:

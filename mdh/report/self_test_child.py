@@ -16,7 +16,7 @@ from mdh.target.faults import Fault, Faults
 SECONDS = 300.0
 
 
-def tested(spec: str) -> Passed:
+def examined(spec: str) -> Passed:
     """What a self-test of the device finds, CRASH where it does not come to an end. Raises Failed D105 where
     the device refuses a test."""
     command = [sys.executable, "-m", "mdh.report.self_test_child", spec]

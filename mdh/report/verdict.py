@@ -52,5 +52,6 @@ def fits(got: Array, want: Bounded) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         good = np.asarray((mine == want.value) | (np.isnan(mine) & np.isnan(want.value)))
         if want.bound is not None:
-            good |= np.abs(mine - want.value) <= want.bound
+            # an infinite bound allows what an overflow may lead to, NaN included
+            good |= (np.abs(mine - want.value) <= want.bound) | np.isposinf(want.bound)
     return good if want.also is None else np.asarray(good | fits(got, want.also))

@@ -16,7 +16,7 @@ from mdh.target.lane_calls import lane_calls
 from mdh.target.lanes import without_vectors
 from mdh.target.names import rename
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
-from mdh.target.reads_first import reads_first
+from mdh.target.reads_first import UNSUNK, reads_first
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
 
 _COMMENT = re.compile(r"//.*")
@@ -81,8 +81,10 @@ def emit(module: Module, program: Program, faults: Faults | None = None) -> Kern
     entries = entry_names(module)
     texts = []
     kernels = []
+    changed = False
     for given, entry in zip(module.kernels, entries, strict=True):
         kernel = printer.prepared(given, around)
+        changed = changed or kernel is not given
         text, shared = printer.kernel(kernel, entry, names_of(kernel, module.target, entries))
         texts.append(text)
         kernels.append(_entry_point(kernel, entry, shared, program))
@@ -90,6 +92,8 @@ def emit(module: Module, program: Program, faults: Faults | None = None) -> Kern
     said = _COMMENT.sub("", body)
     helpers = _definitions(said, printer.helper)
     prologue = printer.prologue(helpers + said, program.strict_fp)
+    if changed and module.target == "c":
+        prologue += UNSUNK
     head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
     source = "\n".join(part for part in (head, prologue, helpers, body) if part)
     return KernelText(

@@ -8,8 +8,8 @@ no mask. Places that depend on the condition (`i > 0 ? a[i - 1] : 0`) stay behin
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mdh.ir.expr import Binary, Expr, Load, Select, Var, children, map_children
-from mdh.ir.kernel import Alloc, Atomic, Comment, For, If, Kernel, Let, Stmt, Store, While
+from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, children, map_children
+from mdh.ir.kernel import Alloc, Atomic, Comment, For, If, Kernel, Let, Space, Stmt, Store, While
 from mdh.ir.ranges import Known, bounds
 from mdh.ir.walk import expressions, map_expressions
 from mdh.lower.names import unused
@@ -22,6 +22,12 @@ Place = tuple[str, tuple[Expr, ...]]
 """A buffer and the index of an element."""
 REMARK = "read whatever the condition says: GCC 12 gives masked reads wrong masks"
 """Beside the first of a kernel's."""
+UNSUNK = """
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC optimize("no-tree-sink")  // reads stay in front of the conditions
+#endif
+"""
+"""Behind the headers: GCC would move a read that one side of a choice uses back under the condition."""
 
 
 def reads_first(kernel: Kernel) -> Kernel:
@@ -104,7 +110,9 @@ class _Rewriter:
         buf = scope.buffers[e.buffer]
         if e.lanes > 1 or buf.lanes > 1 or is_single(buf) or e.buffer in scope.spun:
             return False
-        if (e.buffer, e.index) in certain:
+        # a number as the place in an array of the kernel's own: compilers see that it is there
+        plain = buf.space is Space.RM and all(isinstance(i, Const) for i in e.index)
+        if plain or (e.buffer, e.index) in certain:
             return False
         ranges = [bounds(i, scope.known) for i in e.index]
         if all(r is not None and r[0] >= 0 and r[1] < n for r, n in zip(ranges, buf.shape, strict=True)):

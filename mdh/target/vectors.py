@@ -65,8 +65,27 @@ def vector_piece(e: Expr, scope: Scope, dialect: Vectors) -> Piece | None:
             return _truth(e, lanes, scope, dialect)
         case Unary("!", _, _):
             return _truth(e, lanes, scope, dialect)
+        case Binary(_, left, right, t) if left.dtype == right.dtype and _promoted(t):
+            return _narrow(e, lanes, scope, dialect)
         case _:
             return None
+
+
+def _promoted(t: DType) -> bool:
+    """A scalar of that type becomes an int in arithmetic, which no vector of it is combined with."""
+    return not t.is_float and t.bits < I32.bits
+
+
+def _narrow(e: Binary, lanes: int, scope: Scope, dialect: Vectors) -> Piece | None:
+    """`1 + v` of narrow integers: the scalar side as a vector of their type."""
+    sides = (e.left, e.right)
+    if not any(lanes_of(x, scope) == 1 and not isinstance(x, Load | Cast) for x in sides):
+        return None
+    rank = RANK[e.op]
+    parts = [
+        widened(x, lanes, scope, dialect, least) for x, least in zip(sides, (rank, rank + 1), strict=True)
+    ]
+    return Piece(f"{parts[0]} {e.op} {parts[1]}", rank)
 
 
 def widened(e: Expr, lanes: int, scope: Scope, dialect: Vectors, floor: int = 0) -> str:

@@ -308,9 +308,55 @@ def test_devices_export_reads_back(scale: Path, capsys: pytest.CaptureFixture[st
     assert any(m["name"] == "a100" for m in value["machines"])
 
 
-def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
-    names = {f["name"] for f in _json(capsys, "doctor")["findings"]}
-    assert {"python", "numpy", "devices opencl", "devices c", "devices cuda"} <= names
+@pytest.mark.parametrize("spec", ["c", "opencl:0"])
+def test_what_run_writes_is_read(spec: str, scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run", "scale.c", "--device", spec, "--repeat", "0", "-o", "out"]) == 0
+    assert Path("out/scale.mdh").read_text().startswith("target this-cpu\n")
+    target = spec.partition(":")[0]
+    for words in (["--device", spec], ["--target", target], []):
+        capsys.readouterr()
+        assert run(["check", "scale.c", "--schedule", "out/scale.mdh", *words]) == 0
+        out, err = capsys.readouterr()
+        assert "is legal on this-cpu, " in out
+        assert f"this-cpu, {target}" in out or not words
+        assert ("`this-cpu` is the machine of " in err) == (not words)
+    for verb in (["explain"], ["compile", "-o", "folder"]):
+        assert run([*verb, "scale.c", "--schedule", "out/scale.mdh", "--device", spec]) == 0
+    assert run(["compile", "scale.c", "--machine", "this-cpu", "--target", target, "--json"]) == 0
+    assert run(["explain", "scale.c", "--device", spec]) == 0
+
+
+def test_the_cpu_of_a_schedule_may_not_be_here(
+    scale: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("there.mdh").write_text("target this-cpu\n\n1: (de-)comp( 4 ) ( ^ ; ^ ) ( BLK.x )\n")
+    monkeypatch.setenv("MDH_OPENCL_PLATFORM", "none")
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert run(["check", "scale.c", "--schedule", "there.mdh"]) == 1
+    err = capsys.readouterr().err
+    assert "error[F150]: `this-cpu` is the CPU that a schedule was made on" in err
+    assert "give the machine: --device SPEC, or --machine of a100" in err
+    assert run(["check", "scale.c", "--schedule", "there.mdh", "--machine", "generic-cpu"]) == 0
+    assert "target `this-cpu` is no machine known here; generic-cpu is used" in capsys.readouterr().err
+
+
+def test_a_device_that_is_not_here_is_no_machine(scale: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "scale.c", "--device", "c:3"]) == 1
+    assert "error[D101]" in capsys.readouterr().err
+    assert run(["check", "scale.c", "--device", "c", "--target", "cuda"]) == 2
+    assert "has no target `cuda`" in capsys.readouterr().err
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = _json(capsys, "doctor")["findings"]
+    names = {f["name"] for f in first}
+    assert {"python", "numpy", "devices opencl", "devices c", "devices cuda", "self-test opencl:0"} <= names
+    # the second time tests are remembered
+    assert run(["doctor"]) == 0
+    out, err = capsys.readouterr()
+    assert "testing" not in err
+    assert next(f["detail"] for f in first if f["name"] == "self-test opencl:0") in out
 
 
 def test_doctor_measures_the_cpu(capsys: pytest.CaptureFixture[str]) -> None:

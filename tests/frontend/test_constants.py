@@ -9,6 +9,7 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.frontend.header_constants import CONSTANTS
 from mdh.reference import evaluate
+from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype
 from mdh.report.arguments import make_arrays
 from mdh.source import Source
@@ -27,8 +28,10 @@ def compare(text: str, folder: Path) -> None:
         pytest.skip("no C compiler")
     arrays = make_arrays(program, {}, 1, "exact")
     want, got = run_native(source, program, folder, {}, arrays), evaluate(program, arrays, {})
+    judged = interpret(program.syntax, arrays, {})
     for name, array in want.items():
         np.testing.assert_array_equal(array, got[name], err_msg=name)
+        np.testing.assert_array_equal(array, judged[name], err_msg=name)
 
 
 def test_header_constants_have_the_compiler_s_values_and_types(tmp_path: Path) -> None:
@@ -60,6 +63,10 @@ DECLARATIONS = (
     f" {{ {FOR_J} y[j] = t[x[j] & 3] - t[2]; }}",
     f"{L}__attribute__((noinline)) void f(float *__restrict__ const y, float const *restrict x)"
     f" {{ register int k = 3; for (register int j = 0; j < L; j++) y[j] = x[j] * k; }}",
+    "static const float w[3] = {1, 2, 3};\nvoid f(float y[3], const float w[3])"
+    " { for (int i = 0; i < 3; i++) y[i] = w[i]; }",
+    "static const float w[3] = {1, 2, 3};\nvoid f(float y[3], float z[3]) { z[0] = w[1]; { float w = 7;"
+    " y[0] = w; } for (int i = 0; i < 3; i++) { float w[2] = {i, 4}; y[i] = w[0] + w[1]; } z[1] = w[2]; }",
     f"{L}void f(float y[const restrict static L]) {{ const int static c = 3; int const d = c * 2;"
     f" {FOR_J} y[j] = d; }}",
 )

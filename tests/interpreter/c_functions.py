@@ -5,9 +5,11 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
+from shutil import which
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from mdh.frontend.cparse import parse_function
@@ -15,12 +17,10 @@ from mdh.frontend.preprocess import preprocess
 from mdh.frontend.syntax_of import function_of
 from mdh.ir.syntax import Function
 from mdh.source import Source
-from tests.native import compiler
 
 FLAGS = ("-std=gnu11", "-O0", "-w", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared")
-HEAD = (
-    "#include <float.h>\n#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
-)
+HEADERS = ("float", "limits", "math", "stddef", "stdint", "stdlib")
+HEAD = "".join(f"#include <{name}.h>\n" for name in HEADERS)
 INTEGERS = {
     "int8_t": np.int8, "uint8_t": np.uint8, "int16_t": np.int16, "uint16_t": np.uint16, "int": np.int32,
     "unsigned": np.uint32, "int64_t": np.int64, "uint64_t": np.uint64,
@@ -28,6 +28,11 @@ INTEGERS = {
 FLOATS = {"float": np.float32, "double": np.float64}
 HALVES = {"_Float16": np.float16}
 LENGTH = 8
+
+COMPILERS = [
+    pytest.param(c, marks=pytest.mark.skipif(which(c) is None, reason=f"no {c}")) for c in ("cc", "clang")
+]
+"""What the interpreter is compared with, where it is there."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -38,11 +43,11 @@ def syntax_of(text: str) -> Function:
     return function_of(parsed.node, parsed.globals, parsed.places)
 
 
-def native(text: str, arrays: Mapping[str, NDArray[Any]], folder: Path) -> Arrays:
+def native(text: str, arrays: Mapping[str, NDArray[Any]], folder: Path, compiler: str = "cc") -> Arrays:
     """The arrays (all of the parameters, in this order) as the compiled function leaves them."""
     path, library = folder / "f.c", folder / "f.so"
     path.write_text(text, encoding="utf-8")
-    command = [str(compiler()), *FLAGS, str(path), "-o", str(library), "-lm"]
+    command = [compiler, *FLAGS, str(path), "-o", str(library), "-lm"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     mine = {k: v.copy() for k, v in arrays.items()}
     function = ctypes.CDLL(str(library)).f

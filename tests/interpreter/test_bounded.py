@@ -16,7 +16,7 @@ from mdh.reference.interpreter import Undecided, interpret_bounded, interpret_el
 from mdh.source import Source
 from tests.arrays import random_arrays
 from tests.corpus import WORKLOADS, Sizes, Workload
-from tests.interpreter.c_functions import syntax_of
+from tests.interpreter.c_functions import native, random_function, syntax_of
 from tests.lower.test_strict_order import FORMS
 from tests.native import compiler, knows, run_native
 from tests.pairs import arguments, difference
@@ -78,6 +78,26 @@ def test_random_programs(seed: int, tmp_path: Path) -> None:
     if compiler() is not None:
         for name, array in run_native(random.source, program, tmp_path, {}, arrays, random.scalars).items():
             assert difference(name, array, mine[name]) is None, random.text
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler here")
+@pytest.mark.parametrize("family", ["integers", "floats", "halves"])
+def test_random_expressions(family: str, tmp_path: Path) -> None:
+    if family == "halves" and not knows("_Float16"):
+        pytest.skip("no compiler here that has the type")
+    decided = 0
+    for seed in range(100, 112):
+        text, arrays = random_function(seed, family, 2)
+        try:
+            found = interpret_bounded(syntax_of(text), arrays, {})
+        except Undecided:
+            continue
+        decided += 1
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        want = native(text, arrays, folder)
+        assert [difference(name, want[name], b) for name, b in found.items()] == [None] * len(found), text
+    assert decided > 3
 
 
 DOT = """
@@ -170,6 +190,8 @@ def test_undecided(text: str) -> None:
         ("y[0] = NAN > 1 ? 2 : NAN < 1 ? 3 : 4;", 4),
         ("y[0] = fmaxf(NAN, x[1]);", float(F(0.3))),
         ("y[0] = 0.1;", float(F(0.1))),
+        ("y[0] = 0 * x[0] * (x[1] + x[2]);", 0),
+        ("y[0] = 0 * x[0] / 0.0f > 1;", 0),
     ],
 )
 def test_what_is_certain_carries_no_bound(text: str, value: float) -> None:

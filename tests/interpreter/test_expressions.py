@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from mdh.reference.interpreter import interpret
-from tests.interpreter.c_functions import Arrays, native, random_function, syntax_of
-from tests.native import compiler, knows
-
-pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler here")
+from tests.interpreter.c_functions import COMPILERS, Arrays, native, random_function, syntax_of
+from tests.native import knows
 
 
 def different(got: Arrays, want: Arrays) -> list[str]:
@@ -24,10 +22,13 @@ def different(got: Arrays, want: Arrays) -> list[str]:
     return out
 
 
+@pytest.mark.parametrize("cc", COMPILERS)
 @pytest.mark.parametrize("family", ["integers", "floats", "halves"])
 @pytest.mark.parametrize("seed", range(8))
-def test_random_expressions(family: str, seed: int, tmp_path: Path) -> None:
+def test_random_expressions(family: str, seed: int, cc: str, tmp_path: Path) -> None:
     if family == "halves" and not knows("_Float16"):
         pytest.skip("no compiler here that has the type")
+    if (family, cc) == ("halves", "clang"):
+        pytest.skip("clang rounds 16-bit values at other places inside an expression, as C allows")
     text, arrays = random_function(seed, family)
-    assert different(interpret(syntax_of(text), arrays, {}), native(text, arrays, tmp_path)) == [], text
+    assert different(interpret(syntax_of(text), arrays, {}), native(text, arrays, tmp_path, cc)) == [], text

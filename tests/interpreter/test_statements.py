@@ -8,11 +8,8 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.reference.interpreter import EndlessLoop, interpret, steps
-from tests.interpreter.c_functions import HEAD, native, syntax_of
+from tests.interpreter.c_functions import COMPILERS, HEAD, native, syntax_of
 from tests.interpreter.test_expressions import different
-from tests.native import compiler
-
-needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler here")
 
 BODIES_TEXT = """
 // unsigned bound below 0
@@ -120,12 +117,12 @@ def arrays_of(seed: int) -> dict[str, np.ndarray]:
     }
 
 
-@needs_compiler
+@pytest.mark.parametrize("cc", COMPILERS)
 @pytest.mark.parametrize("name", BODIES)
-def test_statements(name: str, tmp_path: Path) -> None:
+def test_statements(name: str, cc: str, tmp_path: Path) -> None:
     text = f"{HEAD}{GLOBALS}void f({PARAMETERS}) {{\n  {BODIES[name]}\n}}\n"
     arrays = arrays_of(1)
-    assert different(interpret(syntax_of(text), arrays, {}), native(text, arrays, tmp_path)) == []
+    assert different(interpret(syntax_of(text), arrays, {}), native(text, arrays, tmp_path, cc)) == []
 
 
 def test_arrays_are_indexed_as_declared() -> None:

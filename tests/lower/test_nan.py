@@ -1,5 +1,7 @@
 """Minima and maxima by comparison over NaNs: C's result, or that which passes over them, and no other."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +10,17 @@ import pytest
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Expr
 from mdh.ir.program import Operator, Program
+from mdh.lower import fold as lowered
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
+from mdh.reference.judge import INTERPRETER, expected
 from mdh.report.arguments import Guarded, guarded
-from mdh.report.verdict import judge
+from mdh.report.entries import entries_of
+from mdh.report.text import entries_text
+from mdh.report.verdict import fits, judge
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
@@ -44,10 +52,14 @@ def program(update: str, ctype: str = "float", *, strict: bool = False) -> Progr
 
 
 def verdict(p: Program, y: list[float]) -> list[str]:
-    """The codes that the judge finds where a kernel leaves `y`."""
+    """The codes that the judge finds where a kernel leaves `y`, by either reference."""
     before = {"x": DATA, "y": STARTS}
     after: dict[str, Guarded] = {"x": guarded(DATA), "y": guarded(np.array(y, np.float32))}
-    return [d.code for d in judge(p, before, after, evaluate_bounded(p, before))]
+    interpreted, vectorised = expected(p, before, {}), evaluate_bounded(p, before)
+    assert interpreted.judge == INTERPRETER
+    by = [[d.code for d in judge(p, before, after, want)] for want in (interpreted.want, vectorised)]
+    assert by[0] == by[1]
+    return by[0]
 
 
 @pytest.mark.parametrize("update", OPERATORS)
@@ -84,6 +96,14 @@ def test_the_judge_takes_both_results_and_no_third() -> None:
         assert verdict(program(KEEPS), list(y)) == ["N101"]
     assert verdict(program("y[i] = fmaxf(x[i][j], y[i]);"), [5, 7, 1]) == []
     assert verdict(program("y[i] = fmaxf(x[i][j], y[i]);"), [5, np.nan, 1]) == ["N101"]
+
+
+def test_a_condition_leaves_c_and_the_passing_form_both_right() -> None:
+    p = program(f"if (j != 7) {TAKES}")
+    wanted = expected(p, {"x": DATA, "y": STARTS}, {}).want["y"]
+    assert fits(np.array([3, 7, 1], np.float32), wanted).all()
+    assert fits(np.array([5, 7, np.nan], np.float32), wanted).all()
+    assert not fits(np.array([2, 6, 0], np.float32), wanted).any()
 
 
 def test_with_strict_fp_the_judge_takes_cs_result_alone() -> None:
@@ -125,6 +145,46 @@ def test_a_comparison_before_rounding_is_refused() -> None:
     with pytest.raises(Failed) as failed:
         read_program(Source("f.c", text), strict_fp=True)
     assert [d.code for d in failed.value.diagnostics] == ["C150"]
+
+
+Join = Callable[[Operator, DType, Expr, Expr], Expr]
+
+
+def faulty(change: Callable[[Operator], Operator], *, ordered: bool) -> Callable[[Join], Join]:
+    """Joins by another operator where points come in C's order, or where they do not."""
+
+    def of(join: Join) -> Join:
+        return lambda op, t, a, b: join(change(op) if op.ordered == ordered else op, t, a, b)
+
+    return of
+
+
+FAULTS = {
+    "the other operand": (faulty(lambda op: replace(op, takes=not op.takes), ordered=True), 2),
+    "the other tie": (faulty(lambda op: replace(op, tie="last" * (op.tie == "first")), ordered=True), 4),
+    "a call for a comparison": (faulty(lambda op: replace(op, nan=True), ordered=False), 12),
+    "a comparison for a call": (faulty(lambda op: replace(op, nan=False), ordered=False), 3),
+    "a NaN gets in": (lambda join: lambda op, t, a, b: join(op, t, b, a), 4),
+}
+
+
+def test_explain_says_which_results_are_right() -> None:
+    said = {KEEPS: "save one that it starts from, as in C", TAKES: "C's result, or that of the numbers alone"}
+    for update, words in said.items():
+        entries = entries_text(entries_of(program(update), program(update).stages[0]))
+        assert "\n  NaN      max: " in entries
+        assert words in entries
+    assert "NaN" not in entries_text(entries_of(program(KEEPS, "int"), program(KEEPS, "int").stages[0]))
+    strict = program(TAKES, strict=True)
+    assert "compared in C's order" in entries_text(entries_of(strict, strict.stages[0]))
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_random_cases_find_planted_faults(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    change, seed = FAULTS[fault]
+    monkeypatch.setattr(lowered, "_extreme", change(lowered._extreme))
+    assert run_case(seed, open_device("c"), 0)[1]
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler")

@@ -281,4 +281,95 @@ void f(float x[30], float y[30]) {
   }
 }
 """,
+    "computed index": """void f(float x[30], float y[30], float z[30], int p[30]) {
+  for (int i = 0; i < 30; i++)
+    p[i] = (i * 7) % 30;
+  for (int i = 0; i < 30; i++)
+    y[p[i]] = x[i];
+  for (int i = 0; i < 30; i++)
+    z[i] = x[p[29 - i]];
+}
+""",
+    "running index": """void f(float x[30], float y[70]) {
+  int k = 3;
+  for (int i = 0; i < 30; i++) {
+    y[k] = x[i];
+    k = k + 2;
+  }
+}
+""",
+    "choice": """void f(float x[30], float y[30], float z[30]) {
+  for (int i = 0; i < 30; i++)
+    y[i] = x[29 - i] + 1;
+  for (int i = 0; i < 30; i++)
+    z[i] = y[i] > 1 ? x[i] : -x[i];
+}
+""",
+    "skewed": """void f(float A[12][12]) {
+  for (int i = 1; i < 12; i++)
+    for (int j = 0; j < 11; j++)
+      A[i][j] = 0.5f * A[i - 1][j + 1] + 1;
+}
+""",
+    "last seen": """void f(float x[30], float a[30], float b[30]) {
+  float s = 0;
+  for (int i = 0; i < 30; i++) {
+    a[i] = s;
+    for (int j = 0; j < 3; j++)
+      if (x[i] > j) s = x[i] + j;
+    b[i] = s;
+  }
+}
+""",
+    "strided temporary": """void f(float x[10], float y[10], float T[8]) {
+  for (int i = 0; i < 10; i++) {
+    for (int j = 0; j < 8; j += 2)
+      T[j] = x[i];
+    for (int j = 1; j < 7; j++)
+      y[i] += T[j];
+    for (int j = 1; j < 8; j += 2)
+      T[j] = x[i] + 1;
+  }
+}
+""",
+    "diagonal temporary": """void f(float x[10], float y[10], float T[6][6]) {
+  for (int i = 0; i < 10; i++) {
+    for (int j = 0; j < 6; j++)
+      T[j][j] = x[i];
+    for (int j = 0; j < 6; j++)
+      for (int k = 0; k < 6; k++)
+        y[i] += T[j][k];
+    for (int j = 0; j < 5; j++)
+      T[j][j + 1] = x[i];
+  }
+}
+""",
+    "sheared temporary": """void f(float x[5], float y[5], float T[5][9]) {
+  for (int i = 0; i < 5; i++) {
+    for (int j = 0; j < 5; j++)
+      T[j][i + j] = x[i];
+    for (int j = 0; j < 5; j++)
+      y[i] += T[j][4];
+  }
+}
+""",
+    "gathered sum": """void f(const int I[30], float x[30], float y[5]) {
+  for (int i = 0; i < 30; i++)
+    x[i] = x[i] + 1;
+  for (int b = 0; b < 5; b++)
+    for (int i = 0; i < 6; i++)
+      y[b] += x[I[b * 6 + i]];
+}
+""",
+    "part of a temporary": """void f(float x[10], float y[10], float T[6]) {
+  for (int i = 0; i < 10; i++) {
+    for (int j = 0; j < 4; j++)
+      T[j] = x[i];
+    for (int j = 0; j < 4; j++)
+      y[i] += T[j + 2];
+    for (int j = 4; j < 6; j++)
+      T[j] = x[i] + y[i];
+  }
+}
+""",
 }

@@ -4,7 +4,7 @@ import pytest
 
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
-from mdh.reference.slicing import sampled
+from mdh.reference.slicing import accesses, boxes, sampled
 from mdh.report.arguments import make_arrays, make_scalars
 from tests.corpus import WORKLOADS, Sizes
 from tests.random_programs import random_program
@@ -28,13 +28,29 @@ def test_programs_of_several_statements(name: str) -> None:
     function = syntax_of(PROGRAMS[name])
     arrays = arrays_of(function, 3)
     whole = left_by(function, arrays, {})
-    for count in (1, 3, 10):
-        for seed, known in enumerate(({}, arrays)):
-            sample = sampled(
-                function, {}, shapes_of(arrays), outputs_of(function), known, count=count, seed=seed
-            )
-            assert sample is not None and sample.kept == sample.asked
-            assert differences(function, arrays, {}, sample, whole) == []
+    written = outputs_of(function)
+    for seed, (count, known, outputs) in enumerate(
+        [
+            (1, {}, written),
+            (10, arrays, written),
+            *((count, {}, [name]) for name in written for count in (1, 3)),
+        ]
+    ):
+        sample = sampled(function, {}, shapes_of(arrays), outputs, known, count=count, seed=seed)
+        assert sample is not None and sample.kept == sample.asked
+        assert differences(function, arrays, {}, sample, whole) == []
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_boxes_that_are_not_taken_apart(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where that would make too many, slices are larger and still right."""
+    monkeypatch.setattr(boxes, "_MOST_SPLIT", 3)
+    monkeypatch.setattr(accesses, "_MOST_FOUND", 3)
+    function = syntax_of(PROGRAMS[name])
+    arrays = arrays_of(function, 4)
+    sample = sampled(function, {}, shapes_of(arrays), outputs_of(function), arrays, count=2, seed=4)
+    assert sample is not None
+    assert differences(function, arrays, {}, sample, left_by(function, arrays, {})) == []
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -16,4 +16,4 @@ def test_a_kernel_named_after_its_stage(function: str) -> None:
     program = read_program(Source("names.c", text))
     machine = load_machine("generic-cpu")
     emitted = emit(lower(planned(program, None, machine, "opencl")), program)
-    assert "typedef" not in emitted.source
+    assert f"typedef {function} " not in emitted.source

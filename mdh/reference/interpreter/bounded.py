@@ -106,13 +106,15 @@ class BoundedArithmetic:
                 if not -largest <= value <= largest:
                     return special(a, b, value, lambda p, q: p * q)
                 size = abs(value)
-                known = representable(value, t) and whole(a) and whole(b)
+                known = not (a and b) or (representable(value, t) and whole(a) and whole(b))
                 return value, 0.0 if known else unit * size + tiny, size, 1, 0.0, 1, 0.0, NONE
             x, y, ex, ey = value_of(a), value_of(b), error_of(a), error_of(b)
             value = x * y
             if not -largest <= value <= largest:
                 return special(a, b, value, lambda p, q: p * q)
             if not ex and not ey and representable(value, t) and whole(x) and whole(y):
+                return plain(value, 0.0)
+            if (x == 0 and not ex and ey < math.inf) or (y == 0 and not ey and ex < math.inf):
                 return plain(value, 0.0)
             size = abs(value)
             error = abs(x) * ey + abs(y) * ex + ex * ey + unit * size + tiny

@@ -18,7 +18,7 @@ _WHOLE = ("floor", "ceil", "trunc", "round", "rint", "nearbyint")
 
 def special(a: Value, b: Value, value: float, apply: Callable[[float, float], float]) -> Value:
     """A result that is not finite: itself where the operands' errors cannot change it, else anything."""
-    if not math.isfinite(value):
+    if not math.isfinite(value) and math.isfinite(error_of(a)) and math.isfinite(error_of(b)):
         ends = [_ends(v) for v in (a, b)]
         results = [apply(x, y) for x, y in product(*ends)]
         if all(math.isnan(r) for r in results) or all(r == value for r in results):

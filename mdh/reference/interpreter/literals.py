@@ -2,6 +2,8 @@
 
 import math
 import re
+import struct
+from fractions import Fraction
 
 from mdh.reference.interpreter.types import (
     BRAIN,
@@ -54,7 +56,20 @@ def _floating(text: str) -> tuple[Type, float]:
         raise ValueError(text)
     digits, type_ = match[0], _SUFFIXES[text[match.end() :]]
     value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
-    return type_, value if math.isfinite(value) else math.inf
+    if not math.isfinite(value):
+        return type_, math.inf
+    return type_, value if type_ is DOUBLE or value == 0 or digits.startswith("0x") else _odd(value, digits)
+
+
+def _odd(value: float, digits: str) -> float:
+    """The double beside the number whose last bit is 1, where no double is equal to it.
+
+    Rounded to a narrower type it gives what the number itself does: nothing lies half-way by chance.
+    """
+    exact = Fraction(digits)
+    if exact == value or struct.unpack("<Q", struct.pack("<d", value))[0] & 1:
+        return value
+    return math.nextafter(value, math.inf if exact > value else -math.inf)
 
 
 def _integer(text: str) -> tuple[Type, int]:

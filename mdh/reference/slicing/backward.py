@@ -103,11 +103,19 @@ class Backward:
                 continue
             out.iterations[body] = rows if held is None else sets.merged(np.concatenate([held, rows]))
             if out.executions > most:
+                self._compact(out)
+            if out.executions > most:
                 raise TooManyError
             if body.outer:
                 _put(pending, body.outer[-1], rows[:, : body.depth - 1])
             for reading in self.readings[body]:
                 self._follow(reading, body, rows, pending)
+
+    def _compact(self, out: Slice) -> None:
+        """Boxes that overlap count more than once: time loops leave cones of them."""
+        for body, rows in out.iterations.items():
+            out.iterations[body] = sets.disjoint(rows)
+            self.work += len(rows)
 
     def _follow(self, reading: _Reading, body: Body, rows: Boxes, pending: dict[Body, list[Boxes]]) -> None:
         for pair in _wanted(reading, rows):

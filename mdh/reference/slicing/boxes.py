@@ -81,6 +81,19 @@ def joined(boxes: Boxes, k: int) -> Boxes:
     return out
 
 
+def disjoint(boxes: Boxes) -> Boxes:
+    """The same set in boxes that do not overlap; as it is where these would be too many."""
+    last = boxes.shape[1] - 1
+    if len(boxes) < 2 or last < 0:
+        return boxes
+    lengths = boxes[:, last, 1] - boxes[:, last, 0] + 1
+    if float((volumes(boxes) / lengths).sum()) > _MOST_SPLIT:
+        return boxes
+    for k in range(last):
+        boxes, _ = split(boxes, k, np.ones(len(boxes), bool))
+    return merged(joined(boxes, last))
+
+
 def outside(boxes: Boxes, held: Boxes) -> Boxes:
     """Those of `boxes` that lie in no box of `held` from which they differ in one dimension at most."""
     if len(held) == 0 or len(boxes) == 0:

@@ -16,7 +16,7 @@ from mdh.reference.slicing.boxes import Index
 from mdh.reference.slicing.selection import Selection
 from mdh.reference.slicing.structure import Size, UnknownStructureError, structure_of
 
-_TRIES = 400
+_TRIES = 120
 """Sets of elements whose slices are computed at most."""
 _WORK = 4_000_000
 """Boxes that are compared at most until no further elements are tried."""
@@ -79,12 +79,11 @@ def sampled(
 
 
 def _chosen(extents: tuple[int, ...], count: int, rng: np.random.Generator) -> Index:
-    """Indices, an element a row: corners, places along edges, and random ones."""
-    if prod(extents) <= count:
-        return np.stack(np.unravel_index(np.arange(prod(extents)), extents), axis=-1).reshape(
-            -1, len(extents)
-        )
+    """Indices, an element a row: corners, places along edges, random ones of faces and of the whole."""
     sure = _edges(extents)
+    if prod(extents) <= count:
+        every = np.stack(np.unravel_index(rng.permutation(prod(extents)), extents), axis=-1)
+        return _distinct(np.concatenate([sure, every.reshape(-1, len(extents))]))
     if len(sure) > count // 2:
         sure = rng.permutation(sure)[: count // 2]
     faces = np.stack([rng.integers(0, n, count // 4) for n in extents], axis=-1)
@@ -92,9 +91,13 @@ def _chosen(extents: tuple[int, ...], count: int, rng: np.random.Generator) -> I
     last = np.asarray(extents)[axis] - 1
     faces[np.arange(len(faces)), axis] = np.where(rng.random(len(faces)) < 0.5, 0, last)
     anywhere = np.stack([rng.integers(0, n, 2 * count) for n in extents], axis=-1)
-    everything = np.concatenate([sure, faces, anywhere])
-    _, first = np.unique(everything, axis=0, return_index=True)
-    return everything[np.sort(first)[:count]]
+    return _distinct(np.concatenate([sure, faces, anywhere]))[:count]
+
+
+def _distinct(at: Index) -> Index:
+    """Rows in order, without those that have been before."""
+    _, first = np.unique(at, axis=0, return_index=True)
+    return at[np.sort(first)]
 
 
 def _edges(extents: tuple[int, ...]) -> Index:

@@ -35,6 +35,10 @@ from mdh.reference.slicing.names import assignments, outer_counters, written_arr
 from mdh.reference.slicing.tables import Reading, Table, table_of
 
 Size = int | float
+_MOST_LOCAL = 1 << 24
+"""Elements of an array that a function declares at most: the interpreter holds all of them."""
+_FILLED = 64
+"""Elements that are made in the time of a statement."""
 
 
 class UnknownStructureError(Exception):
@@ -147,6 +151,10 @@ class _Reader:
     def _declaration(self, d: Declaration) -> None:
         self.body.statements += 1
         extents = tuple(self._extent(e) for e in d.extents)
+        if prod(extents) > _MOST_LOCAL:
+            raise UnknownStructureError
+        # an array of its own is made anew whenever its declaration is met
+        self.body.statements += prod(extents) // _FILLED if extents else 0
         initial = d.initial
         if isinstance(initial, Values):
             self._values(initial)

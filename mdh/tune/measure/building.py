@@ -51,6 +51,8 @@ class Builder:
             write_expected(self.program, self.job.seed, number, self.folder / "expected")
         except OSError as error:
             raise no_room(error) from error
+        except BUGS as error:
+            raise bug(error) from error
         return {}
 
     def _build(self, name: str, key: str, schedule: str, keep: bool) -> Json:

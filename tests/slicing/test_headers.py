@@ -1,0 +1,80 @@
+"""Loop headers and subscripts by C's integer rules."""
+
+import pytest
+
+from mdh.ir.syntax import Assignment, For
+from mdh.reference.slicing.forms import form_of, literal
+from mdh.reference.slicing.headers import trips
+from mdh.reference.slicing.integers import INT, LONG, SIZE, UNSIGNED, Form, Integer
+from tests.slicing.sliced import syntax_of
+
+
+def _values(header: str) -> range | None:
+    function = syntax_of(f"#include <stdint.h>\nvoid f(float x[9]) {{ for ({header}) x[0] = 1; }}")
+    loop = function.body.body[0]
+    assert isinstance(loop, For)
+    return trips(loop, None, lambda name: None, ())
+
+
+@pytest.mark.parametrize(("header", "values"), [
+    ("int i = 0; i < 5; i++", range(5)),
+    ("int i = 1; i <= 5; i += 2", range(1, 6, 2)),
+    ("int i = 5; i >= 0; i--", range(5, -1, -1)),
+    ("int i = 5; 0 < i; i = i - 2", range(5, 0, -2)),
+    ("int i = 0; i != 6; i = 3 + i", range(0, 6, 3)),
+    ("int i = 5; i < 5; i++", range(0)),
+    ("int i = 5; i < 5; i--", range(0)),
+    ("int i = 0; i < (1 << 4) - 3 * 2; i++", range(10)),
+    ("unsigned i = 3; i < 5; i++", range(3, 5)),
+    ("unsigned char i = 0; i < 255; i++", range(255)),
+    # -2 is 4294967294 where it is compared with an unsigned value
+    ("int i = -2; i < 5u; i++", None),
+    ("int i = 0; i < -1 + 5u; i++", range(4)),
+    # endless, or for ever near it
+    ("unsigned i = 5; i >= 0; i--", None),
+    ("unsigned char i = 0; i < 256; i++", None),
+    ("int i = 0; i != 5; i += 2", None),
+    ("int i = 0; i < 5; i--", None),
+    ("int i = 0; i < 2147483647; i += 2", None),
+    ("float i = 0; i < 5; i++", None),
+    ("int i = 0; i < n; i++", None),
+    ("int i = 0; i < 5; i *= 2", None),
+])  # fmt: skip
+def test_values(header: str, values: range | None) -> None:
+    assert _values(header) == values
+
+
+@pytest.mark.parametrize(("text", "kind"), [
+    ("7", INT), ("0x7fffffff", INT), ("0x80000000", UNSIGNED), ("2147483648", LONG), ("7u", UNSIGNED),
+    ("7l", LONG), ("7ull", SIZE), ("017", INT),
+])  # fmt: skip
+def test_literals(text: str, kind: Integer) -> None:
+    found = literal(text)
+    assert found is not None and found.type == kind
+
+
+@pytest.mark.parametrize(("text", "form"), [
+    ("2 * i + j - 3", Form(-3, (2, 1))),
+    ("(i + 1) * 4 - i", Form(4, (3, 0))),
+    ("-i + 10", Form(10, (-1, 0))),
+    ("(int8_t)(i + 100)", Form(100, (1, 0), Integer(8, True))),
+    ("(int8_t)(i + 120)", None),
+    ("i * j", None),
+    ("i / 2", None),
+    ("7 / 2 * i", Form(0, (3, 0))),
+    # wraps below 0 for i = 0
+    ("i - 1u", None),
+    ("i + 1u", Form(1, (1, 0), UNSIGNED)),
+    ("~i", Form(-1, (-1, 0))),
+    ("-7 % 4", Form(-3)),
+    ("1u - 2u", Form(4294967295, (), UNSIGNED)),
+])  # fmt: skip
+def test_forms(text: str, form: Form | None) -> None:
+    function = syntax_of(f"#include <stdint.h>\nvoid f(float x[9], int i, int j) {{ x[0] = {text}; }}")
+    statement = function.body.body[0]
+    assert isinstance(statement, Assignment)
+    names = {"i": Form(0, (1,)), "j": Form(0, (0, 1))}
+    found = form_of(statement.value, names.get, (range(10), range(20)))
+    assert (found and (found.constant, found.at(0), found.at(1), found.type)) == (
+        form and (form.constant, form.at(0), form.at(1), form.type)
+    )
