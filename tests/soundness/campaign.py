@@ -25,6 +25,7 @@ from tests.soundness.batch import Row, Setting, batches_on, shrinking_on
 from tests.soundness.bits import expressions_on
 from tests.soundness.expressions import PER
 from tests.soundness.generator import random_statements
+from tests.soundness.page import accepted
 from tests.soundness.tree import text_of
 from tests.workers import Done, run_tasks
 
@@ -129,12 +130,6 @@ def summary(rows: Iterable[Row]) -> tuple[Counter[str], Counter[str]]:
     return kinds, codes
 
 
-def accepted_share(kinds: Counter[str]) -> float:
-    """Of all programs, those that were not refused."""
-    total = sum(kinds.values())
-    return 1 - kinds["refused"] / total if total else 0.0
-
-
 def main_programs(given: argparse.Namespace) -> int:
     setting = Setting(given.device, given.schedules, given.machine or "")
     seeds = range(given.seed, given.seed + given.programs)
@@ -147,7 +142,7 @@ def main_programs(given: argparse.Namespace) -> int:
         rows = run_programs(each, chosen, jobs=given.jobs, minutes=given.minutes, part=part)
         kinds, codes = summary(rows.values())
         say(f"{part.name}: {len(rows)} of {len(chosen)} programs from seed {given.seed}, "
-            f"{accepted_share(kinds):.1%} accepted")  # fmt: skip
+            f"{accepted(list(rows.values())) / max(1, len(rows)):.1%} accepted")  # fmt: skip
         say(_table(kinds))
         say(_table(codes))
         failures = [r for r in rows.values() if r.verdict.bad]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mdh.frontend import body, branches, c, dependences, fuse, merge, pieces, scans, updates
+from mdh.frontend import body, c, dependences, fuse, merge, pieces, scans, updates
 from mdh.frontend.scope import Assign
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Load, Var, loads
@@ -219,13 +219,13 @@ def _any_renaming(a: Any, b: Any, m: Any, r: Any) -> Any:
     return {v.name: Var(k) for v, k in zip(m.loops, kept, strict=True)}
 
 
-def _stale_locals(scope: Any, buffer: str) -> None:
-    """Locals keep a value that reads what has been written since."""
-
-
 FAULTS: dict[str, Callable[[], list[Patch]]] = {
     "no proof at all": lambda: _unproven(lambda b: True),
     "merged pieces are not proven": _merging_unproven,
+    "pieces that share an array are not looked at": lambda: [
+        (dependences, "_share", lambda p, q: False),
+        *_merging_unproven()[1:],
+    ],
     "flow dependences are overlooked": lambda: _unproven(lambda b: b.access.write and not b.other.write),
     "anti dependences are overlooked": lambda: _unproven(lambda b: b.other.write and not b.access.write),
     "output dependences are overlooked": lambda: _unproven(lambda b: b.access.write and b.other.write),
@@ -258,8 +258,6 @@ FAULTS: dict[str, Callable[[], list[Patch]]] = {
     "only the first coordinate of a point counts": lambda: [(legality, "_coordinates", _first_coordinate)],
     "every access meets in the accumulator": _all_carried,
     "accumulators of different statements are one": lambda: [_placement(accumulator=0)],
-    "all phases are one": lambda: [_placement(phase=Phase.UPDATE)],
-    "only the last instance counts": lambda: [_placement(last=True)],
     "the order of two stages is swapped": lambda: [(c, "_stages", _swapped(c._stages))],
     "any renaming of loops will do": lambda: [
         (merge, "_renaming", _any_renaming), *_merging_unproven()
@@ -272,10 +270,7 @@ FAULTS: dict[str, Callable[[], list[Patch]]] = {
         (pieces, "guarded", lambda target, value, conds: value), (pieces, "select", lambda cond, a, b: a)
     ],
     "updates are joined past what lies between": lambda: [(fuse, "conflict", lambda a, b: False)],
-    "branches are joined past what lies between": lambda: [(branches, "conflict", lambda a, b: False)],
-    "a branch may overwrite what its condition reads": lambda: [(body, "check_condition", lambda *_: None)],
     "the other side of a branch has the same condition": lambda: [(body, "negation", lambda cond: cond)],
-    "locals are not forgotten": lambda: [(body, "_forget", _stale_locals)],
     "ties go the other way": _other_operator,
     "running values are stored after the update": lambda: [
         (pieces, "_running", _kept_value(lambda p: replace(p, exclusive=False), pieces._running))

@@ -173,6 +173,22 @@ class Nests:
         line = Line(f"{index} {rng.choice(('=', '=', '=', '+='))} {{}};", [value])
         return self.guarded([line], v, 0.12)[0]
 
+    def crossed(self, y: Array, at: str, v: Vars, start: list[Node]) -> tuple[list[Node], list[Node]]:
+        """An end that overwrites what the start, or an end before it, reads elsewhere."""
+        rng, pool = self.rng, self.pool
+        victims = [a for a in pool.writable(*y.dims) if a is not y and a.is_float == y.is_float]
+        if not victims:
+            return start, []
+        victim = rng.choice(victims)
+        index = list(v)
+        moved = rng.choice(index)
+        elsewhere = [f"{v[n].size} - 1 - {n}" if n == moved else n for n in index]
+        last = Line(f"{victim.at(index)} = {at};")
+        if rng.random() < 0.5:
+            return [Line(f"{at} = {victim.at(elsewhere)};")], [last]
+        other = self.target(y.dims)
+        return start, [Line(f"{other.at(index)} = {at} + {victim.at(elsewhere)};"), last]
+
     def local_type(self) -> str:
         main = self.pool.main if self.pool.main != "_Float16" else "float"
         return (

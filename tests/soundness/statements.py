@@ -46,6 +46,8 @@ class Forms(Nests):
             update.append(Line(f"{pool.element(extra, both, plain=0.9, own=True)} = {{}};",
                                [at if extra.is_float or not y.is_float else "1"]))  # fmt: skip
         end = [self.end(y, at, v) for _ in range(rng.choice((0, 0, 1, 1, 2)))]
+        if kept and rng.random() < (0.15 if len(kept) == 1 else 0.6):
+            start, end = self.crossed(y, at, v, start)
         return self.chain(kept, outer, start, self.around(inner, update), end)
 
     def scan(self) -> list[Node]:

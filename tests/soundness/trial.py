@@ -28,6 +28,7 @@ from mdh.target.emit import emit
 from mdh.target.text import KernelText
 from tests.pairs import planned
 from tests.random_schedules import random_schedule
+from tests.soundness.apart import evaluate_apart
 from tests.soundness.data import Flat, arguments_of, shaped, whole_of
 from tests.soundness.tree import Tree
 from tests.soundness.verdict import EQUAL, Verdict, alike, compared
@@ -95,6 +96,7 @@ def against_c(tree: Tree, program: Program, flat: Flat) -> tuple[Verdict, Ready 
     try:
         bounded = evaluate_bounded(program, arrays, scalars, exact=whole_of(tree))
         plain = evaluate(program, arrays, scalars)
+        apart = evaluate_apart(program, arrays, scalars, len(tree.source.text))
     except Failed as failed:
         return refusal(failed.diagnostics), None
     except Exception:
@@ -109,7 +111,7 @@ def against_c(tree: Tree, program: Program, flat: Flat) -> tuple[Verdict, Ready 
     verdict = EQUAL
     # C rounds a sum of 16-bit floats at each step, mdh at its end: the bounds are about the latter
     whole = {n: a for n, a in want.items() if a.dtype != np.float16}
-    for by, found in (("the interpreter", whole), ("the Program", plain)):
+    for by, found in (("the interpreter", whole), ("the Program", plain), ("the Program in parts", apart)):
         if verdict == EQUAL:
             verdict = compared(program, found, allowed, by)
     if verdict == EQUAL:
