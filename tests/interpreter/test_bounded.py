@@ -61,7 +61,7 @@ def test_shipped_inputs(work: Workload, sizes: Sizes, kind: Any, tmp_path: Path)
     arrays, scalars = random_arrays(program, 1, kind, below), scalars_of(program, work.scalars)
     mine = judged(program, arrays, scalars)
     agree(mine, evaluate_bounded(program, arrays, scalars, exact=kind == "exact"))
-    if compiler() is None or ("__bf16" in work.source.text and not knows("__bf16")):
+    if kind == "exact" or compiler() is None or ("__bf16" in work.source.text and not knows("__bf16")):
         return
     native = run_native(work.source, program, tmp_path, dict(sizes), arrays, work.scalars)
     for name, array in native.items():
