@@ -28,6 +28,7 @@ from mdh.frontend.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Stage
+from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.source import Source
 
@@ -70,19 +71,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     check_bounds(scope.uses, extents, frozenset(shapes))
     for table, use in scope.looked_up:
         check_bounds([use], {table.name: table.shape}, frozenset())
-    statements, places = fused_updates([_reshaped(s, shapes) for s in scope.statements])
-    scope.renumber(places)
-    if strict_fp:
-        check_grouping(statements)
-    temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
-    single = pieces_of(statements)
-    text = [written(s) for s in statements]
-    check_dependences([[p] for p in single], text)
-    pieces = merged(single, text, temps)
-    for number, pragma in scope.operators.items():
-        check_operators(pragma, number, pieces)
-    groups = _groups(pieces)
-    carried_out = check_dependences(groups, text)
+    groups, statements = _placed(scope, shapes, strict_fp=strict_fp)
     stages = _stages(groups, scope, strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
@@ -99,8 +88,27 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         constants,
         source,
         syntax,
-        carried_out,
+        statements,
     )
+
+
+def _placed(
+    scope: Scope, shapes: dict[str, Shape], *, strict_fp: bool
+) -> tuple[list[list[Piece]], tuple[PlacedStatement, ...]]:
+    """The pieces of each stage, and the proof's view of them; fails where a dependence is not kept."""
+    statements, places = fused_updates([_reshaped(s, shapes) for s in scope.statements])
+    scope.renumber(places)
+    if strict_fp:
+        check_grouping(statements)
+    temps = frozenset(n for n, a in scope.arrays.items() if a.temp)
+    single = pieces_of(statements)
+    text = [written(s) for s in statements]
+    check_dependences([[p] for p in single], text)
+    pieces = merged(single, text, temps)
+    for number, pragma in scope.operators.items():
+        check_operators(pragma, number, pieces)
+    groups = _groups(pieces)
+    return groups, check_dependences(groups, text)
 
 
 def _buffers(

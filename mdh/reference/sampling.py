@@ -12,8 +12,8 @@ from mdh.reference.slicing import Sample, sampled
 
 COUNT = 1000
 """Elements that the C text is interpreted for, where their slices are small enough."""
-EXECUTIONS = 1_100_000
-"""Statements that this may take at most: some seconds, and a thousand sums of a thousand terms."""
+EXECUTIONS = 1_600_000
+"""Statements that this may take at most: about five seconds."""
 
 
 def interpreted_sample(

@@ -316,7 +316,7 @@ void f(float x[30], float y[30]) {
   for (int i = 0; i < 30; i++) {
     a[i] = s;
     for (int j = 0; j < 3; j++)
-      if (x[i] > j) s = x[i] + j;
+      if (x[i] > j - 2) s = x[i] + j;
     b[i] = s;
   }
 }

@@ -65,8 +65,9 @@ def differences(
     sample: Sample,
     whole: Mapping[str, Bounded],
 ) -> list[str]:
-    """Sampled elements that the slice computes otherwise than the whole function."""
-    part = interpret_elements(function, arrays, scalars, only=sample.only)
+    """Sampled elements that the slice computes otherwise than the whole function. Raises EndlessLoop where
+    more iterations are run than the sample says."""
+    part = interpret_elements(function, arrays, scalars, only=sample.only, limit=sample.executions)
     some = picked(part, arrays, sample.elements)
     out = []
     for name, at in sample.elements.items():

@@ -24,6 +24,7 @@ def _values(header: str) -> range | None:
     ("int i = 0; i != 6; i = 3 + i", range(0, 6, 3)),
     ("int i = 5; i < 5; i++", range(0)),
     ("int i = 5; i < 5; i--", range(0)),
+    ("int i = 7; i < 5; i--", range(0)),
     ("int i = 0; i < (1 << 4) - 3 * 2; i++", range(10)),
     ("unsigned i = 3; i < 5; i++", range(3, 5)),
     ("unsigned char i = 0; i < 255; i++", range(255)),

@@ -48,6 +48,9 @@ _ROUNDINGS = {
 
 _NARROWED = {t.name: rounding(t) for t in (HALF, BRAIN, FLOAT, DOUBLE)}
 
+_SECOND_ORDER = 1.0 + 2.0**-14
+"""Roundings of errors, which the bounds leave out."""
+
 
 def rounding_of(t: Type) -> Rounding:
     """Operations on 16-bit floats are computed in float; objects and casts round to 16 bits."""
@@ -74,7 +77,7 @@ def error_of(a: Value) -> float:
         count = 4.0 * math.sqrt(terms) + 16.0 + (alike if alike > 1 else 0)
         # there is one way to add two terms
         error += unit * abs(value) if terms == 2 else min(count, terms) * unit * size
-    error += pending
+    error = (error + pending) * _SECOND_ORDER
     return error if error == error else math.inf  # noqa: PLR0124 - NaN
 
 

@@ -41,13 +41,15 @@ class Selection:
             if id(loop) not in self._bodies:
                 return ()
             body = self._bodies[id(loop)]
-            chosen = self._chosen[id(loop)] = _chosen(body, self.iterations[body])
+            around = self.iterations[body.outer[-1]]
+            chosen = self._chosen[id(loop)] = _chosen(body, self.iterations[body], around)
         return chosen.table.get(tuple([outer[k] for k in chosen.kept]), ())
 
 
-def _chosen(body: Body, rows: Boxes) -> _Chosen:
+def _chosen(body: Body, rows: Boxes, around: Boxes) -> _Chosen:
+    """around: the iterations of the body that the loop stands in."""
     last = body.depth - 1
-    kept = tuple(k for k in range(last) if bool((rows[:, k] != rows[:1, k]).any()))
+    kept = tuple(k for k in range(last) if not _always(rows[:, k], around[:, k]))
     rows = rows[:, [*kept, last]]
     for k in range(len(kept)):
         rows = _apart(rows, k)
@@ -67,6 +69,13 @@ def _chosen(body: Body, rows: Boxes) -> _Chosen:
         runs = [part.tolist() for part in np.split(values, starts[1:])]
     columns = [(np.asarray(t.start) + t.step * keys[first, j]).tolist() for j, t in enumerate(trips)]
     return _Chosen(kept, dict(zip(zip(*columns, strict=True) if kept else [()], runs, strict=True)))
+
+
+def _always(own: Index, around: Index) -> bool:
+    """Whether all rows have one interval in a dimension, and whatever runs around them lies in it."""
+    low, high = own[0]
+    same = bool((own == own[0]).all())
+    return same and bool((around[:, 0] >= low).all() and (around[:, 1] <= high).all())
 
 
 def _changes(keys: Index) -> Index:
