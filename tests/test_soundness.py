@@ -47,7 +47,7 @@ def test_expressions_have_the_compilers_bits() -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", ["no proof at all", "the order of two stages is swapped", "conditions are dropped"]
+    "fault", ["no proof at all", "the reads of starts are dropped", "conditions are dropped"]
 )
 def test_planted_faults_are_found(fault: str) -> None:
     assert find(fault, range(100)).seed is not None

@@ -1,13 +1,15 @@
 """Batches of seeds, the tasks of the campaign's processes."""
 
+import ctypes
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from mdh.device.api import Built, Device, open_device
-from mdh.device.c import CDevice
+from mdh.device.c import CBuilt, CDevice
 from mdh.device.c_compiler import compiled
 from mdh.diagnostics import Failed
 from mdh.machine import Machine, load_machine
@@ -141,7 +143,13 @@ def built_together(device: CDevice, texts: dict[int, KernelText]) -> dict[int, C
             image = compiled(whole, device.compiler)
         except Failed:
             continue
-        out |= {s: partial(device.load, t, image) for s, t in mine.items()}
+        # one library for all: what is loaded stays loaded
+        device.ready()
+        with NamedTemporaryFile(prefix="mdh-sound-", suffix=".so") as file:
+            file.write(image)
+            file.flush()
+            library = ctypes.CDLL(file.name)
+        out |= {s: partial(CBuilt, device, t, image, library, 0.0) for s, t in mine.items()}
     return out
 
 

@@ -17,8 +17,8 @@ transposed and gathered elements. C's meaning is the interpreter's, on the text:
 C's integer and float rules. It shares no step with the compiler beyond the parser, and is itself held against
 C compilers.
 
-- `none`: the front end with its proof; the merged Program, by both vectorised references, against the
-  interpreter.
+- `none`: the front end with its proof; the merged Program, by both vectorised references, and by one that
+  runs the points of each stage in a random order, against the interpreter.
 - a device: also lowered, built, run and judged within the interpreter's bounds; inputs stay as they are.
 - `schedules`: by random schedules in place of the default ones.
 - `native`: the interpreter against C compilers, bit for bit.
