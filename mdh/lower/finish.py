@@ -70,10 +70,20 @@ def outputs(nest: Nest, fold: Fold, total: tuple[Expr, ...], scope: Scope) -> li
     components = {component(k): total[c] for k, c in enumerate(fold.components)}
     out: list[Stmt] = []
     for o in fold.outputs:
-        value = substitute(nest.translate(o.value, scope), components)
+        # a store rounds a narrow sum by itself; what goes on with it must have it rounded
+        plain = isinstance(o.value, Var)
+        known = components if plain else {n: _wrapped(e) for n, e in components.items()}
+        value = substitute(nest.translate(o.value, scope), known)
         value = cast(value, _type(nest, o.buffer))
         out.append(stored(nest, Store(o.buffer, _where(nest, o.index, scope), value)))
     return out
+
+
+def _wrapped(e: Expr) -> Expr:
+    """A sum of integers narrower than int as C has it: computed in int, and converted."""
+    if not isinstance(e, Binary) or e.dtype.is_float or e.dtype.bits >= I32.bits:
+        return e
+    return Cast(Binary(e.op, cast(e.left, I32), cast(e.right, I32), I32), e.dtype)
 
 
 def _write_map(nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, position: int) -> list[Stmt]:

@@ -83,8 +83,8 @@ def _position(stage: Stage) -> tuple[Expr, DType]:
         else:
             scaled = Binary("*", out, Const(d.extent, dtype), dtype)
             out = Binary("+", scaled, var, dtype)
-    assert out is not None
-    return out, dtype
+    # no dimension is reduced: a point has its record to itself
+    return Const(0, dtype) if out is None else out, dtype
 
 
 def lowest(t: DType) -> Const:

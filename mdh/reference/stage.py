@@ -113,7 +113,7 @@ class _Walk(Generic[V]):
         arithmetic, scope = self.arithmetic, self.scope(box)
         shape = tuple(hi - lo for lo, hi in box)
         axes = self.reduced
-        if result.op is None or not axes:
+        if result.op is None or (not axes and all(s is None for s in states)):
             return [self._spread(e, scope, shape, i, result) for i, e in enumerate(result.values)]
         if result.op.name in ("argmin", "argmax"):
             values = tuple(self._spread(e, scope, shape, i, result) for i, e in enumerate(result.values))

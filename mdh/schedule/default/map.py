@@ -147,7 +147,8 @@ def _map_gpu(outline: Outline, x: int, machine: Machine) -> None:
 def _transposed(shape: Shape, x: int) -> int | None:
     """The dim along which an input is contiguous while the output is along x; None where all agree."""
     for access in shape.reads:
-        y = shape.contiguous(access)
+        # what has one dimension has no rows that could be turned
+        y = shape.contiguous(access) if len(access.index) > 1 else None
         if y is not None and y != x and shape.uses(access, x) and stageable(shape, access.buffer):
             return y
     return None
@@ -162,7 +163,7 @@ def _transpose(outline: Outline, x: int, y: int, machine: Machine) -> None:
     for buffer in shape.inputs:
         accesses = shape.reads_of(buffer)
         if not stageable(shape, buffer) or all(
-            shape.contiguous(a) != y or not shape.uses(a, x) for a in accesses
+            len(a.index) < 2 or shape.contiguous(a) != y or not shape.uses(a, x) for a in accesses
         ):
             continue
         size = 2 * shape.footprint(buffer, tiles) * shape.element_bytes(buffer)

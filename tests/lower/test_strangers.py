@@ -1,0 +1,67 @@
+"""Small programs that no shipped input is like, and that once went wrong on a device."""
+
+from functools import cache
+
+import pytest
+
+from mdh.device.api import Device, open_device
+from mdh.frontend.c import read_program
+from mdh.machine import load_machine
+from mdh.source import Source
+from tests.arrays import random_arrays
+from tests.native import compiler
+from tests.pairs import execute, planned
+
+PROGRAMS = {
+    # the sum is one of 8 bits wherever it goes, not only where it is stored
+    "narrow sum": """#include <stdint.h>
+        void f(int z[3], const int u[5], uint8_t s[1], const int h[16]) {
+          s[0] = h[3];
+          for (int j = 0; j < 5; j++) s[0] += 100 * u[4 - j];
+          z[2] = s[0]; }""",
+    # a record of which nothing is reduced
+    "best of one": """void f(float y[5], const float z[5], int p[5], float q[5]) {
+          for (int i = 0; i < 5; i++) if (y[i] < z[i]) { y[i] = z[i]; p[i] = i; }
+          for (int i = 0; i < 5; i++) if (q[i] >= z[i]) q[i] = z[i]; }""",
+    # a scalar beside a vector of narrow integers
+    "narrow vector": """#include <stdint.h>
+        void f(const int C[4][4], int16_t z[4]) {
+          for (int i = 2; i < 4; i++) {
+            uint16_t t = 1;
+            for (int j = 0; j < 4; j++) if (C[j][i - 1]) t += 1;
+            z[i] = t; } }""",
+    # the identity of a comparison in int is none of what is stored
+    "narrow minimum": """#include <stdint.h>
+        void f(const int y[2], int8_t w[2]) {
+          for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) if (y[i] < 1u) w[i] = w[i] <= 1 ? w[i] : 1; }""",
+    # an element of the vector is overwritten by the sum that reads it
+    "in place": """void f(float y[37], const float A[37][29], float b[37]) {
+          for (int i = 0; i < 37; i++) { y[i] = 0; for (int j = 0; j < 29; j++) y[i] += A[i][j] * b[i]; }
+          for (int i = 0; i < 37; i++) b[i] = y[i]; }""",
+}
+
+
+@cache
+def _device(spec: str) -> Device:
+    if spec == "c" and compiler() is None:
+        pytest.skip("no C compiler here")
+    return open_device(spec)
+
+
+@pytest.mark.parametrize("spec", ["c", "opencl:0"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_right_by_default(name: str, spec: str) -> None:
+    program, device = read_program(Source("f.c", PROGRAMS[name])), _device(spec)
+    plan = planned(program, None, device.machine, device.target)
+    for seed in range(4):
+        outcome = execute(plan, device, random_arrays(program, seed, "exact", {}), {})
+        assert outcome.kind == "equal", outcome.detail
+
+
+@pytest.mark.parametrize("machine", ["h200", "v100"])
+def test_one_row_read_along_two_dimensions_is_legal_by_default(machine: str) -> None:
+    text = (
+        "void f(float C[3][2], const float c[5]) { for (int i = 0; i < 3; i++)"
+        " for (int j = 0; j < 2; j++) C[i][j] = c[i + j]; }"
+    )
+    planned(read_program(Source("f.c", text)), None, load_machine(machine), "cuda")
