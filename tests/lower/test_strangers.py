@@ -33,7 +33,8 @@ PROGRAMS = {
     # the identity of a comparison in int is none of what is stored
     "narrow minimum": """#include <stdint.h>
         void f(const int y[2], int8_t w[2]) {
-          for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) if (y[i] < 1u) w[i] = w[i] <= 1 ? w[i] : 1; }""",
+          for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2; j++) if (y[i] < 1u) w[i] = w[i] <= 1 ? w[i] : 1; }""",
     # an element of the vector is overwritten by the sum that reads it
     "in place": """void f(float y[37], const float A[37][29], float b[37]) {
           for (int i = 0; i < 37; i++) { y[i] = 0; for (int j = 0; j < 29; j++) y[i] += A[i][j] * b[i]; }
