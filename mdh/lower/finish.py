@@ -67,13 +67,24 @@ def reduction_loops(nest: Nest, position: int) -> list[Level]:
 
 def outputs(nest: Nest, fold: Fold, total: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
     """Epilogues of the finished state, stored."""
-    components = {component(k): total[c] for k, c in enumerate(fold.components)}
     out: list[Stmt] = []
+    if any(not isinstance(o.value, Var) for o in fold.outputs):
+        total = _narrowed(nest, total, out)
+    components = {component(k): total[c] for k, c in enumerate(fold.components)}
     for o in fold.outputs:
         value = substitute(nest.translate(o.value, scope), components)
         value = cast(value, _type(nest, o.buffer))
         out.append(stored(nest, Store(o.buffer, _where(nest, o.index, scope), value)))
     return out
+
+
+def _narrowed(nest: Nest, total: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
+    """States with names of their type: what C adds of integers narrower than int is an int."""
+
+    def narrow(e: Expr) -> bool:
+        return isinstance(e, Binary) and not e.dtype.is_float and e.dtype.bits < I32.bits
+
+    return tuple(bind(nest, "total", (e,), out)[0] if narrow(e) else e for e in total)
 
 
 def _write_map(nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, position: int) -> list[Stmt]:
