@@ -67,23 +67,24 @@ def reduction_loops(nest: Nest, position: int) -> list[Level]:
 
 def outputs(nest: Nest, fold: Fold, total: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
     """Epilogues of the finished state, stored."""
-    components = {component(k): total[c] for k, c in enumerate(fold.components)}
     out: list[Stmt] = []
+    if any(not isinstance(o.value, Var) for o in fold.outputs):
+        total = _narrowed(nest, total, out)
+    components = {component(k): total[c] for k, c in enumerate(fold.components)}
     for o in fold.outputs:
-        # a store rounds a narrow sum by itself; what goes on with it must have it rounded
-        plain = isinstance(o.value, Var)
-        known = components if plain else {n: _wrapped(e) for n, e in components.items()}
-        value = substitute(nest.translate(o.value, scope), known)
+        value = substitute(nest.translate(o.value, scope), components)
         value = cast(value, _type(nest, o.buffer))
         out.append(stored(nest, Store(o.buffer, _where(nest, o.index, scope), value)))
     return out
 
 
-def _wrapped(e: Expr) -> Expr:
-    """A sum of integers narrower than int as C has it: computed in int, and converted."""
-    if not isinstance(e, Binary) or e.dtype.is_float or e.dtype.bits >= I32.bits:
-        return e
-    return Cast(Binary(e.op, cast(e.left, I32), cast(e.right, I32), I32), e.dtype)
+def _narrowed(nest: Nest, total: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
+    """States with names of their type: what C adds of integers narrower than int is an int."""
+
+    def narrow(e: Expr) -> bool:
+        return isinstance(e, Binary) and not e.dtype.is_float and e.dtype.bits < I32.bits
+
+    return tuple(bind(nest, "total", (e,), out)[0] if narrow(e) else e for e in total)
 
 
 def _write_map(nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, position: int) -> list[Stmt]:

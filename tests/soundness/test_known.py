@@ -9,14 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
+from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.interpreter import interpret, interpret_bounded
 from mdh.reference.numbers import Array, numpy_dtype
+from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
+from mdh.target.emit import emit
 from tests.native import compiler, run_native
+from tests.pairs import planned
+from tests.random_schedules import random_schedule
 from tests.soundness.verdict import EQUAL, compared
 
 N = 7
@@ -166,3 +172,31 @@ def test_the_judge_is_the_compilers(name: str, tmp_path: Path) -> None:
     mine = interpret(program.syntax, arrays, {})
     for n, a in native.items():
         assert np.array_equal(a, mine[n]), n
+
+
+NARROW = """void f(int x[1], const int *B) {
+  for (int i = 0; i < 1; i++) {
+    uint8_t t = B[i];
+    for (int j = 0; j < 3; j++) t += 1;
+    x[i] += t;
+  }
+}"""
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler here")
+@pytest.mark.parametrize("seed", [None, *range(12)])
+def test_narrow_sums_are_narrowed_before_they_widen(seed: int | None) -> None:
+    """Parts of a sum of uint8_t were added as int, and 255 + 3 was 258 in an epilogue of type int."""
+    device = open_device("c")
+    program = read_program(_source(NARROW))
+    schedule = None
+    if seed is not None:
+        text = random_schedule(program, device.machine, seed)
+        schedule = parse_schedule(Source("random.mdh", text))
+    try:
+        plan = planned(program, schedule, device.machine, device.target)
+    except Failed:
+        return
+    arrays = {"x": np.array([0], np.int32), "B": np.array([255], np.int32)}
+    device.build(emit(lower(plan), program)).call(arrays, {}).launch()
+    assert arrays["x"][0] == 2
