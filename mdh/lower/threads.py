@@ -108,14 +108,16 @@ def _butterfly(
         other: tuple[Expr, ...] = tuple(
             Call("shfl_xor", (e, Const(offset, I32)), t) for e, t in zip(state, fold.types, strict=True)
         )
-        other = bind(nest, "other", other, out) if fold.record or _compares(fold) else other
+        other = bind(nest, "other", other, out) if fold.record or _chooses(fold) else other
         state = bind(nest, "part", combine(fold, state, other), out)
         offset *= 2
     return state
 
 
-def _compares(fold: Fold) -> bool:
-    return fold.op is not None and fold.op.name in ("min", "max")
+def _chooses(fold: Fold) -> bool:
+    """The operator names a side twice, or leaves its right side out where the left one decides: all lanes of
+    a warp must exchange."""
+    return fold.op is not None and fold.op.name in ("min", "max", "&&", "||")
 
 
 def _shared(

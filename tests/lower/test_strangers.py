@@ -1,13 +1,17 @@
 """Small programs that no shipped input is like, and that once went wrong on a device."""
 
+import re
 from functools import cache
 
 import pytest
 
 from mdh.device.api import Device, open_device
 from mdh.frontend.c import read_program
+from mdh.lower.run import lower
 from mdh.machine import load_machine
+from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
+from mdh.target.emit import emit
 from tests.arrays import random_arrays
 from tests.native import compiler
 from tests.pairs import execute, planned
@@ -66,3 +70,14 @@ def test_one_row_read_along_two_dimensions_is_legal_by_default(machine: str) -> 
         " for (int j = 0; j < 2; j++) C[i][j] = c[i + j]; }"
     )
     planned(read_program(Source("f.c", text)), None, load_machine(machine), "cuda")
+
+
+def test_lanes_exchange_whatever_they_hold() -> None:
+    """`part || __shfl_xor_sync(…)` would leave lanes out of the exchange."""
+    text = """void f(int w[8], const int u[8]) {
+      for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) if (u[j] <= i) w[i] = 7; }"""
+    steps = "(de-)comp( 4, ^ ) ( ^ ; ^ ) ( BLK.x, ^ )\n(de-)comp( 1, 1 ) ( ^ ; ^ ) ( THR.y, THR.x )\n"
+    program, schedule = read_program(Source("f.c", text)), parse_schedule(Source("f.mdh", steps))
+    emitted = emit(lower(planned(program, schedule, load_machine("h200"), "cuda")), program).source
+    assert "__shfl_xor_sync" in emitted
+    assert not re.search(r"(\|\||&&|\?).*__shfl", emitted)
