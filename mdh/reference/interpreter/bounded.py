@@ -227,6 +227,8 @@ class BoundedArithmetic:
             if not error and not unit and representable(value, target):
                 return value, error, size, terms, unit, alike, 0.0, statement
             if terms > 1 and unit < own.sum_unit:
+                # a sum that is held in the target's type takes terms of that type
+                error += own.sum_unit * size
                 unit = own.sum_unit
             return value, error, size, terms, unit, alike, own.unit * abs(value) + own.tiny, statement
 
