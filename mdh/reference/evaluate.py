@@ -40,7 +40,15 @@ def evaluate_bounded(
     minimum or maximum by comparison met a NaN, `also` holds what else is right.
     """
     found = _run(program, arrays, scalars or {}, BoundedArithmetic(exact=exact))
-    return with_passed_over(found, program, arrays, scalars, exact=exact)
+    held = {name: _without_doubt_of_nan(v) for name, v in found.items()}
+    return with_passed_over(held, program, arrays, scalars, exact=exact)
+
+
+def _without_doubt_of_nan(v: Bounded) -> Bounded:
+    """A NaN has no error: the bound beside it says nothing about it."""
+    if v.bound is None or not np.isnan(v.value).any():
+        return v
+    return replace(v, bound=np.where(np.isnan(v.value), 0.0, v.bound))
 
 
 def with_passed_over(
@@ -64,7 +72,8 @@ def with_passed_over(
     also = _run(program, arrays, scalars or {}, arithmetic)
     if not arithmetic.met:
         return dict(found)
-    return {name: replace(v, also=also.get(name)) for name, v in found.items()}
+    others = {name: _without_doubt_of_nan(v) for name, v in also.items()}
+    return {name: replace(v, also=others.get(name)) for name, v in found.items()}
 
 
 def _run(
