@@ -1,7 +1,7 @@
 """Pieces against the dependences of the text: what is not kept is not merged, or refused."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.pieces import KNOWN, Member, Piece, carried, element_of, meeting_text
@@ -63,6 +63,14 @@ def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> b
     return next(_between(own, others), None) is None
 
 
+def _reads_alone(w: Written, carried: frozenset[Load]) -> Written:
+    """Without what is written, and what the accumulator holds."""
+    pairs = zip(w.accesses.accesses, w.elements, strict=True)
+    kept = [(a, x) for a, x in pairs if not a.write and x not in carried]
+    accesses = replace(w.accesses, accesses=tuple(a for a, _ in kept))
+    return replace(w, accesses=accesses, elements=tuple(x for _, x in kept))
+
+
 def _share(p: Piece, q: Piece) -> bool:
     """One of them writes an array that the other one has, too."""
     a, b = p.writes(), q.writes()
@@ -77,6 +85,8 @@ def _between(own: list[PlacedStatement], others: list[PlacedStatement]) -> Itera
 
 def _placed(stage: int, result: int, piece: Piece, member: Member, w: Written) -> PlacedStatement:
     kept = [k for k in piece.kinds if k is not DimKind.PW]
+    if member.again:
+        w = _reads_alone(w, member.carried)
     return PlacedStatement(
         member.number,
         w.accesses,

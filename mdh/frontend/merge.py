@@ -184,15 +184,24 @@ def _finished(r: Piece, f: Piece) -> Piece | None:
         written = f.targets[0]
         new = Output(written.buffer, tuple(substitute(e, names) for e in written.index), value, f.span)
         phase = max(Phase.UPDATE, *(m.phase for m in r.members)) + 1
+        before = (*r.members, *_computed_again(r, mine, phase))
         if new.buffer != t.buffer:
-            return replace(
-                r, outputs=(*r.outputs, new), members=(*r.members, *_members(f, r, names, phase, read[0]))
-            )
+            members = (*before, *_members(f, r, names, phase, read[0]))
+            return replace(r, outputs=(*r.outputs, new), members=members)
         if new.index != t.index:
             return None
-        members = (*r.members, *_members(f, r, names, phase, read[0], written))
+        members = (*before, *_members(f, r, names, phase, read[0], written))
         return replace(r, outputs=tuple(new if o is mine else o for o in r.outputs), members=members)
     return None
+
+
+def _computed_again(r: Piece, o: Output, phase: int) -> tuple[Member, ...]:
+    """Statements whose reads are a part of the value of output `o`, which a later epilogue begins with."""
+    if next(loads(o.value), None) is None:
+        return ()
+    return tuple(
+        replace(m, phase=phase, again=True) for m in r.members if m.phase != Phase.UPDATE and not m.again
+    )
 
 
 def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> dict[str, Expr] | None:

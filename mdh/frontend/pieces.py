@@ -22,7 +22,8 @@ class Member:
     """A statement of a piece, in `phase`; see `ir.statement.Placement`.
 
     point: for each loop of the piece that is not reduced, what it is for an instance of the statement.
-    carried: the elements of the statement that stand for the accumulator.
+    carried: the elements of the statement that stand for the accumulator. again: the statement's value is
+    computed once more here, as a part of a later one's, so that its reads are made here, too.
     """
 
     number: int
@@ -30,6 +31,7 @@ class Member:
     point: tuple[Affine, ...]
     carried: frozenset[Load] = frozenset()
     last: bool = False
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
             if isinstance(t, Assign)
             and k != n
             and t.target != s.target
+            and not any(True for e in t.index for _ in loads(e))
             and free
             and t.loops == s.loops
             and element_of(s) in loads(t.value)

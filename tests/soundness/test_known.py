@@ -31,6 +31,15 @@ ANY = "right or refused"
 """What is expected: this, `right`, or the code of a refusal."""
 
 KNOWN: Mapping[str, tuple[str, str]] = {
+    # an epilogue begins with the value of an earlier one, which is computed once more after an overwrite
+    "end_repeats_a_read": ("void f(int x[N], int w[N], int z[N]) {"
+        " for (int i = 0; i < N; i++) if (1 < x[i]) x[i] = 1;"
+        " for (int i = 0; i < N; i++) x[i] = x[i] + w[i];"
+        " for (int i = 0; i < N; i++) w[i] += x[i];"
+        " for (int i = 0; i < N; i++) z[i] = x[i]; }", "right"),
+    # a running value is stored at an index that is data
+    "running_value_scattered": ("void f(float x[N], float s[1], const int q[1]) {"
+        " for (int j = 0; j < 1; j++) { s[0] = s[0] + 1; x[q[j]] = s[0]; } }", ANY),
     # an epilogue writes what the reduction, its start or another epilogue reads elsewhere
     "end_writes_operand": ("void f(const float A[N][N], float x[N], float y[N]) {"
         " for (int i = 0; i < N; i++) { y[i] = 0; for (int j = 0; j < N; j++) y[i] += A[i][j] * x[j]; }"
