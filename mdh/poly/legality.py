@@ -5,7 +5,8 @@ output dependences). The text orders them. Stages keep that order where
 
 - the earlier one belongs to an earlier stage, or
 - both belong to one point of one result and the phases are in that order, the value going through the
-  accumulator where the later one reads what the earlier one writes, or
+  accumulator where the later one reads what the earlier one writes (what updates read is not written by an
+  epilogue even then, since the units that share a reduction have no common time), or
 - both are updates of one accumulator, whose operator takes them in any order (in C's order for a prefix sum).
 
 Everything else that depends on each other has no order in the program, or the wrong one: points of a stage
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdh.ir.affine import Affine
-from mdh.ir.statement import Access, LoopVar, PlacedStatement, Placement
+from mdh.ir.statement import Access, LoopVar, Phase, PlacedStatement, Placement
 from mdh.poly.sets import Point, affine_text, least_point
 
 
@@ -75,6 +76,9 @@ def _kept_at_one_point(p: Placement, q: Placement, x: Access, y: Access, *, carr
     if carried:
         return _coordinates(p, q, scanned=False) if p.phase <= q.phase or p.last else None
     if x.write or p.phase > q.phase:
+        return None
+    if p.phase == Phase.UPDATE < q.phase:
+        # units that share the reduction of a point read each at its own time, and one of them writes
         return None
     return _coordinates(p, q, scanned=True)
 

@@ -27,18 +27,23 @@ class Race:
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """An access of result number `result`: of each iteration, or (`start`) of each chain of prefixes."""
+    """An access of result number `result`: of each iteration, or (`start`) of each chain of prefixes.
+
+    shared: several units make it for one point, as the terms of a reduction are read.
+    """
 
     result: int
     buffer: str
     index: tuple[Affine | None, ...]
     write: bool
     start: bool = False
+    shared: bool = False
 
 
 def races(stage: Stage) -> Iterator[Race]:
     """Every pair of accesses that meet in different points, or in different results, with one example."""
-    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r)]
+    reduced = any(d.kind is DimKind.PW for d in stage.dims)
+    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, reduced=reduced)]
     for w in (t for t in touches if t.write):
         for t in touches:
             if t.buffer != w.buffer or (stage.scattered and (t.write or t.start)):
@@ -49,26 +54,30 @@ def races(stage: Stage) -> Iterator[Race]:
                 yield Race(w.buffer, found[0], found[1], t.write)
 
 
-def _touches(number: int, r: Result) -> Iterator[_Touch]:
+def _touches(number: int, r: Result, *, reduced: bool) -> Iterator[_Touch]:
     for o in r.outputs:
         yield _Touch(number, o.buffer, tuple(map(from_expr, o.index)), True)
     for start in r.starts:
         for x in () if start is None else loads(start):
             yield _read(number, x, start=True)
-    for e in (*r.values, *(e for o in r.outputs for e in (o.value, *o.index))):
+    for e in r.values:
         for x in loads(e):
-            yield _read(number, x)
+            yield _read(number, x, shared=reduced and r.op is not None)
+    for o in r.outputs:
+        for e in (o.value, *o.index):
+            for x in loads(e):
+                yield _read(number, x)
 
 
-def _read(number: int, x: Load, *, start: bool = False) -> _Touch:
-    return _Touch(number, x.buffer, tuple(map(from_expr, x.index)), False, start)
+def _read(number: int, x: Load, *, start: bool = False, shared: bool = False) -> _Touch:
+    return _Touch(number, x.buffer, tuple(map(from_expr, x.index)), False, start, shared)
 
 
 def _meeting(stage: Stage, w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
     """A point that writes and another one, or one of another result, that touches the same element."""
     # what begins a prefix sum is read by whichever point comes first, and a histogram has no points
     scanned = any(d.kind is DimKind.PS for d in stage.dims)
-    if w.result != t.result or stage.scattered or (t.start and scanned):
+    if w.result != t.result or stage.scattered or t.shared or (t.start and scanned):
         return _solved(stage, w, t, None)
     kept = [d.name for d in stage.dims if d.kind is not DimKind.PW]
     return None if all(_pinned(name, w, t) for name in kept) else _solved(stage, w, t, kept)
