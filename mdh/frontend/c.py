@@ -72,7 +72,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
     for table, use in scope.looked_up:
         check_bounds([use], {table.name: table.shape}, frozenset())
     groups, statements = _placed(scope, shapes, strict_fp=strict_fp)
-    stages = _stages(groups, scope, strict=strict_fp)
+    stages = _stages(groups, scope, frozenset(x.name for x in scalars), strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
             check_size(e, stage.span or parsed.places.of(parsed.node.decl))
@@ -228,16 +228,21 @@ def _groups(pieces: list[Piece]) -> list[list[Piece]]:
     return groups
 
 
-def _stages(groups: list[list[Piece]], scope: Scope, *, strict: bool) -> tuple[Stage, ...]:
+def _stages(
+    groups: list[list[Piece]], scope: Scope, scalars: frozenset[str], *, strict: bool
+) -> tuple[Stage, ...]:
     taken: set[str] = set()
-    return tuple(_stage(g, scope, taken, strict=strict) for g in groups)
+    return tuple(_stage(g, scope, taken, scalars, strict=strict) for g in groups)
 
 
-def _stage(group: list[Piece], scope: Scope, taken: set[str], *, strict: bool) -> Stage:
+def _stage(
+    group: list[Piece], scope: Scope, taken: set[str], scalars: frozenset[str], *, strict: bool
+) -> Stage:
     first = group[0]
     names: dict[str, Expr] = {}
     dims = []
-    seen: set[str] = set()
+    # a counter may hide a parameter that an expression has met before
+    seen = set(scalars)
     for v, kind in zip(first.loops, first.kinds, strict=True):
         name, k = v.cname, 2
         while name in seen:

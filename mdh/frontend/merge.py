@@ -10,7 +10,7 @@ from mdh.frontend.conversions import strip
 from mdh.frontend.dependences import Written, keeps
 from mdh.frontend.loops import MOST_TRIPS
 from mdh.frontend.pieces import Member, Piece, replace_load, used_names
-from mdh.frontend.scans import fixed, repeated
+from mdh.frontend.scans import BEGUN, fixed, repeated
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import identity
 from mdh.ir.affine import Affine, from_expr, to_expr
@@ -89,6 +89,8 @@ def _peeled(m: Piece, r: Piece) -> Piece | None:
     if len(axes) != 1 or r.exclusive or not isinstance(before, Load) or before.buffer != r.targets[0].buffer:
         return None
     axis = axes[0]
+    if r.op is None or r.op.name not in BEGUN or any(x.buffer == before.buffer for x in loads(m.values[0])):
+        return None
     if axis.extent == MOST_TRIPS or len(r.outputs) != 1 or r.outputs[0].index != r.targets[0].index:
         return None
     names = _renaming(m.targets[0].index, before.index, m, r)
@@ -108,7 +110,7 @@ def _peeled(m: Piece, r: Piece) -> Piece | None:
         replace(x, point=tuple(p.shift(1) if a else p for p, a in zip(x.point, along, strict=True)))
         for x in r.members
     )
-    begin = None if r.op is None else repeated(r.op, fixed(first, {axis.name: 0}))
+    begin = repeated(r.op, fixed(first, {axis.name: 0}))
     o, target = r.outputs[0], element(r.targets[0], shifted)
     return replace(
         r,
@@ -178,7 +180,8 @@ def _finished(r: Piece, f: Piece) -> Piece | None:
             continue
         names = _renaming(read[0].index, t.index, f, r)
         mine = next((o for o in r.outputs if o.buffer == t.buffer), None)
-        if names is None or mine is None:
+        if names is None or mine is None or any(x.buffer == t.buffer for x in loads(mine.value)):
+            # what is stored over the element that its value reads is not computed a second time
             return None
         value = replace_load(substitute(f.values[0], names), t, mine.value)
         written = f.targets[0]
@@ -199,9 +202,7 @@ def _computed_again(r: Piece, o: Output, phase: int) -> tuple[Member, ...]:
     """Statements whose reads are a part of the value of output `o`, which a later epilogue begins with."""
     if next(loads(o.value), None) is None:
         return ()
-    return tuple(
-        replace(m, phase=phase, again=True) for m in r.members if m.phase != Phase.UPDATE and not m.again
-    )
+    return tuple(replace(m, phase=phase, again=True) for m in r.members if not m.again)
 
 
 def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> dict[str, Expr] | None:

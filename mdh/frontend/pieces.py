@@ -112,7 +112,7 @@ def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
     """Running updates `s += …` → statements of the same loops that store what has been summed so far."""
     out: dict[int, list[int]] = {}
     for n, s in enumerate(statements):
-        if not isinstance(s, Assign) or update(s) is None:
+        if not isinstance(s, Assign) or update(s) is None or any(True for e in s.index for _ in loads(e)):
             continue
         free = [lv for lv in s.loops if lv.name not in used_names(s.index)]
         stores = [
@@ -210,7 +210,7 @@ def replace_load(e: Expr, old: Load, new: Expr) -> Expr:
 def _best(n: int, s: Best) -> Piece:
     where = tuple(Load(b, i, v.dtype) for (b, i), v in zip(s.targets, s.values, strict=True))
     index = where[0].index
-    scattered = any(isinstance(x, Load) for e in index for x in walk(e))
+    scattered = any(isinstance(x, Load) for w in where for e in w.index for x in walk(e))
     own = set() if scattered else used_names(index)
     kinds = tuple(DimKind.CC if v.name in own else DimKind.PW for v in s.loops)
     _check_best(s, where, [v for v in s.loops if v.name in own], scattered)
@@ -231,7 +231,10 @@ def _best(n: int, s: Best) -> Piece:
 
 
 def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered: bool) -> None:
-    """The elements of each best are its own: no two iterations of the `kept` loops share one."""
+    """The elements of each best are its own: no two iterations of `kept` loops, no two parts share one."""
+    if len({w.buffer for w in where}) < len(where):
+        what = f"`{where[0].buffer}`: two parts of one best so far lie in one array, where they may meet"
+        raise Failed(carried(what, s.span, None, "give each part an array of its own"))
     if scattered:
         if len(where) > 1:
             what = f"`{where[1].buffer}` goes with a best so far that stands at an index that is data"

@@ -12,6 +12,9 @@ from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, wa
 from mdh.ir.program import Operator
 from mdh.ir.statement import LoopVar
 
+BEGUN = COMMUTING - {"&&", "||"} | {"min", "max"}
+"""Operators whose prefixes may begin at their first value: 1 && x is 0 or 1, which x need not be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
@@ -93,7 +96,7 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
                 return Prefix(old, axis, found.op, found.value, start, found.loose)
         elif strip(value, old.dtype) == chosen:
             found = update_of(old, then, old.dtype)
-            if found is not None and found.op.name in COMMUTING | {"min", "max"}:
+            if found is not None and found.op.name in BEGUN:
                 x = convert(first, held)
                 again = repeated(found.op, fixed(x, {axis.name: 0}))
                 if x != found.value:
