@@ -244,24 +244,26 @@ def _stage(
     # a counter may hide a parameter that an expression has met before
     seen = set(scalars)
     for v, kind in zip(first.loops, first.kinds, strict=True):
-        name, k = v.cname, 2
-        while name in seen:
-            name, k = f"{v.cname}_{k}", k + 1
-        seen.add(name)
+        name = _free(v.cname, seen)
         names[v.name] = Var(name)
         dims.append(Dim(name, v.extent, kind, v.start, v.step, v.span))
     if not dims:
-        dims.append(Dim("one", 1, DimKind.CC))
+        dims.append(Dim(_free("one", seen), 1, DimKind.CC))
     results = tuple(_result(p, names, strict=strict) for p in group)
     stem = next(
         (scope.stage_names[n] for p in group for n in sorted(p.numbers) if n in scope.stage_names), None
     )
     stem = stem or first.outputs[0].buffer
+    return Stage(_free(stem, taken), tuple(dims), (), results, first.span)
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    """`stem`, or the first of `stem_2`, `stem_3`, … that is not taken; takes it."""
     name, k = stem, 2
     while name in taken:
         name, k = f"{stem}_{k}", k + 1
     taken.add(name)
-    return Stage(name, tuple(dims), (), results, first.span)
+    return name
 
 
 def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:

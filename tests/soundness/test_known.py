@@ -36,6 +36,7 @@ KNOWN: Mapping[str, tuple[str, str]] = {
         " int t = n * 2; for (int n = 0; n < N; n++) x[n] = t; }", "right"),
     "parameter_named_like_a_counter": ("void f(int i_2, int x[N][M]) { for (int i = 0; i < N; i++) {"
         " int t = i; for (int i = 0; i < M; i++) x[t][i] = i_2 + i; } }", "right"),
+    "parameter_called_one": ("void f(int one, int x[1]) { x[0] = one; }", "right"),
     # two parts of a record in one element, or at an index that is data
     "record_over_itself": ("void f(const int A[N][M], int m[N][N]) { for (int i = 0; i < N; i++)"
         " for (int j = 0; j < M; j++) if (A[i][j] > m[i][0]) { m[i][0] = A[i][j]; m[i][i] = j; } }", ANY),
