@@ -22,7 +22,7 @@ from mdh.reference.interpreter import (
     steps,
 )
 from mdh.reference.numbers import Array
-from mdh.reference.sampling import interpreted_sample, sampled_words
+from mdh.reference.sampling import EXECUTIONS, interpreted_sample, sampled_words
 from mdh.reference.slicing import Sample
 
 STEPS = 300_000
@@ -54,19 +54,24 @@ class Drawn:
 
 
 def expected(
-    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, exact: bool = False
+    program: Program,
+    arrays: Mapping[str, Array],
+    scalars: Mapping[str, Any],
+    *,
+    exact: bool = False,
+    executions: int = EXECUTIONS,
 ) -> Expected:
     """The judge is chosen here, by the number of assignments that the C runs.
 
-    exact: the arrays hold small integers. Raises Failed A130, A131, and Undecided where what the C does with
-    these data depends on rounding.
+    exact: the arrays hold small integers. executions: most statements that sampled elements may take. Raises
+    Failed A130, A131, and Undecided where what the C does with these data depends on rounding.
     """
     values = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
     function = program.syntax
     if function is None:
         return vectorised(program, arrays, scalars, exact=exact)
     if steps(function, values, STEPS) > STEPS:
-        some = interpreted_sample(program, arrays, values)
+        some = interpreted_sample(program, arrays, values, executions=executions)
         every = vectorised(program, arrays, scalars, exact=exact)
         return every if some is None else _with_sample(every, *some)
     try:
@@ -89,14 +94,20 @@ def vectorised(
 
 
 def draw_expected(
-    program: Program, draw: Callable[[int], Arguments], *, exact: bool = False, attempts: int = ATTEMPTS
+    program: Program,
+    draw: Callable[[int], Arguments],
+    *,
+    exact: bool = False,
+    attempts: int = ATTEMPTS,
+    executions: int = EXECUTIONS,
 ) -> Drawn:
     """Data whose results do not depend on rounding, nor on a division by zero: `draw(attempt)` is asked until
     it gives such. If it never does, the first data and the vectorised reference. Raises Failed A130."""
     for attempt in range(attempts):
         arrays, scalars = draw(attempt)
         try:
-            return Drawn(attempt, arrays, scalars, expected(program, arrays, scalars, exact=exact))
+            right = expected(program, arrays, scalars, exact=exact, executions=executions)
+            return Drawn(attempt, arrays, scalars, right)
         except Undecided:
             continue
         except Failed as failed:

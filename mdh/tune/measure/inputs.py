@@ -12,6 +12,7 @@ from mdh.ir.program import Program
 from mdh.reference.error import Bounded
 from mdh.reference.judge import Arguments, draw_expected
 from mdh.reference.numbers import Array
+from mdh.reference.sampling import FEW
 from mdh.report.arguments import Kind, make_arrays, make_scalars, read_before_written
 from mdh.report.index_data import index_arrays
 
@@ -43,7 +44,7 @@ def write_expected(program: Program, seed: int, number: int, folder: Path) -> No
     def draw(attempt: int) -> Arguments:
         return _given(program, seed, number, attempt)
 
-    drawn = draw_expected(program, draw, exact=kind_of(number) == "exact")
+    drawn = draw_expected(program, draw, exact=kind_of(number) == "exact", executions=FEW)
     names = []
     for i, (name, w) in enumerate(drawn.expected.want.items()):
         np.save(folder / f"{number}-{i}-value.npy", w.value, allow_pickle=False)
