@@ -110,7 +110,11 @@ def _expressions(paths: Sequence[Path]) -> list[str]:
         total = sum(b["expressions"] for b in batches)
         each = ", ".join(f"{by} {n:,}" for by, n in sorted(equal.items()))
         device = path.stem.removeprefix("expressions-")
-        out.append(f"- {total:,} expressions ({device}): equal bits by {each}; {different} differences")
+        refused = sum(b["refused"] for b in batches)
+        out.append(
+            f"- {total:,} expressions ({device}): equal bits by {each}; {refused} refused in functions with a"
+            f" signed constant that overflows; {different} differences"
+        )
     if not out:
         return []
     note = (
