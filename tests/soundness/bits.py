@@ -54,8 +54,8 @@ def compared_bits(trees: Sequence[Tree], device: CDevice | None) -> Tally:
             programs[k] = read_program(tree.source, strict_fp=True)
         except Failed as failed:
             tally.refused += PER
-            # C has no meaning for a signed constant that overflows
-            if any(d.code != "C114" for d in failed.diagnostics):
+            # C has no meaning for a signed constant that overflows; there are limits to what is written out
+            if any(d.code not in ("C114", "C121") for d in failed.diagnostics):
                 tally.differences.append((tree, "the front end", failed.diagnostics[0].headline))
     flats = {k: arguments_of(trees[k], k) for k in programs}
     builds = {} if device is None else _builds(programs, device)

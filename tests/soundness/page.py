@@ -112,8 +112,8 @@ def _expressions(paths: Sequence[Path]) -> list[str]:
         device = path.stem.removeprefix("expressions-")
         refused = sum(b["refused"] for b in batches)
         out.append(
-            f"- {total:,} expressions ({device}): equal bits by {each}; {refused} refused in functions with a"
-            f" signed constant that overflows; {different} differences"
+            f"- {total:,} expressions ({device}): equal bits by {each}; {refused} refused with functions in"
+            f" which a signed constant overflows or an expression is too large; {different} differences"
         )
     if not out:
         return []
