@@ -1,4 +1,4 @@
-"""Machines by name: those of files, and those of devices at hand, whose names schedules and records have."""
+"""Finds a machine by its name: a machine file's, or one that mdh wrote for a device of this computer."""
 
 from collections.abc import Iterator
 from os import PathLike, fspath
@@ -37,7 +37,7 @@ def _at_hand(name: str, target: str | None) -> Iterator[tuple[Machine, str]]:
 
 
 OWN = "this-cpu"
-"""What every CPU at hand is called."""
+"""The machine name of every CPU device of this computer."""
 
 
 def _unknown(name: str, failed: Failed) -> Failed:

@@ -44,7 +44,7 @@ def limits(t: DType) -> tuple[int, int]:
 def header(start: Const, op: str, bound: Const, step: int, counter: DType) -> Header:
     """What the parts of a `for` mean for a counter of type `counter`."""
     compared = common(promote_integer(counter), bound.dtype)
-    # any step that is the same modulo 2^bits moves the counter alike: `i += -1`, `i += 4294967295u`
+    # steps that are equal modulo 2^bits change the counter in the same way: `i += -1`, `i += 4294967295u`
     step = wrap(step, DType("", "int", counter.bits)) if abs(step) >= 2 ** (counter.bits - 1) else step
     return Header(
         wrap(int(start.value), counter), op, wrap(int(bound.value), compared), step, counter, compared

@@ -271,7 +271,7 @@ def _assign(n: int, s: Assign) -> Piece:
 
 
 def _map(n: int, s: Assign) -> Piece:
-    """Each iteration stores an element of its own."""
+    """A map: no two iterations store the same element (`check_dependences` proves it)."""
     me = element_of(s)
     if any(True for e in s.index for _ in loads(e)):
         what = f"`{s.target}` is assigned at an index that is data, where two iterations may meet"

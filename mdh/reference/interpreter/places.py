@@ -1,4 +1,4 @@
-"""Elements of arrays: subscripts checked and put together; a closure of its own for what is common."""
+"""Array elements: checks subscripts and computes the flat index. Common forms have faster closures."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol

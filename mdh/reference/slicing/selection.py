@@ -30,7 +30,7 @@ class Selection:
     _chosen: dict[int, _Chosen] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        # loops that look alike are equal: they are told apart by what they are
+        # two loops with the same text compare equal, so identity tells them apart
         self._bodies = {id(body.loop): body for body in self.iterations if body.loop is not None}
 
     def values(self, loop: For, outer: tuple[int, ...]) -> Sequence[int] | None:

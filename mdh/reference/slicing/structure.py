@@ -81,7 +81,7 @@ def structure_of(
 
 
 class _Reader:
-    """Walks the text once, with the blocks and loops around the statement at hand."""
+    """Walks the text once and keeps track of the blocks and loops around the current statement."""
 
     def __init__(self, function: Function, arrays: Mapping[str, NDArray[Any]]) -> None:
         changed = written_arrays(function)
@@ -153,7 +153,7 @@ class _Reader:
         extents = tuple(self._extent(e) for e in d.extents)
         if prod(extents) > _MOST_LOCAL:
             raise UnknownStructureError
-        # an array of its own is made anew whenever its declaration is met
+        # a local array is a new one each time its declaration is executed
         self.body.statements += prod(extents) // _FILLED if extents else 0
         initial = d.initial
         if isinstance(initial, Values):
