@@ -5,7 +5,7 @@ from random import Random
 
 from tests.soundness.pool import FLOATS, INTEGERS, Pool
 from tests.soundness.statements import FORMS, Forms
-from tests.soundness.tree import For, If, Line, Node, Tree, head, words_of
+from tests.soundness.tree import For, If, Line, Node, Tree, head, renamed, words_of
 
 SIZES = (1, 2, 3, 3, 4, 5, 5, 5, 6, 7, 7, 8, 9, 11, 13)
 THEMES: tuple[tuple[int, str, tuple[str, ...]], ...] = (
@@ -17,6 +17,13 @@ THEMES: tuple[tuple[int, str, tuple[str, ...]], ...] = (
     (4, "_Float16", ("float", "_Float16", "int")),
     (8, "float", ("int", "unsigned char", "double", "int64_t")),
 )
+COUNTERS = ("i", "j", "k", "l")
+AWKWARD = (
+    "one", "zero", "i_2", "i_0", "j_1", "i0", "x_0", "sum_1", "part", "sum", "tmp", "lane", "size", "main",
+    "min", "max", "kernel", "global", "local", "half", "uint", "float4", "blockIdx", "threadIdx", "this",
+    "class", "new", "template", "get_global_id", "barrier", "y1", "j0", "I",
+)  # fmt: skip
+"""Names that generated text, CUDA, OpenCL, C++ or libraries may use for something else."""
 SPELLINGS = ("macro",) * 5 + ("literal",) * 3 + ("const", "parameter")
 
 
@@ -42,8 +49,19 @@ def random_statements(seed: int) -> Tree:
     body = _mixed(rng, body, pool)
     if pool.macros:
         _twice(rng, body)
-    return Tree(f"f{seed}", sizes, rng.choice(SPELLINGS), pool.macros, pool.params(), pool.locals(), body,
+    tree = Tree(f"f{seed}", sizes, rng.choice(SPELLINGS), pool.macros, pool.params(), pool.locals(), body,
                 dict(pool.limits), dict(pool.scalars))  # fmt: skip
+    return renamed(tree, _names(rng, pool)) if rng.random() < 0.12 else tree
+
+
+def _names(rng: Random, pool: Pool) -> dict[str, str]:
+    """Other names of parameters. Scalars may have those of counters, which hide them there."""
+    free = list(AWKWARD)
+    rng.shuffle(free)
+    scalars = rng.sample(COUNTERS, 2) if rng.random() < 0.6 else [free.pop(), free.pop()]
+    names = dict(zip(pool.scalars, scalars, strict=True))
+    arrays = [a for a in pool.arrays if a not in pool.temps]
+    return names | {a: free.pop() for a in rng.sample(arrays, rng.choice((0, 1, 3)))}
 
 
 def _temporary(pool: Pool, forms: Forms) -> list[Node]:

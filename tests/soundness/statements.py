@@ -7,8 +7,8 @@ reduction whose start or whose end writes what it reads, a running value that is
 from collections.abc import Callable, Mapping
 
 from tests.soundness.nests import Nests
-from tests.soundness.pool import FLOATS, Range, Vars
-from tests.soundness.tree import For, If, Line, Node, Op, expr_text
+from tests.soundness.pool import FLOATS, Array, Range, Vars
+from tests.soundness.tree import Expr, For, If, Line, Node, Op, expr_text
 
 
 class Forms(Nests):
@@ -57,19 +57,9 @@ class Forms(Nests):
         loops, v = self.nest(sizes, ["i", "j"][: len(sizes)], whole=True)
         self.values.written = {a.name: ""}
         f = loops[-1] if rng.random() < 0.7 else loops[0]
-        index = list(v)
-        before = [f"{f.var} - 1" if n == f.var else n for n in v]
         if pool.sizes[f.size] > 1 and rng.random() < 0.7:
-            f.low = 1
-            v[f.var] = Range(f.size, 1)
-            op = rng.choice(("+", "+", "-", "max"))
-            value = self.values.value(a.ctype, v, 1)
-            old, me = a.at(before), a.at(index)
-            if op == "max":
-                lines: list[Node] = [Line(f"{me} = {{0}} > {old} ? {{0}} : {old};", [value])]
-            else:
-                lines = [Line(f"{me} = {old} {op} {{}};", [value])]
-            return self.around(loops, self.guarded(lines, v, 0.15))
+            return self._prefix(a, loops, v, f)
+        index = list(v)
         kind = a.ctype if a.ctype != "_Float16" else "float"
         value = self.values.value(kind, v, 1)
         name = "t"
@@ -77,7 +67,7 @@ class Forms(Nests):
             self.running += 1
             name = "t" if self.running == 1 else f"t{self.running}"
         store = Line(f"{a.at(index)} = {name};")
-        lines = [Line(f"{name} += {{}};", [value]), store]
+        lines: list[Node] = [Line(f"{name} += {{}};", [value]), store]
         if rng.random() < 0.4:
             lines.reverse()
         head: list[Node] = [Line(f"{kind} {name} = {rng.choice((0, 0, 1))};")]
@@ -85,9 +75,50 @@ class Forms(Nests):
             return [*head, *self.around(loops, lines)]
         return self.around(loops[:1], [*head, *self.around(loops[1:], lines)])
 
+    def _prefix(self, a: Array, loops: list[For], v: Vars, f: For) -> list[Node]:
+        """Each element from the one before it; the first as it is, given by a statement, or by a branch."""
+        rng = self.rng
+        index = list(v)
+        old, me = a.at([f"{n} - 1" if n == f.var else n for n in v]), a.at(index)
+        begun = rng.choice(("", "", "", "statement", "branch"))
+        inside = {n: Range(r.size, 1) if n == f.var and begun != "branch" else r for n, r in v.items()}
+        ops = (
+            ("+", "+", "+", "-", "max", "&&", "||")
+            if a.is_float
+            else ("+", "+", "-", "max", "&&", "||", "&", "^")
+        )
+        op = rng.choice(ops)
+        if rng.random() < 0.25:
+            self.values.written = {a.name: me}
+        value = (
+            self.values.condition(inside, 1)
+            if op in ("&&", "||")
+            else self.values.value(a.ctype, inside, 1, near=a)
+        )
+        new = (
+            Op("({0} > {1} ? {0} : {1})", [value, old])
+            if op == "max"
+            else Op(f"({{}} {op} {{}})", [old, value])
+        )
+        if begun == "branch":
+            first = self.values.value(a.ctype, v, 1, near=a)
+            return self.around(loops, [Line(f"{me} = {f.var} > 0 ? {{}} : {{}};", [new, first])])
+        f.low = 1
+        lines = self.around(loops, self.guarded([Line(f"{me} = {{}};", [new])], inside, 0.12))
+        if begun != "statement":
+            return lines
+        self.values.written = {a.name: a.at(["0" if n == f.var else n for n in v])}
+        others, w = self.nest(
+            [o.size for o in loops if o is not f], [o.var for o in loops if o is not f], whole=True
+        )
+        start = Line(f"{self.values.written[a.name]} = {{}};", [self.values.value(a.ctype, w, 1, near=a)])
+        return [*self.around(others, [start]), *lines]
+
     def best(self) -> list[Node]:
         """The largest or smallest so far, and where it is."""
         rng, pool = self.rng, self.pool
+        if rng.random() < 0.15 and pool.writable("N", "N"):
+            return self._two_of_a_row()
         y = self.target(("N",), ("N",), ("M",), ("1",))
         kept = [d for d in y.dims if d in pool.sizes]
         outer, v = self.nest(kept, ["i"][: len(kept)], whole=True)
@@ -105,6 +136,8 @@ class Forms(Nests):
         begin: list[Node] = [Line(f"{at} = {-90 if sign[0] == '>' else 90};")]
         if place is not None:
             where = place.at(list(v)) if kept else "r[0]"
+            if rng.random() < 0.15:
+                where = pool.element(place, v, plain=0.4)
             inside += f" {where} = j;"
             begin.append(Line(f"{where} = {rng.choice(('-1', '0'))};"))
         test = (
@@ -116,13 +149,35 @@ class Forms(Nests):
         end = [self.end(y, at, v)] if rng.random() < 0.3 else []
         return self.chain(kept, outer, begin, self.around(inner, update), end)
 
+    def _two_of_a_row(self) -> list[Node]:
+        """A record whose two elements are of one row, and may be one."""
+        rng = self.rng
+        y = self.target(("N", "N"))
+        (loops, v), sign = self.nest(["N", "M"], ["i", "j"]), rng.choice("<>")
+        self.values.written = {y.name: ""}
+        value = self.values.value(y.ctype, v, 1)
+        if not y.is_float:
+            value = Op(f"({y.ctype}){{}}", [value])
+        at = y.at(["i", "0"])
+        where = y.at(["i", rng.choice(("i", "N - 1", "N - 1 - i", "p[i]"))])
+        return self.around(
+            loops, [Line(f"if ({{0}} {sign} {at}) {{{{ {at} = {{0}}; {where} = j; }}}}", [value])]
+        )
+
     def flag(self) -> list[Node]:
+        """Raised where a condition holds; what reads it comes behind, and may write it anew."""
+        rng = self.rng
         y = self.target(("N",), ("M",), ("1",))
         kept = [d for d in y.dims if d in self.pool.sizes]
-        loops, v = self.nest([*kept, "N" if kept == ["M"] else "M"], ["i", "j"][: len(kept) + 1])
-        at = y.at(list(v)[:-1]) if kept else "s[0]"
+        outer, v = self.nest(kept, ["i"][: len(kept)])
+        inner, w = self.nest(["N" if kept == ["M"] else "M"], ["j"])
+        both = {**v, **w}
+        at = y.at(list(v)) if kept else "s[0]"
         self.values.written = {y.name: ""}
-        return self.around(loops, [If(self.values.condition(v), [Line(f"{at} = {self.rng.choice('127')};")])])
+        raised: list[Node] = [If(self.values.condition(both), [Line(f"{at} = {rng.choice('127')};")])]
+        start = self.start(y, at, v, "|") if rng.random() < 0.3 else []
+        end = [self.end(y, at, v) for _ in range(rng.choice((0, 0, 0, 1, 2)))]
+        return self.chain(kept, outer, start, self.around(inner, raised), end)
 
     def histogram(self) -> list[Node]:
         rng, pool = self.rng, self.pool
@@ -136,7 +191,11 @@ class Forms(Nests):
         self.values.written = {y.name: ""}
         value = "1" if rng.random() < 0.5 else self.values.value(y.ctype, v, 1)
         op = rng.choice(("+=",) * 8 + ("=", "-=", "-="))
-        return self.around(loops, self.guarded([Line(f"{at} {op} {{}};", [value])], v, 0.2))
+        body = self.guarded([Line(f"{at} {op} {{}};", [value])], v, 0.2)
+        if rng.random() < 0.12:
+            a = self.target(("N",), ("1",), ("K",))
+            body.append(Line(f"{pool.element(a, v)} = {{}};", [at if a.is_float or not y.is_float else "1"]))
+        return self.around(loops, body)
 
     def _some(self) -> tuple[list[For], Vars]:
         sizes = ["N"] if self.rng.random() < 0.6 else ["N", "M"]
@@ -189,6 +248,25 @@ class Forms(Nests):
                 Line(f"{pool.element(a, v, plain=0.9, own=True)} {rng.choice(('=', '+='))} {{}};", [wanted])
             )
         return self.around(loops, body)
+
+    def before(self) -> list[Node]:
+        """A local of the whole function, whose value is of another time than that of its reads."""
+        rng = self.rng
+        kind = self.local_type()
+        self.running += 1
+        name = f"b{self.running}"
+        value = self.values.value(kind, {}, 1)
+        if rng.random() < 0.5:
+            value = Op(f"({{}} + {rng.choice(('n', 'alpha') if kind in FLOATS else ('n',))})", [value])
+        a = self.target(("N",), ("M",), ("N", "M"))
+        loops, v = self.nest(list(a.dims), ["i", "j"][: len(a.dims)])
+        at = self.pool.element(a, v, plain=0.9, own=True)
+        self.values.locals_ = {name: kind}
+        self.values.written = {a.name: at}
+        use: Expr = self.values.value(a.ctype, v, 1, near=a)
+        if (kind in FLOATS) == a.is_float:
+            use = Op(f"({{}} + {name})", [use])
+        return [Line(f"{kind} {name} = {{}};", [value]), *self.around(loops, [Line(f"{at} = {{}};", [use])])]
 
     def triangular(self) -> list[Node]:
         a = self.target(("N", "N"), ("N", "M"), ("N",))
@@ -273,5 +351,6 @@ FORMS: Mapping[str, tuple[int, Callable[[Forms], list[Node]]]] = {
     "triangular": (3, Forms.triangular),
     "branch": (3, Forms.branch),
     "twice": (2, Forms.twice),
+    "before": (2, Forms.before),
 }
 """How often each is drawn, and what draws it."""

@@ -195,6 +195,29 @@ def test_it_is_right_or_refused(name: str) -> None:
         assert compared(program, values, judge, "the Program in doubles") == EQUAL
 
 
+@pytest.mark.parametrize("spec", ["c", "opencl:0", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("name", [n for n, (_, e) in KNOWN.items() if e in (ANY, "right")])
+def test_it_is_right_on_a_device(name: str, spec: str) -> None:
+    if spec == "c" and compiler() is None:
+        pytest.skip("no C compiler here")
+    try:
+        program = read_program(_source(KNOWN[name][0]))
+    except Failed:
+        return
+    assert program.syntax is not None
+    device = open_device(spec)
+    built = device.build(emit(lower(planned(program, None, device.machine, device.target)), program))
+    written = frozenset[str]().union(*(stage.written for stage in program.stages))
+    scalars = {s.name: numpy_dtype(s.dtype).type(_scalars(program)[s.name]) for s in program.scalars}
+    for seed in range(3):
+        arrays = _arrays(program, seed)
+        before = {n: a.copy() for n, a in arrays.items()}
+        judge = interpret_bounded(program.syntax, before, scalars)
+        built.call(arrays, scalars).launch()
+        assert compared(program, arrays, judge, spec) == EQUAL
+        assert all(arrays[n].tobytes() == a.tobytes() for n, a in before.items() if n not in written)
+
+
 @pytest.mark.skipif(compiler() is None, reason="no C compiler here")
 @pytest.mark.parametrize("name", [n for n, (_, e) in KNOWN.items() if e in (ANY, "right")])
 def test_the_judge_is_the_compilers(name: str, tmp_path: Path) -> None:

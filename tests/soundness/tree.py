@@ -6,7 +6,7 @@ the whole, since what keeps a value in range (a divisor that is never 0) is part
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mdh.source import Source
 
@@ -191,3 +191,30 @@ def text_of(tree: Tree) -> str:
         for s, n in tree.sizes.items():
             text = re.sub(rf"\b{s}\b", str(n), text)
     return text
+
+
+def renamed(tree: Tree, names: dict[str, str]) -> Tree:
+    """Parameters by other names; `names` goes from the old to the new."""
+
+    def word(text: str) -> str:
+        return re.sub(r"\b[A-Za-z_]\w*", lambda m: names.get(m[0], m[0]), text)
+
+    def expr(e: Expr) -> Expr:
+        return word(e) if isinstance(e, str) else Op(word(e.form), [expr(a) for a in e.args], e.loose)
+
+    def node(n: Node) -> Node:
+        match n:
+            case Line():
+                return Line(word(n.form), [expr(a) for a in n.args], n.pinned)
+            case If():
+                return If(expr(n.cond), [node(m) for m in n.then], [node(m) for m in n.other], n.guard)
+            case For():
+                return replace(n, body=[node(m) for m in n.body])
+
+    return replace(
+        tree,
+        params={names.get(n, n): p for n, p in tree.params.items()},
+        body=[node(n) for n in tree.body],
+        limits={names.get(n, n): b for n, b in tree.limits.items()},
+        scalars={names.get(n, n): s for n, s in tree.scalars.items()},
+    )
