@@ -17,7 +17,7 @@ from mdh.frontend.loops import counter_of, counter_type, counters_inside, loop_o
 from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope
 from mdh.frontend.sink import LastValue, assigned_in_loop, sunk
-from mdh.frontend.typing_rules import convert
+from mdh.frontend.typing_rules import convert, truth
 from mdh.frontend.words import called
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
@@ -213,7 +213,7 @@ def _if(node: c_ast.If, scope: Scope) -> None:
                 _forget(scope, buffer)
             return
     scope.begin()
-    cond = lift(node.cond, scope)
+    cond = truth(lift(node.cond, scope))
     if isinstance(cond, Const):
         _side(node.iftrue if cond.value else node.iffalse, None, scope)
         return

@@ -24,11 +24,14 @@ def merged(pieces: list[Piece], text: Sequence[Written], temps: frozenset[str]) 
     """Init–reduce–finish chains become one piece each. temps: arrays of the function's own."""
     out = pieces
     for number in [p.accumulator for p in pieces if p.op is not None]:
-        out = _with_starts(out, number, text)
+        begun = _with_starts(out, number, text)
         if DimKind.PS in _reduction(out, number).kinds:
-            out = _with_total(out, number, temps)
+            whole = _with_total(begun, number, temps)
+            # the total begins once more, when the running values have been stored
+            kept = keeps(whole, _reduction(whole, number), text)
+            out = whole if kept else _with_total(out, number, temps)
         else:
-            out = _with_epilogues(out, number, text)
+            out = _with_epilogues(begun, number, text)
             out = _without_unread(out, number, temps)
     return out
 
@@ -91,7 +94,8 @@ def _peeled(m: Piece, r: Piece) -> Piece | None:
     axis = axes[0]
     if r.op is None or r.op.name not in BEGUN or any(x.buffer == before.buffer for x in loads(m.values[0])):
         return None
-    if axis.extent == MOST_TRIPS or len(r.outputs) != 1 or r.outputs[0].index != r.targets[0].index:
+    stored = [Load(o.buffer, o.index, r.targets[0].dtype) for o in r.outputs]
+    if axis.extent == MOST_TRIPS or stored != [r.targets[0]]:
         return None
     names = _renaming(m.targets[0].index, before.index, m, r)
     if names is None:
@@ -164,11 +168,12 @@ def _with_total(out: list[Piece], number: int, temps: frozenset[str]) -> list[Pi
     kinds = tuple(DimKind.PW if k is DimKind.PS else k for k in r.kinds)
     store = Output(cell.buffer, cell.index, Var(component(0), r.values[0].dtype), r.span)
     along = [k is DimKind.PS for k in r.kinds if k is not DimKind.PW]
-    update = next(m for m in r.members if m.number == number)
-    point = tuple(p for p, a in zip(update.point, along, strict=True) if not a)
-    total = replace(
-        r, kinds=kinds, outputs=(store,), members=(replace(update, point=point),), exclusive=False
+    members = tuple(
+        replace(m, point=tuple(p for p, a in zip(m.point, along, strict=True) if not a))
+        for m in r.members
+        if m.number == number or m.phase == Phase.START
     )
+    total = replace(r, kinds=kinds, outputs=(store,), members=members, exclusive=False)
     return [*out[:at], total, *out[at:]]
 
 

@@ -147,6 +147,11 @@ def unary(op: str, e: Expr) -> Expr:
     return Unary(op, e, e.dtype)
 
 
+def truth(e: Expr) -> Expr:
+    """A condition as an integer: C takes numbers of all types, OpenCL's `?:` takes no floats."""
+    return binary("!=", e, Const(0, I32)) if e.dtype.is_float and not isinstance(e, Const) else e
+
+
 def select(cond: Expr, then: Expr, other: Expr) -> Expr:
     """C's `?:`."""
     then, other = widened(then), widened(other)

@@ -1,11 +1,13 @@
 """Random C functions of one to five statements over shared arrays, whose dependences matter."""
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
 from tests.soundness.pool import FLOATS, INTEGERS, Pool
 from tests.soundness.statements import FORMS, Forms
-from tests.soundness.tree import For, If, Line, Node, Tree, head, renamed, words_of
+from tests.soundness.tree import Expr, For, If, Line, Node, Op, Tree, head, renamed, words_of
 
 SIZES = (1, 2, 3, 3, 4, 5, 5, 5, 6, 7, 7, 8, 9, 11, 13)
 THEMES: tuple[tuple[int, str, tuple[str, ...]], ...] = (
@@ -24,6 +26,7 @@ AWKWARD = (
     "class", "new", "template", "get_global_id", "barrier", "y1", "j0", "I",
 )  # fmt: skip
 """Names that generated text, CUDA, OpenCL, C++ or libraries may use for something else."""
+WITH_NUMBER = re.compile(r"\(\{\} (<|>|<=|>=|==|!=) -?\d\)")
 SPELLINGS = ("macro",) * 5 + ("literal",) * 3 + ("const", "parameter")
 
 
@@ -51,7 +54,36 @@ def random_statements(seed: int) -> Tree:
         _twice(rng, body)
     tree = Tree(f"f{seed}", sizes, rng.choice(SPELLINGS), pool.macros, pool.params(), pool.locals(), body,
                 dict(pool.limits), dict(pool.scalars))  # fmt: skip
-    return renamed(tree, _names(rng, pool)) if rng.random() < 0.12 else tree
+    tree = renamed(tree, _names(rng, pool)) if rng.random() < 0.12 else tree
+    if rng.random() < 0.08:
+        _bare(rng, tree)
+    return tree
+
+
+def _bare(rng: Random, tree: Tree) -> None:
+    """Some comparisons with a number become conditions that are a number."""
+    for op in _operations(tree.body):
+        if WITH_NUMBER.fullmatch(op.form) and rng.random() < 0.7:
+            op.form = rng.choice(("({})", "({})", "!({})"))
+
+
+def _operations(body: list[Node]) -> Iterator[Op]:
+    for node in body:
+        match node:
+            case Line():
+                yield from _parts(node.args)
+            case If():
+                yield from _parts([node.cond])
+                yield from _operations([*node.then, *node.other])
+            case For():
+                yield from _operations(node.body)
+
+
+def _parts(expressions: Sequence[Expr]) -> Iterator[Op]:
+    for e in expressions:
+        if isinstance(e, Op):
+            yield e
+            yield from _parts(e.args)
 
 
 def _names(rng: Random, pool: Pool) -> dict[str, str]:

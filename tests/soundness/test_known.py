@@ -65,6 +65,16 @@ KNOWN: Mapping[str, tuple[str, str]] = {
         " for (int i = 0; i < N; i++) x[i] = x[i] + w[i];"
         " for (int i = 0; i < N; i++) w[i] += x[i];"
         " for (int i = 0; i < N; i++) z[i] = x[i]; }", "right"),
+    # a running value's start reads what the running values overwrite, before the total begins with it again
+    "total_begins_after_an_overwrite": ("void f(int x[N], int z[N], uint64_t B[N][M]) {"
+        " for (int i = 0; i < N; i++) z[i] = x[i] * B[i][0];"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++)"
+        " { z[i] = 1 < z[i] ? 1 : z[i]; B[i][j] = z[i]; } }", "right"),
+    # what begins a running value is no element of the array that it is stored in
+    "running_value_of_one_iteration": ("void f(float y[N]) { double z[N];"
+        " for (int i = 0; i < N; i++) z[i] = 1;"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < 1; j++)"
+        " { if (y[i]) z[i] += 1; y[i] = z[i]; } }", "right"),
     # a running value is stored at an index that is data
     "running_value_scattered": ("void f(float x[N], float s[1], const int q[1]) {"
         " for (int j = 0; j < 1; j++) { s[0] = s[0] + 1; x[q[j]] = s[0]; } }", ANY),
