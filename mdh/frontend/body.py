@@ -23,6 +23,18 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 
 
+def walk_function(items: list[c_ast.Node], scope: Scope) -> None:
+    """The function's own block, which may end in `return;`."""
+    for n, item in enumerate(items):
+        if isinstance(item, c_ast.Return) and item.expr is None:
+            with collected(item, scope):
+                if items[n + 1 :]:
+                    raise fail("C113", "code after `return` is never run", scope.places.of(items[n + 1]))
+            items = items[:n]
+            break
+    walk_body(items, scope)
+
+
 def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
     """Statements of one block; names declared in it end with it."""
     cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
@@ -61,9 +73,6 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
             pass
         case LastValue():
             note_last(node.name, scope)
-        case c_ast.Return() if node.expr is None and not scope.loops:
-            if rest:
-                raise fail("C113", "code after `return` is never run", scope.places.of(rest[0]))
         case (
             c_ast.While() | c_ast.DoWhile() | c_ast.Goto() | c_ast.Switch() | c_ast.Break() | c_ast.Continue()
         ):
@@ -74,6 +83,9 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
                 scope.places.of(node),
                 help="use `for` loops with constant bounds",
             )
+        case c_ast.Return(expr=None):
+            raise fail("C113", "`return` inside of a block is not supported", scope.places.of(node),
+                       help="put what it leaves out under the opposite condition")  # fmt: skip
         case c_ast.ExprList():
             for n, e in enumerate(node.exprs):
                 _statement(e, [*node.exprs[n + 1 :], *rest], scope)

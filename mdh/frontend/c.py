@@ -6,7 +6,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.body import walk_body
+from mdh.frontend.body import walk_function
 from mdh.frontend.collect import collected, raise_collected
 from mdh.frontend.cparse import ParsedFunction, parse_function
 from mdh.frontend.ctypes_of import is_const, scalar_type
@@ -58,7 +58,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
             _constant(decl, scope)
     raise_collected(scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
-    walk_body(parsed.node.body.block_items or [], scope)
+    walk_function(parsed.node.body.block_items or [], scope)
     raise_collected(scope)
     if not scope.statements:
         raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl),

@@ -63,7 +63,17 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     chosen = _choose(found, function, places)
     if chosen.param_decls:
         raise old_style(places.of(chosen.decl, chosen.decl.name))
+    _check_calls(chosen, {f.decl.name for f in found}, places)
     return ParsedFunction(chosen, constants, places)
+
+
+def _check_calls(node: c_ast.Node, defined: set[str], places: Places) -> None:
+    """A function of the file is not the one that math.h has by its name."""
+    if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in defined:
+        raise fail("C112", f"`{node.name.name}` is a function of this file, which mdh does not call",
+                   places.of(node, node.name.name), help="write it as a macro")  # fmt: skip
+    for _, child in node.children():
+        _check_calls(child, defined, places)
 
 
 def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) -> c_ast.FuncDef:

@@ -1,7 +1,7 @@
 """Conditions around an access, as far as they are affine: what they say about the loop variables."""
 
 from mdh.frontend.typing_rules import convert
-from mdh.ir.affine import Affine, from_expr
+from mdh.ir.affine import Affine, exact_form
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Const, Expr, Unary
 from mdh.poly.dependence import Clause, Ranges
@@ -31,10 +31,11 @@ def clauses_of(conds: tuple[Expr, ...], ranges: Ranges) -> tuple[Clause, ...]:
 
 
 def _clauses(e: Expr, holds: bool, ranges: Ranges) -> tuple[Clause, ...]:
+    box = {n: (0, r - 1) for n, r in ranges.items()}
     match e:
         case Const(value, _):
             return TRUE if bool(value) == holds else ()
-        case Cast(arg, dtype) if dtype.bits >= 32:
+        case Cast(arg, dtype) if not arg.dtype.is_float and dtype.bits >= max(32, arg.dtype.bits):
             return _clauses(arg, holds, ranges)
         case Unary("!", arg, _):
             return _clauses(arg, not holds, ranges)
@@ -44,11 +45,11 @@ def _clauses(e: Expr, holds: bool, ranges: Ranges) -> tuple[Clause, ...]:
         case Binary("==" | "!=" as op, left, Const(0, _), _) if _truth(left):
             return _clauses(left, holds == (op == "!="), ranges)
         case Binary(op, left, right, _) if op in OPPOSITE:
-            a_, b_ = from_expr(left), from_expr(right)
-            if a_ is None or b_ is None or not _signed(left, a_, b_, ranges):
+            a_, b_ = exact_form(left, box), exact_form(right, box)
+            if a_ is None or b_ is None or left.dtype.is_float:
                 return TRUE
             return _compare(op if holds else OPPOSITE[op], a_, b_)
-        case _ if not e.dtype.is_float and (whole := from_expr(e)) is not None:
+        case _ if not e.dtype.is_float and (whole := exact_form(e, box)) is not None:
             return _compare("!=" if holds else "==", whole, Affine())
         case _:
             return TRUE
@@ -57,16 +58,6 @@ def _clauses(e: Expr, holds: bool, ranges: Ranges) -> tuple[Clause, ...]:
 def _truth(e: Expr) -> bool:
     """`e` is 0 or 1 because it is a comparison."""
     return isinstance(e, Binary) and (e.op in OPPOSITE or e.op in ("&&", "||"))
-
-
-def _signed(e: Expr, a: Affine, b: Affine, ranges: Ranges) -> bool:
-    """The comparison means what it means for integers: unsigned operands are known not to be negative."""
-    if e.dtype.is_float:
-        return False
-    if e.dtype.kind == "int":
-        return True
-    box = {n: (0, r - 1) for n, r in ranges.items()}
-    return all(x.names <= box.keys() and x.bounds(box)[0] >= 0 for x in (a, b))
 
 
 def _compare(op: str, a: Affine, b: Affine) -> tuple[Clause, ...]:

@@ -5,6 +5,7 @@ promoted to.
 """
 
 import math
+import re
 
 from mdh.ir.dtype import F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType, promote_integer
 
@@ -57,3 +58,16 @@ CONSTANTS: dict[str, tuple[int | float, DType]] = (
     | {name: (x, F32) for name, x in _FLOATS.items()}
     | {name: (x, F64) for name, x in _DOUBLES.items()}
 )
+
+
+def header_of(name: str) -> frozenset[str]:
+    """The headers that define a constant."""
+    if name in ("true", "false"):
+        return frozenset(("stdbool.h",))
+    if name.startswith(("FLT_", "DBL_", "DECIMAL_")):
+        return frozenset(("float.h",))
+    if name in _FLOATS or name in _DOUBLES:
+        return frozenset(("math.h",))
+    if re.match(r"U?INT(_?[A-Z]+)?\d|U?INT(MAX|PTR)|PTRDIFF|SIZE", name):
+        return frozenset(("stdint.h", "inttypes.h"))
+    return frozenset(("limits.h",))

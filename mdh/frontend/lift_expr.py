@@ -11,7 +11,7 @@ from mdh.frontend.header_constants import CONSTANTS
 from mdh.frontend.literals import literal
 from mdh.frontend.scope import Array, Local, Scope, Use
 from mdh.frontend.tables import Table, element_of_table
-from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, truth, unary
+from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
 from mdh.frontend.words import called, operator
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import promote_integer
@@ -44,7 +44,7 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
         case c_ast.BinaryOp():
             return _binary(node, scope)
         case c_ast.TernaryOp():
-            cond = truth(lift(node.cond, scope))
+            cond = lift(node.cond, scope)
             then, other = _under(cond, node.iftrue, scope), _under(negation(cond), node.iffalse, scope)
             return select(cond, then, other)
         case c_ast.Cast():

@@ -1,6 +1,7 @@
 """C's constants (C11 6.4.4) to typed values; what no type holds is refused."""
 
 import math
+import re
 from fractions import Fraction
 
 from pycparser import c_ast
@@ -13,7 +14,7 @@ from mdh.ir.expr import Const
 
 MOST_DIGITS = 80
 """Of an integer below 2^64, in any base and after its leading zeros: Python reads no number of any length."""
-_ESCAPES = {"\\n": 10, "\\t": 9, "\\0": 0, "\\\\": 92, "\\'": 39, "\\r": 13}
+_ESCAPES = {"n": 10, "t": 9, "\\": 92, "'": 39, '"': 34, "?": 63, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11}
 
 
 def literal(node: c_ast.Constant, places: Places) -> Const:
@@ -26,14 +27,29 @@ def literal(node: c_ast.Constant, places: Places) -> Const:
         case "float" | "double":
             return _float(text, node, places)
         case "char":
-            body = text.strip("'")
-            if body in _ESCAPES or len(body) == 1:
-                return Const(_ESCAPES.get(body, ord(body[-1])), I32)
+            code = _character(text[1:-1])
+            if code is not None:
+                return Const(code, I32)
         case "string":
             raise fail("C113", "strings are not supported", places.of(node))
         case _:
             return _integer(text, node, places)
     raise fail("C113", f"the constant {text[:20]} is not supported", places.of(node))
+
+
+def _character(body: str) -> int | None:
+    """The code of a character constant as a signed char; None for what is more than one byte."""
+    if len(body) == 1:
+        return ord(body) if body.isascii() else None
+    if body[0] != "\\":
+        return None
+    if body[1:] in _ESCAPES:
+        return _ESCAPES[body[1:]]
+    number = re.fullmatch(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))", body)
+    if number is None:
+        return None
+    code = int(number[1], 16) if number[1] else int(number[2], 8)
+    return None if code > 255 else code - 256 * (code > 127)
 
 
 def _float(text: str, node: c_ast.Constant, places: Places) -> Const:
@@ -51,16 +67,27 @@ def _float(text: str, node: c_ast.Constant, places: Places) -> Const:
     if not math.isfinite(out.value):
         what = f"the constant {_short(text)} is greater than any {'float' if t == F32 else 'double'}"
         raise fail("C124", what, places.of(node), help="write INFINITY where that is meant")
-    if t == F32 and not hexadecimal and value not in (out.value, 0.0):
+    if t == F32 and value not in (out.value, 0.0):
         # half-way between two floats the double has lost on which side the digits are
         other = convert(Const(2 * value - out.value, F64), F32)
         assert isinstance(other, Const)
-        exact = Fraction(body) if other.value == 2 * value - out.value else Fraction(value)
+        exact = (
+            (_hexadecimal(body) if hexadecimal else Fraction(body))
+            if other.value == 2 * value - out.value
+            else Fraction(value)
+        )
         if exact != value:
             nearer = convert(Const(math.nextafter(value, math.inf * (1 if exact > value else -1)), F64), F32)
             assert isinstance(nearer, Const)
             return nearer
     return out
+
+
+def _hexadecimal(body: str) -> Fraction:
+    """`0x1.8p-3` exactly."""
+    digits, _, exponent = body.lower().removeprefix("0x").partition("p")
+    whole, _, part = digits.partition(".")
+    return Fraction(int(whole + part, 16)) * Fraction(2) ** (int(exponent) - 4 * len(part))
 
 
 def _integer(text: str, node: c_ast.Constant, places: Places) -> Const:

@@ -12,7 +12,6 @@ from mdh.frontend.loops import MOST_TRIPS
 from mdh.frontend.pieces import Member, Piece, replace_load, used_names
 from mdh.frontend.scans import BEGUN, fixed, repeated
 from mdh.frontend.typing_rules import convert, select
-from mdh.frontend.updates import identity
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute
@@ -72,7 +71,7 @@ def _begun(m: Piece, r: Piece, c: int) -> Piece | None:
     if start is None or strip(start, target.dtype) != target:
         return None
     value: Expr | None = replace_load(start, target, stored)
-    if isinstance(value, Const) and r.op is not None and value == identity(r.op, value.dtype):
+    if isinstance(value, Const) and r.op is not None and value == r.op.identity(value.dtype):
         value = None if len(r.targets) == 1 else value
     return replace(whole, starts=tuple(value if i == c else s for i, s in enumerate(r.starts)))
 
@@ -227,5 +226,8 @@ def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> d
                 return None
     cc = {v.name for v, k in zip(r.loops, r.kinds, strict=True) if k is DimKind.CC}
     if set(names) != {v.name for v in m.loops} or set(names.values()) != cc or used_names(b) - cc:
+        return None
+    if len(names) != len(cc):
+        # two loops of m would be one of r: the diagonal is not the whole
         return None
     return {n: Var(k) for n, k in names.items()}

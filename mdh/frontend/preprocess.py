@@ -2,7 +2,8 @@
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import pcpp
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.defines import sort_defines
+from mdh.frontend.header_constants import CONSTANTS, header_of
 from mdh.frontend.limits import check_statements
 from mdh.frontend.specifiers import check_attributes
 from mdh.source import Source, Span
@@ -21,6 +23,7 @@ MOST_NESTING = 200
 MOST_TOKENS = 20_000
 """That one expansion may add: macros that double each other would never end."""
 
+_SPLICED = re.compile(r"//[^\n]*\\[ \t\r]*(?=\n)")
 _WHOLE = re.compile(r"(-?(?:0[xX][0-9a-fA-F]{1,8}|0|[1-9][0-9]{0,9}))[uUlL]{0,3}")
 
 PRELUDE = (
@@ -38,10 +41,13 @@ HEADERS = frozenset(
         "float.h",
         "limits.h",
         "stdlib.h",
-        "tgmath.h",
         "inttypes.h",
     }
 )
+
+
+JOINED = frozenset(("++", "--", "&&", "||", "<<", ">>", "->", "/*", "//", "==", "<=", ">=", "!=", "+=", "-="))
+"""Pairs of characters that two tokens side by side would be read as one by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.found: list[Diagnostic] = []
         self.line_directive = "#line"
         self.last = _first_directive(source)
+        self.included: set[str] = set()
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         self.found.append(
@@ -77,11 +84,19 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             line = self.source_line(include)
             help_ = f"supported headers: {', '.join(sorted(HEADERS))}"
             self.found.append(Diagnostic("C104", f"`{include}` cannot be included", (line,), help=help_))
+        self.included.add(include)
         raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
 
     def source_line(self, word: str) -> Label:
         at = self.file.text.find(word)
         return Label(Span(self.file, max(at, 0), max(at, 0) + len(word)))
+
+    def on_unknown_macro_in_defined_expr(self, tok: Any) -> bool:
+        return tok.value in CONSTANTS and not header_of(tok.value).isdisjoint(self.included)
+
+    def on_unknown_macro_in_expr(self, ident: str) -> int:
+        known = ident in CONSTANTS and not header_of(ident).isdisjoint(self.included)
+        return int(CONSTANTS[ident][0]) if known and not CONSTANTS[ident][1].is_float else 0
 
     def expand_macros(self, tokens: Any, expanding_from: Any = ()) -> Any:
         if tokens and not expanding_from:
@@ -92,7 +107,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         if len(out) - before > MOST_TOKENS:
             what = f"macros expand to more than {MOST_TOKENS:,} tokens here"
             raise Failed(Diagnostic("C103", what, (_line(self.file, self.last),)))
-        return out
+        return out if expanding_from else list(_apart(out))
 
     def on_directive_handle(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Any:
         self.last = getattr(directive, "lineno", self.last) or self.last
@@ -102,7 +117,30 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
         if directive.value == "define" and toks and toks[0].value in self.fixed:
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
+        if directive.value in ("if", "elif"):
+            self._check_arithmetic(toks)
         return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
+
+    def _check_arithmetic(self, toks: Any) -> None:
+        """pcpp divides negative numbers otherwise than C, and has unsigned characters."""
+        tokens = self.expand_macros([copy(t) for t in toks])
+        values = {t.value for t in tokens}
+        if (values & {"/", "%"} and values & {"-", "~"}) or any(t.value.startswith("'\\") for t in tokens):
+            what = "this `#if` divides beside a `-` or `~`, or holds an escaped character: not supported"
+            help_ = "compute the number by hand"
+            self.found.append(Diagnostic("C103", what, (_line(self.file, self.last),), help=help_))
+
+
+def _apart(tokens: list[Any]) -> Iterator[Any]:
+    """`-NEG` with NEG `-1` is `- -1`: tokens that a macro has brought together stay two."""
+    before = None
+    for token in tokens:
+        if before is not None and before.value[-1:] + token.value[:1] in JOINED:
+            blank = copy(token)
+            blank.type, blank.value = "CPP_WS", " "
+            yield blank
+        yield token
+        before = token
 
 
 def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed:
@@ -113,6 +151,8 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
     p = _Preprocessor(source, frozenset(macros))
     for name, text in macros.items():
         p.define(f"{name} {text}")
+    p.define("__STDC__ 1")
+    p.define("__STDC_VERSION__ 201710L")
     p.define("__restrict__ restrict")
     p.define("__restrict restrict")
     p.define("__inline inline")
@@ -162,6 +202,10 @@ def check_text(source: Source) -> None:
         raise fail(
             "C102", f"`{source.name}` is a binary file", Span(source, 0, 1), help="give mdh a C source file"
         )
+    spliced = _SPLICED.search(source.text)
+    if spliced is not None:
+        raise fail("C103", "this comment goes on in the next line",
+                   Span(source, *spliced.span()), help="remove the backslash at its end")  # fmt: skip
     depth = 0
     for at, c in enumerate(source.text):
         if c in "([{":

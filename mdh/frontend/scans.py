@@ -6,7 +6,7 @@ from mdh.frontend.conversions import strip
 from mdh.frontend.guards import negation
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import COMMUTING, update_of
-from mdh.ir.affine import from_expr
+from mdh.ir.affine import exact_form, from_expr
 from mdh.ir.dtype import I32, accumulator
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, walk
 from mdh.ir.program import Operator
@@ -125,13 +125,9 @@ def _later(cond: Expr, axis: LoopVar) -> bool | None:
         cond = Binary("!=", cond, Const(0, I32), I32)
     if not (isinstance(cond, Binary) and cond.op in ("<", "<=", ">", ">=", "==", "!=")):
         return None
-    left, right = from_expr(cond.left), from_expr(cond.right)
-    if left is None or right is None or cond.left.dtype.is_float:
-        return None
     box = {axis.name: (0, axis.extent - 1)}
-    if cond.left.dtype.kind == "uint" and not all(
-        x.names <= box.keys() and x.bounds(box)[0] >= 0 for x in (left, right)
-    ):
+    left, right = exact_form(cond.left, box), exact_form(cond.right, box)
+    if left is None or right is None or cond.left.dtype.is_float:
         return None
     d = left + right.scale(-1)
     if d.names != {axis.name}:

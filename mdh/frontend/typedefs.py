@@ -4,6 +4,8 @@ import re
 
 from pycparser import c_ast
 
+_BLOCKS = (c_ast.Compound, c_ast.For, c_ast.FuncDef)
+"""What a typedef inside of it ends with."""
 _WORDS = r"const|volatile|signed|unsigned|char|short|int|long|size_t|ptrdiff_t|u?int(?:8|16|32|64)_t"
 
 
@@ -21,8 +23,9 @@ def _resolve(node: c_ast.Node, known: dict[str, tuple[list[str], list[str]]]) ->
         if names:
             node.quals = [*(node.quals or []), *quals]
             inner.names = names
+    inside = dict(known) if isinstance(node, _BLOCKS) else known
     for _, child in node.children():
-        _resolve(child, known)
+        _resolve(child, inside)
     if isinstance(node, c_ast.Typedef):
         known.pop(node.name, None)
         target = node.type

@@ -49,8 +49,7 @@ def convert(e: Expr, t: DType) -> Expr:
         return e.arg
     if isinstance(e, Const):
         if t.is_float:
-            value: int | float = float(e.value)
-            return Const(_single(value) if t == F32 else value, t)
+            return Const(_single(_sticky(e.value)) if t == F32 else float(e.value), t)
         if not math.isfinite(float(e.value)):
             return Cast(e, t)
         return Const(wrap(int(e.value), t), t)
@@ -60,6 +59,15 @@ def convert(e: Expr, t: DType) -> Expr:
 def _keeps(t: DType, other: DType) -> bool:
     """An integer of type t comes back from `other` as it was."""
     return not t.is_float and not other.is_float and other.bits >= t.bits
+
+
+def _sticky(x: int | float) -> float:
+    """A double that rounds to what x rounds to: bits of an integer that are cut off set the last one."""
+    more = abs(x).bit_length() - 40 if isinstance(x, int) else 0
+    if more <= 0:
+        return float(x)
+    short = abs(int(x)) >> more
+    return math.copysign(math.ldexp(short | (short << more != abs(x)), more), x)
 
 
 def _single(x: float) -> float:
@@ -154,6 +162,7 @@ def truth(e: Expr) -> Expr:
 
 def select(cond: Expr, then: Expr, other: Expr) -> Expr:
     """C's `?:`."""
+    cond = truth(cond)
     then, other = widened(then), widened(other)
     t = common(then.dtype, other.dtype)
     if isinstance(cond, Const):

@@ -23,20 +23,6 @@ class Update:
     loose: str = ""
 
 
-def identity(op: Operator, t: DType) -> Const:
-    """The element that leaves all numbers as they are, in type t."""
-    inf = float("inf")
-    low, high = (-inf, inf) if t.is_float else _range(t)
-    ones = -1 if t.kind == "int" else 2**t.bits - 1
-    value = {"+": 0, "*": 1, "&": ones, "|": 0, "^": 0, "&&": 1, "||": 0,
-             "max": low, "min": high, "argmax": low, "argmin": high}[op.name]  # fmt: skip
-    return Const(float(value) if t.is_float else int(value), t)
-
-
-def _range(t: DType) -> tuple[int, int]:
-    return (-(2 ** (t.bits - 1)), 2 ** (t.bits - 1) - 1) if t.kind == "int" else (0, 2**t.bits - 1)
-
-
 def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
     """The update that `target = value` is, or None. The rest of `value` must not read the same element."""
     body = strip(value, target.dtype)
@@ -111,7 +97,7 @@ def _branches(target: Load, e: Expr) -> Update | None:
     if len(known) == 1 and op.takes:
         # no value leaves a NaN as it is: what passes over NaNs is as right without --strict-fp
         op, loose = replace(op, takes=False, tie="first"), SKIPPED
-    skipped = Const(nan, held) if op.nan and held.is_float else identity(op, held)
+    skipped = Const(nan, held) if op.nan and held.is_float else op.identity(held)
     then, other = (skipped if u is None else u.value for u in found)
     return Update(op, select(e.cond, then, other), loose)
 

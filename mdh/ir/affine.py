@@ -1,9 +1,10 @@
 """Affine integer functions of named variables, the form of all index functions but gathers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Cast, Const, Expr, Unary, Var
+from mdh.ir.dtype import I32, DType, integer_range
+from mdh.ir.expr import Binary, Cast, Const, Expr, Unary, Var, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Affine:
             out = out + values.get(name, Affine.var(name)).scale(c)
         return out
 
-    def bounds(self, ranges: dict[str, tuple[int, int]]) -> tuple[int, int]:
+    def bounds(self, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
         """Inclusive (min, max) when each variable lies in its inclusive range."""
         lo = hi = self.const
         for name, c in self.terms:
@@ -83,6 +84,37 @@ def from_expr(e: Expr) -> Affine | None:
             return a.scale(b.const) if not b.terms else b.scale(a.const)
         case _:
             return None
+
+
+def exact_form(e: Expr, ranges: Mapping[str, tuple[int, int]]) -> Affine | None:
+    """As `from_expr`, but None where a step leaves its type for variables within their inclusive `ranges`.
+
+    Signed operations do not in C. Conversions and unsigned operations may, and then the value wraps.
+    """
+    for part in walk(e):
+        widened = isinstance(part, Cast) and _holds_all(part.dtype, part.arg.dtype)
+        if (
+            widened
+            or isinstance(part, Const | Var)
+            or not (isinstance(part, Cast) or part.dtype.kind == "uint")
+        ):
+            continue
+        form = from_expr(part)
+        if form is None or not form.names <= ranges.keys():
+            return None
+        low, high = integer_range(part.dtype)
+        least, most = form.bounds(ranges)
+        if least < low or most > high:
+            return None
+    return from_expr(e)
+
+
+def _holds_all(t: DType, other: DType) -> bool:
+    """Every value of type `other` is one of type t."""
+    if t.is_float or other.is_float:
+        return False
+    (low, high), (least, most) = integer_range(t), integer_range(other)
+    return low <= least and most <= high
 
 
 def to_expr(a: Affine, dtype: DType = I32) -> Expr:

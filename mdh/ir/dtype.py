@@ -43,6 +43,11 @@ ALL = (F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64)
 BY_NAME = {t.name: t for t in ALL}
 
 
+def integer_range(t: DType) -> tuple[int, int]:
+    """Inclusive least and greatest value of an integer type."""
+    return (0, 2**t.bits - 1) if t.kind == "uint" else (-(2 ** (t.bits - 1)), 2 ** (t.bits - 1) - 1)
+
+
 def promote_integer(t: DType) -> DType:
     """C11 6.3.1.1: integers narrower than int become int."""
     return I32 if not t.is_float and t.bits < 32 else t

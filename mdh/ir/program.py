@@ -7,13 +7,16 @@ TOPLAS 46(3), 2024, section 2.
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from math import prod
+from math import inf, prod
 
-from mdh.ir.dtype import DType
-from mdh.ir.expr import Expr, Load, walk
+from mdh.ir.dtype import DType, integer_range
+from mdh.ir.expr import Cast, Const, Expr, Load, Select, walk
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.source import Source, Span
+
+Condition = tuple[Expr, bool]
+"""An expression, and whether it has to hold or to fail."""
 
 
 class DimKind(StrEnum):
@@ -59,6 +62,14 @@ class Operator:
     rounded: DType | None = None
     takes: bool = False
 
+    def identity(self, t: DType) -> Const:
+        """The element that leaves all numbers as they are, in type t."""
+        low, high = (-inf, inf) if t.is_float else integer_range(t)
+        ones = -1 if t.kind == "int" else high
+        value = {"+": 0, "*": 1, "&": ones, "|": 0, "^": 0, "&&": 1, "||": 0,
+                 "max": low, "min": high, "argmax": low, "argmin": high}[self.name]  # fmt: skip
+        return Const(float(value) if t.is_float else int(value), t)
+
 
 def component(number: int) -> str:
     """The name by which an epilogue reads a finished component of its result; no name in C is like it."""
@@ -98,6 +109,24 @@ class Result:
     types: tuple[DType, ...]
     outputs: tuple[Output, ...]
     exclusive: bool = False
+
+
+def combined_where(e: Expr, op: Operator | None, t: DType) -> tuple[tuple[Condition, ...], Expr]:
+    """Where `e`, combined in type t, is more than the identity of `op`, and what it is there.
+
+    `if (c) H[k[i]] += x` adds `c ? x : 0`: the conditions are those under which C looks at k[i]."""
+    if isinstance(e, Cast):
+        conditions, inner = combined_where(e.arg, op, t)
+        return conditions, Cast(inner, e.dtype) if conditions else e
+    if op is None or not isinstance(e, Select):
+        return (), e
+    for side, skipped, holds in ((e.then, e.other, True), (e.other, e.then, False)):
+        if isinstance(skipped, Const) and (
+            skipped.value == op.identity(t).value or (op.nan and skipped.value != skipped.value)
+        ):
+            conditions, inner = combined_where(side, op, t)
+            return ((e.cond, holds), *conditions), inner
+    return (), e
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ order, which decides ties whatever the order of evaluation (state: key, position
 import math
 from dataclasses import dataclass
 
-from mdh.ir.dtype import I32, I64, DType
+from mdh.ir.dtype import I32, I64, DType, integer_range
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Select, Var
 from mdh.ir.program import DimKind, Operator, Output, Result, Stage
 from mdh.lower.factor import factored
@@ -87,39 +87,19 @@ def _position(stage: Stage) -> tuple[Expr, DType]:
     return Const(0, dtype) if out is None else out, dtype
 
 
-def lowest(t: DType) -> Const:
-    if t.is_float:
-        return Const(-math.inf, t)
-    return Const(0 if t.kind == "uint" else -(2 ** (t.bits - 1)), t)
-
-
-def highest(t: DType) -> Const:
-    if t.is_float:
-        return Const(math.inf, t)
-    return Const(2**t.bits - 1 if t.kind == "uint" else 2 ** (t.bits - 1) - 1, t)
-
-
 def identity(fold: Fold) -> tuple[Const, ...]:
     """The neutral state: combining it with any state that some point made gives that state."""
     assert fold.op is not None
     t = fold.types[0]
     match fold.op.name:
-        case "+" | "|" | "^" | "||":
-            return (_number(0, t),)
-        case "*" | "&&":
-            return (_number(1, t),)
-        case "&":
-            return (Const(2**t.bits - 1 if t.kind == "uint" else -1, t),)
         case "min" | "max" if fold.op.nan and t.is_float and not fold.unstarted:
             return (Const(math.nan, t),)
-        case "min" | "max":
-            return (highest(t) if fold.op.name == "min" else lowest(t),)
         case "argmax" | "argmin":
-            key = lowest(t) if fold.op.name == "argmax" else highest(t)
-            pos = highest(fold.types[1]) if fold.op.tie == "first" else Const(-2, fold.types[1])
-            return (key, pos, *(_number(0, p) for p in fold.types[2:]))
-        case other:
-            raise AssertionError(other)
+            last = Const(integer_range(fold.types[1])[1], fold.types[1])
+            pos = last if fold.op.tie == "first" else Const(-2, fold.types[1])
+            return (fold.op.identity(t), pos, *(_number(0, p) for p in fold.types[2:]))
+        case _:
+            return (fold.op.identity(t),)
 
 
 def _number(n: int, t: DType) -> Const:

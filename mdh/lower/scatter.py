@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var
+from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var
 from mdh.ir.kernel import Atomic, Buf, For, If, Space, Stmt, Store, Workspace
 from mdh.ir.plan import StagePlan
-from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
+from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, combined_where, component
 from mdh.lower.close import fill, wrap_rounds
 from mdh.lower.emit import at_point, emit_block
 from mdh.lower.finish import block_reduction_levels, cast, part_index, store_state
@@ -145,17 +145,22 @@ def scatter_leaf(nest: Nest, scope: Scope) -> list[Stmt]:
     """Every fold's update at one point."""
     body: list[Stmt] = []
     for f, fold in enumerate(nest.folds):
-        body.extend(_scatter(nest, f, tuple(nest.translate(v, scope) for v in fold.values), scope))
+        # where one of the conditions fails, the index may lie outside
+        conditions, value = combined_where(fold.values[0], fold.op, fold.types[0])
+        update = _scatter(nest, f, nest.translate(value, scope), scope)
+        tests = [nest.translate(c if holds else Unary("!", c, I32), scope) for c, holds in conditions]
+        cond = conjunction(tests)
+        body.extend(update if cond is None else [If(cond, tuple(update))])
     return at_point(nest, scope, body)
 
 
-def _scatter(nest: Nest, f: int, values: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
+def _scatter(nest: Nest, f: int, value: Expr, scope: Scope) -> list[Stmt]:
     """One update of the private copy, or of the output itself."""
     o = nest.folds[f].outputs[0]
     private = private_copy(nest, f)
     if private is None:
         index = tuple(nest.translate(e, scope) for e in o.index)
-        return _update(nest, f, _home(nest, f), index, values[0], shared=_units(nest) > 1)
+        return _update(nest, f, _home(nest, f), index, value, shared=_units(nest) > 1)
     where: list[Expr] = []
     for axis, e in zip(private.axes, o.index, strict=True):
         access = nest.access((e,)) if axis is not None else None
@@ -163,9 +168,7 @@ def _scatter(nest: Nest, f: int, values: tuple[Expr, ...], scope: Scope) -> list
             where.append(nest.translate(e, scope))
         else:
             where.append(nest.expr(axis.local(nest.over_levels(access[0])), scope))
-    return _update(
-        nest, f, private.buf.name, tuple(where), values[0], shared=nest.threads > 1, buf=private.buf
-    )
+    return _update(nest, f, private.buf.name, tuple(where), value, shared=nest.threads > 1, buf=private.buf)
 
 
 def _home(nest: Nest, f: int) -> str:

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from mdh.ir.dtype import F32, DType
+from mdh.ir.dtype import F32, DType, integer_range
 from mdh.ir.program import Operator
 from mdh.reference.functions import FUNCTIONS
-from mdh.reference.numbers import Array, integer_range, numpy_dtype
+from mdh.reference.numbers import Array, numpy_dtype
 
 _COMPARE = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,

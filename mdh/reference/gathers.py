@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mdh.ir.dtype import I32, DType
+from mdh.ir.dtype import I32, DType, integer_range
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, Var, children, loads, walk
-from mdh.ir.program import Program, Stage
+from mdh.ir.program import Condition, Program, Stage, combined_where
 from mdh.ir.ranges import arithmetic
 from mdh.reference.exact import CArithmetic
 from mdh.reference.expression import Scope, value_of
-from mdh.reference.numbers import Array, integer_range
+from mdh.reference.numbers import Array
 
 CHUNK = 1 << 20
 """Points of the iteration box that are looked at in one go."""
-Guard = tuple[Expr, bool]
-"""A condition, and whether it holds or fails where the subscript is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class Gather:
     axis: int
     extent: int
     index: Expr
-    guards: tuple[Guard, ...]
+    guards: tuple[Condition, ...]
     stage: Stage
 
     @property
@@ -67,10 +65,16 @@ def gathers_of(program: Program) -> tuple[Gather, ...]:
     """Every subscript that is data, inner ones before those that they are part of."""
     found: dict[Gather, None] = {}
     for stage in program.stages:
-        for e in stage.expressions():
+        for e in (*(x.value for x in stage.lets), *(v for r in stage.results for v in r.values)):
             found.update(dict.fromkeys(_inside(e, (), stage, program)))
-        for output in (o for r in stage.results for o in r.outputs):
-            found.update(dict.fromkeys(_of(output.buffer, output.index, (), stage, program)))
+        for r in stage.results:
+            where = combined_where(r.values[0], r.op, r.types[0])[0] if stage.scattered else ()
+            for start in (s for s in r.starts if s is not None):
+                found.update(dict.fromkeys(_inside(start, where, stage, program)))
+            for o in r.outputs:
+                for part in (*o.index, o.value):
+                    found.update(dict.fromkeys(_inside(part, where, stage, program)))
+                found.update(dict.fromkeys(_of(o.buffer, o.index, where, stage, program)))
     return tuple(found)
 
 
@@ -81,7 +85,7 @@ def outermost(e: Expr) -> tuple[Load, ...]:
     return tuple(x for c in children(e) for x in outermost(c))
 
 
-def _inside(e: Expr, guards: tuple[Guard, ...], stage: Stage, program: Program) -> Iterator[Gather]:
+def _inside(e: Expr, guards: tuple[Condition, ...], stage: Stage, program: Program) -> Iterator[Gather]:
     match e:
         case Select(cond, then, other):
             yield from _inside(cond, guards, stage, program)
@@ -98,7 +102,7 @@ def _inside(e: Expr, guards: tuple[Guard, ...], stage: Stage, program: Program) 
 
 
 def _of(
-    buffer: str, index: tuple[Expr, ...], guards: tuple[Guard, ...], stage: Stage, program: Program
+    buffer: str, index: tuple[Expr, ...], guards: tuple[Condition, ...], stage: Stage, program: Program
 ) -> Iterator[Gather]:
     for axis, (e, extent) in enumerate(zip(index, program.buffer_of[buffer].shape, strict=True)):
         if any(True for _ in loads(e)):

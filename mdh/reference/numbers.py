@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from mdh.ir.dtype import BF16, F16, F32, F64, DType
+from mdh.ir.dtype import BF16, F16, F32, F64, DType, integer_range
 
 Array = NDArray[Any]
 
@@ -43,11 +43,6 @@ def unit_roundoff(t: DType) -> float:
 def smallest(t: DType) -> float:
     """The smallest positive (subnormal) number: the absolute error of rounding near zero."""
     return _SMALLEST[t]
-
-
-def integer_range(t: DType) -> tuple[int, int]:
-    """Inclusive least and greatest value of an integer type."""
-    return (0, 2**t.bits - 1) if t.kind == "uint" else (-(2 ** (t.bits - 1)), 2 ** (t.bits - 1) - 1)
 
 
 def holds(t: DType, value: int | float) -> bool:

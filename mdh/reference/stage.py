@@ -8,7 +8,7 @@ import numpy as np
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Expr
-from mdh.ir.program import DimKind, Operator, Output, Program, Result, Stage, component
+from mdh.ir.program import DimKind, Operator, Output, Program, Result, Stage, combined_where, component
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.exact import identity
 from mdh.reference.expression import Scope, index_of, value_of
@@ -164,7 +164,7 @@ class _Walk(Generic[V]):
         for box in pieces(whole, tuple(range(len(whole))), POINTS):
             scope = self.scope(box)
             shape = tuple(hi - lo for lo, hi in box)
-            index = index_of_output(output, scope, self.after)
+            index = index_of_output(output, scope, self.after, self._combined(result, scope, shape))
             self.arithmetic.scatter(
                 result.op,
                 into,
@@ -178,13 +178,23 @@ class _Walk(Generic[V]):
         scope = Scope(self.arithmetic, names, self.types | {component(0): dtype}, self.before)
         self._write(output, every, scope)
 
+    def _combined(self, result: Result, scope: Scope[V], shape: tuple[int, ...]) -> Array:
+        """Where a point is combined at all; elsewhere its index may lie outside."""
+        mask = np.ones(shape, bool)
+        for cond, holds in combined_where(result.values[0], result.op, result.types[0])[0]:
+            met = np.asarray(self.arithmetic.plain(value_of(cond, scope, mask))) != 0
+            mask = mask & (met == holds)
+        return mask
 
-def index_of_output(output: Output, scope: Scope[V], after: dict[str, V]) -> tuple[Array, ...]:
+
+def index_of_output(
+    output: Output, scope: Scope[V], after: dict[str, V], active: Array | None = None
+) -> tuple[Array, ...]:
     """Index arrays of the written elements; the written buffer need not be a read one."""
     seen = Scope(
         scope.arithmetic, scope.names, scope.types, scope.buffers | {output.buffer: after[output.buffer]}
     )
-    return index_of(output.buffer, output.index, seen)
+    return index_of(output.buffer, output.index, seen, active)
 
 
 def product_of(e: Expr) -> tuple[Expr, Expr] | None:

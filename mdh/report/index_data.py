@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.ir.dtype import I64, DType
+from mdh.ir.dtype import I64, DType, integer_range
 from mdh.ir.expr import Const, Expr, Load, Var, loads, map_children, walk
 from mdh.ir.program import Buffer, Program
 from mdh.reference.exact import CArithmetic
 from mdh.reference.expression import Scope, value_of
 from mdh.reference.gathers import Gather, Outside, first_outside, gathers_of
-from mdh.reference.numbers import Array, integer_range, numpy_dtype
+from mdh.reference.numbers import Array, numpy_dtype
 
 POOL = 1 << 12
 """Values that are tried for the elements of an index array."""

@@ -57,7 +57,20 @@ def random_statements(seed: int) -> Tree:
     tree = renamed(tree, _names(rng, pool)) if rng.random() < 0.12 else tree
     if rng.random() < 0.08:
         _bare(rng, tree)
+    if rng.random() < 0.05:
+        _diagonal(rng, tree)
     return tree
+
+
+def _diagonal(rng: Random, tree: Tree) -> None:
+    """Some statements are about the diagonal of a square array."""
+    square = [n for n, p in tree.params.items() if p.extents == ("N", "N") and not p.flat]
+    name = rng.choice(square) if square else ""
+    pattern = re.compile(rf"\b{name}\[(\w+)\]\[\w+\]")
+    for line in _lines(tree.body) if square else ():
+        if rng.random() < 0.6:
+            line.form = pattern.sub(rf"{name}[\1][\1]", line.form)
+            line.args = [pattern.sub(rf"{name}[\1][\1]", a) if isinstance(a, str) else a for a in line.args]
 
 
 def _bare(rng: Random, tree: Tree) -> None:

@@ -65,6 +65,42 @@ KNOWN: Mapping[str, tuple[str, str]] = {
         " for (int i = 0; i < N; i++) x[i] = x[i] + w[i];"
         " for (int i = 0; i < N; i++) w[i] += x[i];"
         " for (int i = 0; i < N; i++) z[i] = x[i]; }", "right"),
+    # two loops of a start or an end are no single loop of the reduction
+    "start_of_all_for_a_diagonal": ("void f(int y[N][N], const int A[N][M]) {"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) y[i][j] = 0;"
+        " for (int k = 0; k < N; k++) for (int l = 0; l < M; l++) y[k][k] += A[k][l]; }", "right"),
+    "end_of_all_after_a_diagonal": ("void f(int y[N][N], const int A[N][M], int z[N][N]) {"
+        " for (int k = 0; k < N; k++) for (int l = 0; l < M; l++) y[k][k] += A[k][l];"
+        " for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) z[i][j] = y[i][j] * 2; }", "right"),
+    "start_of_all_for_diagonal_prefixes": ("void f(const int x[N], int S[N][M][M]) {"
+        " for (int k = 0; k < M; k++) for (int l = 0; l < M; l++) S[0][k][l] = k + l;"
+        " for (int i = 1; i < N; i++) for (int k = 0; k < M; k++)"
+        " S[i][k][k] = S[i - 1][k][k] + x[i]; }", "right"),
+    # a conversion that loses bits is no affine condition
+    "condition_cut_off": ("void f(const int x[N], int S[N]) { for (int i = 0; i < N; i++)"
+        " S[i] = (int)(i * 4294967296L) > 0 ? S[i - 1] + x[i] : x[i]; }", ANY),
+    # `return` leaves out what follows
+    "return_in_a_branch": ("void f(int n, int x[N]) {"
+        " if (n > 0) return; for (int i = 0; i < N; i++) x[i] = 1; }", "C113"),
+    # names and constants
+    "typedef_of_a_block": ("typedef int T; void f(const int x[N], int y[N]) {"
+        " for (int i = 0; i < N; i++) { { typedef float T; y[i] = 0; } T t = x[i]; y[i] = t / 2 * 2; } }",
+        "right"),
+    "characters": ("void f(int y[N]) {"
+        " y[0] = '\\''; y[1] = '\\\\'; y[2] = '\\377'; y[3] = '\\x41'; }", "right"),
+    "long_constants": ("void f(float y[N]) { y[0] = 9007199791611905;"
+        " y[1] = 0x1.00000100000000000001p0f; y[2] = -9007199791611905; }", "right"),
+    "joined_by_macros": ("#define NEG -1\nvoid f(int x[N]) {"
+        " for (int i = 0; i < N; i++) x[i] = x[i] -NEG; }", "right"),
+    # a number is a condition
+    "float_conditions": ("void f(const float x[N], const int A[N], int m[1]) {"
+        " for (int i = 0; i < N; i++) if (x[i] && A[i] > 0) m[0] += A[i]; }", "right"),
+    # a histogram's index lies outside where its condition fails
+    "histogram_where_inside": ("void f(const int x[N], int h[N]) {"
+        " for (int i = 0; i < N; i++) if (x[i] >= 0) h[x[i]] += 2; }", "right"),
+    "minima_where_inside": ("void f(const int x[N], float h[N], const float w[N]) {"
+        " for (int i = 0; i < N; i++) if (!(x[i] < 0)) { if (w[i] != 1) h[x[i]] = fminf(h[x[i]], w[i]); } }",
+        "right"),
     # a running value's start reads what the running values overwrite, before the total begins with it again
     "total_begins_after_an_overwrite": ("void f(int x[N], int z[N], uint64_t B[N][M]) {"
         " for (int i = 0; i < N; i++) z[i] = x[i] * B[i][0];"

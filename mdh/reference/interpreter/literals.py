@@ -58,7 +58,7 @@ def _floating(text: str) -> tuple[Type, float]:
     value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
     if not math.isfinite(value):
         return type_, math.inf
-    return type_, value if type_ is DOUBLE or value == 0 or digits.startswith("0x") else _odd(value, digits)
+    return type_, value if type_ is DOUBLE or value == 0 else _odd(value, digits)
 
 
 def _odd(value: float, digits: str) -> float:
@@ -66,10 +66,17 @@ def _odd(value: float, digits: str) -> float:
 
     Rounded to a narrower type it gives what the number itself does: nothing lies half-way by chance.
     """
-    exact = Fraction(digits)
+    exact = _hexadecimal(digits) if digits.startswith("0x") else Fraction(digits)
     if exact == value or struct.unpack("<Q", struct.pack("<d", value))[0] & 1:
         return value
     return math.nextafter(value, math.inf if exact > value else -math.inf)
+
+
+def _hexadecimal(digits: str) -> Fraction:
+    mantissa, exponent = digits[2:].split("p")
+    point = len(mantissa) - 1 - mantissa.index(".") if "." in mantissa else 0
+    scale = Fraction(2) ** (int(exponent) - 4 * point)
+    return int(mantissa.replace(".", ""), 16) * scale
 
 
 def _integer(text: str) -> tuple[Type, int]:

@@ -1,0 +1,6 @@
+void f(int y[8]) {
+  for (int i = 0; i < 8; i++) {
+    y[i] = 1; // one \
+    y[i] = 2;
+  }
+}
