@@ -10,7 +10,7 @@ from mdh.frontend.updates import guarded, operators_of
 from mdh.ir.affine import from_expr
 from mdh.ir.expr import Expr, Load, Select, loads, walk
 from mdh.ir.program import DimKind
-from mdh.ir.statement import Access, PlacedStatement, Placement
+from mdh.ir.statement import Access, LoopVar, Phase, PlacedStatement, Placement
 from mdh.ir.statement import Statement as Accesses
 from mdh.poly.legality import Broken, broken_dependences
 
@@ -52,7 +52,9 @@ def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedSt
 
 
 def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> bool:
-    """The pieces keep the dependences of `changed`, one of them, on all and of all on it."""
+    """`changed`, one of the pieces, carries out all its statements and keeps their dependences."""
+    if not all(_covers(changed, m, text[m.number].statement.loops) for m in changed.members):
+        return False
     near = [p is changed or _share(p, changed) for p in pieces]
     own: list[PlacedStatement] = []
     others: list[PlacedStatement] = []
@@ -61,6 +63,16 @@ def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> b
             into = own if p is changed else others
             into.extend(_placed(stage, 0, p, m, text[m.number]) for m in p.members)
     return next(_between(own, others), None) is None
+
+
+def _covers(piece: Piece, member: Member, loops: Sequence[LoopVar]) -> bool:
+    """The instances of a start or an epilogue are the points of the piece, one each."""
+    if member.phase == Phase.UPDATE or member.again:
+        return True
+    kept = [(v, k) for v, k in zip(piece.loops, piece.kinds, strict=True) if k is not DimKind.PW]
+    points = [(f, v) for f, (v, k) in zip(member.point, kept, strict=True) if k is DimKind.CC]
+    pairs = {f.terms: v.extent for f, v in points if f.const == 0}
+    return len(pairs) == len(points) and pairs == {((v.name, 1),): v.extent for v in loops}
 
 
 def _reads_alone(w: Written, carried: frozenset[Load]) -> Written:

@@ -25,8 +25,14 @@ def read_pragma(node: c_ast.Pragma, scope: Scope) -> None:
     scope.operators[number] = OperatorPragma(operators[1], operators[2], scope.places.of(node, "mdh"))
 
 
+_IDLE = (c_ast.Decl, c_ast.DeclList, c_ast.EmptyStatement, c_ast.Pragma, c_ast.Typedef)
+"""What computes nothing; a declaration's value counts wherever it stands."""
+
+
 def inside_scop(items: list[c_ast.Node], scope: Scope) -> list[c_ast.Node]:
-    """The statements between `#pragma scop` and `#pragma endscop`, and all declarations; all without them."""
+    """The statements between `#pragma scop` and `#pragma endscop`, and all declarations; all without them.
+
+    Raises Failed C119 where one pragma is missing, or where something is computed outside of them."""
     marks = [(k, _scop_word(n)) for k, n in enumerate(items) if _scop_word(n)]
     if not marks:
         return items
@@ -35,6 +41,13 @@ def inside_scop(items: list[c_ast.Node], scope: Scope) -> list[c_ast.Node]:
                    scope.places.of(items[marks[0][0]], marks[0][1]),
                    help="one pair, both in the same block")  # fmt: skip
     (first, _), (last, _) = marks
+    for k, n in enumerate(items):
+        if not first <= k <= last and not isinstance(n, _IDLE):
+            what, help_ = (
+                "this statement stands outside of `#pragma scop`",
+                "move it inside, or remove the pragmas",
+            )
+            raise fail("C119", what, scope.places.of(n), help=help_)
     return [n for k, n in enumerate(items) if first < k < last or isinstance(n, c_ast.Decl | c_ast.DeclList)]
 
 
