@@ -13,6 +13,7 @@ from mdh.frontend.guards import negation
 from mdh.frontend.last import kept_behind, leave, note_last
 from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
+from mdh.frontend.literals import check_enumerator
 from mdh.frontend.loops import counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope
@@ -112,13 +113,15 @@ def _unused(node: c_ast.Cast) -> bool:
 
 def _for(node: c_ast.For, scope: Scope) -> None:
     name, fresh = counter_of(node, scope)
-    hidden, cell = scope.locals.pop(name, None), scope.cells.pop(name, None)
+    hidden, cell = scope.locals.get(name), scope.cells.get(name)
     outer = None if fresh else hidden or cell
     if outer is None and not fresh and name in scope.values:
         raise fail("C118", f"`{name}` cannot be assigned to here", scope.places.of(node.init, name),
                    help="loop variables and parameters are read-only: declare another")  # fmt: skip
     declared = counter_type(node, scope) if outer is None else outer.dtype
     loop, after = loop_of(node, scope, declared)
+    scope.locals.pop(name, None)
+    scope.cells.pop(name, None)
     outer_loops, outer_values = scope.loops, dict(scope.values)
     value = counter_value(loop.name, loop.start, loop.step, loop.extent, declared)
     scope.values = {**scope.values, name: value}
@@ -173,7 +176,9 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
     quals = getattr(node.type, "quals", None) or []
     scope.declare(node.name)
     scope.locals[node.name] = Local(dtype, None)
-    value = None if node.init is None else convert(lift(node.init, scope), dtype)
+    given = None if node.init is None else lift(node.init, scope)
+    check_enumerator(node, given, scope.places)
+    value = None if given is None else convert(given, dtype)
     if value is not None:
         check_size(value, span)
     if "const" in quals and isinstance(value, Const):

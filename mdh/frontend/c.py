@@ -15,6 +15,7 @@ from mdh.frontend.dependences import check_dependences, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.limits import check_size, too_deep
+from mdh.frontend.literals import check_enumerator
 from mdh.frontend.merge import merged
 from mdh.frontend.operators import check_operators
 from mdh.frontend.pieces import Piece, pieces_of
@@ -182,7 +183,9 @@ def _constant(decl: c_ast.Decl, scope: Scope) -> None:
 
 
 def _value(decl: c_ast.Decl, scope: Scope) -> Expr:
-    return convert(lift(decl.init, scope), scalar_type(decl, scope.places))
+    value = lift(decl.init, scope)
+    check_enumerator(decl, value, scope.places)
+    return convert(value, scalar_type(decl, scope.places))
 
 
 def _reshaped(s: Statement, shapes: dict[str, Shape]) -> Statement:

@@ -75,10 +75,17 @@ def _covers(piece: Piece, member: Member, loops: Sequence[LoopVar]) -> bool:
     return len(pairs) == len(points) and pairs == {((v.name, 1),): v.extent for v in loops}
 
 
+def _carried(w: Written, elements: frozenset[Load]) -> frozenset[int]:
+    """Numbers of the accesses to `elements`; a local that is read outside of the loops holds an old value."""
+    pairs = enumerate(zip(w.accesses.accesses, w.elements, strict=True))
+    return frozenset(k for k, (a, x) in pairs if x in elements and a.loops == w.accesses.loops)
+
+
 def _reads_alone(w: Written, carried: frozenset[Load]) -> Written:
     """Without what is written, and what the accumulator holds."""
-    pairs = zip(w.accesses.accesses, w.elements, strict=True)
-    kept = [(a, x) for a, x in pairs if not a.write and x not in carried]
+    held = _carried(w, carried)
+    pairs = enumerate(zip(w.accesses.accesses, w.elements, strict=True))
+    kept = [(a, x) for k, (a, x) in pairs if not a.write and k not in held]
     accesses = replace(w.accesses, accesses=tuple(a for a, _ in kept))
     return replace(w, accesses=accesses, elements=tuple(x for _, x in kept))
 
@@ -108,7 +115,7 @@ def _placed(stage: int, result: int, piece: Piece, member: Member, w: Written) -
             member.phase,
             member.point,
             tuple(k is DimKind.PS for k in kept),
-            frozenset(k for k, x in enumerate(w.elements) if x in member.carried),
+            _carried(w, member.carried),
             piece.accumulator,
             member.last,
         ),

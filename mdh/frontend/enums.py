@@ -3,6 +3,10 @@
 from pycparser import c_ast
 
 
+class Enumerator(c_ast.Decl):  # type: ignore[misc]
+    """The declaration of a constant of type int, whose value int has to hold."""
+
+
 def write_out_enums(tree: c_ast.FileAST) -> None:
     """Put `const int N = 4, M = N + 1;` in the place of every declaration of an enumeration alone."""
     tree.ext = [out for n in tree.ext for out in _written_out(n)]
@@ -34,6 +38,6 @@ def _written_out(node: c_ast.Node) -> list[c_ast.Node]:
         elif value is None:
             value = c_ast.BinaryOp("+", before, c_ast.Constant("int", "1", e.coord), e.coord)
         declared = c_ast.TypeDecl(e.name, ["const"], None, c_ast.IdentifierType(["int"], e.coord), e.coord)
-        out.append(c_ast.Decl(e.name, ["const"], [], [], [], declared, value, None, e.coord))
+        out.append(Enumerator(e.name, ["const"], [], [], [], declared, value, None, e.coord))
         before = c_ast.ID(e.name, e.coord)
     return out

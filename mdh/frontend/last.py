@@ -6,7 +6,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from mdh.frontend.scope import Local, Scope, Use
-from mdh.frontend.sink import LastValue, assigned_in_loop, items_of, sets_anew
+from mdh.frontend.sink import LastValue, assigned_in_loop, declares, items_of, sets_anew
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, map_children, substitute
@@ -25,7 +25,10 @@ def kept_behind(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
         inner = copy(decl)
         inner.init = None
         at_end = LastValue(decl.name, loop.coord)
-        loop.stmt = c_ast.Compound([inner, *items_of(loop.stmt), at_end], loop.stmt.coord)
+        # a body that declares another variable of this name keeps it to itself
+        items = items_of(loop.stmt)
+        body = [loop.stmt] if any(declares(n, decl.name) for n in items) else items
+        loop.stmt = c_ast.Compound([inner, *body, at_end], loop.stmt.coord)
     return True
 
 

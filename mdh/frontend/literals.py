@@ -7,10 +7,11 @@ from fractions import Fraction
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
+from mdh.frontend.enums import Enumerator
 from mdh.frontend.places import Places
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import F32, F64, I32, I64, U32, U64
-from mdh.ir.expr import Const
+from mdh.ir.expr import Const, Expr
 
 MOST_DIGITS = 80
 """Of an integer below 2^64, in any base and after its leading zeros: Python reads no number of any length."""
@@ -35,6 +36,13 @@ def literal(node: c_ast.Constant, places: Places) -> Const:
         case _:
             return _integer(text, node, places)
     raise fail("C113", f"the constant {text[:20]} is not supported", places.of(node))
+
+
+def check_enumerator(node: c_ast.Decl, value: Expr | None, places: Places) -> None:
+    """C11 6.7.2.2: the constants of an enumeration have the type int. Raises Failed C124."""
+    if isinstance(node, Enumerator) and isinstance(value, Const) and not -(2**31) <= value.value < 2**31:
+        raise fail("C124", f"`{node.name}` is {value.value:,}, which no int holds", places.of(node),
+                   help="declare it as const long")  # fmt: skip
 
 
 def _character(body: str) -> int | None:
@@ -97,7 +105,7 @@ def _integer(text: str, node: c_ast.Constant, places: Places) -> Const:
     octal = len(body) > 1 and body[0] == "0" and body.isdigit()
     n = 2**64 if len(digits) > MOST_DIGITS else int(body, 8) if octal else int(body, 0)
     decimal = body.isdigit() and not octal
-    types = [I32, U32, I64, U64] if not decimal else [I32, I64, U64]
+    types = [I32, U32, I64, U64] if not decimal else [I32, I64]
     if "u" in suffix:
         types = [U32, U64]
     if "l" in suffix:
@@ -105,6 +113,9 @@ def _integer(text: str, node: c_ast.Constant, places: Places) -> Const:
     for t in types:
         if n < 2 ** (t.bits - (t.kind == "int")):
             return Const(n, t)
+    if decimal and n < 2**64:
+        what = f"no signed type holds the constant {text}"
+        raise fail("C124", what, places.of(node), help=f"write {text}u, which is unsigned long")
     as_float = f"; write {body}.0 where a float is meant" if decimal and len(body) <= 24 else ""
     raise fail("C124", f"the constant {_short(text)} is greater than any integer type holds", places.of(node),
                help=f"integers end at {2**64 - 1:,}{as_float}")  # fmt: skip

@@ -7,6 +7,7 @@ from mdh.frontend.counters import Header, Run, header, limits, run
 from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.lift_expr import lift
 from mdh.frontend.scope import Scope
+from mdh.frontend.sink import assigns, mentions, names_in
 from mdh.frontend.typing_rules import wrap
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Const, Load, walk
@@ -27,9 +28,13 @@ def loop_of(node: c_ast.For, scope: Scope, declared: DType) -> tuple[LoopVar, in
     span = scope.places.of(node.init, name) if node.init is not None else scope.places.of(node)
     if declared.is_float:
         raise fail("C130", f"the loop variable `{name}` is not an integer", span, help=FORM)
+    if isinstance(node.init, c_ast.DeclList):
+        _check_own(first, name, scope, f"the start of loop `{name}`")
     start = _constant(first, scope, f"the start of loop `{name}`")
     op, bound_node = _condition(node, name, scope)
+    _check_own(bound_node, name, scope, f"the bound of loop `{name}`")
     bound = _constant(bound_node, scope, f"the bound of loop `{name}`")
+    _check_fixed(node, name, scope)
     h = header(start, op, bound, _step(node, name, scope), declared)
     found = run(h)
     trips = _checked(name, h, found, int(bound.value), scope.places.of(node.cond, name))
@@ -136,16 +141,33 @@ def _step(node: c_ast.For, name: str, scope: Scope) -> int:
         case c_ast.UnaryOp(op="--" | "p--", expr=c_ast.ID(name=n)) if n == name:
             return -1
         case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=n), rvalue=by) if n == name:
+            _check_own(by, name, scope, "the step")
             return constant(by, scope, "the step") * (1 if op == "+=" else -1)
         case c_ast.Assignment(
             op="=",
             lvalue=c_ast.ID(name=n),
             rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=c_ast.ID(name=m), right=by),
         ) if n == m == name:
+            _check_own(by, name, scope, "the step")
             return constant(by, scope, "the step") * (1 if op == "+" else -1)
         case _:
             raise fail("C130", f"the step of the loop over `{name}` is not a constant added to it",
                        scope.places.of(node.next or node), help=FORM)  # fmt: skip
+
+
+def _check_own(node: c_ast.Node, name: str, scope: Scope, what: str) -> None:
+    """A name in a header is the loop's own variable, whatever it is outside."""
+    if mentions(node, name):
+        raise fail("C131", f"{what} depends on the loop variable `{name}`", scope.places.of(node), help=FORM)
+
+
+def _check_fixed(node: c_ast.For, name: str, scope: Scope) -> None:
+    """C evaluates bound and step in each iteration: what they mention must not change in the loop."""
+    for part in (node.cond, node.next):
+        for other in names_in(part) - {name}:
+            if assigns(node.stmt, other):
+                raise fail("C131", f"the loop over `{name}` assigns `{other}`, which its header depends on",
+                           scope.places.of(part, other), help=FORM)  # fmt: skip
 
 
 def constant(node: c_ast.Node, scope: Scope, what: str) -> int:

@@ -75,6 +75,7 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
     out = []
     used = {f for fs in scans.values() for f in fs}
     for n, s in enumerate(statements):
+        _check_old_values(s)
         if isinstance(s, Best):
             out.append(_best(n, s))
         elif n in scans:
@@ -82,6 +83,19 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
         elif n not in used:
             out.append(_assign(n, s))
     return out
+
+
+def _check_old_values(s: Statement) -> None:
+    """A local that holds an element as it was before the loop is not the running value that it looks like."""
+    if isinstance(s, Assign):
+        elements = {element_of(s)}
+    else:
+        elements = {Load(b, index, v.dtype) for (b, index), v in zip(s.targets, s.values, strict=True)}
+    old = next((u for u in s.uses if u.load in elements and len(u.loops) < len(s.loops)), None)
+    if old is not None:
+        what = f"a local holds an element of `{old.load.buffer}` as it was before the loop that writes it"
+        help_ = f"read `{old.load.buffer}` inside of the loop, or write to another array"
+        raise Failed(Diagnostic("C115", what, (Label(s.span), Label(old.span, "read here")), help=help_))
 
 
 def point_of(loops: tuple[LoopVar, ...], kinds: tuple[DimKind, ...]) -> tuple[Affine, ...]:

@@ -65,7 +65,7 @@ def _step(node: c_ast.Node, name: str, known: bool) -> tuple[bool, bool]:
         case c_ast.If():
             sides = [_flow(items_of(side), name, False) for side in (node.iftrue, node.iffalse)]
             return mentions(node.cond, name) or any(r for r, _ in sides), all(k for _, k in sides)
-        case c_ast.Compound() if not any(isinstance(d, c_ast.Decl) for d in node.block_items or []):
+        case c_ast.Compound() if not any(declares(d, name) for d in node.block_items or []):
             return _flow(items_of(node), name, False)
         case c_ast.For() if not any(
             part is not None and mentions(part, name) for part in (node.init, node.cond, node.next)
@@ -73,6 +73,10 @@ def _step(node: c_ast.Node, name: str, known: bool) -> tuple[bool, bool]:
             return _flow(items_of(node.stmt), name, False)
         case _:
             return True, False
+
+
+def declares(node: c_ast.Node, name: str) -> bool:
+    return isinstance(node, c_ast.Decl) and node.name == name
 
 
 def items_of(body: c_ast.Node | None) -> list[c_ast.Node]:
@@ -87,6 +91,21 @@ def mentions(node: c_ast.Node, name: str) -> bool:
     return any(mentions(child, name) for _, child in node.children())
 
 
+def names_in(node: c_ast.Node) -> frozenset[str]:
+    own = frozenset({node.name}) if isinstance(node, c_ast.ID) else frozenset[str]()
+    return own.union(*(names_in(c) for _, c in node.children()))
+
+
+def assigns(node: c_ast.Node, name: str) -> bool:
+    """Some assignment in `node`, one in a loop's header included, is to a variable called `name`."""
+    match node:
+        case c_ast.Assignment(lvalue=c_ast.ID(name=n)) if n == name:
+            return True
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)) if n == name:
+            return True
+    return any(assigns(c, name) for _, c in node.children())
+
+
 def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
     """A loop somewhere in `node` assigns to the local `name`."""
     match node:
@@ -94,6 +113,11 @@ def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
             return inside
         case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)) if n == name:
             return inside
+        case c_ast.For(init=c_ast.DeclList(decls=decls)) if any(declares(d, name) for d in decls):
+            return False
+        case c_ast.Compound(block_items=list() as items):
+            declared = (k for k, d in enumerate(items) if declares(d, name))
+            return any(assigned_in_loop(n, name, inside) for n in items[: next(declared, len(items))])
     deeper = inside or isinstance(node, c_ast.For)
     parts = [
         c

@@ -65,6 +65,9 @@ def flattened(init: c_ast.Node, shape: tuple[int, ...], name: str, places: Place
         if isinstance(e, c_ast.NamedInitializer):
             raise fail("C113", f"the initialiser of `{name}` names its elements, which is not supported",
                        places.of(init), help="give all values in order")  # fmt: skip
+        if isinstance(e, c_ast.InitList) and len(out) % inner:
+            raise fail("C113", f"the initialiser of `{name}` has braces behind values without them",
+                       places.of(e), help="give each row its own braces, or none")  # fmt: skip
         if isinstance(e, c_ast.InitList) and len(shape) > 1:
             out += [None] * (-len(out) % inner)
             out += flattened(e, shape[1:], name, places)

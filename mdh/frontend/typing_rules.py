@@ -49,7 +49,7 @@ def convert(e: Expr, t: DType) -> Expr:
         return e.arg
     if isinstance(e, Const):
         if t.is_float:
-            return Const(_single(_sticky(e.value)) if t == F32 else float(e.value), t)
+            return Const(float(e.value) if t == F64 else _nearest(_sticky(e.value), t), t)
         if not math.isfinite(float(e.value)):
             return Cast(e, t)
         return Const(wrap(int(e.value), t), t)
@@ -70,15 +70,19 @@ def _sticky(x: int | float) -> float:
     return math.copysign(math.ldexp(short | (short << more != abs(x)), more), x)
 
 
-def _single(x: float) -> float:
-    """The double nearest to x rounded to single precision."""
-    if not math.isfinite(x) or abs(x) > 3.4028235677973366e38:
-        return x if not math.isfinite(x) else math.copysign(math.inf, x)
+FORMATS = {F32: (24, -125, 128), F16: (11, -13, 16), BF16: (8, -125, 128)}
+"""Digits of the significand, and the exponents of frexp of the least normal and of the greatest number."""
+
+
+def _nearest(x: float, t: DType) -> float:
+    """x rounded to type t, ties to even (IEEE 754)."""
+    if x == 0 or not math.isfinite(x):
+        return x
+    digits, least, most = FORMATS[t]
     m, e = math.frexp(x)
-    if e < -125:
-        step = 2.0**-149
-        return round(x / step) * step
-    return math.ldexp(round(m * 2**24), e - 24)
+    step = max(e, least) - digits
+    rounded = math.ldexp(round(math.ldexp(m, e - step)), step)
+    return math.copysign(rounded if abs(rounded) < 2.0**most else math.inf, x)
 
 
 def wrap(n: int, t: DType) -> int:

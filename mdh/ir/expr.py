@@ -7,6 +7,7 @@ Integer arithmetic is C's: `/` truncates. Comparisons and logical operators yiel
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import copysign
 from typing import assert_never
 
 from mdh.ir.dtype import I32, DType
@@ -16,6 +17,16 @@ from mdh.ir.dtype import I32, DType
 class Const:
     value: int | float
     dtype: DType
+
+    def __eq__(self, other: object) -> bool:
+        """-0.0 is another constant than 0.0."""
+        if not isinstance(other, Const) or self.dtype != other.dtype:
+            return False
+        a, b = self.value, other.value
+        return a is b or (a == b and (a != 0 or copysign(1, a) == copysign(1, b)))
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.dtype))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ TOPLAS 46(3), 2024, section 2.
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from math import inf, prod
+from math import inf, isnan, nan, prod
 
 from mdh.ir.dtype import DType, integer_range
 from mdh.ir.expr import Cast, Const, Expr, Load, Select, walk
@@ -115,18 +115,40 @@ def combined_where(e: Expr, op: Operator | None, t: DType) -> tuple[tuple[Condit
     """Where `e`, combined in type t, is more than the identity of `op`, and what it is there.
 
     `if (c) H[k[i]] += x` adds `c ? x : 0`: the conditions are those under which C looks at k[i]."""
-    if isinstance(e, Cast):
-        conditions, inner = combined_where(e.arg, op, t)
-        return conditions, Cast(inner, e.dtype) if conditions else e
-    if op is None or not isinstance(e, Select):
+    if op is None or op.takes or op.name in ("&&", "||"):
+        # 5 && 1 is 1, and NaN > m ? NaN : m is m
         return (), e
-    for side, skipped, holds in ((e.then, e.other, True), (e.other, e.then, False)):
-        if isinstance(skipped, Const) and (
-            skipped.value == op.identity(t).value or (op.nan and skipped.value != skipped.value)
-        ):
-            conditions, inner = combined_where(side, op, t)
-            return ((e.cond, holds), *conditions), inner
+    return _unless(e, nan if op.nan and t.is_float else op.identity(t).value, ())
+
+
+def _unless(e: Expr, neutral: int | float, casts: tuple[DType, ...]) -> tuple[tuple[Condition, ...], Expr]:
+    """casts: what `e` is converted to, one after another, before it is combined."""
+    match e:
+        case Cast(arg, dtype):
+            conditions, inner = _unless(arg, neutral, (dtype, *casts))
+            return conditions, Cast(inner, dtype) if conditions else e
+        case Select(cond, then, other):
+            for side, skipped, holds in ((then, other, True), (other, then, False)):
+                if isinstance(skipped, Const) and _is_number(_converted(skipped.value, casts), neutral):
+                    conditions, inner = _unless(side, neutral, casts)
+                    return ((cond, holds), *conditions), inner
     return (), e
+
+
+def _converted(value: int | float, casts: tuple[DType, ...]) -> int | float | None:
+    for t in casts:
+        if t.is_float:
+            value = float(value)
+        elif isinstance(value, int):
+            least, _ = integer_range(t)
+            value = (value - least) % 2**t.bits + least
+        else:
+            return None
+    return value
+
+
+def _is_number(value: int | float | None, other: int | float) -> bool:
+    return value == other or (value is not None and isnan(value) and isnan(other))
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,6 +265,17 @@ def _depends(e: Expr, loop: _Loop) -> bool:
     )
 
 
+def _traps(e: Expr) -> bool:
+    """Integers divided by what may be 0: a vector form would divide where the condition says not to."""
+    return any(
+        isinstance(n, Binary)
+        and n.op in ("/", "%")
+        and not n.dtype.is_float
+        and not (isinstance(n.right, Const) and n.right.value)
+        for n in walk(e)
+    )
+
+
 def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
     """The vector form of a value; lanes that do not depend on the lane variable stay scalar."""
     match e:
@@ -284,10 +295,12 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
         case Binary(op, a, b, t):
             if op in COMPARISONS and not mask and _depends(e, loop):
                 raise loop.refuse()
+            if op in ("&&", "||") and _traps(b):
+                raise loop.refuse()
             deeper = mask and op in ("&&", "||")
             return Binary(op, _expr(a, loop, mask=deeper), _expr(b, loop, mask=deeper), t)
         case Select(cond, then, other, t):
-            if _depends(cond, loop) and not _mask_fits(cond, t.bits):
+            if _traps(then) or _traps(other) or (_depends(cond, loop) and not _mask_fits(cond, t.bits)):
                 raise loop.refuse()
             return Select(_expr(cond, loop, mask=True), _expr(then, loop), _expr(other, loop), t)
         case Cast(arg, t):
