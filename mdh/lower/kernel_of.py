@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from mdh.ir.affine import from_expr
 from mdh.ir.dtype import DType
-from mdh.ir.expr import Var, walk
+from mdh.ir.expr import Var, loads, walk
 from mdh.ir.kernel import Alloc, Buf, Kernel, Space, Stmt, Workspace
 from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
@@ -55,11 +56,23 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
     return Kernel(nest.name, nest.stage.name, params, _scalars(done, program), launch, done), more
 
 
+def read_beyond(nest: Nest) -> frozenset[str]:
+    """Arrays with a read that only its condition keeps inside: `i > 0 ? x[i - 1] : 0`."""
+    box = {d.name: (0, d.extent - 1) for d in nest.stage.dims}
+    out = set[str]()
+    for x in (n for e in nest.stage.expressions() for n in loads(e)):
+        for f, extent in zip(map(from_expr, x.index), nest.buffers[x.buffer].shape, strict=True):
+            low, high = (0, 0) if f is None or not f.names <= box.keys() else f.bounds(box)
+            if low < 0 or high >= extent:
+                out.add(x.buffer)
+    return frozenset(out)
+
+
 def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
     """The passes in order; each states its contract."""
     body = simplify(prune(body), launch_of(nest))
     body = apart(body, nest.names) if nest.cpu else hoist(body)
-    body = vectorise(body, bufs, nest.names, wide=nest.cpu)
+    body = vectorise(body, bufs, nest.names, wide=nest.cpu, guarded=read_beyond(nest))
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:
         if nest.target == "cuda" and nest.machine.cluster > 1:

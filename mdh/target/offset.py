@@ -31,7 +31,7 @@ def offset(buf: Buf, index: tuple[Expr, ...], known: Known, extra: int = 0) -> E
             # a legal subscript is 0 … n-1, so what the affine part leaves is all that data can add
             r = bounds(e, known) or tuple(sorted(x // scale for x in (-ends[1], n - 1 - ends[0])))
             rest.append((e, scale * stride, (r[0], r[1])))
-    if buf.space is Space.DM and buf.elements >= WIDE:
+    if abs(affine.const) >= WIDE or (buf.space is Space.DM and buf.elements >= WIDE):
         return _wide(affine, rest, known)
     out = to_expr(affine)
     for opaque, scale, _ in rest:

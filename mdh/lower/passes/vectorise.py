@@ -34,11 +34,12 @@ library and kernels disagree, with wrong results."""
 
 
 def vectorise(
-    body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str], *, wide: bool
+    body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str], *, wide: bool, guarded: frozenset[str]
 ) -> tuple[Stmt, ...]:
     """Replace VEC loops.
 
-    `bufs`: every DM and SM buffer by name; `names`: those in use; `wide`: the target has vector types.
+    `bufs`: every DM and SM buffer by name; `names`: those in use; `wide`: the target has vector types;
+    `guarded`: buffers that are read beyond their ends but for the conditions around the reads.
     """
     if not wide:
         return _scalar(body)
@@ -46,11 +47,11 @@ def vectorise(
     known = {**bufs, **held}
     lanes = _candidates(body, held)
     while True:
-        bad = _failures(body, known, lanes, names)
+        bad = _failures(body, known, lanes, names, guarded)
         if not bad:
             break
         lanes = {n: k for n, k in lanes.items() if n not in bad}
-    return _rewrite(body, known, lanes, names)
+    return _rewrite(body, known, lanes, names, guarded)
 
 
 def _scalar(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -108,21 +109,29 @@ def _outside(body: tuple[Stmt, ...]) -> set[str]:
 
 
 def _failures(
-    body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int], names: set[str]
+    body: tuple[Stmt, ...],
+    bufs: dict[str, Buf],
+    lanes: dict[str, int],
+    names: set[str],
+    guarded: frozenset[str],
 ) -> set[str]:
     """Vector buffers that some VEC loop would have to access lane by lane."""
     bad: set[str] = set()
     for s in statements(body):
         if isinstance(s, For) and s.kind is ForKind.VEC:
             try:
-                _replaced(s, bufs, lanes, names)
+                _replaced(s, bufs, lanes, names, guarded)
             except NotVector:
                 bad |= {n for n in _touched(s.body) if n in lanes}
     return bad
 
 
 def _rewrite(
-    body: tuple[Stmt, ...], bufs: dict[str, Buf], lanes: dict[str, int], names: set[str]
+    body: tuple[Stmt, ...],
+    bufs: dict[str, Buf],
+    lanes: dict[str, int],
+    names: set[str],
+    guarded: frozenset[str],
 ) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for s in body:
@@ -131,11 +140,11 @@ def _rewrite(
                 out.append(Alloc(_vector_buf(buf, lanes[buf.name]), init))
             case For(kind=ForKind.VEC):
                 try:
-                    out.extend(_replaced(s, bufs, lanes, names))
+                    out.extend(_replaced(s, bufs, lanes, names, guarded))
                 except NotVector:
                     out.append(replace(s, kind=ForKind.UNROLL))
             case _:
-                out.append(with_bodies(s, lambda b: _rewrite(b, bufs, lanes, names)))
+                out.append(with_bodies(s, lambda b: _rewrite(b, bufs, lanes, names, guarded)))
     return tuple(out)
 
 
@@ -154,24 +163,27 @@ class _Loop:
     bufs: dict[str, Buf]
     vectors: dict[str, int]
     names: set[str]
+    guarded: frozenset[str]
 
     def refuse(self) -> NotVector:
         return NotVector()
 
 
-def _replaced(loop: For, bufs: dict[str, Buf], vectors: dict[str, int], names: set[str]) -> tuple[Stmt, ...]:
+def _replaced(
+    loop: For, bufs: dict[str, Buf], vectors: dict[str, int], names: set[str], guarded: frozenset[str]
+) -> tuple[Stmt, ...]:
     """What stands for the loop: statements on vectors, or on some lanes of wider ones."""
     assert isinstance(loop.stop, Const)
     wider = any(vectors.get(name, 0) > int(loop.stop.value) for name in _touched(loop.body))
-    return some_lanes(loop, bufs, vectors) if wider else _vector_body(loop, bufs, vectors, names)
+    return some_lanes(loop, bufs, vectors) if wider else _vector_body(loop, bufs, vectors, names, guarded)
 
 
 def _vector_body(
-    loop: For, bufs: dict[str, Buf], vectors: dict[str, int], names: set[str]
+    loop: For, bufs: dict[str, Buf], vectors: dict[str, int], names: set[str], guarded: frozenset[str]
 ) -> tuple[Stmt, ...]:
     assert isinstance(loop.stop, Const)
     n = int(loop.stop.value)
-    here = _Loop(loop.var, n, bufs, vectors, names)
+    here = _Loop(loop.var, n, bufs, vectors, names, guarded)
     if n not in (2, 4, 8, 16):
         raise here.refuse()
     stores = sum(isinstance(s, Store) for s in statements(loop.body))
@@ -265,15 +277,17 @@ def _depends(e: Expr, loop: _Loop) -> bool:
     )
 
 
-def _traps(e: Expr) -> bool:
-    """Integers divided by what may be 0: a vector form would divide where the condition says not to."""
-    return any(
-        isinstance(n, Binary)
-        and n.op in ("/", "%")
-        and not n.dtype.is_float
-        and not (isinstance(n.right, Const) and n.right.value)
-        for n in walk(e)
-    )
+def _conditional(e: Expr, loop: _Loop) -> bool:
+    """A vector form would do for all lanes what C does only where a condition holds: divide integers by what
+    may be 0, or read beyond an array."""
+    for n in walk(e):
+        match n:
+            case Load(buffer) if buffer in loop.guarded:
+                return True
+            case Binary("/" | "%", _, right, dtype) if not dtype.is_float:
+                if not (isinstance(right, Const) and right.value):
+                    return True
+    return False
 
 
 def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
@@ -295,12 +309,17 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
         case Binary(op, a, b, t):
             if op in COMPARISONS and not mask and _depends(e, loop):
                 raise loop.refuse()
-            if op in ("&&", "||") and _traps(b):
+            if op in ("<<", ">>") and _depends(b, loop) and not _depends(a, loop):
+                # OpenCL shifts no scalar by a vector
+                raise loop.refuse()
+            if op in ("&&", "||") and _conditional(b, loop):
                 raise loop.refuse()
             deeper = mask and op in ("&&", "||")
             return Binary(op, _expr(a, loop, mask=deeper), _expr(b, loop, mask=deeper), t)
         case Select(cond, then, other, t):
-            if _traps(then) or _traps(other) or (_depends(cond, loop) and not _mask_fits(cond, t.bits)):
+            if _conditional(then, loop) or _conditional(other, loop):
+                raise loop.refuse()
+            if _depends(cond, loop) and not _mask_fits(cond, t.bits):
                 raise loop.refuse()
             return Select(_expr(cond, loop, mask=True), _expr(then, loop), _expr(other, loop), t)
         case Cast(arg, t):
