@@ -15,7 +15,7 @@ from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.reference.gathers import first_outside, gathers_of, surely_inside
 from mdh.reference.numbers import holds, numpy_dtype, range_text
-from mdh.report.index_data import HINT, index_limits, outside_failure
+from mdh.report.index_data import outside_failure
 
 MOST_DIGITS = 40
 """Of a number in a message."""
@@ -46,8 +46,7 @@ class Binder:
             name: program.scalar_of[name] for name in program.params if name in program.scalar_of
         }
         self._dtypes = {name: numpy_dtype(b.dtype) for name, b in self._buffers.items()}
-        self._limits = index_limits(program)
-        self._gathers = tuple(g for g in gathers_of(program) if g.direct not in self._limits)
+        self._gathers = gathers_of(program)
         self._spec = device.spec
         self._places = ("host",) if device.memory == "host" else ("host", device.spec)
 
@@ -76,7 +75,7 @@ class Binder:
             out.arrays[name] = _memory(self._buffers[name], view, out)
             if view.stream is not None:
                 out.streams.add(view.stream)
-        if self._limits or self._gathers:
+        if self._gathers:
             self._check_indices(out)
         return out
 
@@ -122,14 +121,6 @@ class Binder:
     def _check_indices(self, bound: Bound) -> None:
         """A130 for index arrays in host memory; those of a device are not read back for this."""
         host = {n: a for n, a in bound.arrays.items() if isinstance(a, np.ndarray) and n not in self.written}
-        for name, below in self._limits.items():
-            if name not in host or host[name].size == 0:
-                continue
-            low, high = int(host[name].min()), int(host[name].max())
-            if low < 0 or high >= below:
-                said = low if low < 0 else high
-                headline = f"`{name}` holds the index {said}; indices are from 0 to {below - 1}"
-                raise Failed(_at(self._buffers[name], "A130", headline, help=HINT))
         integers = frozenset(
             n for g in self._gathers for n in g.arrays & host.keys() if host[n].dtype.kind in "iu"
         )

@@ -34,9 +34,9 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.pipeline import Checked
 from mdh.reference.error import Bounded
-from mdh.reference.judge import ATTEMPTS, Arguments, Expected, draw_expected
+from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_expected
 from mdh.reference.numbers import Array
-from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
+from mdh.report.arguments import Guarded, Kind, guarded, has_operation, make_arrays, make_scalars
 from mdh.report.index_data import check_indices
 from mdh.report.measurement import Timing, measure, timing_text
 from mdh.report.text import bytes_text
@@ -155,7 +155,9 @@ def _run(
             want = right.want
             judges.append(right.judge)
         else:
-            before = make_arrays(program, inputs.arrays, seed, kind)
+            before = make_arrays(
+                program, inputs.arrays, seed, kind, positive=has_operation(program, "/", "%", "<<", ">>")
+            )
         check_indices(program, before, scalars)
         held = {name: guarded(array) for name, array in before.items()}
         call = built.call({name: g.array for name, g in held.items()}, scalars)
@@ -181,8 +183,12 @@ def _drawn(
 ) -> tuple[Mapping[str, Array], Expected]:
     """Arrays whose results do not depend on rounding, if there are such; given arrays stay."""
 
+    # C gives a shift by a negative number no meaning
+    shifts = has_operation(program, "<<", ">>")
+
     def draw(attempt: int) -> Arguments:
-        return make_arrays(program, inputs.arrays, seed + _ANEW * attempt, kind), scalars
+        own = seed + _ANEW * attempt
+        return make_arrays(program, inputs.arrays, own, kind, positive=shifts or attempt >= POSITIVE), scalars
 
     attempts = 1 if inputs.arrays else ATTEMPTS
     drawn = draw_expected(program, draw, exact=kind == "exact", attempts=attempts)

@@ -117,6 +117,9 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
         if directive.value == "define" and toks and toks[0].value in self.fixed:
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
+        if directive.value == "line" and "__LINE__" in self.file.text:
+            what = "`#line` beside `__LINE__` is not supported"
+            self.found.append(Diagnostic("C103", what, (_line(self.file, self.last),)))
         if directive.value in ("if", "elif"):
             self._check_arithmetic(toks)
         return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)

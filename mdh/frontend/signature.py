@@ -8,6 +8,7 @@ from mdh.frontend.ctypes_of import is_const, scalar_type
 from mdh.frontend.defines import out_of_range
 from mdh.frontend.loops import constant
 from mdh.frontend.scope import Array, Scope
+from mdh.frontend.sink import names_in
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Var
 from mdh.ir.program import Scalar
@@ -30,9 +31,13 @@ def read_signature(
     for decl in decls:
         with collected(decl, scope):
             _parameter(decl, names, scalars, sizes, scope)
-    for decl in decls:
+    for n, decl in enumerate(decls):
         if isinstance(getattr(decl, "type", None), (c_ast.PtrDecl, c_ast.ArrayDecl)):
             with collected(decl, scope):
+                late = names_in(decl.type) & {getattr(d, "name", None) for d in decls[n:]}
+                if late:
+                    raise fail("C117", f"`{min(late)}` is declared behind this extent", scope.places.of(decl),
+                               help="put the parameter in front of the array")  # fmt: skip
                 scope.arrays[decl.name] = _array(decl, scope)
     return tuple(names), scalars
 

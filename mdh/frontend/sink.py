@@ -97,31 +97,36 @@ def names_in(node: c_ast.Node) -> frozenset[str]:
 
 
 def assigns(node: c_ast.Node, name: str) -> bool:
-    """Some assignment in `node`, one in a loop's header included, is to a variable called `name`."""
-    match node:
-        case c_ast.Assignment(lvalue=c_ast.ID(name=n)) if n == name:
-            return True
-        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)) if n == name:
-            return True
-    return any(assigns(c, name) for _, c in node.children())
+    """Some assignment in `node`, one in a loop's header included, is to the variable called `name`."""
+    return _sets(node, name) or any(assigns(c, name) for c in _where_visible(node, name))
 
 
 def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
     """A loop somewhere in `node` assigns to the local `name`."""
-    match node:
-        case c_ast.Assignment(lvalue=c_ast.ID(name=n)) if n == name:
-            return inside
-        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)) if n == name:
-            return inside
-        case c_ast.For(init=c_ast.DeclList(decls=decls)) if any(declares(d, name) for d in decls):
-            return False
-        case c_ast.Compound(block_items=list() as items):
-            declared = (k for k, d in enumerate(items) if declares(d, name))
-            return any(assigned_in_loop(n, name, inside) for n in items[: next(declared, len(items))])
+    if _sets(node, name):
+        return inside
+    header = (node.init, node.cond, node.next) if isinstance(node, c_ast.For) else ()
     deeper = inside or isinstance(node, c_ast.For)
-    parts = [
-        c
-        for key, c in node.children()
-        if not (isinstance(node, c_ast.For) and key in ("init", "next", "cond"))
-    ]
+    parts = (c for c in _where_visible(node, name) if not any(c is h for h in header))
     return any(assigned_in_loop(c, name, deeper) for c in parts)
+
+
+def _sets(node: c_ast.Node, name: str) -> bool:
+    match node:
+        case c_ast.Assignment(lvalue=c_ast.ID(name=n)):
+            return bool(n == name)
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)):
+            return bool(n == name)
+        case _:
+            return False
+
+
+def _where_visible(node: c_ast.Node, name: str) -> list[c_ast.Node]:
+    """The parts of `node` in which `name` is what it is around it: no other variable of that name."""
+    match node:
+        case c_ast.For(init=c_ast.DeclList(decls=decls)) if any(declares(d, name) for d in decls):
+            return []
+        case c_ast.Compound(block_items=list() as items):
+            return items[: next((k for k, d in enumerate(items) if declares(d, name)), len(items))]
+        case _:
+            return [c for _, c in node.children()]

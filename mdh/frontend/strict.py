@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from mdh.diagnostics import fail
 from mdh.frontend.conversions import kept
-from mdh.frontend.pieces import Piece, update
+from mdh.frontend.pieces import Piece, update, used_names
 from mdh.frontend.scans import prefix_of
 from mdh.frontend.scope import Assign, Statement
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import DType, accumulator
 from mdh.ir.expr import Binary, Cast, Expr, Load, Select, loads
 from mdh.ir.program import Result
 
@@ -20,13 +20,20 @@ def check_grouping(statements: Sequence[Statement]) -> None:
         if not isinstance(s, Assign) or not s.value.dtype.is_float:
             continue
         me = Load(s.target, s.index, s.value.dtype)
-        known = update(s) is not None or prefix_of(me, s.value, s.loops) is not None
+        gathered = any(True for i in s.index for _ in loads(i))
+        met = gathered or {v.name for v in s.loops} - used_names(s.index)
+        known = (met and update(s) is not None) or prefix_of(me, s.value, s.loops) is not None
         if known and _regrouped(s.value, s.target):
             raise fail(
                 "C150",
                 f"`{s.target}` is updated by several terms, and --strict-fp keeps them apart",
                 s.span,
                 help=f"C adds them one by one; write one value where that is meant: `{s.target} += a + b`",
+            )
+        if known and _wider(s.value, accumulator(s.value.dtype)):
+            what = f"`{s.target}` is updated in double and rounded each time, which --strict-fp cannot keep"
+            raise fail(
+                "C150", what, s.span, help="convert the new value first: `y += (float)x`, or sum in a double"
             )
 
 
@@ -40,6 +47,16 @@ def check_comparison(piece: Piece) -> None:
             label=piece.loose,
             help="write `if (x > m) m = x;` with x and m of one type, or drop --strict-fp",
         )
+
+
+def _wider(e: Expr, held: DType) -> bool:
+    """The sum or product itself is computed in a wider type than the running value has."""
+    while isinstance(e, Cast):
+        e = e.arg
+    if isinstance(e, Select):
+        return _wider(e.then, held) or _wider(e.other, held)
+    sums = isinstance(e, Binary) and e.op in ("+", "-", "*")
+    return sums and e.dtype.is_float and e.dtype.bits > held.bits
 
 
 def _regrouped(e: Expr, target: str) -> bool:

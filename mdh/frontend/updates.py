@@ -98,6 +98,9 @@ def _branches(target: Load, e: Expr) -> Update | None:
         # no value leaves a NaN as it is: what passes over NaNs is as right without --strict-fp
         op, loose = replace(op, takes=False, tie="first"), SKIPPED
     skipped = Const(nan, held) if op.nan and held.is_float else op.identity(held)
+    if op.name == "+" and held.is_float:
+        # what is added where the condition fails leaves even the sign of a zero
+        skipped = Const(-0.0, held)
     then, other = (skipped if u is None else u.value for u in found)
     return Update(op, select(e.cond, then, other), loose)
 

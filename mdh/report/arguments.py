@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from mdh.ir.expr import Binary, Const, walk
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.report.index_data import draw_indices, index_arrays, index_limits
@@ -39,14 +40,19 @@ def guarded(array: Array) -> Guarded:
     return Guarded(place, memory)
 
 
-def make_arrays(program: Program, given: Mapping[str, Array], seed: int, kind: Kind) -> dict[str, Array]:
-    """Every array parameter: given ones as they are, index arrays in range, what no stage reads poisoned."""
+def make_arrays(
+    program: Program, given: Mapping[str, Array], seed: int, kind: Kind, *, positive: bool = False
+) -> dict[str, Array]:
+    """Every array parameter: given ones as they are, index arrays in range, what no stage reads poisoned.
+
+    positive: no number is 0 or less, as divisors, counts of shifts and logarithms want it.
+    """
     rng = np.random.default_rng(seed)
     indices, limits = index_arrays(program), index_limits(program)
     read = read_before_written(program)
     out: dict[str, Array] = {}
     for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
-        values = _values(rng, b, kind, limits.get(b.name))
+        values = _values(rng, b, kind, limits.get(b.name), positive=positive)
         if b.name in given:
             values = given[b.name].reshape(b.shape)
         elif b.name not in read:
@@ -55,6 +61,13 @@ def make_arrays(program: Program, given: Mapping[str, Array], seed: int, kind: K
     drawn = [n for n in out if n in indices and n not in limits and n not in given and n in read]
     draw_indices(program, rng, drawn, out)
     return out
+
+
+def has_operation(program: Program, *ops: str) -> bool:
+    """An integer is divided or shifted (`ops`: / % << >>) by what is no constant."""
+    parts = (n for s in program.stages for e in s.expressions() for n in walk(e))
+    by = (n.right for n in parts if isinstance(n, Binary) and n.op in ops)
+    return any(not x.dtype.is_float and not isinstance(x, Const) for x in by)
 
 
 def make_scalars(program: Program, given: Mapping[str, int | float], seed: int) -> dict[str, int | float]:
@@ -68,13 +81,14 @@ def make_scalars(program: Program, given: Mapping[str, int | float], seed: int) 
     return out
 
 
-def _values(rng: np.random.Generator, b: Buffer, kind: Kind, below: int | None) -> Array:
+def _values(rng: np.random.Generator, b: Buffer, kind: Kind, below: int | None, *, positive: bool) -> Array:
     dtype = numpy_dtype(b.dtype)
     if below is not None:
         return rng.integers(0, below, b.shape).astype(dtype)
     if not b.dtype.is_float or kind == "exact":
-        return rng.integers(0 if b.dtype.kind == "uint" else -3, 4, b.shape).astype(dtype)
-    return rng.uniform(-1.0, 1.0, b.shape).astype(dtype)
+        least = 1 if positive else 0 if b.dtype.kind == "uint" else -3
+        return rng.integers(least, 4, b.shape).astype(dtype)
+    return rng.uniform(0.1 if positive else -1.0, 1.0, b.shape).astype(dtype)
 
 
 def _poison(b: Buffer) -> Array:

@@ -39,6 +39,21 @@ PROGRAMS = {
         void f(const int y[2], int8_t w[2]) {
           for (int i = 0; i < 2; i++)
             for (int j = 0; j < 2; j++) if (y[i] < 1u) w[i] = w[i] <= 1 ? w[i] : 1; }""",
+    # no lane divides where C does not, or reads beyond an array
+    "divisions under conditions": """#include <stdint.h>
+        #define N 37
+        void f(const int z[N], const int x[N], int y[N], uint32_t w[N], const int8_t s[N], int v[N]) {
+          for (int i = 0; i < N; i++) { if (z[i] != 0 && x[i] % z[i] == 0) y[i] = 1; else y[i] = 2; }
+          for (int i = 0; i < N; i++) v[i] = z[i] == 0 || x[i] / z[i] > 0 ? 3 : x[i] / z[i];
+          for (int i = 0; i < N; i++) if (w[i] != 0) w[i] = x[i] % w[i];
+          for (int i = 0; i < N; i++) y[i] += z[i] == 0 ? 99 : s[i] / z[i] + 100 * (s[i] % z[i]);
+          for (int i = 0; i < N; i++) if (z[i] != 0) y[0] += x[i] / z[i];
+          for (int i = 0; i < N; i++) v[i] += i > 0 ? x[i - 1] : 0; }""",
+    # vectors are shifted by vectors of as wide numbers
+    "shifts": """#include <stdint.h>
+        void f(const int64_t a[67], const int x[67], int y[67], int z[67]) {
+          for (int i = 0; i < 67; i++) y[i] = x[i] * 2 << (a[i] & 7);
+          for (int i = 0; i < 67; i++) z[i] = 1 << (x[i] & 15); }""",
     # an element of the vector is overwritten by the sum that reads it
     "in place": """void f(float y[37], const float A[37][29], float b[37]) {
           for (int i = 0; i < 37; i++) { y[i] = 0; for (int j = 0; j < 29; j++) y[i] += A[i][j] * b[i]; }

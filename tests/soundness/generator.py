@@ -26,6 +26,7 @@ AWKWARD = (
     "class", "new", "template", "get_global_id", "barrier", "y1", "j0", "I",
 )  # fmt: skip
 """Names that generated text, CUDA, OpenCL, C++ or libraries may use for something else."""
+NEVER_ZERO = re.compile(r"\(\{\} ([/%]) \(\(\{\} & 7\) \+ 1\)\)")
 WITH_NUMBER = re.compile(r"\(\{\} (<|>|<=|>=|==|!=) -?\d\)")
 SPELLINGS = ("macro",) * 5 + ("literal",) * 3 + ("const", "parameter")
 
@@ -59,7 +60,17 @@ def random_statements(seed: int) -> Tree:
         _bare(rng, tree)
     if rng.random() < 0.05:
         _diagonal(rng, tree)
+    if rng.random() < 0.3:
+        _divided(rng, tree)
     return tree
+
+
+def _divided(rng: Random, tree: Tree) -> None:
+    """Some divisors that are never 0 become any, behind a condition."""
+    for op in _operations(tree.body):
+        by = NEVER_ZERO.fullmatch(op.form)
+        if by is not None and rng.random() < 0.7:
+            op.form, op.loose = f"({{1}} > 0 ? {{0}} {by[1]} {{1}} : 7)", False
 
 
 def _diagonal(rng: Random, tree: Tree) -> None:

@@ -258,9 +258,11 @@ class Forms(Nests):
         value = self.values.value(kind, {}, 1)
         if rng.random() < 0.5:
             value = Op(f"({{}} + {rng.choice(('n', 'alpha') if kind in FLOATS else ('n',))})", [value])
-        a = self.target(("N",), ("M",), ("N", "M"))
-        loops, v = self.nest(list(a.dims), ["i", "j"][: len(a.dims)])
+        a = self.target(("N",), ("M",), ("N", "M"), ("1",))
+        loops, v = self.nest(list(a.dims) if a.name != "s" else ["M"], ["i", "j"][: len(a.dims)])
         at = self.pool.element(a, v, plain=0.9, own=True)
+        if a.name == "s" and a.is_float == (kind in FLOATS):
+            value = Op("({} + s[0])", [value]) if rng.random() < 0.5 else "s[0]"
         self.values.locals_ = {name: kind}
         self.values.written = {a.name: at}
         use: Expr = self.values.value(a.ctype, v, 1, near=a)

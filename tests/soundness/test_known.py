@@ -79,6 +79,41 @@ KNOWN: Mapping[str, tuple[str, str]] = {
     # a conversion that loses bits is no affine condition
     "condition_cut_off": ("void f(const int x[N], int S[N]) { for (int i = 0; i < N; i++)"
         " S[i] = (int)(i * 4294967296L) > 0 ? S[i - 1] + x[i] : x[i]; }", ANY),
+    # a local that was read before the loop is no running value
+    "old_value_is_no_record": ("void f(const int A[N], int m[1]) {"
+        " int t = m[0]; for (int j = 0; j < N; j++) if (A[j] > t) m[0] = A[j]; }", "C115"),
+    "old_value_is_no_sum": ("void f(const int A[N][M], int m[N]) { for (int i = 0; i < N; i++) {"
+        " int t = m[i]; for (int j = 0; j < M; j++) m[i] = t + A[i][j]; } }", "C115"),
+    "value_of_the_same_iteration": ("void f(const int A[N], int m[1]) {"
+        " for (int j = 0; j < N; j++) { int t = m[0]; m[0] = t + A[j]; } }", "right"),
+    # names in headers, and what changes there
+    "counter_in_its_own_start": ("const int k = 1; void f(int x[N]) {"
+        " int k = 3; for (k = k + 1; k < N; k++) x[k] = 1; }", "right"),
+    "counter_as_its_own_step": ("const int i = 1; void f(int x[N]) {"
+        " for (int i = 1; i < N; i += i) x[i] = 1; }", "C131"),
+    "bound_that_changes": ("void f(int y[N][M]) {"
+        " int n = 5; for (int i = 0; i < n; i++) for (n = 0; n < 3; n++) y[i][n] = 1; }", "C131"),
+    "another_variable_of_that_name": ("void f(int y[N]) {"
+        " int n = 5; for (int i = 0; i < n; i++) { int n = 3; n += i; y[i] = n; } }", "right"),
+    "last_value_of_a_hidden_local": ("void f(const int x[N], int y[N], int z[1]) { int t;"
+        " for (int i = 0; i < N; i++) { t = x[i]; int t = 5; y[i] = t; } z[0] = t; }", "right"),
+    # constants
+    "signs_of_zeros": ("void f(float y[N], const int c[N]) { y[0] = 1 / -0.0f; y[1] = 1.0f / -1e-50;"
+        " for (int i = 2; i < N; i++) { float t; if (c[i] > 0) t = 0.0f; else t = -0.0f;"
+        " y[i] = 1.0f / t; } }", "right"),
+    "constants_of_16_bits": ("void f(float y[N]) { _Float16 h = 0.1; y[0] = h; y[1] = (float)(_Float16)2049;"
+        " y[2] = (_Float16)1e-8; y[3] = (_Float16)65520; }", "right"),
+    "braces_left_out": ("const int w[2][2][2] = { 1, 2, {3, 4} }; void f(int y[2]) {"
+        " for (int i = 0; i < 2; i++) y[i] = w[i][0][0]; }", "C113"),
+    "enumeration_beyond_int": ("enum { BIG = 0x80000000 }; void f(long y[N]) {"
+        " for (int i = 0; i < N; i++) y[i] = BIG; }", "C124"),
+    # what is skipped is the identity of the operator after all conversions
+    "skipped_value_cut_down": ("void f(int h[5], const int g[1], const int x[N]) {"
+        " for (int i = 0; i < N; i++) { int v = (int8_t)(x[i] > 1 ? x[i] : 2147483647);"
+        " h[g[0] & 3] = v < h[g[0] & 3] ? v : h[g[0] & 3]; } }", "right"),
+    "skipped_infinity": ("void f(float h[5], const int g[1], const float x[N]) { h[0] = NAN; h[1] = NAN;"
+        " h[2] = NAN; for (int i = 0; i < N; i++)"
+        " h[g[0] & 3] = fmaxf(h[g[0] & 3], x[i] > 1 ? x[i] : -INFINITY); }", ANY),
     # `return` leaves out what follows
     "return_in_a_branch": ("void f(int n, int x[N]) {"
         " if (n > 0) return; for (int i = 0; i < N; i++) x[i] = 1; }", "C113"),
@@ -278,7 +313,7 @@ def test_the_judge_is_the_compilers(name: str, tmp_path: Path) -> None:
     native = run_native(source, program, tmp_path, {}, arrays, _scalars(program))
     mine = interpret(program.syntax, arrays, _scalars(program))
     for n, a in native.items():
-        assert np.array_equal(a, mine[n]), n
+        np.testing.assert_array_equal(a, mine[n], n)
 
 
 def _scalars(program: Program) -> dict[str, float]:

@@ -309,8 +309,7 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
         case Binary(op, a, b, t):
             if op in COMPARISONS and not mask and _depends(e, loop):
                 raise loop.refuse()
-            if op in ("<<", ">>") and _depends(b, loop) and not _depends(a, loop):
-                # OpenCL shifts no scalar by a vector
+            if op in ("<<", ">>") and not _shifts(a, b, loop):
                 raise loop.refuse()
             if op in ("&&", "||") and _conditional(b, loop):
                 raise loop.refuse()
@@ -328,6 +327,11 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
         case Call(fn, args, t):
             _fits_call(loop, e, args)
             return Call(fn, tuple(_expr(a, loop) for a in args), t)
+
+
+def _shifts(a: Expr, by: Expr, loop: _Loop) -> bool:
+    """OpenCL shifts no scalar by a vector, and PoCL not at all by counts of another width."""
+    return not _depends(by, loop) or (_depends(a, loop) and by.dtype.bits == a.dtype.bits)
 
 
 def _fits_call(loop: _Loop, result: Expr, args: tuple[Expr, ...]) -> None:
