@@ -36,7 +36,7 @@ from mdh.pipeline import Checked
 from mdh.reference.error import Bounded
 from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_expected
 from mdh.reference.numbers import Array
-from mdh.report.arguments import Guarded, Kind, guarded, has_operation, make_arrays, make_scalars
+from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.report.index_data import check_indices
 from mdh.report.measurement import Timing, measure, timing_text
 from mdh.report.text import bytes_text
@@ -156,7 +156,7 @@ def _run(
             judges.append(right.judge)
         else:
             before = make_arrays(
-                program, inputs.arrays, seed, kind, positive=has_operation(program, "/", "%", "<<", ">>")
+                program, inputs.arrays, seed, kind, positive=program.has_integer("/", "%", "<<", ">>")
             )
         check_indices(program, before, scalars)
         held = {name: guarded(array) for name, array in before.items()}
@@ -184,7 +184,7 @@ def _drawn(
     """Arrays whose results do not depend on rounding, if there are such; given arrays stay."""
 
     # C gives a shift by a negative number no meaning
-    shifts = has_operation(program, "<<", ">>")
+    shifts = program.has_integer("<<", ">>")
 
     def draw(attempt: int) -> Arguments:
         own = seed + _ANEW * attempt

@@ -10,7 +10,7 @@ from functools import cached_property
 from math import inf, isnan, nan, prod
 
 from mdh.ir.dtype import DType, integer_range
-from mdh.ir.expr import Cast, Const, Expr, Load, Select, walk
+from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, walk
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.source import Source, Span
@@ -275,3 +275,14 @@ class Program:
     def outputs(self, stage: Stage) -> tuple[str, ...]:
         """Output entries of a schedule step: buffers written, in parameter order."""
         return tuple(b for b in self.buffer_order if b in stage.written)
+
+    def has_integer(self, *ops: str) -> bool:
+        """Integers are divided or shifted (`ops`: / % << >>) by what is no constant."""
+        by = (
+            n.right
+            for s in self.stages
+            for e in s.expressions()
+            for n in walk(e)
+            if isinstance(n, Binary) and n.op in ops
+        )
+        return any(not x.dtype.is_float and not isinstance(x, Const) for x in by)

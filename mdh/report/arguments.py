@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 
-from mdh.ir.expr import Binary, Const, walk
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.report.index_data import draw_indices, index_arrays, index_limits
@@ -61,13 +60,6 @@ def make_arrays(
     drawn = [n for n in out if n in indices and n not in limits and n not in given and n in read]
     draw_indices(program, rng, drawn, out)
     return out
-
-
-def has_operation(program: Program, *ops: str) -> bool:
-    """An integer is divided or shifted (`ops`: / % << >>) by what is no constant."""
-    parts = (n for s in program.stages for e in s.expressions() for n in walk(e))
-    by = (n.right for n in parts if isinstance(n, Binary) and n.op in ops)
-    return any(not x.dtype.is_float and not isinstance(x, Const) for x in by)
 
 
 def make_scalars(program: Program, given: Mapping[str, int | float], seed: int) -> dict[str, int | float]:

@@ -3,10 +3,14 @@
 The text below is C; a target adds how memory is moved, how the launcher is called and how a run is timed.
 """
 
-from math import prod
+from collections.abc import Iterator, Mapping
+from math import ceil, floor, prod
 
-from mdh.ir.expr import Expr, Load, walk
-from mdh.ir.program import Buffer, Program, Scalar
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.dtype import integer_range
+from mdh.ir.expr import Expr, Load, Var, loads, map_children
+from mdh.ir.program import Buffer, Program, Scalar, Stage
+from mdh.ir.ranges import Range
 from mdh.target.header import parameters, scalar_type
 from mdh.target.host import HostNames
 
@@ -23,8 +27,8 @@ enum type { F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64 };
 static const size_t width[] = { 2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 };
 static const double tolerance[] = { 4e-3, 3e-2, 2e-5, 1e-12 };
 
-/* bound > 0: the elements are indices below it */
-struct array { const char *name; enum type type; size_t count; uint32_t bound; int written; };
+/* bound > 0: the elements are indices from `least` on, that many */
+struct array { const char *name; enum type type; size_t count; int64_t least; uint32_t bound; int written; };
 static const struct array arrays[] = {
 """
 
@@ -57,22 +61,24 @@ static uint32_t drawn(void)
     return (uint32_t)(state >> 16);
 }
 
-/* small integers: sums of products stay exact, so that the order of a reduction does not show */
+/* small integers: sums of products stay exact, so that the order of a reduction does not show; where numbers
+   divide or shift others, none is 0 or less */
 static void fill(int a)
 {
     static const uint16_t f16[] = { 0xc400, 0xc200, 0xc000, 0xbc00, 0, 0x3c00, 0x4000, 0x4200, 0x4400 };
     static const uint16_t bf16[] = { 0xc080, 0xc040, 0xc000, 0xbf80, 0, 0x3f80, 0x4000, 0x4040, 0x4080 };
     for (size_t i = 0; i < arrays[a].count; ++i) {
-        const int k = (int)(drawn() % 9), v = arrays[a].bound ? (int)(drawn() % arrays[a].bound) : k - 4;
-        const int u = arrays[a].bound ? v : k;
+        const int k = POSITIVE ? 5 + (int)(drawn() % 4) : (int)(drawn() % 9);
+        const int64_t v = arrays[a].bound ? arrays[a].least + (int64_t)(drawn() % arrays[a].bound) : k - 4;
+        const int64_t u = arrays[a].bound || POSITIVE ? v : k;
         switch (arrays[a].type) {
         case F16: ((uint16_t *)host[a])[i] = f16[k]; break;
         case BF16: ((uint16_t *)host[a])[i] = bf16[k]; break;
         case F32: ((float *)host[a])[i] = (float)v; break;
-        case F64: ((double *)host[a])[i] = v; break;
+        case F64: ((double *)host[a])[i] = (double)v; break;
         case I8: ((int8_t *)host[a])[i] = (int8_t)v; break;
         case I16: ((int16_t *)host[a])[i] = (int16_t)v; break;
-        case I32: ((int32_t *)host[a])[i] = v; break;
+        case I32: ((int32_t *)host[a])[i] = (int32_t)v; break;
         case I64: ((int64_t *)host[a])[i] = v; break;
         case U8: ((uint8_t *)host[a])[i] = (uint8_t)u; break;
         case U16: ((uint16_t *)host[a])[i] = (uint16_t)u; break;
@@ -201,6 +207,10 @@ int main(int argc, char **argv)
 """
 
 
+ELEMENT = "@"
+"""Stands for an element of an index array; no name in C is like it."""
+
+
 def driver(program: Program, host: HostNames, before: str, device: str) -> str:
     """main.c: `before` holds the target's includes; `device` defines open_device, upload, download, launch,
     finish, timed_launch and must."""
@@ -209,8 +219,10 @@ def driver(program: Program, host: HostNames, before: str, device: str) -> str:
         if isinstance(p, Buffer):
             written = int(any(p.name in s.written for s in program.stages) or not p.const)
             kind, count = p.dtype.name.upper(), prod(p.shape)
-            rows.append(f'    {{ "{p.name}", {kind}, {count}u, {bound(program, p.name)}, {written} }},\n')
-    naming = f'\n#define NAME "{program.name}"\n'
+            least, below = indices(program, p)
+            rows.append(f'    {{ "{p.name}", {kind}, {count}u, {least}, {below}, {written} }},\n')
+    positive = int(program.has_integer("/", "%", "<<", ">>"))
+    naming = f'\n#define NAME "{program.name}"\nenum {{ POSITIVE = {positive} }};\n'
     return (
         BEGIN
         + before
@@ -237,27 +249,50 @@ def call_arguments(program: Program, array: str) -> list[str]:
     return out
 
 
-def bound(program: Program, name: str) -> int:
-    """For an index array the extent of the smallest dimension it indexes, else 0."""
-    extents = [
-        extent
-        for stage in program.stages
-        for buffer, index in _accesses(stage.expressions(), program)
-        for position, i in enumerate(index)
-        for extent in [program.buffer_of[buffer].shape[position]]
-        if any(isinstance(n, Load) and n.buffer == name for n in walk(i))
-    ]
+def indices(program: Program, b: Buffer) -> tuple[int, int]:
+    """For an index array the least value that every subscript takes, and how many from there on; else 0, 0.
+
+    A subscript that is no affine function of the element (`k[i] & 15`) takes indices of its own array.
+    """
+    low, high = (-(2**24), 2**24) if b.dtype.is_float else integer_range(b.dtype)
+    used = False
     for stage in program.stages:
-        for output in (o for r in stage.results for o in r.outputs):
-            for position, i in enumerate(output.index):
-                if any(isinstance(n, Load) and n.buffer == name for n in walk(i)):
-                    extents.append(program.buffer_of[output.buffer].shape[position])
-    return min(extents, default=0)
+        box = {d.name: (0, d.extent - 1) for d in stage.dims}
+        for buffer, index in _accesses(stage, program):
+            for e, extent in zip(index, program.buffer_of[buffer].shape, strict=True):
+                if not any(x.buffer == b.name for x in loads(e)):
+                    continue
+                used = True
+                least, most = _taken(e, b.name, extent, box)
+                low, high = max(low, least), min(high, most)
+    return (low, min(high - low + 1, 2**31)) if used and low <= high else (0, 0)
 
 
-def _accesses(expressions: tuple[Expr, ...], program: Program) -> list[tuple[str, tuple[Expr, ...]]]:
-    loads = [n for e in expressions for n in walk(e) if isinstance(n, Load)]
-    return [(n.buffer, n.index) for n in loads if n.buffer in program.buffer_of]
+def _taken(e: Expr, name: str, extent: int, box: Mapping[str, Range]) -> Range:
+    """The elements of `name` for which `e` is from 0 to extent - 1 wherever the dims are in `box`."""
+    form = from_expr(_with_element(e, name))
+    if form is None or not form.names <= {ELEMENT, *box}:
+        return 0, extent - 1
+    factor = form.coefficient(ELEMENT)
+    low, high = (form + Affine.var(ELEMENT).scale(-factor)).bounds(box)
+    if factor == 0 or high - low >= extent:
+        return 0, extent - 1
+    ends = sorted(((-low) / factor, (extent - 1 - high) / factor))
+    return ceil(ends[0]), floor(ends[1])
+
+
+def _with_element(e: Expr, name: str) -> Expr:
+    if isinstance(e, Load):
+        return Var(ELEMENT) if e.buffer == name else e
+    return map_children(e, lambda c: _with_element(c, name))
+
+
+def _accesses(stage: Stage, program: Program) -> Iterator[tuple[str, tuple[Expr, ...]]]:
+    for x in (x for e in stage.expressions() for x in loads(e)):
+        if x.buffer in program.buffer_of:
+            yield x.buffer, x.index
+    for o in (o for r in stage.results for o in r.outputs):
+        yield o.buffer, o.index
 
 
 def reference_types(program: Program) -> list[str]:

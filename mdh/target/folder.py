@@ -1,5 +1,6 @@
 """What `mdh compile` leaves: a folder that builds and runs without mdh."""
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePath
 
@@ -83,7 +84,7 @@ def _reference(
         f"const char *const {function}_lacks = 0;",
         *(f"#undef {p}" for p in program.params if p in COMPILER_WORDS),
         *macros,
-        f"#define {program.name} {f'{judge}_of_16_bits' if through else judge}",
+        f"#define {program.name} {f'{judge}_as_written' if through else judge}",
         *([] if program.name == "main" else ["#define main main_of_reference"]),
         f'#include "{own}"',
         *through,
@@ -99,10 +100,13 @@ def _reference(
 
 
 def _through(judge: str, program: Program) -> list[str]:
-    """A function that takes 16-bit numbers as float: the driver's compiler may lack the types."""
+    """A function that calls the user's: a static one is not seen outside of its file, and one that takes
+    16-bit numbers is called with floats, since the driver's compiler may lack the types."""
     types = reference_types(program)
-    if not any(s.dtype.is_float and s.dtype.bits < 32 for s in program.scalars):
+    assert program.source is not None
+    static = re.search(rf"\bstatic\b[^;{{}}()]*\b{program.name}\s*\(", program.source.text)
+    if static is None and not any(s.dtype.is_float and s.dtype.bits < 32 for s in program.scalars):
         return []
     names = [f"given_{i}" for i in range(len(types))]
     params = ", ".join(f"{t} {n}".replace("* ", "*") for t, n in zip(types, names, strict=True))
-    return [f"void {judge}({params})", "{", f"    {judge}_of_16_bits({', '.join(names)});", "}"]
+    return [f"void {judge}({params})", "{", f"    {judge}_as_written({', '.join(names)});", "}"]

@@ -13,12 +13,14 @@ from mdh.diagnostics import Failed
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U8, DType
 from mdh.ir.kernel import Launch, Module
 from mdh.machine import load_machine
+from mdh.lower.run import lower
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.folder import folder
 from mdh.target.text import KernelText
 from tests.native import compiler
+from tests.pairs import planned
 from tests.target import features, modules
 from tests.target.features import ATOMIC_CASES, Pair
 from tests.target.test_folder import SCALED, build, with_source, write
@@ -147,6 +149,34 @@ def test_folder_runs_and_agrees(tmp_path: Path) -> None:
         [str(tmp_path / "scaled"), "--repeat", "2"], capture_output=True, text=True, check=False
     )
     assert done.stdout.startswith("scaled: ok (worst error 0), 2 runs, median "), done.stderr
+
+
+FOLDERS = {
+    "shifted": "void f(const float x[40], float y[9], const int g[9])"
+    " { for (int i = 0; i < 9; i++) y[i] = x[g[i] + 9]; }",
+    "scaled": "void f(const float x[40000], float y[9], const int g[9])"
+    " { for (int i = 0; i < 9; i++) y[i] = x[g[i] * 10000]; }",
+    "histogram": "void f(int h[5], const int g[9]) { for (int i = 0; i < 9; i++) h[g[i] - 3] += 1; }",
+    "narrow": "void f(int h[200], const signed char g[9]) { for (int i = 0; i < 9; i++) h[g[i]] += 1; }",
+    "masked": "void f(int h[16], const int g[9]) { for (int i = 0; i < 9; i++) h[g[i] & 15] += 1; }",
+    "with the loop": "void f(const int x[40], int y[9], const int g[9])"
+    " { for (int i = 0; i < 9; i++) y[i] = x[g[i] + i - 10]; }",
+    "static": "static inline void f(const int x[9], int y[9])"
+    " { for (int i = 0; i < 9; i++) y[i] = x[i] * 2; }",
+    "divided": "void f(const int x[9], const int z[9], int y[9])"
+    " { for (int i = 0; i < 9; i++) y[i] = x[i] / z[i] + (1 << z[i]); }",
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_draws_what_the_program_takes(device: CDevice, name: str, tmp_path: Path) -> None:
+    """Subscripts stay inside, nothing is divided by 0, and a static function is called all the same."""
+    run = Pipeline()
+    program = run.read(Source("f.c", FOLDERS[name]))
+    plan = planned(program, None, device.machine, "c")
+    build(write(folder(emit(lower(plan), program), program, ""), tmp_path))
+    done = subprocess.run([str(tmp_path / "f"), "--repeat", "2"], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("f: ok (worst error 0)"), done.stdout + done.stderr
 
 
 def built(device: CDevice, code: str, schedule: str, arrays: Arrays, **scalars: float) -> Arrays:

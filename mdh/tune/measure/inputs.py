@@ -13,7 +13,7 @@ from mdh.reference.error import Bounded
 from mdh.reference.judge import POSITIVE, Arguments, draw_expected
 from mdh.reference.numbers import Array
 from mdh.reference.sampling import FEW
-from mdh.report.arguments import Kind, has_operation, make_arrays, make_scalars, read_before_written
+from mdh.report.arguments import Kind, make_arrays, make_scalars, read_before_written
 from mdh.report.index_data import index_arrays
 
 _ANEW = 1_000_003
@@ -77,7 +77,7 @@ def _given(
     program: Program, seed: int, number: int, attempt: int
 ) -> tuple[dict[str, Array], dict[str, int | float]]:
     own = seed + 1000 * number + _ANEW * attempt
-    positive = attempt >= POSITIVE or has_operation(program, "<<", ">>")
+    positive = attempt >= POSITIVE or program.has_integer("<<", ">>")
     arrays = make_arrays(program, {}, own, kind_of(number), positive=positive)
     if any(r.op is not None and r.op.name in _CHOOSING for s in program.stages for r in s.results):
         indices, read = index_arrays(program), read_before_written(program)
