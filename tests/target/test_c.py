@@ -12,8 +12,8 @@ from mdh.device.c import CDevice
 from mdh.diagnostics import Failed
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U8, DType
 from mdh.ir.kernel import Launch, Module
-from mdh.machine import load_machine
 from mdh.lower.run import lower
+from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.emit import emit
