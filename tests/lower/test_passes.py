@@ -171,7 +171,9 @@ def test_vectorise_keeps_accumulators_in_vectors() -> None:
 
 def test_vectorise_unrolls_what_strides() -> None:
     scatter = Store("M", (Binary("*", Var("v"), Const(2, I32), I32),), Const(0.0, F32))
-    body = vectorise((loop("v", 4, scatter, kind=ForKind.VEC),), {"M": MEMORY}, set(), wide=True, guarded=frozenset())
+    body = vectorise(
+        (loop("v", 4, scatter, kind=ForKind.VEC),), {"M": MEMORY}, set(), wide=True, guarded=frozenset()
+    )
     assert [s.kind for s in body if isinstance(s, For)] == [ForKind.UNROLL]
 
 
