@@ -8,9 +8,9 @@ from mdh.frontend.conversions import is_compared, kept, same_order
 from mdh.frontend.lift_expr import element, lift
 from mdh.frontend.scope import Best, Scope
 from mdh.frontend.typing_rules import convert, widened
-from mdh.frontend.updates import ROUNDED
+from mdh.frontend.updates import ROUNDED, guarded_parts
 from mdh.ir.dtype import common
-from mdh.ir.expr import Const, Expr, Load
+from mdh.ir.expr import Const, Expr, Load, walk
 
 
 def best_of(node: c_ast.If, scope: Scope) -> Best | None:
@@ -32,6 +32,11 @@ def best_of(node: c_ast.If, scope: Scope) -> Best | None:
         return None
     found = [t for t in targets if t is not None]
     values = [convert(lift(s.rvalue, scope), t.dtype) for s, t in zip(body, found, strict=True)]
+    asked = {*walk(left), *walk(right)}
+    if any(part not in asked for v in values for part in guarded_parts(v)):
+        # the values of a record are computed whether it is one or not
+        del scope.uses[uses:]
+        return None
     for k, (t, v) in enumerate(zip(found, values, strict=True)):
         for x, m, flip in ((left, right, False), (right, left, True)):
             if is_compared(m, t) and _follows(x, v, alone=len(found) == 1):

@@ -38,6 +38,7 @@ def note_last(name: str, scope: Scope) -> None:
     if cell is None:
         scope.last[name] = scope.locals[name]
         return
+    scope.begin()
     use = Use(cell, scope.loops, scope.arrays[cell.buffer].span, (), False, scope.position)
     scope.last[name] = Local(cell.dtype, cell, uses=(use,))
 

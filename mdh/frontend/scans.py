@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mdh.frontend.conversions import strip
+from mdh.frontend.conversions import lossless, strip
 from mdh.frontend.guards import negation
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import COMMUTING, update_of
@@ -55,12 +55,17 @@ def _axis(me: Load, old: Load, loops: tuple[LoopVar, ...]) -> LoopVar | None:
     moved = [k for k, d in enumerate(shifts) if d]
     if None in shifts or len(moved) != 1:
         return None
+    others = [n for k, e in enumerate(me.index) if k not in moved for n in walk(e)]
+    if any(isinstance(n, Load) for e in me.index for n in walk(e)):
+        # which element is the one before is data
+        return None
     aff = from_expr(me.index[moved[0]])
     names = {n.name for n in walk(me.index[moved[0]]) if isinstance(n, Var)}
     axis = [v for v in loops if v.name in names]
     if len(axis) != 1 or aff is None or aff.coefficient(axis[0].name) != shifts[moved[0]]:
         return None
-    return axis[0]
+    # S[i][i] = S[i - 1][i] looks at another row than the one before
+    return None if any(isinstance(n, Var) and n.name == axis[0].name for n in others) else axis[0]
 
 
 def _difference(a: Expr, b: Expr) -> int | None:
@@ -91,7 +96,7 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
             continue
         if strip(then, old.dtype) == old:
             found = update_of(old, _replaced(value, chosen, convert(old, chosen.dtype)), old.dtype)
-            if found is not None:
+            if found is not None and (found.op.name not in ("min", "max") or lossless(first.dtype, held)):
                 start = convert(fixed(first, {axis.name: 0}), held)
                 return Prefix(old, axis, found.op, found.value, start, found.loose)
         elif strip(value, old.dtype) == chosen:

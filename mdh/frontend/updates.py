@@ -1,12 +1,13 @@
 """Is `T = value` an update `T = T op x`? The operators of reductions, as C spells them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import nan
 
 from mdh.frontend.conversions import is_compared, kept, same_order, strip
 from mdh.frontend.typing_rules import convert, select, unary
 from mdh.ir.dtype import DType, accumulator
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Unary, loads
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Unary, loads, walk
 from mdh.ir.program import Operator
 
 ROUNDED = "it is compared with a value that is rounded when it is stored"
@@ -50,9 +51,26 @@ def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:
     """
     whole = [part for c in conds for part in _conjuncts(c)]
     own = [c for c in whole if any(x == target for x in loads(c))]
+    if own and any(needs_condition(c) for c in whole[whole.index(own[0]) :]):
+        # what stands behind a condition in C is not asked before it
+        own = []
     for c in (*own[::-1], *(c for c in whole[::-1] if c not in own)):
         value = convert(select(c, value, target), target.dtype)
     return value
+
+
+def guarded_parts(e: Expr) -> Iterator[Expr]:
+    """What C may have no value for where the conditions before it fail: a division by 0, an index outside."""
+    for n in walk(e):
+        match n:
+            case Binary("/" | "%", _, right, dtype) if not dtype.is_float and not isinstance(right, Const):
+                yield n
+            case Load(_, index) if any(True for i in index for _ in loads(i)):
+                yield n
+
+
+def needs_condition(e: Expr) -> bool:
+    return next(guarded_parts(e), None) is not None
 
 
 def _conjuncts(cond: Expr) -> tuple[Expr, ...]:
@@ -149,7 +167,9 @@ def _chain(target: Load, e: Expr) -> Update | None:
     if op not in COMMUTING:
         return None
     rest = _without(target, e, op)
-    return None if rest is None else Update(Operator(op), rest)
+    if rest is None or (op in ("&&", "||") and needs_condition(rest)):
+        return None
+    return Update(Operator(op), rest)
 
 
 def _without(target: Load, e: Expr, op: str) -> Expr | None:

@@ -57,13 +57,14 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
 
 
 def read_beyond(nest: Nest) -> frozenset[str]:
-    """Arrays with a read that only its condition keeps inside: `i > 0 ? x[i - 1] : 0`."""
+    """Arrays with a read that only its condition may keep inside: `i > 0 ? x[i - 1] : 0`, gathers."""
     box = {d.name: (0, d.extent - 1) for d in nest.stage.dims}
     out = set[str]()
     for x in (n for e in nest.stage.expressions() for n in loads(e)):
         for f, extent in zip(map(from_expr, x.index), nest.buffers[x.buffer].shape, strict=True):
-            low, high = (0, 0) if f is None or not f.names <= box.keys() else f.bounds(box)
-            if low < 0 or high >= extent:
+            known = f is not None and f.names <= box.keys()
+            low, high = f.bounds(box) if f is not None and known else (0, 0)
+            if not known or low < 0 or high >= extent:
                 out.add(x.buffer)
     return frozenset(out)
 

@@ -4,8 +4,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from mdh.ir.expr import Cast, walk
 from mdh.ir.kernel import Buf, Kernel, Module, Workspace
 from mdh.ir.program import Program
+from mdh.ir.walk import expressions, statements
 from mdh.target import c_helpers, cuda_helpers, opencl_helpers
 from mdh.target.c_kernel import c_kernel, c_prologue
 from mdh.target.cuda_kernel import cuda_kernel, cuda_prologue
@@ -69,6 +71,12 @@ C_OPTIONS = (
     "-Wno-psabi",
 )
 """Integers wrap, as in the other languages: sums in another order may pass what C's own stay below."""
+TRAPPING = """
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC optimize("trapping-math")  // without it (float)(int)-0.5f is -0.0f
+#endif
+"""
+"""Behind the headers, where floats become integers and integers floats: GCC 12 makes one rounding of both."""
 OPTIONS = {"cuda": ("--std=c++17",), "opencl": ("-cl-std=CL1.2",), "c": C_OPTIONS}
 """For all texts of a language."""
 
@@ -94,6 +102,8 @@ def emit(module: Module, program: Program, faults: Faults | None = None) -> Kern
     prologue = printer.prologue(helpers + said, program.strict_fp)
     if changed and module.target == "c":
         prologue += UNSUNK
+    if module.target == "c" and _converts_twice(module):
+        prologue += TRAPPING
     head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
     source = "\n".join(part for part in (head, prologue, helpers, body) if part)
     return KernelText(
@@ -106,6 +116,19 @@ def emit(module: Module, program: Program, faults: Faults | None = None) -> Kern
         params=module.params,
         options=_options(module.target, strict_fp=program.strict_fp),
     )
+
+
+def _converts_twice(module: Module) -> bool:
+    """Floats become integers somewhere, and integers floats."""
+    casts = {
+        (x.arg.dtype.is_float, x.dtype.is_float)
+        for k in module.kernels
+        for s in statements(k.body)
+        for e in expressions(s)
+        for x in walk(e)
+        if isinstance(x, Cast)
+    }
+    return {(True, False), (False, True)} <= casts
 
 
 def entry_names(module: Module) -> tuple[str, ...]:
