@@ -223,6 +223,7 @@ def _groups(pieces: list[Piece]) -> list[list[Piece]]:
             last
             and last[0].loops == p.loops
             and last[0].kinds == p.kinds
+            and last[0].scattered == p.scattered
             and not any((q.writes() & (p.reads() | p.writes())) or (q.reads() & p.writes()) for q in last)
         ):
             last.append(p)

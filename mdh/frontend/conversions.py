@@ -39,10 +39,8 @@ def kept(e: Expr) -> Expr:
 
 
 def is_compared(e: Expr, target: Load) -> bool:
-    """`e` stands for the element in a comparison: nothing but its order is kept."""
-    while isinstance(e, Cast) and (lossless(e.arg.dtype, e.dtype) or e.dtype.is_float):
-        e = e.arg
-    return e == target
+    """`e` stands for the element in a comparison, with its whole value."""
+    return kept(e) == target
 
 
 def same_order(compared: Expr, stored: Expr) -> bool:

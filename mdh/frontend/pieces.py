@@ -57,6 +57,11 @@ class Piece:
     def numbers(self) -> frozenset[int]:
         return frozenset(m.number for m in self.members)
 
+    @property
+    def scattered(self) -> bool:
+        """A histogram: its stage has no points with starts and epilogues of their own."""
+        return any(True for t in self.targets for i in t.index for _ in loads(i))
+
     def reads(self) -> set[str]:
         es = [*self.values, *(s for s in self.starts if s is not None)]
         for o in self.outputs:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from math import nan
 
 from mdh.frontend.conversions import is_compared, kept, same_order, strip
-from mdh.frontend.typing_rules import convert, select, unary
-from mdh.ir.dtype import DType, accumulator
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Unary, loads, walk
+from mdh.frontend.typing_rules import binary, convert, select, unary
+from mdh.ir.dtype import I32, DType, accumulator
+from mdh.ir.expr import COMPARISONS, Binary, Call, Const, Expr, Load, Select, Unary, loads, walk
 from mdh.ir.program import Operator
 
 ROUNDED = "it is compared with a value that is rounded when it is stored"
@@ -34,13 +34,16 @@ def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
     rest = found.value
     if not dtype.is_float and rest.dtype.is_float:
         return None
-    if found.op.name in ("&&", "||") and not (isinstance(rest, Binary | Unary) and rest.dtype.bits == 32):
-        rest = Binary(
-            "!=", rest, Const(0.0 if rest.dtype.is_float else 0, rest.dtype), convert(rest, rest.dtype).dtype
-        )
-        rest = Binary("!=", found.value, Const(0, found.value.dtype), held) if not dtype.is_float else rest
+    if found.op.name in ("&&", "||") and not _is_truth(rest):
+        rest = binary("!=", rest, Const(0, I32))
     op = found.op if dtype.is_float or found.op.name not in ("min", "max") else Operator(found.op.name)
     return Update(op, convert(rest, held), found.loose)
+
+
+def _is_truth(e: Expr) -> bool:
+    """0 or 1 already."""
+    logical = isinstance(e, Binary) and (e.op in COMPARISONS or e.op in ("&&", "||"))
+    return logical or (isinstance(e, Unary) and e.op == "!")
 
 
 def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:

@@ -49,6 +49,13 @@ PROGRAMS = {
           for (int i = 0; i < N; i++) y[i] += z[i] == 0 ? 99 : s[i] / z[i] + 100 * (s[i] % z[i]);
           for (int i = 0; i < N; i++) if (z[i] != 0) y[0] += x[i] / z[i];
           for (int i = 0; i < N; i++) v[i] += i > 0 ? x[i - 1] : 0; }""",
+    # a gather at one place for all lanes stays behind its condition
+    "gather in lanes": """void f(const int x[8], const int q[5], const int z[16], int y[8]) {
+          for (int i = 0; i < 8; i++) y[i] = (x[i] > 0 && q[0] >= 0 && q[0] < 16) ? z[q[0]] : 7; }""",
+    # -0.5 as an integer and back is 0.0, not -0.0
+    "floats through integers": """#include <math.h>
+        void f(const float x[67], float y[67]) {
+          for (int i = 0; i < 67; i++) y[i] = copysignf(1.0f, (float)(int)(x[i] * 0.25f)); }""",
     # vectors are shifted by vectors of as wide numbers
     "shifts": """#include <stdint.h>
         void f(const int64_t a[67], const int x[67], int y[67], int z[67]) {

@@ -195,7 +195,19 @@ class Forms(Nests):
         if rng.random() < 0.12:
             a = self.target(("N",), ("1",), ("K",))
             body.append(Line(f"{pool.element(a, v)} = {{}};", [at if a.is_float or not y.is_float else "1"]))
+        if rng.random() < 0.15:
+            return self._beside(loops, body, v)
         return self.around(loops, body)
+
+    def _beside(self, loops: list[For], body: list[Node], v: Vars) -> list[Node]:
+        """Another reduction in the same body, with a start and an end of its own."""
+        s = self.pool.arrays["s"]
+        op = self.operator(s)
+        self.values.written[s.name] = ""
+        start = self.start(s, "s[0]", {}, op)
+        body.insert(self.rng.randint(0, len(body)), self.update(s, "s[0]", v, op))
+        end = [self.end(s, "s[0]", {})] if self.rng.random() < 0.5 else []
+        return [*start, *self.around(loops, body), *end]
 
     def _some(self) -> tuple[list[For], Vars]:
         sizes = ["N"] if self.rng.random() < 0.6 else ["N", "M"]

@@ -79,6 +79,33 @@ KNOWN: Mapping[str, tuple[str, str]] = {
     # a conversion that loses bits is no affine condition
     "condition_cut_off": ("void f(const int x[N], int S[N]) { for (int i = 0; i < N; i++)"
         " S[i] = (int)(i * 4294967296L) > 0 ? S[i - 1] + x[i] : x[i]; }", ANY),
+    # a histogram has a stage to itself
+    "histogram_beside_a_sum": ("void f(const int q[1], const int x[N], int h[5], int s[1], int y[1]) {"
+        " s[0] = 7; for (int i = 0; i < N; i++) { h[q[0] & 3] += 1; s[0] += x[i]; } y[0] = s[0] * 2; }",
+        "right"),
+    "histogram_beside_a_record": ("void f(const int q[1], const int x[N], int h[5], int s[1], int m[1]) {"
+        " for (int i = 0; i < N; i++) { h[q[0] & 3] += 1; if (x[i] > s[0]) { s[0] = x[i]; m[0] = i; } } }",
+        "right"),
+    # the element before is one step along one subscript
+    "diagonal_is_no_prefix": ("void f(const int x[N], int S[N][N]) {"
+        " for (int i = 1; i < N; i++) S[i][i] = S[i - 1][i] + x[i]; }", "right"),
+    "gathered_column_is_no_prefix": ("void f(const int x[N], const int q[1], int S[N][M]) {"
+        " for (int i = 1; i < N; i++) S[i][q[0] & 3] = S[i - 1][q[0] & 3] + x[i]; }", ANY),
+    "prefix_begun_wider": ("void f(const int8_t x[N], int8_t S[N]) { for (int i = 0; i < N; i++)"
+        " S[i] = (i > 0 ? S[i - 1] : 300) > x[i] ? (i > 0 ? S[i - 1] : 300) : x[i]; }", ANY),
+    "prefix_begun_by_its_own": ("void f(const int x[N], int z[N]) {"
+        " int s = z[0]; for (int i = 0; i < N; i++) { s += x[i]; z[i] = s; } }", "right"),
+    # what a condition on the running value protects
+    "condition_protects_a_quotient": ("void f(const uint8_t x[N], int m[1]) {"
+        " m[0] = 0; for (int i = 0; i < N; i++) if (x[i] > m[0] && 10 / x[i] > 3) m[0] = x[i]; }", ANY),
+    "record_protects_its_payload": ("void f(const uint8_t x[N], int m[1], int k[1]) { m[0] = 0;"
+        " for (int i = 0; i < N; i++) if (x[i] > m[0]) { m[0] = x[i]; k[0] = 100 / x[i]; } }", ANY),
+    # what is asked whether it is 0 is not cut down before
+    "or_of_a_wider_number": ("void f(const int x[N], uint8_t y[1]) {"
+        " for (int i = 0; i < N; i++) y[0] = y[0] || (x[i] & 256); }", "right"),
+    "element_rounded_where_it_is_compared": ("void f(const float x[N], double m[1]) {"
+        " m[0] = 0.99999999; for (int i = 0; i < N; i++) { float v = fminf(x[i], 1.0f);"
+        " float t = m[0]; if (v > t) m[0] = v; } }", ANY),
     # a local that was read before the loop is no running value
     "old_value_is_no_record": ("void f(const int A[N], int m[1]) {"
         " int t = m[0]; for (int j = 0; j < N; j++) if (A[j] > t) m[0] = A[j]; }", "C115"),
