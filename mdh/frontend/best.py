@@ -34,7 +34,7 @@ def best_of(node: c_ast.If, scope: Scope) -> Best | None:
     values = [convert(lift(s.rvalue, scope), t.dtype) for s, t in zip(body, found, strict=True)]
     asked = {*walk(left), *walk(right)}
     if any(part not in asked for v in values for part in guarded_parts(v)):
-        # the values of a record are computed whether it is one or not
+        # mdh computes the values of a record at every point, C only where it is one
         del scope.uses[uses:]
         return None
     for k, (t, v) in enumerate(zip(found, values, strict=True)):

@@ -68,7 +68,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
 
 
 def _check_calls(node: c_ast.Node, defined: set[str], places: Places) -> None:
-    """A function of the file is not the one that math.h has by its name."""
+    """Raises C112 for a call of a function that the file defines, even where math.h has one of that name."""
     if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in defined:
         raise fail("C112", f"`{node.name.name}` is a function of this file, which mdh does not call",
                    places.of(node, node.name.name), help="write it as a macro")  # fmt: skip

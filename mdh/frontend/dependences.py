@@ -66,7 +66,7 @@ def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> b
 
 
 def _covers(piece: Piece, member: Member, loops: Sequence[LoopVar]) -> bool:
-    """The instances of a start or an epilogue are the points of the piece, one each."""
+    """Each instance of a start or an epilogue is exactly one point of the piece, and each point is one."""
     if member.phase == Phase.UPDATE or member.again:
         return True
     kept = [(v, k) for v, k in zip(piece.loops, piece.kinds, strict=True) if k is not DimKind.PW]
@@ -76,7 +76,10 @@ def _covers(piece: Piece, member: Member, loops: Sequence[LoopVar]) -> bool:
 
 
 def _carried(w: Written, elements: frozenset[Load]) -> frozenset[int]:
-    """Numbers of the accesses to `elements`; a local that is read outside of the loops holds an old value."""
+    """Numbers of the accesses to `elements` in all loops of the statement.
+
+    A local that was set outside of some of these loops holds an older value: its access is one to memory.
+    """
     pairs = enumerate(zip(w.accesses.accesses, w.elements, strict=True))
     return frozenset(k for k, (a, x) in pairs if x in elements and a.loops == w.accesses.loops)
 

@@ -3,7 +3,7 @@
 from pycparser import c_ast
 
 
-class Enumerator(c_ast.Decl):  # type: ignore[misc]
+class Enumerator(c_ast.Decl):  # type: ignore[misc]  # pycparser has no type hints
     """The declaration of a constant of type int, whose value int has to hold."""
 
 

@@ -25,7 +25,7 @@ def kept_behind(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
         inner = copy(decl)
         inner.init = None
         at_end = LastValue(decl.name, loop.coord)
-        # a body that declares another variable of this name keeps it to itself
+        # a body that declares another variable of this name needs a block of its own
         items = items_of(loop.stmt)
         body = [loop.stmt] if any(declares(n, decl.name) for n in items) else items
         loop.stmt = c_ast.Compound([inner, *body, at_end], loop.stmt.coord)

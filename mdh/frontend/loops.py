@@ -156,13 +156,13 @@ def _step(node: c_ast.For, name: str, scope: Scope) -> int:
 
 
 def _check_own(node: c_ast.Node, name: str, scope: Scope, what: str) -> None:
-    """A name in a header is the loop's own variable, whatever it is outside."""
+    """Raises C131 where a part of a header mentions the loop's own variable."""
     if mentions(node, name):
         raise fail("C131", f"{what} depends on the loop variable `{name}`", scope.places.of(node), help=FORM)
 
 
 def _check_fixed(node: c_ast.For, name: str, scope: Scope) -> None:
-    """C evaluates bound and step in each iteration: what they mention must not change in the loop."""
+    """Raises C131 where the loop assigns what its bound or step mentions: C evaluates both each time."""
     for part in (node.cond, node.next):
         for other in names_in(part) - {name}:
             if assigns(node.stmt, other):

@@ -26,7 +26,7 @@ def merged(pieces: list[Piece], text: Sequence[Written], temps: frozenset[str]) 
         begun = _with_starts(out, number, text)
         if DimKind.PS in _reduction(out, number).kinds:
             whole = _with_total(begun, number, temps)
-            # the total begins once more, when the running values have been stored
+            # the total is a second stage: it reads the start again after the running values are stored
             kept = keeps(whole, _reduction(whole, number), text)
             out = whole if kept else _with_total(out, number, temps)
         else:
@@ -228,6 +228,6 @@ def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> d
     if set(names) != {v.name for v in m.loops} or set(names.values()) != cc or used_names(b) - cc:
         return None
     if len(names) != len(cc):
-        # two loops of m would be one of r: the diagonal is not the whole
+        # two loops of m became one of r: r would cover the diagonal alone
         return None
     return {n: Var(k) for n, k in names.items()}

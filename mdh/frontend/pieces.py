@@ -59,7 +59,7 @@ class Piece:
 
     @property
     def scattered(self) -> bool:
-        """A histogram: its stage has no points with starts and epilogues of their own."""
+        """True for a histogram. Data name its elements, so only other histograms may share its stage."""
         return any(True for t in self.targets for i in t.index for _ in loads(i))
 
     def reads(self) -> set[str]:
@@ -91,7 +91,8 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
 
 
 def _check_old_values(s: Statement) -> None:
-    """A local that holds an element as it was before the loop is not the running value that it looks like."""
+    """Raises C115 for an update that reads its element through a local set before the loop: that is the old
+    value, not the running one."""
     if isinstance(s, Assign):
         elements = {element_of(s)}
     else:

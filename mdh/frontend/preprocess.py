@@ -47,7 +47,7 @@ HEADERS = frozenset(
 
 
 JOINED = frozenset(("++", "--", "&&", "||", "<<", ">>", "->", "/*", "//", "==", "<=", ">=", "!=", "+=", "-="))
-"""Pairs of characters that two tokens side by side would be read as one by."""
+"""Operators of two characters that two adjacent tokens would form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
 
     def _check_arithmetic(self, toks: Any) -> None:
-        """pcpp divides negative numbers otherwise than C, and has unsigned characters."""
+        """Notes C103 where pcpp's arithmetic may differ from C's: negative quotients, character constants."""
         tokens = self.expand_macros([copy(t) for t in toks])
         values = {t.value for t in tokens}
         if (values & {"/", "%"} and values & {"-", "~"}) or any(t.value.startswith("'\\") for t in tokens):
@@ -135,7 +135,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 
 
 def _apart(tokens: list[Any]) -> Iterator[Any]:
-    """`-NEG` with NEG `-1` is `- -1`: tokens that a macro has brought together stay two."""
+    """Puts a blank between tokens that a macro brought together: `-NEG` with `#define NEG -1` is `- -1`."""
     before = None
     for token in tokens:
         if before is not None and before.value[-1:] + token.value[:1] in JOINED:

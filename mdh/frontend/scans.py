@@ -57,14 +57,14 @@ def _axis(me: Load, old: Load, loops: tuple[LoopVar, ...]) -> LoopVar | None:
         return None
     others = [n for k, e in enumerate(me.index) if k not in moved for n in walk(e)]
     if any(isinstance(n, Load) for e in me.index for n in walk(e)):
-        # which element is the one before is data
+        # the subscript is data: no element is known to be the previous one
         return None
     aff = from_expr(me.index[moved[0]])
     names = {n.name for n in walk(me.index[moved[0]]) if isinstance(n, Var)}
     axis = [v for v in loops if v.name in names]
     if len(axis) != 1 or aff is None or aff.coefficient(axis[0].name) != shifts[moved[0]]:
         return None
-    # S[i][i] = S[i - 1][i] looks at another row than the one before
+    # S[i - 1][i] is not the element that the previous iteration wrote, S[i - 1][i - 1]
     return None if any(isinstance(n, Var) and n.name == axis[0].name for n in others) else axis[0]
 
 

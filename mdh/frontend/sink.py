@@ -97,7 +97,7 @@ def names_in(node: c_ast.Node) -> frozenset[str]:
 
 
 def assigns(node: c_ast.Node, name: str) -> bool:
-    """Some assignment in `node`, one in a loop's header included, is to the variable called `name`."""
+    """`node` assigns to the variable `name`, in a statement or in the header of a loop."""
     return _sets(node, name) or any(assigns(c, name) for c in _where_visible(node, name))
 
 
@@ -122,7 +122,7 @@ def _sets(node: c_ast.Node, name: str) -> bool:
 
 
 def _where_visible(node: c_ast.Node, name: str) -> list[c_ast.Node]:
-    """The parts of `node` in which `name` is what it is around it: no other variable of that name."""
+    """The children of `node` in which `name` still means the outer variable."""
     match node:
         case c_ast.For(init=c_ast.DeclList(decls=decls)) if any(declares(d, name) for d in decls):
             return []

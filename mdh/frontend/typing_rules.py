@@ -62,7 +62,10 @@ def _keeps(t: DType, other: DType) -> bool:
 
 
 def _sticky(x: int | float) -> float:
-    """A double that rounds to what x rounds to: bits of an integer that are cut off set the last one."""
+    """A double that rounds to a shorter type as x does.
+
+    The lowest bit stands for all that a long integer loses: it is set where any of these bits was.
+    """
     more = abs(x).bit_length() - 40 if isinstance(x, int) else 0
     if more <= 0:
         return float(x)
@@ -71,7 +74,7 @@ def _sticky(x: int | float) -> float:
 
 
 FORMATS = {F32: (24, -125, 128), F16: (11, -13, 16), BF16: (8, -125, 128)}
-"""Digits of the significand, and the exponents of frexp of the least normal and of the greatest number."""
+"""For each type: digits of the significand, frexp's exponents of the least normal and the greatest."""
 
 
 def _nearest(x: float, t: DType) -> float:

@@ -55,7 +55,7 @@ def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:
     whole = [part for c in conds for part in _conjuncts(c)]
     own = [c for c in whole if any(x == target for x in loads(c))]
     if own and any(needs_condition(c) for c in whole[whole.index(own[0]) :]):
-        # what stands behind a condition in C is not asked before it
+        # C evaluates these only after the condition on the element: the order stays as it is
         own = []
     for c in (*own[::-1], *(c for c in whole[::-1] if c not in own)):
         value = convert(select(c, value, target), target.dtype)
@@ -63,7 +63,7 @@ def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:
 
 
 def guarded_parts(e: Expr) -> Iterator[Expr]:
-    """What C may have no value for where the conditions before it fail: a division by 0, an index outside."""
+    """Parts of `e` that may need the conditions in front of `e`: divisions by data, gathers."""
     for n in walk(e):
         match n:
             case Binary("/" | "%", _, right, dtype) if not dtype.is_float and not isinstance(right, Const):
@@ -120,7 +120,7 @@ def _branches(target: Load, e: Expr) -> Update | None:
         op, loose = replace(op, takes=False, tie="first"), SKIPPED
     skipped = Const(nan, held) if op.nan and held.is_float else op.identity(held)
     if op.name == "+" and held.is_float:
-        # what is added where the condition fails leaves even the sign of a zero
+        # x + -0.0 is x for every x; -0.0 + 0.0 would be 0.0
         skipped = Const(-0.0, held)
     then, other = (skipped if u is None else u.value for u in found)
     return Update(op, select(e.cond, then, other), loose)

@@ -112,9 +112,11 @@ class Result:
 
 
 def combined_where(e: Expr, op: Operator | None, t: DType) -> tuple[tuple[Condition, ...], Expr]:
-    """Where `e`, combined in type t, is more than the identity of `op`, and what it is there.
+    """The conditions under which `e` changes what it is combined with, and the value of `e` under them.
 
-    `if (c) H[k[i]] += x` adds `c ? x : 0`: the conditions are those under which C looks at k[i]."""
+    Where a condition fails, `e` is the identity of `op` in type t. `if (c) H[k[i]] += x` is combined as
+    `c ? x : 0`, and C reads k[i] only where c holds.
+    """
     if op is None or op.takes or op.name in ("&&", "||"):
         # 5 && 1 is 1, and NaN > m ? NaN : m is m
         return (), e
@@ -122,7 +124,7 @@ def combined_where(e: Expr, op: Operator | None, t: DType) -> tuple[tuple[Condit
 
 
 def _unless(e: Expr, neutral: int | float, casts: tuple[DType, ...]) -> tuple[tuple[Condition, ...], Expr]:
-    """casts: what `e` is converted to, one after another, before it is combined."""
+    """`combined_where`. casts: the types that `e` is converted to in turn before it is combined."""
     match e:
         case Cast(arg, dtype):
             conditions, inner = _unless(arg, neutral, (dtype, *casts))

@@ -78,7 +78,7 @@ def _kept_at_one_point(p: Placement, q: Placement, x: Access, y: Access, *, carr
     if x.write or p.phase > q.phase:
         return None
     if p.phase == Phase.START < q.phase and any(p.scanned):
-        # whichever points of a prefix sum are computed first read what it begins with
+        # points of a prefix sum run in any order, and any of them may read the start
         return None
     if p.phase == Phase.UPDATE < q.phase:
         # units that share the reduction of a point read each at its own time, and one of them writes

@@ -32,7 +32,7 @@ STEPS = 300_000
 ATTEMPTS = 4
 """How often data are drawn anew where a result depends on rounding."""
 POSITIVE = 2
-"""From this attempt on the data should be positive: by 0 nothing is divided, and a NaN says nothing."""
+"""The first attempt with positive data, for programs that divide by zero or give NaN on others."""
 INTERPRETER = "interpreter of the C text"
 VECTORISED = "vectorised reference"
 

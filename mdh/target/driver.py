@@ -250,7 +250,9 @@ def call_arguments(program: Program, array: str) -> list[str]:
 
 
 def indices(program: Program, b: Buffer) -> tuple[int, int]:
-    """For an index array the least value that every subscript takes, and how many from there on; else 0, 0.
+    """For an index array: the least value that keeps every subscript inside, and how many follow.
+
+    (0, 0) for other arrays.
 
     A subscript that is no affine function of the element (`k[i] & 15`) takes indices of its own array.
     """

@@ -76,7 +76,8 @@ TRAPPING = """
 #pragma GCC optimize("trapping-math")  // without it (float)(int)-0.5f is -0.0f
 #endif
 """
-"""Behind the headers, where floats become integers and integers floats: GCC 12 makes one rounding of both."""
+"""Follows the includes where a text converts floats to integers and integers to floats: with
+-fno-trapping-math GCC 12 replaces such a pair by trunc()."""
 OPTIONS = {"cuda": ("--std=c++17",), "opencl": ("-cl-std=CL1.2",), "c": C_OPTIONS}
 """For all texts of a language."""
 
@@ -119,7 +120,7 @@ def emit(module: Module, program: Program, faults: Faults | None = None) -> Kern
 
 
 def _converts_twice(module: Module) -> bool:
-    """Floats become integers somewhere, and integers floats."""
+    """The kernels convert floats to integers, and integers to floats."""
     casts = {
         (x.arg.dtype.is_float, x.dtype.is_float)
         for k in module.kernels

@@ -200,7 +200,7 @@ class Forms(Nests):
         return self.around(loops, body)
 
     def _beside(self, loops: list[For], body: list[Node], v: Vars) -> list[Node]:
-        """Another reduction in the same body, with a start and an end of its own."""
+        """A second reduction in the same loop body. It may have a start and an epilogue."""
         s = self.pool.arrays["s"]
         op = self.operator(s)
         self.values.written[s.name] = ""
