@@ -1,6 +1,6 @@
 """The table of contents: the arrows from texts to a kernel, in order, and the one hook between them.
 
-read → schedule → bind, default → check → lower → emit → build
+read → validate → schedule → bind, default → check → lower → emit → build
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from mdh.check.run import check
 from mdh.device.api import Built, Device
-from mdh.frontend.c import read_program
+from mdh.frontend.c import preprocessed, read_preprocessed
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -24,6 +24,7 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.faults import Faults
 from mdh.target.text import KernelText
+from mdh.verify.translation import validate
 
 Value = Program | Schedule | Plan | Module | KernelText
 T = TypeVar("T", bound=Value)
@@ -66,10 +67,13 @@ class Pipeline:
         function: str | None = None,
         strict_fp: bool = False,
     ) -> Program:
-        return self._run(
-            "program",
-            lambda: read_program(source, defines=defines, function=function, strict_fp=strict_fp),
-        )
+        """The program, compared with its text on small sizes."""
+        pre = preprocessed(source, defines)
+        program = self._run("program", lambda: read_preprocessed(pre, function=function, strict_fp=strict_fp))
+        start = perf_counter()
+        validate(pre, program)
+        self.hook("validation", None, perf_counter() - start)
+        return program
 
     def schedule(self, source: Source, values: Mapping[str, int | str] = {}) -> Schedule:
         """The schedule with the named holes bound to `values`."""

@@ -10,7 +10,9 @@ from typing import TypeVar
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c import preprocessed, read_program
+from mdh.frontend.preprocess import Preprocessed
+from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
@@ -18,10 +20,11 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.verify.comparison import difference, small_program
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent
-ARROWS = ("c", "default", "schedule", "check", "lower", "emit")
+ARROWS = ("c", "validate", "default", "schedule", "check", "lower", "emit")
 MACHINES = ("generic-cpu", "a100")
 REPEAT = 5
 
@@ -39,7 +42,10 @@ def arrows_once(path: Path, machine_name: str) -> dict[str, float]:
         return value
 
     source = Source(str(path), path.read_text(encoding="utf-8"))
+    pre = preprocessed(source)
     program = timed("c", lambda: read_program(source))
+    small = timed("validate", lambda: _validated(pre, program))
+    assert small is not None, f"{path} is compared with no small program"
     schedule = timed("default", lambda: default_schedule(program, machine, target))
     text = Source("<default>", print_schedule(schedule))
     schedule = timed("schedule", lambda: parse_schedule(text))
@@ -49,12 +55,18 @@ def arrows_once(path: Path, machine_name: str) -> dict[str, float]:
     return times
 
 
+def _validated(pre: Preprocessed, program: Program) -> Program | None:
+    """`verify.translation.validate` without what it remembers."""
+    small = small_program(pre, program)
+    return small if small is None or difference(small) is None else None
+
+
 def row(path: Path, machine: str) -> str:
     """One line of the table: the fastest of some runs, since everything else is noise of the machine."""
     try:
         runs = [arrows_once(path, machine) for _ in range(REPEAT)]
     except Failed as failed:
-        return f"| {path.stem} | {machine} | {failed.diagnostics[0].code} | | | | | | |"
+        return f"| {path.stem} | {machine} | {failed.diagnostics[0].code} | | | | | | | |"
     best = {arrow: min(run[arrow] for run in runs) for arrow in ARROWS}
     total = sum(best[a] for a in ARROWS if a != "default")
     cells = " | ".join(f"{best[a]:.1f}" for a in ARROWS)

@@ -12,11 +12,11 @@ from mdh.device.api import Call, open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.lower.run import lower
-from mdh.report.arguments import guarded, make_arrays, make_scalars
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.verify.arguments import guarded, make_arrays, make_scalars
 
 CHUNK, CHUNKS = 0.08, 10
 """Seconds of timed runs between two looks at what else runs, and how often that is repeated."""

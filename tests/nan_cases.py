@@ -28,10 +28,10 @@ from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.error import Bounded
 from mdh.reference.judge import expected
-from mdh.report.verdict import fits
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.verify.verdict import fits
 from tests.arrays import Arrays
 from tests.native import knows, run_native
 from tests.pairs import planned

@@ -16,12 +16,12 @@ from mdh.machine import Machine
 from mdh.reference.error import Bounded
 from mdh.reference.judge import draw_expected
 from mdh.reference.numbers import numpy_dtype
-from mdh.report.verdict import fits
 from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.verify.verdict import fits
 from tests.arrays import Arrays, random_arrays
 from tests.random_programs import random_program
 from tests.random_schedules import random_schedule

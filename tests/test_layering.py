@@ -20,6 +20,7 @@ LAYERS = (
     ("mdh.lower",),
     ("mdh.target",),
     ("mdh.device",),
+    ("mdh.verify",),
     ("mdh.pipeline",),
     ("mdh.tune.values", "mdh.tune.result", "mdh.tune.goal", "mdh.tune.space.model", "mdh.compare.model"),
     ("mdh.report",),

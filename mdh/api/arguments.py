@@ -15,7 +15,7 @@ from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.reference.gathers import first_outside, gathers_of, surely_inside
 from mdh.reference.numbers import holds, numpy_dtype, range_text
-from mdh.report.index_data import outside_failure
+from mdh.verify.index_data import outside_failure
 
 MOST_DIGITS = 40
 """Of a number in a message."""

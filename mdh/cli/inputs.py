@@ -12,7 +12,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import holds, numpy_dtype, range_text
-from mdh.report.index_data import index_limits
+from mdh.verify.index_data import index_limits
 
 Array = np.ndarray[Any, Any]
 

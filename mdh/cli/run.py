@@ -36,13 +36,13 @@ from mdh.pipeline import Checked
 from mdh.reference.error import Bounded
 from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_expected
 from mdh.reference.numbers import Array
-from mdh.report.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
-from mdh.report.index_data import check_indices
 from mdh.report.measurement import Timing, measure, timing_text
 from mdh.report.text import bytes_text
 from mdh.report.traffic import compulsory_bytes
-from mdh.report.verdict import judge
 from mdh.report.work import operations
+from mdh.verify.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
+from mdh.verify.index_data import check_indices
+from mdh.verify.verdict import judge
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 

@@ -46,4 +46,4 @@ class Trace:
         if value is not None and stage in self.shown:
             note(f"--- {stage}\n{dump_text(value)}")
         if self.timed:
-            note(f"{stage:<10}{seconds * 1e3:10.2f} ms\n")
+            note(f"{stage:<12}{seconds * 1e3:10.2f} ms\n")

@@ -13,12 +13,12 @@ from mdh.compare.contraction import contraction_of
 from mdh.compare.library import Bound, UnfitError, open_library
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
-from mdh.report.arguments import Guarded, guarded
-from mdh.report.verdict import judge
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.measure.inputs import read_set
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.values import Candidate, Effort, Limits, Outcome
+from mdh.verify.arguments import Guarded, guarded
+from mdh.verify.verdict import judge
 
 T = TypeVar("T")
 ROUNDS = 3

@@ -19,7 +19,7 @@ from mdh.frontend.literals import check_enumerator
 from mdh.frontend.merge import merged
 from mdh.frontend.operators import check_operators
 from mdh.frontend.pieces import Piece, pieces_of
-from mdh.frontend.preprocess import preprocess
+from mdh.frontend.preprocess import Preprocessed, preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement
 from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
 from mdh.frontend.signature import read_signature
@@ -42,14 +42,26 @@ def read_program(
     strict_fp: bool = False,
 ) -> Program:
     """The Program of a C function; raises Failed with C1xx diagnostics."""
+    return read_preprocessed(preprocessed(source, defines), function=function, strict_fp=strict_fp)
+
+
+def preprocessed(source: Source, defines: Mapping[str, str | int] = {}) -> Preprocessed:
+    """The text with its macros expanded; raises Failed with C1xx diagnostics."""
     try:
-        return _read(source, defines, function, strict_fp)
+        return preprocess(source, defines)
     except RecursionError:
         raise too_deep(source) from None
 
 
-def _read(source: Source, defines: Mapping[str, str | int], function: str | None, strict_fp: bool) -> Program:
-    pre = preprocess(source, defines)
+def read_preprocessed(pre: Preprocessed, *, function: str | None = None, strict_fp: bool = False) -> Program:
+    """`read_program` of a text whose macros are expanded."""
+    try:
+        return _read(pre, function, strict_fp)
+    except RecursionError:
+        raise too_deep(pre.source) from None
+
+
+def _read(pre: Preprocessed, function: str | None, strict_fp: bool) -> Program:
     parsed = parse_function(pre, function)
     syntax = _syntax(parsed)
     check_specifiers(parsed.node, parsed.globals, parsed.places)
@@ -87,7 +99,7 @@ def _read(source: Source, defines: Mapping[str, str | int], function: str | None
         stages,
         strict_fp,
         constants,
-        source,
+        pre.source,
         syntax,
         statements,
     )

@@ -93,7 +93,7 @@ def test_schedules_and_holes(tmp_path: Path) -> None:
 def test_the_hook_sees_each_arrow() -> None:
     seen: list[str] = []
     mdh.compile(SCALE, defines={"n": 8}, hook=lambda stage, value, seconds: seen.append(stage))
-    assert seen == ["program", "schedule", "plan", "kernel", "text", "build"]
+    assert seen == ["program", "validation", "schedule", "plan", "kernel", "text", "build"]
 
 
 def test_errors_show_their_place() -> None:

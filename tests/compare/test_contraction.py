@@ -8,9 +8,9 @@ from mdh.compare.library import NAMES, UnfitError, open_library
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded
-from mdh.report.arguments import guarded, make_arrays
-from mdh.report.verdict import judge
 from mdh.source import Source
+from mdh.verify.arguments import guarded, make_arrays
+from mdh.verify.verdict import judge
 from tests.source_tree import ROOT
 
 LOOPS = "for (int i = 0; i < 5; i++) for (int j = 0; j < 6; j++) for (int k = 0; k < 7; k++)"

@@ -11,8 +11,8 @@ from mdh.frontend.header_constants import CONSTANTS
 from mdh.reference import evaluate
 from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype
-from mdh.report.arguments import make_arrays
 from mdh.source import Source
+from mdh.verify.arguments import make_arrays
 from tests.native import compiler, run_native
 
 HEAD = (

@@ -17,13 +17,13 @@ from mdh.lower import fold as lowered
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.judge import INTERPRETER, expected
-from mdh.report.arguments import Guarded, guarded
 from mdh.report.entries import entries_of
 from mdh.report.text import entries_text
-from mdh.report.verdict import fits, judge
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
+from mdh.verify.arguments import Guarded, guarded
+from mdh.verify.verdict import fits, judge
 from tests.lower.test_strict_order import planned
 from tests.nan_cases import run_case
 from tests.native import compiler, run_native

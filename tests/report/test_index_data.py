@@ -10,9 +10,9 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate
-from mdh.report.arguments import make_arrays
-from mdh.report.index_data import check_indices
 from mdh.source import Source
+from mdh.verify.arguments import make_arrays
+from mdh.verify.index_data import check_indices
 from tests.native import compiler, run_native
 
 VALUES = (

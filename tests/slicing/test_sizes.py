@@ -7,7 +7,7 @@ import pytest
 
 from mdh.frontend.c import read_program
 from mdh.reference.slicing import Sample, sampled
-from mdh.report.arguments import make_scalars
+from mdh.verify.arguments import make_scalars
 from tests.corpus import WORKLOADS
 from tests.slicing.programs import PROGRAMS
 from tests.slicing.sliced import arrays_of, outputs_of, shapes_of, sizes_of, syntax_of

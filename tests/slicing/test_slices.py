@@ -5,7 +5,7 @@ import pytest
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
 from mdh.reference.slicing import accesses, boxes, sampled
-from mdh.report.arguments import make_arrays, make_scalars
+from mdh.verify.arguments import make_arrays, make_scalars
 from tests.corpus import WORKLOADS, Sizes
 from tests.random_programs import random_program
 from tests.slicing.programs import PROGRAMS

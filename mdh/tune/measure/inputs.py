@@ -13,8 +13,8 @@ from mdh.reference.error import Bounded
 from mdh.reference.judge import POSITIVE, Arguments, draw_expected
 from mdh.reference.numbers import Array
 from mdh.reference.sampling import FEW
-from mdh.report.arguments import Kind, make_arrays, make_scalars, read_before_written
-from mdh.report.index_data import index_arrays
+from mdh.verify.arguments import Kind, make_arrays, make_scalars, read_before_written
+from mdh.verify.index_data import index_arrays
 
 _ANEW = 1_000_003
 """Added to the seed where data are drawn anew."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from mdh.device.api import Built, Call, Device
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
-from mdh.report.verdict import judge
 from mdh.tune.measure.inputs import InputSet, read_set
 from mdh.tune.measure.memory import Held
+from mdh.verify.verdict import judge
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from mdh.device.api import Device
 from mdh.reference.numbers import Array
-from mdh.report.arguments import Guarded, guarded
+from mdh.verify.arguments import Guarded, guarded
 
 
 class Twin(Protocol):

@@ -2,8 +2,8 @@ import numpy as np
 
 from mdh.diagnostics import Failed
 from mdh.reference import evaluate_bounded
-from mdh.report.arguments import guarded
-from mdh.report.verdict import judge
+from mdh.verify.arguments import guarded
+from mdh.verify.verdict import judge
 from tests.check.programs import matmul
 
 program = matmul(2, 2, 2)

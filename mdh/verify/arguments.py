@@ -8,7 +8,7 @@ import numpy as np
 
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import Array, numpy_dtype
-from mdh.report.index_data import draw_indices, index_arrays, index_limits
+from mdh.verify.index_data import draw_indices, index_arrays, index_limits
 
 GUARD = 256
 """Bytes before and after each array; a multiple of every vector width, so that arrays stay aligned."""

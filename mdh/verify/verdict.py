@@ -9,7 +9,7 @@ from mdh.diagnostics import Diagnostic
 from mdh.ir.program import Program
 from mdh.reference.error import Bounded
 from mdh.reference.numbers import Array
-from mdh.report.arguments import Guarded
+from mdh.verify.arguments import Guarded
 
 
 def judge(

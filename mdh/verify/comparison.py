@@ -1,0 +1,109 @@
+"""The two meanings of a program compared: its C text by the interpreter, its stages by the reference."""
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from mdh.diagnostics import Failed
+from mdh.frontend.c import read_preprocessed
+from mdh.frontend.preprocess import Preprocessed
+from mdh.ir.program import Program
+from mdh.reference.evaluate import evaluate, with_passed_over
+from mdh.reference.interpreter import EndlessLoop, Undecided, UnknownMeaning, interpret_bounded, steps
+from mdh.verify.arguments import Kind, make_arrays
+from mdh.verify.scaling import LADDER, scaled
+from mdh.verify.translation import Difference
+from mdh.verify.verdict import fits
+
+STEPS = 4_000
+"""Most assignments of a program that is run: some 10 ms."""
+BYTES = 1 << 22
+"""Most bytes of its arrays: a short loop may step through a large one."""
+DRAWS = 3
+"""Data on which the two are compared."""
+ATTEMPTS = 8
+"""Data that are drawn: some divide by zero, or leave a comparison to rounding."""
+
+
+def compared(pre: Preprocessed, program: Program) -> Difference | None:
+    """Where the two differ; None where they agree, or where there is no small program to run."""
+    small = small_program(pre, program)
+    return None if small is None else difference(small)
+
+
+def small_program(pre: Preprocessed, program: Program) -> Program | None:
+    """The program itself or one like it with short loops and the same stages; None: there is none."""
+    if _short(program):
+        return program
+    for scale in LADDER:
+        try:
+            small = read_preprocessed(scaled(pre, scale), function=program.name, strict_fp=program.strict_fp)
+        except Failed:
+            continue
+        if _form(small) == _form(program) and _short(small):
+            return small
+    return None
+
+
+def difference(program: Program) -> Difference | None:
+    """The first element that differs on one of a few data; None: they agree."""
+    compared = 0
+    for attempt in range(ATTEMPTS):
+        try:
+            found = _compared(program, attempt)
+        except (Undecided, UnknownMeaning, EndlessLoop, Failed):
+            continue
+        if found is not None:
+            return found
+        compared += 1
+        if compared == DRAWS:
+            break
+    return None
+
+
+def _compared(program: Program, attempt: int) -> Difference | None:
+    assert program.syntax is not None
+    kind: Kind = "random" if attempt % 3 == 1 else "exact"
+    arrays = make_arrays(program, {}, attempt, kind, positive=attempt >= ATTEMPTS // 2)
+    scalars = dict(_scalars(program, attempt))
+    want = interpret_bounded(program.syntax, arrays, scalars, strict=program.strict_fp, limit=2 * STEPS)
+    right = with_passed_over(want, program, arrays, scalars)
+    for name, got in evaluate(program, arrays, scalars).items():
+        if name in right:
+            sizes = tuple((s.name, s.size) for s in program.scalars if s.size is not None)
+            good = fits(got, right[name])
+            if not good.all():
+                at = tuple(int(i) for i in np.argwhere(~good)[0])
+                return Difference(sizes, name, at, str(got[at]), str(right[name].value[at]))
+    return None
+
+
+def _scalars(program: Program, attempt: int) -> Iterator[tuple[str, Any]]:
+    rng = np.random.default_rng(attempt)
+    for s in program.scalars:
+        signed = s.dtype.kind != "uint" and attempt % 2 == 1
+        drawn = int(rng.integers(-3 if signed else 1, 4))
+        yield s.name, s.size if s.size is not None else float(drawn) if s.dtype.is_float else drawn
+
+
+def _short(program: Program) -> bool:
+    """The interpreter can run it, and soon."""
+    if sum(prod(b.shape) * b.dtype.bytes for b in program.buffers) > BYTES:
+        return False
+    values = {s.name: 1 if s.size is None else s.size for s in program.scalars}
+    return program.syntax is not None and steps(program.syntax, values, STEPS) <= STEPS
+
+
+def _form(program: Program) -> tuple[Any, ...]:
+    """What has to be the same in a small program for it to stand for the large one."""
+    return tuple(
+        (
+            s.name,
+            tuple(d.kind for d in s.dims),
+            tuple((r.op, len(r.values), r.exclusive, tuple(x is None for x in r.starts),
+                   tuple(o.buffer for o in r.outputs)) for r in s.results),
+        )
+        for s in program.stages
+    )  # fmt: skip

@@ -1,0 +1,58 @@
+"""A program like a given one whose loops are short: large numbers of the C text become small ones."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from mdh.frontend.preprocess import Preprocessed
+
+_NUMBER = re.compile(
+    r"^[ \t]*#.*$|\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])([1-9][0-9]*)(?=[uUlL]{0,3}(?![\w.]))", re.M
+)
+NEAR = 8
+"""Numbers that are nearer than this to one another stay as far apart as they are: N and N - 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A number above `least` becomes the next one from `base` on that leaves the same rest by `rest`; what
+    was larger than another stays larger."""
+
+    base: int
+    rest: int
+    least: int
+
+
+LADDER = (Scale(5, 4, 8), Scale(3, 4, 8), Scale(2, 2, 4), Scale(1, 1, 3), Scale(9, 4, 12), Scale(17, 8, 24),
+          Scale(33, 16, 40))  # fmt: skip
+"""Tried one after another, until the small program has the stages of the large one."""
+
+
+def scaled(pre: Preprocessed, scale: Scale) -> Preprocessed:
+    """`pre` with small sizes, and the same small numbers in its text."""
+    found = (int(m[1]) for m in _NUMBER.finditer(pre.text) if m[1])
+    small = _small(sorted({n for n in (*found, *pre.sizes.values()) if n > scale.least}), scale)
+
+    def number(m: re.Match[str]) -> str:
+        return m[0] if m[1] is None else str(small.get(int(m[1]), int(m[1])))
+
+    sizes = {name: small.get(n, n) for name, n in pre.sizes.items()}
+    return replace(pre, text=_NUMBER.sub(number, pre.text), sizes=sizes)
+
+
+def _small(numbers: list[int], scale: Scale) -> dict[int, int]:
+    return dict(zip(numbers, _grown(numbers, scale), strict=True))
+
+
+def _grown(numbers: list[int], scale: Scale) -> Iterator[int]:
+    """The small numbers for `numbers`, which grow."""
+    last = scale.base - 1
+    for before, n in pairwise((None, *numbers)):
+        assert n is not None
+        if before is not None and n - before < NEAR:
+            last += n - before
+        else:
+            last += 1
+            last += (n - last) % scale.rest
+        yield last

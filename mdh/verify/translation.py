@@ -1,0 +1,71 @@
+"""Translation validation: the stages that the front end has found are compared with the C text, each time.
+
+The compiler does not trust its own reading of a program. It runs the text by the interpreter and the stages
+by the reference, on small sizes and exact data, and refuses where they differ.
+Source: Pnueli, Siegel and Singerman, "Translation Validation", TACAS 1998.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from mdh.device.cache import Cache, key_of, open_cache
+from mdh.diagnostics import Diagnostic, Failed, Label, Severity
+from mdh.frontend.preprocess import Preprocessed
+from mdh.ir.program import Program
+
+SCHEMA = "mdh.validated/1"
+_known: set[str] = set()
+"""What this process has compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An element that the two meanings of a program do not agree about, with the sizes that it was run on."""
+
+    sizes: tuple[tuple[str, int], ...]
+    buffer: str
+    index: tuple[int, ...]
+    by_stages: str
+    by_c: str
+
+
+def validate(pre: Preprocessed, program: Program) -> None:
+    """Raises Failed B102 where the stages of `program` do not compute what its text says.
+
+    What has been compared once is remembered in the cache of this user. A program that cannot be made small
+    enough, or for which no data are found, is left to `run --check`.
+    """
+    key = key_of(SCHEMA, pre.text, repr(sorted(pre.sizes.items())), repr(program))
+    cache = None if key in _known else _cache()
+    if key in _known or (cache is not None and cache.get(key) is not None):
+        return
+    # the interpreter and the reference are loaded only where there is something to compare
+    found: Difference | None = import_module("mdh.verify.comparison").compared(pre, program)
+    if found is not None:
+        raise Failed(_diagnostic(program, found))
+    _known.add(key)
+    if cache is not None:
+        cache.put(key, b"{}")
+
+
+def _diagnostic(program: Program, d: Difference) -> Diagnostic:
+    place = d.buffer + "".join(f"[{i}]" for i in d.index)
+    sizes = ", ".join(f"{name} = {size}" for name, size in d.sizes)
+    at = f" with {sizes}" if sizes else ""
+    headline = f"mdh has misread `{program.name}`: {place} is {d.by_stages} by its stages, {d.by_c} by C{at}"
+    spans = [s.span for s in program.stages if d.buffer in s.written and s.span is not None]
+    return Diagnostic(
+        "B102",
+        headline,
+        tuple(Label(s) for s in spans[-1:]),
+        help="this is a bug of mdh; send the C file; loops of their own for its statements may help",
+        witness=(("element", place), ("got", d.by_stages), ("wanted", d.by_c)),
+        severity=Severity.BUG,
+    )
+
+
+def _cache() -> Cache | None:
+    try:
+        return open_cache()
+    except Failed:
+        return None
