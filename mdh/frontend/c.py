@@ -61,6 +61,12 @@ def read_preprocessed(pre: Preprocessed, *, function: str | None = None, strict_
         raise too_deep(pre.source) from None
 
 
+def read_syntax(pre: Preprocessed, *, function: str | None = None) -> Function | None:
+    """The function as it is written; None where it holds what no Program can. Raises Failed with C1xx
+    diagnostics."""
+    return _syntax(parse_function(pre, function))
+
+
 def _read(pre: Preprocessed, function: str | None, strict_fp: bool) -> Program:
     parsed = parse_function(pre, function)
     syntax = _syntax(parsed)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from mdh.frontend.conversions import lossless, strip
 from mdh.frontend.guards import negation
 from mdh.frontend.typing_rules import convert, select
-from mdh.frontend.updates import COMMUTING, update_of
+from mdh.frontend.updates import COMMUTING, LOGICAL, truth, update_of
 from mdh.ir.affine import exact_form, from_expr
 from mdh.ir.dtype import I32, accumulator
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, walk
 from mdh.ir.program import Operator
 from mdh.ir.statement import LoopVar
 
-BEGUN = COMMUTING - {"&&", "||"} | {"min", "max"}
+BEGUN = COMMUTING - LOGICAL | {"min", "max"}
 """Operators whose prefixes may begin at their first value: 1 && x is 0 or 1, which x need not be."""
 
 
@@ -97,7 +97,8 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
         if strip(then, old.dtype) == old:
             found = update_of(old, _replaced(value, chosen, convert(old, chosen.dtype)), old.dtype)
             if found is not None and (found.op.name not in ("min", "max") or lossless(first.dtype, held)):
-                start = convert(fixed(first, {axis.name: 0}), held)
+                begin = fixed(first, {axis.name: 0})
+                start = convert(truth(begin) if found.op.name in LOGICAL else begin, held)
                 return Prefix(old, axis, found.op, found.value, start, found.loose)
         elif strip(value, old.dtype) == chosen:
             found = update_of(old, then, old.dtype)

@@ -12,7 +12,8 @@ from mdh.ir.program import Operator
 
 ROUNDED = "it is compared with a value that is rounded when it is stored"
 SKIPPED = "under a condition, a comparison with a NaN takes what follows"
-COMMUTING = frozenset({"+", "*", "&", "|", "^", "&&", "||"})
+LOGICAL = frozenset({"&&", "||"})
+COMMUTING = frozenset({"+", "*", "&", "|", "^"}) | LOGICAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +35,18 @@ def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
     rest = found.value
     if not dtype.is_float and rest.dtype.is_float:
         return None
-    if found.op.name in ("&&", "||") and not _is_truth(rest):
-        rest = binary("!=", rest, Const(0, I32))
+    if found.op.name in LOGICAL:
+        rest = truth(rest)
     op = found.op if dtype.is_float or found.op.name not in ("min", "max") else Operator(found.op.name)
     return Update(op, convert(rest, held), found.loose)
 
 
-def _is_truth(e: Expr) -> bool:
-    """0 or 1 already."""
-    logical = isinstance(e, Binary) and (e.op in COMPARISONS or e.op in ("&&", "||"))
-    return logical or (isinstance(e, Unary) and e.op == "!")
+def truth(e: Expr) -> Expr:
+    """`e` as && and || take it: 0 or 1. A conversion would cut 1 << 32, or 0.5, down to 0."""
+    logical = isinstance(e, Binary) and (e.op in COMPARISONS or e.op in LOGICAL)
+    if logical or (isinstance(e, Unary) and e.op == "!"):
+        return e
+    return binary("!=", e, Const(0, I32))
 
 
 def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:
@@ -109,7 +112,7 @@ def _branches(target: Load, e: Expr) -> Update | None:
         return None
     if any(u.op != known[0].op for u in known):
         return None
-    if len(known) == 1 and known[0].op.name in ("&&", "||"):
+    if len(known) == 1 and known[0].op.name in LOGICAL:
         # T && 1 is 0 or 1, which T itself need not be
         return None
     # the identity of what is stored: a wider type's would be another number when it is converted
@@ -170,7 +173,7 @@ def _chain(target: Load, e: Expr) -> Update | None:
     if op not in COMMUTING:
         return None
     rest = _without(target, e, op)
-    if rest is None or (op in ("&&", "||") and needs_condition(rest)):
+    if rest is None or (op in LOGICAL and needs_condition(rest)):
         return None
     return Update(Operator(op), rest)
 
@@ -186,8 +189,13 @@ def _without(target: Load, e: Expr, op: str) -> Expr | None:
         return e.left
     rest = _without(target, e.left, op)
     if rest is not None:
-        return Binary(e.op, convert(rest, e.left.dtype), e.right, e.dtype)
+        return Binary(e.op, _operand(rest, op, e.left.dtype), e.right, e.dtype)
     if e.op == "-":
         return None
     rest = _without(target, e.right, op)
-    return None if rest is None else Binary(op, e.left, convert(rest, e.right.dtype), e.dtype)
+    return None if rest is None else Binary(op, e.left, _operand(rest, op, e.right.dtype), e.dtype)
+
+
+def _operand(rest: Expr, op: str, dtype: DType) -> Expr:
+    """`rest` as an operand of `op` in the place of one of type `dtype`."""
+    return truth(rest) if op in LOGICAL else convert(rest, dtype)

@@ -1,4 +1,4 @@
-"""Arguments to try a kernel with: exact small integers or random values, in guarded memory of their own."""
+"""Arguments to try a kernel with: numbers of several kinds, in guarded memory of their own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,9 @@ from mdh.verify.index_data import draw_indices, index_arrays, index_limits
 GUARD = 256
 """Bytes before and after each array; a multiple of every vector width, so that arrays stay aligned."""
 _PATTERN = 0xCB
-Kind = Literal["exact", "random"]
+Kind = Literal["exact", "random", "sparse", "wide"]
+"""exact: integers from -3 to 3. random: floats from -1 to 1. sparse: zeros, and a few ones and halves. wide:
+numbers of every size that the type holds."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,32 @@ def _values(rng: np.random.Generator, b: Buffer, kind: Kind, below: int | None, 
     dtype = numpy_dtype(b.dtype)
     if below is not None:
         return rng.integers(0, below, b.shape).astype(dtype)
+    if kind == "sparse":
+        some = rng.choice([0.5, 1.0] if b.dtype.is_float else [1], b.shape)
+        return np.where(rng.random(b.shape) < 0.75 * (not positive), 0, some).astype(dtype)
+    if kind == "wide":
+        return _wide(rng, b, positive=positive)
     if not b.dtype.is_float or kind == "exact":
         least = 1 if positive else 0 if b.dtype.kind == "uint" else -3
         return rng.integers(least, 4, b.shape).astype(dtype)
     return rng.uniform(0.1 if positive else -1.0, 1.0, b.shape).astype(dtype)
+
+
+def _wide(rng: np.random.Generator, b: Buffer, *, positive: bool) -> Array:
+    """Powers of two, some of them one more or less, of either sign; of floats those from 2^-20 to 2^24."""
+    dtype = numpy_dtype(b.dtype)
+    if b.dtype.is_float:
+        least, most = (-20, 25) if b.dtype.bits > 16 else (-10, 12)
+        powers = np.ldexp(1.0, rng.integers(least, most, b.shape))
+        return (powers * (1 if positive else rng.choice([-1, 0, 1], b.shape))).astype(dtype)
+    powers = np.left_shift(1, rng.integers(0, min(b.dtype.bits, 63), b.shape))
+    values = powers + rng.choice([-1, 0, 0, 0, 0, 1], b.shape)
+    if b.dtype.kind == "int" and not positive:
+        values *= rng.choice([-1, 1], b.shape)
+    near: Array = values.astype(dtype)
+    if positive:
+        np.maximum(near, 1, out=near)
+    return near
 
 
 def _poison(b: Buffer) -> Array:

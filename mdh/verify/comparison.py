@@ -1,15 +1,16 @@
 """The two meanings of a program compared: its C text by the interpreter, its stages by the reference."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_preprocessed
+from mdh.frontend.c import read_preprocessed, read_syntax
 from mdh.frontend.preprocess import Preprocessed
 from mdh.ir.program import Program
+from mdh.ir.syntax import Function
 from mdh.reference.evaluate import evaluate, with_passed_over
 from mdh.reference.interpreter import EndlessLoop, Undecided, UnknownMeaning, interpret_bounded, steps
 from mdh.verify.arguments import Kind, make_arrays
@@ -21,10 +22,14 @@ STEPS = 4_000
 """Most assignments of a program that is run: some 10 ms."""
 BYTES = 1 << 22
 """Most bytes of its arrays: a short loop may step through a large one."""
-DRAWS = 3
+STATEMENTS = 300
+"""Most statements that are read to find a small program."""
+DRAWS = 4
 """Data on which the two are compared."""
-ATTEMPTS = 8
-"""Data that are drawn: some divide by zero, or leave a comparison to rounding."""
+DRAWN: tuple[tuple[Kind, bool], ...] = tuple(
+    (kind, positive) for positive in (False, True) for kind in ("exact", "random", "wide", "sparse")
+)
+"""Data that are drawn, the second ones positive: some divide by zero, or leave a comparison to rounding."""
 
 
 def compared(pre: Preprocessed, program: Program) -> Difference | None:
@@ -37,9 +42,16 @@ def small_program(pre: Preprocessed, program: Program) -> Program | None:
     """The program itself or one like it with short loops and the same stages; None: there is none."""
     if _short(program):
         return program
+    tried: set[str] = set()
     for scale in LADDER:
+        one = scaled(pre, scale)
+        if one.text in tried or len(tried) * len(program.statements) > STATEMENTS:
+            continue
         try:
-            small = read_preprocessed(scaled(pre, scale), function=program.name, strict_fp=program.strict_fp)
+            if not _runs_soon(read_syntax(one, function=program.name), program, one.sizes):
+                continue
+            tried.add(one.text)
+            small = read_preprocessed(one, function=program.name, strict_fp=program.strict_fp)
         except Failed:
             continue
         if _form(small) == _form(program) and _short(small):
@@ -50,9 +62,10 @@ def small_program(pre: Preprocessed, program: Program) -> Program | None:
 def difference(program: Program) -> Difference | None:
     """The first element that differs on one of a few data; None: they agree."""
     compared = 0
-    for attempt in range(ATTEMPTS):
+    for attempt in range(len(DRAWN)):
         try:
-            found = _compared(program, attempt)
+            with np.errstate(all="ignore"):
+                found = _compared(program, attempt)
         except (Undecided, UnknownMeaning, EndlessLoop, Failed):
             continue
         if found is not None:
@@ -65,8 +78,8 @@ def difference(program: Program) -> Difference | None:
 
 def _compared(program: Program, attempt: int) -> Difference | None:
     assert program.syntax is not None
-    kind: Kind = "random" if attempt % 3 == 1 else "exact"
-    arrays = make_arrays(program, {}, attempt, kind, positive=attempt >= ATTEMPTS // 2)
+    kind, positive = DRAWN[attempt]
+    arrays = make_arrays(program, {}, attempt, kind, positive=positive)
     scalars = dict(_scalars(program, attempt))
     want = interpret_bounded(program.syntax, arrays, scalars, strict=program.strict_fp, limit=2 * STEPS)
     right = with_passed_over(want, program, arrays, scalars)
@@ -92,8 +105,13 @@ def _short(program: Program) -> bool:
     """The interpreter can run it, and soon."""
     if sum(prod(b.shape) * b.dtype.bytes for b in program.buffers) > BYTES:
         return False
-    values = {s.name: 1 if s.size is None else s.size for s in program.scalars}
-    return program.syntax is not None and steps(program.syntax, values, STEPS) <= STEPS
+    sizes = {s.name: s.size for s in program.scalars if s.size is not None}
+    return _runs_soon(program.syntax, program, sizes)
+
+
+def _runs_soon(syntax: Function | None, program: Program, sizes: Mapping[str, int]) -> bool:
+    values = {s.name: sizes.get(s.name, 1) for s in program.scalars}
+    return syntax is not None and steps(syntax, values, STEPS) <= STEPS
 
 
 def _form(program: Program) -> tuple[Any, ...]:

@@ -8,7 +8,9 @@ from itertools import pairwise
 from mdh.frontend.preprocess import Preprocessed
 
 _NUMBER = re.compile(
-    r"^[ \t]*#.*$|\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])([1-9][0-9]*)(?=[uUlL]{0,3}(?![\w.]))", re.M
+    r"^[ \t]*#.*$|\"[^\"\n]*\"|'[^'\n]*'"
+    r"|(?<![\w.])(0[xX][0-9a-fA-F]+|0[0-7]+|[1-9][0-9]*)(?=[uUlL]{0,3}(?![\w.]))",
+    re.M,
 )
 NEAR = 8
 """Numbers that are nearer than this to one another stay as far apart as they are: N and N - 1."""
@@ -25,20 +27,27 @@ class Scale:
 
 
 LADDER = (Scale(5, 4, 8), Scale(3, 4, 8), Scale(2, 2, 4), Scale(1, 1, 3), Scale(9, 4, 12), Scale(17, 8, 24),
-          Scale(33, 16, 40))  # fmt: skip
-"""Tried one after another, until the small program has the stages of the large one."""
+          Scale(33, 16, 40), Scale(5, 4, 1000), Scale(65, 4, 1000))  # fmt: skip
+"""Tried one after another, until the small program has the stages of the large one. The last ones leave a
+text with many different numbers as it is: only what is certainly an extent becomes small."""
 
 
 def scaled(pre: Preprocessed, scale: Scale) -> Preprocessed:
     """`pre` with small sizes, and the same small numbers in its text."""
-    found = (int(m[1]) for m in _NUMBER.finditer(pre.text) if m[1])
+    found = (_value(m[1]) for m in _NUMBER.finditer(pre.text) if m[1])
     small = _small(sorted({n for n in (*found, *pre.sizes.values()) if n > scale.least}), scale)
 
     def number(m: re.Match[str]) -> str:
-        return m[0] if m[1] is None else str(small.get(int(m[1]), int(m[1])))
+        n = None if m[1] is None else small.get(_value(m[1]))
+        return m[0] if n is None else str(n)
 
     sizes = {name: small.get(n, n) for name, n in pre.sizes.items()}
     return replace(pre, text=_NUMBER.sub(number, pre.text), sizes=sizes)
+
+
+def _value(literal: str) -> int:
+    """What a decimal, octal or hexadecimal number without its suffix is."""
+    return int(literal, 16 if literal[1:2] in ("x", "X") else 8 if literal[0] == "0" else 10)
 
 
 def _small(numbers: list[int], scale: Scale) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Arguments for a random program: small integers, so that sums of floats are exact; now and then reals."""
+"""Arguments for a random program: small integers, so that sums of floats are exact; now and then others."""
 
 from math import prod
 from random import Random
@@ -42,9 +42,10 @@ def product_of(text: str, sizes: dict[str, int]) -> int:
 
 
 def arguments_of(tree: Tree, seed: int, *, whole: bool = True) -> Flat:
-    """One array a parameter. whole: floats are small integers."""
+    """One array a parameter. whole: floats are small integers. Some programs without floats get wide ones."""
     rng = np.random.default_rng(seed)
     out: Flat = {}
+    wide = wide_of(tree)
     for name, p in tree.params.items():
         if not p.extents:
             continue
@@ -55,7 +56,10 @@ def arguments_of(tree: Tree, seed: int, *, whole: bool = True) -> Flat:
         elif tree.data == "edges":
             values = _edges(dtype, count, rng)
         elif dtype.is_float and not whole:
-            values = rng.uniform(-2.0, 2.0, count)
+            near = rng.choice([0.0, 0.5, -0.5, 1.0], count)
+            values = np.where(rng.random(count) < 0.3, near, rng.uniform(-2.0, 2.0, count))
+        elif wide:
+            values = _powers(dtype, count, rng)
         else:
             values = rng.integers(0 if dtype.kind == "uint" else -3, 4, count)
         out[name] = values.astype(numpy_dtype(dtype))
@@ -81,6 +85,17 @@ def _edges(dtype: DType, count: int, rng: np.random.Generator) -> NDArray[Any]:
 def whole_of(tree: Tree) -> bool:
     """Most programs get integers."""
     return tree.data == "small" and Random(tree.name).random() < 0.85
+
+
+def wide_of(tree: Tree) -> bool:
+    """Some programs of integers alone get powers of two and their neighbours: conversions show."""
+    floats = any(dtype_of(p.ctype).is_float for p in tree.params.values())
+    return tree.data == "small" and not floats and Random(tree.name + "wide").random() < 0.4
+
+
+def _powers(dtype: DType, count: int, rng: np.random.Generator) -> NDArray[Any]:
+    powers = np.left_shift(1, rng.integers(0, min(dtype.bits, 63), count))
+    return (powers + rng.choice([-1, 0, 0, 0, 0, 1], count)) * rng.choice([-1, 1, 1], count)
 
 
 def shaped(program: Program, flat: Flat) -> dict[str, NDArray[Any]]:

@@ -153,7 +153,7 @@ class Nests:
                 case _:
                     return Line(f"if ({at} {'<' if op == 'max' else '>'}= {{0}}) {at} = {{0}};", [value])
         if op in ("&&", "||"):
-            return Line(f"{at} = {at} {op} {{}};", [self.values.condition(v, 1)])
+            return Line(f"{at} = {{}};", [self.values.logical(op, at, v)])
         if rng.random() < 0.15:
             return Line(f"{at} = {at} {op} {{}};", [value])
         return Line(f"{at} {op}= {{}};", [value])

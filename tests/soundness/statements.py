@@ -80,8 +80,9 @@ class Forms(Nests):
         rng = self.rng
         index = list(v)
         old, me = a.at([f"{n} - 1" if n == f.var else n for n in v]), a.at(index)
-        begun = rng.choice(("", "", "", "statement", "branch"))
-        inside = {n: Range(r.size, 1) if n == f.var and begun != "branch" else r for n, r in v.items()}
+        begun = rng.choice(("", "", "", "statement", "branch", "operand"))
+        whole = begun in ("branch", "operand")
+        inside = {n: Range(r.size, 1) if n == f.var and not whole else r for n, r in v.items()}
         ops = (
             ("+", "+", "+", "-", "max", "&&", "||")
             if a.is_float
@@ -90,20 +91,18 @@ class Forms(Nests):
         op = rng.choice(ops)
         if rng.random() < 0.25:
             self.values.written = {a.name: me}
-        value = (
-            self.values.condition(inside, 1)
-            if op in ("&&", "||")
-            else self.values.value(a.ctype, inside, 1, near=a)
-        )
-        new = (
-            Op("({0} > {1} ? {0} : {1})", [value, old])
-            if op == "max"
-            else Op(f"({{}} {op} {{}})", [old, value])
-        )
+        if begun == "operand":
+            old = f"({f.var} > 0 ? {old} : {self.values.read(v, floats=rng.random() < 0.3) or 2})"
+        if op in ("&&", "||"):
+            new = self.values.logical(op, old, inside)
+        else:
+            value = self.values.value(a.ctype, inside, 1, near=a)
+            form = "({0} > {1} ? {0} : {1})" if op == "max" else f"({{1}} {op} {{0}})"
+            new = Op(form, [value, old])
         if begun == "branch":
             first = self.values.value(a.ctype, v, 1, near=a)
             return self.around(loops, [Line(f"{me} = {f.var} > 0 ? {{}} : {{}};", [new, first])])
-        f.low = 1
+        f.low = 0 if whole else 1
         lines = self.around(loops, self.guarded([Line(f"{me} = {{}};", [new])], inside, 0.12))
         if begun != "statement":
             return lines
@@ -190,8 +189,11 @@ class Forms(Nests):
             at = f"{y.name}[p[{rng.choice(mine)}]]"
         self.values.written = {y.name: ""}
         value = "1" if rng.random() < 0.5 else self.values.value(y.ctype, v, 1)
-        op = rng.choice(("+=",) * 8 + ("=", "-=", "-="))
-        body = self.guarded([Line(f"{at} {op} {{}};", [value])], v, 0.2)
+        op = rng.choice(("+=",) * 8 + ("=", "-=", "-=", "||"))
+        update = Line(f"{at} {op} {{}};", [value])
+        if op == "||":
+            update = Line(f"{at} = {{}};", [self.values.logical(op, at, v)])
+        body = self.guarded([update], v, 0.2)
         if rng.random() < 0.12:
             a = self.target(("N",), ("1",), ("K",))
             body.append(Line(f"{pool.element(a, v)} = {{}};", [at if a.is_float or not y.is_float else "1"]))

@@ -3,7 +3,7 @@
 The first ones are strangers'; the others were found by `scripts/soundness` and made small by it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +15,13 @@ from mdh.frontend.c import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
-from mdh.reference.interpreter import interpret, interpret_bounded
+from mdh.reference.error import Bounded
+from mdh.reference.interpreter import Undecided, interpret, interpret_bounded
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.verify.arguments import Kind, make_arrays
 from tests.native import compiler, run_native
 from tests.pairs import planned
 from tests.random_schedules import random_schedule
@@ -31,6 +33,23 @@ ANY = "right or refused"
 """What is expected: this, `right`, or the code of a refusal."""
 
 KNOWN: Mapping[str, tuple[str, str]] = {
+    # what && and || join is true or false before it is converted to anything
+    "and_of_long": ("void f(const int64_t x[N], const int w[N], int y[1]) { y[0] = 5;"
+        " for (int i = 0; i < N; i++) y[0] = y[0] && (x[i] | 1ll << 32) && w[i] != 77; }", "right"),
+    "or_of_real": ("void f(const float x[N], const float w[N], int y[1]) { y[0] = 0;"
+        " for (int i = 0; i < N; i++) y[0] = y[0] || x[i] || w[i] == 77; }", "right"),
+    "or_of_real_behind": ("void f(const float x[N], const float w[N], int y[1]) { y[0] = 0;"
+        " for (int i = 0; i < N; i++) y[0] = w[i] == 77 || (x[i] || y[0]); }", "right"),
+    "histogram_of_truth": ("void f(const int64_t x[N], const int p[N], int y[N]) {"
+        " for (int i = 0; i < N; i++) y[p[i]] = y[p[i]] || x[i] || p[i] == 77; }", "right"),
+    "prefix_of_truth": ("void f(const double x[N], int y[N]) {"
+        " for (int i = 1; i < N; i++) y[i] = y[i - 1] || x[i] || x[i] == 77; }", "right"),
+    "truth_of_a_choice": ("void f(const float x[N], const float w[N], int y[1]) { y[0] = 0;"
+        " for (int i = 0; i < N; i++) y[0] = y[0] || (x[i] > 1 ? x[i] * 1e-9f : 0) || w[i] == 7; }", "right"),
+    "and_begun_wider": ("void f(const int64_t x[N], const int w[1], int8_t y[N]) {"
+        " for (int i = 0; i < N; i++) y[i] = (i > 0 ? y[i - 1] : w[0]) && x[i]; }", "right"),
+    "or_begun_wider": ("void f(const int64_t x[N], const int64_t w[1], int y[N]) {"
+        " for (int i = 0; i < N; i++) y[i] = (i > 0 ? y[i - 1] : w[0]) || x[i] == 3; }", "right"),
     # a counter hides a parameter that an expression has met before
     "hidden_parameter": ("void f(int n, int x[N]) {"
         " int t = n * 2; for (int n = 0; n < N; n++) x[n] = t; }", "right"),
@@ -268,6 +287,22 @@ def _source(text: str) -> Source:
     return Source("known.c", HEAD + text + "\n")
 
 
+KINDS: tuple[Kind, ...] = ("exact", "sparse", "wide")
+
+
+def _drawn(program: Program, seeds: int) -> Iterator[tuple[dict[str, Array], dict[str, Bounded]]]:
+    """Arrays that have a result in C, of small numbers and of others, and what C leaves in them."""
+    assert program.syntax is not None
+    for seed in range(seeds):
+        for kind in KINDS:
+            small = kind == "exact"
+            arrays = _arrays(program, seed) if small else make_arrays(program, {}, seed, kind)
+            try:
+                yield arrays, interpret_bounded(program.syntax, arrays, _scalars(program))
+            except (Undecided, Failed):
+                assert not small
+
+
 def _arrays(program: Program, seed: int) -> dict[str, Array]:
     rng = np.random.default_rng(seed)
     out = {}
@@ -293,13 +328,11 @@ def test_it_is_right_or_refused(name: str) -> None:
         assert expected == ANY or codes == {expected}, codes
         return
     assert expected in (ANY, "right")
-    assert program.syntax is not None
-    for seed in range(5):
-        arrays = _arrays(program, seed)
+    for arrays, judge in _drawn(program, 5):
         scalars = _scalars(program)
-        judge = interpret_bounded(program.syntax, arrays, scalars)
         assert compared(program, evaluate(program, arrays, scalars), judge, "the Program") == EQUAL
-        values = {n: b.value for n, b in evaluate_bounded(program, arrays, scalars, exact=True).items()}
+        bounded = evaluate_bounded(program, arrays, scalars)
+        values = {n: b.value for n, b in bounded.items()}
         assert compared(program, values, judge, "the Program in doubles") == EQUAL
 
 
@@ -312,15 +345,12 @@ def test_it_is_right_on_a_device(name: str, spec: str) -> None:
         program = read_program(_source(KNOWN[name][0]))
     except Failed:
         return
-    assert program.syntax is not None
     device = open_device(spec)
     built = device.build(emit(lower(planned(program, None, device.machine, device.target)), program))
     written = frozenset[str]().union(*(stage.written for stage in program.stages))
     scalars = {s.name: numpy_dtype(s.dtype).type(_scalars(program)[s.name]) for s in program.scalars}
-    for seed in range(3):
-        arrays = _arrays(program, seed)
-        before = {n: a.copy() for n, a in arrays.items()}
-        judge = interpret_bounded(program.syntax, before, scalars)
+    for before, judge in _drawn(program, 3):
+        arrays = {n: a.copy() for n, a in before.items()}
         built.call(arrays, scalars).launch()
         assert compared(program, arrays, judge, spec) == EQUAL
         assert all(arrays[n].tobytes() == a.tobytes() for n, a in before.items() if n not in written)

@@ -128,6 +128,22 @@ class Values:
             return "1" if whole is None else Op(CLAMPED, [whole], loose=False)
         return found or "2"
 
+    def logical(self, op: str, old: str, v: Vars) -> Expr:
+        """`old` with one or two numbers of any type joined to it by && or ||."""
+        rng = self.rng
+        a, b = self._truth(v), self._truth(v)
+        if rng.random() < 0.4:
+            return Op(f"({old} {op} {{}})", [a])
+        form = rng.choice(
+            ("{old} {op} {{}} {op} {{}}", "{{}} {op} {old} {op} {{}}", "{old} {op} ({{}} {op} {{}})")
+        )
+        return Op(f"({form.format(old=old, op=op)})", [a, b])
+
+    def _truth(self, v: Vars) -> Expr:
+        if self.rng.random() < 0.5:
+            return self.condition(v, 1)
+        return self.read(v, floats=self.rng.random() < 0.4) or self.condition(v, 1)
+
     def condition(self, v: Vars, depth: int = 2) -> Expr:
         """Something that is true or false: of data, of loop variables, or of both."""
         rng = self.rng

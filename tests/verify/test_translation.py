@@ -8,6 +8,7 @@ import pytest
 from mdh.diagnostics import Failed
 from mdh.frontend.c import preprocessed, read_preprocessed
 from mdh.frontend.preprocess import Preprocessed
+from mdh.frontend.typing_rules import convert
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
 from mdh.source import Source
@@ -18,7 +19,7 @@ from mdh.verify.translation import validate
 from tests.corpus import WORKLOADS
 from tests.soundness.faults import FAULTS, planted
 from tests.soundness.generator import random_statements
-from tests.soundness.test_known import KNOWN
+from tests.soundness.test_known import HEAD, KNOWN
 
 SUM = "void f(int N, const float *x, float *y) { for (int i = 0; i < N; i++) y[i] = 2.0f * x[i]; }"
 
@@ -88,6 +89,42 @@ def test_sizes_written_in_the_text_become_small() -> None:
     small = small_program(pre, program)
     assert small is not None
     assert small.stages[0].dims[0].extent < 20
+
+
+@pytest.mark.parametrize("size", ["0x2000", "020000u", "1 << 13"])
+def test_sizes_of_any_base_become_small(size: str) -> None:
+    pre, program = _read(f"void f(float y[{size}]) {{ for (int i = 0; i < {size}; i++) y[i] = 2; }}")
+    small = small_program(pre, program)
+    assert small is not None
+    assert small.stages[0].dims[0].extent < 70
+
+
+def test_many_numbers_leave_the_program_small() -> None:
+    """K has to be larger than all of 0 to 119 for the first scales, which makes it too large to run."""
+    lines = "".join(f"for (int i = 0; i < K; i++) y[i] += A[i] * {k};\n" for k in range(120))
+    pre, program = _read(f"void f(int K, const float *A, float *y) {{ {lines} }}", K=100_000)
+    small = small_program(pre, program)
+    assert small is not None
+    assert difference(small) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["y[0] += 1 << x[i];", "y[i] = 1u << x[i];", "y[i] += 64 >> x[i] % 8;", "y[i] = x[i] << 33 - x[i];"],
+)
+def test_shifts_by_data_agree(body: str) -> None:
+    """C gives a shift by a negative count no meaning, and counts that are drawn may be negative."""
+    _, program = _read(f"void f(const int x[9], int y[9]) {{ for (int i = 0; i < 9; i++) {body} }}")
+    assert difference(program) is None
+
+
+@pytest.mark.parametrize("name", ["or_of_real", "and_begun_wider", "or_begun_wider"])
+def test_truth_that_is_cut_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wide integers and halves are among the data: 1 << 32 and 0.5 are true, their conversions to int not."""
+    monkeypatch.setattr("mdh.frontend.updates._operand", lambda rest, op, dtype: convert(rest, dtype))
+    monkeypatch.setattr("mdh.frontend.scans.truth", lambda e: e)
+    _, program = _read(HEAD + KNOWN[name][0])
+    assert difference(program) is not None
 
 
 def test_long_strides_draw_no_large_arrays() -> None:

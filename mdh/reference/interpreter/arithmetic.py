@@ -11,12 +11,12 @@ Value = Any
 
 
 class Undecided(Exception):  # noqa: N818 - it is an outcome, not a programming error
-    """Operands closer to one another than their errors: which way the program goes depends on rounding.
-    Other data may decide it."""
+    """What C does with these data is open; other data may decide it. Operands are closer to one another than
+    their errors, so that the way of the program depends on rounding; or the behaviour is undefined."""
 
-    def __init__(self, what: str, place: Span | None) -> None:
+    def __init__(self, what: str, place: Span | None, why: str = "depends on rounding") -> None:
         where = "" if place is None else f" (line {place.line})"
-        super().__init__(f"{what} depends on rounding{where}")
+        super().__init__(f"{what} {why}{where}")
         self.place = place
 
 

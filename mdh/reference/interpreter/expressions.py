@@ -15,7 +15,7 @@ from mdh.ir.syntax import (
     Number,
     Prefix,
 )
-from mdh.reference.interpreter.arithmetic import Value
+from mdh.reference.interpreter.arithmetic import Undecided, Value
 from mdh.reference.interpreter.constants import CONSTANTS
 from mdh.reference.interpreter.functions import ARGUMENTS, FUNCTIONS
 from mdh.reference.interpreter.integers import COMPARE, converting, integer_operation, wrapping
@@ -284,11 +284,14 @@ class Expressions:
 
 
 def _folded(t: Type, run: Run, *parts: Code) -> Code:
-    """An integer that the text alone gives is computed once."""
-    if all(p.constant is not None for p in parts):
+    """An integer that the text alone gives is computed once. What is undefined fails only where it runs."""
+    if any(p.constant is None for p in parts):
+        return Code(t, run)
+    try:
         value = int(run())
-        return Code(t, lambda: value, constant=value)
-    return Code(t, run)
+    except Undecided:
+        return Code(t, run)
+    return Code(t, lambda: value, constant=value)
 
 
 def _arithmetic(op: str, t: Type, x: Run, y: Run) -> Run:

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 
 from mdh.diagnostics import fail
+from mdh.reference.interpreter.arithmetic import Undecided
 from mdh.reference.interpreter.types import Type
 from mdh.source import Span
 
@@ -42,7 +43,8 @@ def converting(source: Type, target: Type) -> Callable[[int], int] | None:
 
 
 def integer_operation(op: str, t: Type, place: Span | None) -> Join:
-    """`x op y` of two values of the (promoted) type `t`. Raises Failed A131 on division by zero."""
+    """`x op y` of two values of the (promoted) type `t`. Raises Failed A131 on division by zero, Undecided
+    where C does not define a shift."""
     wrap = wrapping(t)
     if op in _BITS:
         return _BITS[op]
@@ -53,16 +55,22 @@ def integer_operation(op: str, t: Type, place: Span | None) -> Join:
         plain = _PLAIN[op]
         return lambda x, y: wrap(plain(x, y))
     if op in ("<<", ">>"):
-        return _shift(op, t)
+        return _shift(op, t, place)
     return _division(op, wrap, place)
 
 
-def _shift(op: str, t: Type) -> Join:
-    """The left operand's type; counts are taken as the processor takes them, modulo the width."""
-    wrap, width = wrapping(t), max(32, t.bits) - 1
+def _shift(op: str, t: Type, place: Span | None) -> Join:
+    """C11 6.5.7: by a count that is negative, or not less than the width, the result is undefined."""
+    wrap, width = wrapping(t), t.bits
+
+    def count(y: int) -> int:
+        if 0 <= y < width:
+            return y
+        raise Undecided(f"a shift by {y}", place, "is undefined")
+
     if op == "<<":
-        return lambda x, y: wrap(x << (y & width))
-    return lambda x, y: x >> (y & width)
+        return lambda x, y: wrap(x << count(y))
+    return lambda x, y: x >> count(y)
 
 
 def _division(op: str, wrap: Callable[[int], int], place: Span | None) -> Join:
