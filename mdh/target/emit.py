@@ -20,6 +20,7 @@ from mdh.target.names import rename
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
 from mdh.target.reads_first import UNSUNK, reads_first
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
+from mdh.target.wrapping import wrapping
 
 _COMMENT = re.compile(r"//.*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -38,11 +39,11 @@ class Printer:
 
 
 def _cuda(kernel: Kernel, _: Faults) -> Kernel:
-    return without_vectors(kernel)
+    return wrapping(without_vectors(kernel))
 
 
 def _opencl(kernel: Kernel, faults: Faults) -> Kernel:
-    return lane_calls(_c(kernel, faults), faults.lanes)
+    return wrapping(lane_calls(_c(kernel, faults), faults.lanes))
 
 
 def _c(kernel: Kernel, faults: Faults) -> Kernel:

@@ -33,6 +33,18 @@ ANY = "right or refused"
 """What is expected: this, `right`, or the code of a refusal."""
 
 KNOWN: Mapping[str, tuple[str, str]] = {
+    # integers wrap on every device, also where they are converted or compared afterwards
+    "overflow_widened": ("void f(int64_t x[N], const int y[N], int z[N]) { for (int i = 0; i < N; i++)"
+        " for (int j = 0; j < 3; j++) { z[i] *= y[i]; x[i] = z[i]; } }", ANY),
+    "overflow_of_a_sum_widened": ("void f(int64_t x[N], const int z[N], const int w[N]) {"
+        " for (int i = 0; i < N; i++) x[i] += (z[i] - w[i]) * z[i] + -z[i]; }", "right"),
+    "overflow_compared": ("void f(const int x[N], const int w[N], int64_t m[1], int p[1]) {"
+        " m[0] = -90; p[0] = -1; for (int i = 0; i < N; i++)"
+        " if (m[0] < (int64_t)(x[i] * w[i])) { m[0] = (int64_t)(x[i] * w[i]); p[0] = i; } }", "right"),
+    "overflow_to_float": ("void f(const int x[N], const uint16_t w[N], double y[N]) {"
+        " for (int i = 0; i < N; i++) y[i] = x[i] + 1 > x[i] ? x[i] * 3 : w[i] * w[i]; }", "right"),
+    "overflow_of_a_total": ("void f(const int A[N][64], int64_t y[N]) { for (int i = 0; i < N; i++) {"
+        " int s = 0; for (int j = 0; j < 64; j++) s += A[i][j]; y[i] = s; } }", "right"),
     # what && and || join is true or false before it is converted to anything
     "and_of_long": ("void f(const int64_t x[N], const int w[N], int y[1]) { y[0] = 5;"
         " for (int i = 0; i < N; i++) y[0] = y[0] && (x[i] | 1ll << 32) && w[i] != 77; }", "right"),

@@ -46,7 +46,7 @@ ticket_kernel(int *__restrict__ y, int *flags)
     if (b > 0) {
         while (*(volatile const int *)&flags[b - 1] == 0) {}
         __threadfence();
-        y[b] = y[b - 1] + 1;
+        y[b] = y[b - 1] + 1U;
     } else {
         y[b] = first;
     }

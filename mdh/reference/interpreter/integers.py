@@ -44,7 +44,7 @@ def converting(source: Type, target: Type) -> Callable[[int], int] | None:
 
 def integer_operation(op: str, t: Type, place: Span | None) -> Join:
     """`x op y` of two values of the (promoted) type `t`. Raises Failed A131 on division by zero, Undecided
-    where C does not define a shift."""
+    where C does not define a shift or a quotient."""
     wrap = wrapping(t)
     if op in _BITS:
         return _BITS[op]
@@ -56,7 +56,7 @@ def integer_operation(op: str, t: Type, place: Span | None) -> Join:
         return lambda x, y: wrap(plain(x, y))
     if op in ("<<", ">>"):
         return _shift(op, t, place)
-    return _division(op, wrap, place)
+    return _division(op, t, place)
 
 
 def _shift(op: str, t: Type, place: Span | None) -> Join:
@@ -73,8 +73,10 @@ def _shift(op: str, t: Type, place: Span | None) -> Join:
     return lambda x, y: x >> count(y)
 
 
-def _division(op: str, wrap: Callable[[int], int], place: Span | None) -> Join:
-    """C11 6.5.5: the quotient with its fraction discarded, the remainder with the dividend's sign."""
+def _division(op: str, t: Type, place: Span | None) -> Join:
+    """C11 6.5.5: the quotient with its fraction discarded, the remainder with the dividend's sign. Where the
+    quotient does not fit, both are undefined: processors raise an exception."""
+    least = t.low if t.signed else None
 
     def divide(x: int, y: int) -> int:
         if y == 0:
@@ -84,11 +86,13 @@ def _division(op: str, wrap: Callable[[int], int], place: Span | None) -> Join:
                 place,
                 help="give values that never make it zero",
             )
+        if y == -1 and x == least:
+            raise Undecided(f"{x} / -1", place, "is undefined")
         q = abs(x) // abs(y)
-        return wrap(-q if (x < 0) != (y < 0) else q)
+        return -q if (x < 0) != (y < 0) else q
 
     def remain(x: int, y: int) -> int:
-        return wrap(x - divide(x, y) * y)
+        return x - divide(x, y) * y
 
     return divide if op == "/" else remain
 

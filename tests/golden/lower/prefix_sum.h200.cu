@@ -88,7 +88,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
             float before_4 = 0.0f;
             int last = blk_i - 1;
             while (last >= 0) {
-                const int j = last - thr_i;
+                const int j = last - (unsigned int)thr_i;
                 unsigned long long word = packed_f32(2, 0.0f);
                 if (j >= 0) {
                     word = *(volatile const unsigned long long *)&prefix_sum_passed[j];
@@ -109,7 +109,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
                 const float parts_10 = __shfl_xor_sync(0xffffffff, parts_9, 16);
                 const float parts_11 = parts_10 + parts_9;
                 before_4 = parts_11 + before_4;
-                last = nearest < 32 ? -1 : last - 32;
+                last = nearest < 32 ? -1 : (int)(last - 32U);
             }
             if (thr_i == 0) {
                 *(volatile unsigned long long *)&prefix_sum_passed[blk_i] = packed_f32(2, before_4 + total);
@@ -188,7 +188,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
             float before_8 = 0.0f;
             int last_2 = blk_i - 1;
             while (last_2 >= 0) {
-                const int j_2 = last_2 - thr_i;
+                const int j_2 = last_2 - (unsigned int)thr_i;
                 unsigned long long word_2 = packed_f32(2, 0.0f);
                 if (j_2 >= 0) {
                     word_2 = *(volatile const unsigned long long *)&prefix_sum_passed[j_2];
@@ -209,7 +209,7 @@ prefix_sum_kernel(const float *__restrict__ A, float *__restrict__ S, int *__res
                 const float parts_21 = __shfl_xor_sync(0xffffffff, parts_20, 16);
                 const float parts_22 = parts_21 + parts_20;
                 before_8 = parts_22 + before_8;
-                last_2 = nearest_2 < 32 ? -1 : last_2 - 32;
+                last_2 = nearest_2 < 32 ? -1 : (int)(last_2 - 32U);
             }
             if (thr_i == 0) {
                 *(volatile unsigned long long *)&prefix_sum_passed[blk_i] = packed_f32(2, before_8 + total_2);
