@@ -57,6 +57,8 @@ def helper(name: str) -> str | None:
             return _CLUSTER_RANK
         case "first_lane":
             return _FIRST_LANE
+    if found := re.fullmatch(r"kept_(i32|u32)", name):
+        return _kept(name, STORAGE[found[1]])
     if found := re.fullmatch(r"cp_async_(4|8|16)(_if)?", name):
         return _cp_async(int(found[1]), predicated=found[2] is not None)
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)", name):
@@ -66,6 +68,17 @@ def helper(name: str) -> str | None:
     if found := re.fullmatch(r"(packed|unpacked)_([a-z]+\d+)", name):
         return (_packed if found[1] == "packed" else _unpacked)(name, BY_NAME[found[2]])
     return swizzle(name, INLINE)
+
+
+def _kept(name: str, kind: str) -> str:
+    return f"""// x: without this instruction ptxas before CUDA 13.4 loses a minus in a minimum of three
+{INLINE} {kind} {name}({kind} x)
+{{
+    {kind} same;
+    asm("lop3.b32 %0, %1, %1, %1, 0xf0;" : "=r"(same) : "r"(x));
+    return same;
+}}
+"""
 
 
 def _packed(name: str, dtype: DType) -> str:

@@ -17,6 +17,7 @@ from mdh.target.host import function_name
 from mdh.target.lane_calls import lane_calls
 from mdh.target.lanes import without_vectors
 from mdh.target.names import rename
+from mdh.target.negations import hidden_negations
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
 from mdh.target.reads_first import UNSUNK, reads_first
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
@@ -38,8 +39,9 @@ class Printer:
     prepared: Callable[[Kernel, Faults], Kernel]
 
 
-def _cuda(kernel: Kernel, _: Faults) -> Kernel:
-    return wrapping(without_vectors(kernel))
+def _cuda(kernel: Kernel, faults: Faults) -> Kernel:
+    plain = without_vectors(kernel)
+    return wrapping(hidden_negations(plain) if Fault.NEGATIONS in faults.kinds else plain)
 
 
 def _opencl(kernel: Kernel, faults: Faults) -> Kernel:

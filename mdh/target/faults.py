@@ -6,10 +6,13 @@ from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """What a self-test can find. Texts go around MASKED_READS; the others have no way around."""
+    """What compilers and runtimes get wrong. Texts go around MASKED_READS and NEGATIONS; the others, which a
+    self-test finds, have no way around."""
 
     MASKED_READS = "masked-reads"
     """Reads under a condition take the condition of other elements."""
+    NEGATIONS = "negations"
+    """The minimum or maximum of three integers loses the minus of one."""
     FUNCTIONS = "functions"
     """A function of math.h is wrong for single numbers."""
     HALVES = "halves"
@@ -36,7 +39,7 @@ POCL = Faults(lanes=frozenset(f"{fn}_f32x{n}" for fn in ("sin", "cos", "tan") fo
 """PoCL 3.0 with SLEEF: where a lane is 39,000 or more, or infinite, all lanes are reduced as such ones are,
 and small ones come out wrong."""
 ASSUMED: Mapping[str, Faults] = {
-    "cuda": NONE,
+    "cuda": Faults(frozenset({Fault.NEGATIONS})),
     "opencl": POCL,
     "c": Faults(frozenset({Fault.MASKED_READS})),
 }

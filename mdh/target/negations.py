@@ -1,0 +1,168 @@
+"""Integers that a minimum or a maximum compares are hidden from ptxas.
+
+ptxas of CUDA 12.6 to 13.3 joins two minima of signed 32-bit numbers into one instruction of sm_90 and sm_100,
+and loses the minus of the second operand: min(min(a, -b), c) becomes min(a, b, c). It finds minima in
+comparisons, and NVVM makes negations of products with -1 and of differences from 0, once loops are unrolled.
+So whatever a minimum, a maximum or a choice by data may take passes through an instruction that ptxas leaves
+as it is, unless it is read from memory or a sum of such numbers.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from mdh.ir.expr import (
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Load,
+    Select,
+    Unary,
+    Var,
+    map_children,
+    walk,
+)
+from mdh.ir.kernel import If, Kernel, Let, Stmt, Store
+from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
+
+EXTREMA = frozenset({"imin", "imax"})
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Variables and buffers whose values are compared, and variables that depend on data."""
+
+    names: frozenset[str]
+    data: frozenset[str]
+
+
+def hidden_negations(kernel: Kernel) -> Kernel:
+    """The same kernel; `kept_i32` and `kept_u32` stand around numbers that may be negations."""
+    data = _data(kernel.body)
+    names = _compared(kernel.body, data)
+    body = _body(kernel.body, Compared(names, data), False)
+    return kernel if body == kernel.body else replace(kernel, body=body)
+
+
+def _data(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """Variables that are calculated from what is read."""
+    data: frozenset[str] = frozenset()
+    for s in statements(body):
+        if isinstance(s, Let) and _by_data(s.value, data):
+            data |= {s.name}
+    return data
+
+
+def _by_data(e: Expr, data: frozenset[str]) -> bool:
+    return any(isinstance(n, Load) or (isinstance(n, Var) and n.name in data) for n in walk(e))
+
+
+def _compared(body: tuple[Stmt, ...], data: frozenset[str]) -> frozenset[str]:
+    assigned = [(s.name if isinstance(s, Let) else s.buffer, s.value) for s in statements(body)
+        if isinstance(s, Let | Store) and not s.value.dtype.is_float]  # fmt: skip
+    names = set(_chosen_stores(body, data))
+    for s in statements(body):
+        for e in expressions(s):
+            names |= {n for taken in _taken(e, data) for n in _sources(taken)}
+    while True:
+        more = {n for name, value in assigned if name in names for n in _sources(value)} - names
+        if not more:
+            return frozenset(names)
+        names |= more
+
+
+def _chosen_stores(body: Iterable[Stmt], data: frozenset[str]) -> Iterator[str]:
+    """Buffers that are written under a condition on data: compilers make a choice of it."""
+    for s in statements(tuple(body)):
+        if isinstance(s, If) and _by_data(s.cond, data):
+            yield from (
+                inner.buffer for inner in statements((*s.then, *s.orelse)) if isinstance(inner, Store)
+            )
+
+
+def _taken(e: Expr, data: frozenset[str]) -> Iterator[Expr]:
+    """What the minima, maxima and choices in an expression take."""
+    for n in walk(e):
+        match n:
+            case Call(fn, args, dtype) if fn in EXTREMA and dtype.kind == "int" and _by_data(n, data):
+                yield from args
+            case Select(cond, then, other, dtype) if dtype.kind == "int" and _by_data(cond, data):
+                yield then
+                yield other
+
+
+def _sources(e: Expr) -> Iterator[str]:
+    """Variables and buffers of which a value is, or of which it may be a negation."""
+    match e:
+        case Var(name):
+            yield name
+        case Load(buffer):
+            yield buffer
+        case Cast(arg, dtype) if not dtype.is_float and not arg.dtype.is_float:
+            yield from _sources(arg)
+        case Binary("+" | "-" | "*", left, right):
+            yield from _sources(left)
+            yield from _sources(right)
+        case _:
+            pass
+
+
+def _body(body: tuple[Stmt, ...], known: Compared, chosen: bool) -> tuple[Stmt, ...]:
+    return tuple(_statement(s, known, chosen) for s in body)
+
+
+def _statement(s: Stmt, known: Compared, chosen: bool) -> Stmt:
+    chosen = chosen or (isinstance(s, If) and _by_data(s.cond, known.data))
+    out = map_expressions(s, partial(_expression, data=known.data))
+    match out:
+        case Let(name, value) if name in known.names:
+            out = replace(out, value=_hidden(value))
+        case Store(buffer, _, value) if chosen or buffer in known.names:
+            out = replace(out, value=_hidden(value))
+        case _:
+            pass
+    return with_bodies(out, lambda b: _body(b, known, chosen))
+
+
+def _expression(e: Expr, data: frozenset[str]) -> Expr:
+    out = map_children(e, partial(_expression, data=data))
+    match out:
+        case Call(fn, args, dtype) if fn in EXTREMA and dtype.kind == "int" and _by_data(e, data):
+            return replace(out, args=tuple(map(_hidden, args)))
+        case Select(cond, then, other, dtype) if dtype.kind == "int" and _by_data(cond, data):
+            return replace(out, then=_hidden(then), other=_hidden(other))
+        case _:
+            return out
+
+
+def _hidden(e: Expr) -> Expr:
+    """The number behind an instruction, where it is calculated in 32 bits."""
+    if isinstance(e, Cast) and not e.arg.dtype.is_float and (e.dtype.bits != 32 or e.arg.dtype.bits < 64):
+        return replace(e, arg=_hidden(e.arg))
+    if e.dtype.bits != 32 or e.dtype.is_float or not _may_be_negation(e):
+        return e
+    return Call(f"kept_{e.dtype.name}", (e,), e.dtype)
+
+
+def _may_be_negation(e: Expr) -> bool:
+    """Of a variable, where it is assigned; of a choice, where it chooses."""
+    match e:
+        case Cast(arg, _):
+            return not arg.dtype.is_float and _may_be_negation(arg)
+        case Binary("+", left, right) | Binary("-", left, Const() as right):
+            return _may_be_negation(left) or _may_be_negation(right)
+        case Binary("*" | "/", left, Const(value)):
+            return value <= 1 or _may_be_negation(left)
+        case Binary("*", left, right):
+            return not (_read(left) and _read(right))
+        case Unary() | Call("abs") | Binary("-" | "/" | "^" | "<<" | ">>"):
+            return True
+        case _:
+            return False
+
+
+def _read(e: Expr) -> bool:
+    """From memory, as far as a compiler can see: a constant in a register would be put in its place."""
+    return isinstance(e, Load) or (isinstance(e, Cast) and _read(e.arg))
