@@ -71,7 +71,7 @@ def helper(name: str) -> str | None:
 
 
 def _kept(name: str, kind: str) -> str:
-    return f"""// x: without this instruction ptxas before CUDA 13.4 loses a minus in a minimum of three
+    return f"""// x: ptxas before CUDA 13.4 does not join this instruction with others, as it wrongly does negations
 {INLINE} {kind} {name}({kind} x)
 {{
     {kind} same;

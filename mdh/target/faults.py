@@ -12,7 +12,7 @@ class Fault(StrEnum):
     MASKED_READS = "masked-reads"
     """Reads under a condition take the condition of other elements."""
     NEGATIONS = "negations"
-    """The minimum or maximum of three integers loses the minus of one."""
+    """The minimum or maximum of three integers loses the minus of one, and (short)-x is 32768 for -32768."""
     FUNCTIONS = "functions"
     """A function of math.h is wrong for single numbers."""
     HALVES = "halves"

@@ -1,16 +1,19 @@
-"""Integers that a minimum or a maximum compares are hidden from ptxas.
+"""Negations that ptxas gets wrong are hidden from it.
 
 ptxas of CUDA 12.6 to 13.3 joins two minima of signed 32-bit numbers into one instruction of sm_90 and sm_100,
 and loses the minus of the second operand: min(min(a, -b), c) becomes min(a, b, c). It finds minima in
 comparisons, and NVVM makes negations of products with -1 and of differences from 0, once loops are unrolled.
-So whatever a minimum, a maximum or a choice by data may take passes through an instruction that ptxas leaves
-as it is, unless it is read from memory or a sum of such numbers.
+ptxas of CUDA 12.6 to 13.2 also takes (short)-x for -(int)x: -32768 becomes 32768.
+
+So a number that may be a negation passes through an instruction that ptxas leaves as it is, where a minimum,
+a maximum or a choice by data may take it, and where it is narrowed to 16 bits.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from mdh.ir.dtype import I32
 from mdh.ir.expr import (
     Binary,
     Call,
@@ -28,6 +31,7 @@ from mdh.ir.kernel import If, Kernel, Let, Stmt, Store
 from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
 
 EXTREMA = frozenset({"imin", "imax"})
+ORDERS = frozenset({"<", "<=", ">", ">="})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +136,24 @@ def _expression(e: Expr, data: frozenset[str]) -> Expr:
         case Call(fn, args, dtype) if fn in EXTREMA and dtype.kind == "int" and _by_data(e, data):
             return replace(out, args=tuple(map(_hidden, args)))
         case Select(cond, then, other, dtype) if dtype.kind == "int" and _by_data(cond, data):
-            return replace(out, then=_hidden(then), other=_hidden(other))
+            return replace(out, cond=_condition(cond), then=_hidden(then), other=_hidden(other))
+        case Cast(arg, dtype) if dtype.bits == 16 and not dtype.is_float and arg.dtype.bits >= 32:
+            return replace(out, arg=_hidden(Cast(arg, I32) if arg.dtype.bits == 64 else arg))
         case _:
             return out
 
 
+def _condition(e: Expr) -> Expr:
+    """What is compared is what is chosen, for the compiler to see."""
+    match e:
+        case Binary(op, left, right) if op in ORDERS and not left.dtype.is_float:
+            return replace(e, left=_hidden(left), right=_hidden(right))
+        case _:
+            return e
+
+
 def _hidden(e: Expr) -> Expr:
-    """The number behind an instruction, where it is calculated in 32 bits."""
+    """The number behind an instruction, where it is calculated in 32 bits and may be a negation."""
     if isinstance(e, Cast) and not e.arg.dtype.is_float and (e.dtype.bits != 32 or e.arg.dtype.bits < 64):
         return replace(e, arg=_hidden(e.arg))
     if e.dtype.bits != 32 or e.dtype.is_float or not _may_be_negation(e):
