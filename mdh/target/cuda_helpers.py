@@ -71,7 +71,7 @@ def helper(name: str) -> str | None:
 
 
 def _kept(name: str, kind: str) -> str:
-    return f"""// x: ptxas before CUDA 13.4 joins negations with other instructions, and is wrong; not this one
+    return f"""// x: ptxas before CUDA 13.4 joins negations with other instructions wrongly, but not this one
 {INLINE} {kind} {name}({kind} x)
 {{
     {kind} same;
