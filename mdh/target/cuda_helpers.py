@@ -74,9 +74,7 @@ def _kept(name: str, kind: str) -> str:
     return f"""// x: ptxas before CUDA 13.4 joins negations with other instructions wrongly, but not this one
 {INLINE} {kind} {name}({kind} x)
 {{
-    {kind} same;
-    asm("lop3.b32 %0, %1, %1, %1, 0xf0;" : "=r"(same) : "r"(x));
-    return same;
+    return __byte_perm(x, 0, 0x3210);
 }}
 """
 
