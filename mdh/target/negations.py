@@ -95,6 +95,8 @@ def _taken(e: Expr, data: frozenset[str]) -> Iterator[Expr]:
             case Select(cond, then, other, dtype) if dtype.kind == "int" and _by_data(cond, data):
                 yield then
                 yield other
+            case Cast(arg, _) if _narrows(n):
+                yield arg
 
 
 def _sources(e: Expr) -> Iterator[str]:
@@ -106,7 +108,7 @@ def _sources(e: Expr) -> Iterator[str]:
             yield buffer
         case Cast(arg, dtype) if not dtype.is_float and not arg.dtype.is_float:
             yield from _sources(arg)
-        case Binary("+" | "-" | "*", left, right):
+        case Binary("+" | "-" | "*", left, right) | Select(_, left, right):
             yield from _sources(left)
             yield from _sources(right)
         case _:
@@ -137,10 +139,16 @@ def _expression(e: Expr, data: frozenset[str]) -> Expr:
             return replace(out, args=tuple(map(_hidden, args)))
         case Select(cond, then, other, dtype) if dtype.kind == "int" and _by_data(cond, data):
             return replace(out, cond=_condition(cond), then=_hidden(then), other=_hidden(other))
-        case Cast(arg, dtype) if dtype.bits == 16 and not dtype.is_float and arg.dtype.bits >= 32:
+        case Cast(arg, _) if _narrows(out):
             return replace(out, arg=_hidden(Cast(arg, I32) if arg.dtype.bits == 64 else arg))
         case _:
             return out
+
+
+def _narrows(e: Cast) -> bool:
+    """An integer to 16 bits."""
+    kinds = {e.dtype.kind, e.arg.dtype.kind}
+    return e.dtype.bits == 16 and e.arg.dtype.bits >= 32 and "float" not in kinds
 
 
 def _condition(e: Expr) -> Expr:
@@ -154,6 +162,8 @@ def _condition(e: Expr) -> Expr:
 
 def _hidden(e: Expr) -> Expr:
     """The number behind an instruction, where it is calculated in 32 bits and may be a negation."""
+    if isinstance(e, Select):
+        return replace(e, then=_hidden(e.then), other=_hidden(e.other))
     if isinstance(e, Cast) and not e.arg.dtype.is_float and (e.dtype.bits != 32 or e.arg.dtype.bits < 64):
         return replace(e, arg=_hidden(e.arg))
     if e.dtype.bits != 32 or e.dtype.is_float or not _may_be_negation(e):
@@ -168,8 +178,9 @@ def _may_be_negation(e: Expr) -> bool:
             return not arg.dtype.is_float and _may_be_negation(arg)
         case Binary("+", left, right) | Binary("-", left, Const() as right):
             return _may_be_negation(left) or _may_be_negation(right)
-        case Binary("*" | "/", left, Const(value)):
-            return value <= 1 or _may_be_negation(left)
+        case Binary("*" | "/", left, Const(int() as value)):
+            # as 32 bits: unsigned numbers are multiplied by 4294967295 to negate them
+            return (value + 2**31) % 2**32 - 2**31 <= 1 or _may_be_negation(left)
         case Binary("*", left, right):
             return not (_read(left) and _read(right))
         case Unary() | Call("abs") | Binary("-" | "/" | "^" | "<<" | ">>"):
