@@ -36,7 +36,8 @@ ORDERS = frozenset({"<", "<=", ">", ">="})
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Variables and buffers whose values are compared, and variables that depend on data."""
+    """names: variables and buffers whose values a minimum, a maximum or a choice may take, or that are
+    narrowed to 16 bits. data: variables that are calculated from what is read."""
 
     names: frozenset[str]
     data: frozenset[str]
@@ -46,12 +47,11 @@ def hidden_negations(kernel: Kernel) -> Kernel:
     """The same kernel; `kept_i32` and `kept_u32` stand around numbers that may be negations."""
     data = _data(kernel.body)
     names = _compared(kernel.body, data)
-    body = _body(kernel.body, Compared(names, data), False)
+    body = _body(kernel.body, Compared(names, data))
     return kernel if body == kernel.body else replace(kernel, body=body)
 
 
 def _data(body: tuple[Stmt, ...]) -> frozenset[str]:
-    """Variables that are calculated from what is read."""
     data: frozenset[str] = frozenset()
     for s in statements(body):
         if isinstance(s, Let) and _by_data(s.value, data):
@@ -64,6 +64,7 @@ def _by_data(e: Expr, data: frozenset[str]) -> bool:
 
 
 def _compared(body: tuple[Stmt, ...], data: frozenset[str]) -> frozenset[str]:
+    """The names of `Compared`: those that an expression takes, and those that they are assigned from."""
     assigned = [(s.name if isinstance(s, Let) else s.buffer, s.value) for s in statements(body)
         if isinstance(s, Let | Store) and not s.value.dtype.is_float]  # fmt: skip
     names = set(_chosen_stores(body, data))
@@ -78,7 +79,7 @@ def _compared(body: tuple[Stmt, ...], data: frozenset[str]) -> frozenset[str]:
 
 
 def _chosen_stores(body: Iterable[Stmt], data: frozenset[str]) -> Iterator[str]:
-    """Buffers that are written under a condition on data: compilers make a choice of it."""
+    """Buffers that are written under a condition on data: a compiler may turn the branch into a choice."""
     for s in statements(tuple(body)):
         if isinstance(s, If) and _by_data(s.cond, data):
             yield from (
@@ -87,7 +88,7 @@ def _chosen_stores(body: Iterable[Stmt], data: frozenset[str]) -> Iterator[str]:
 
 
 def _taken(e: Expr, data: frozenset[str]) -> Iterator[Expr]:
-    """What the minima, maxima and choices in an expression take."""
+    """What the minima, maxima, choices and narrowings inside an expression take."""
     for n in walk(e):
         match n:
             case Call(fn, args, dtype) if fn in EXTREMA and dtype.kind == "int" and _by_data(n, data):
@@ -100,7 +101,7 @@ def _taken(e: Expr, data: frozenset[str]) -> Iterator[Expr]:
 
 
 def _sources(e: Expr) -> Iterator[str]:
-    """Variables and buffers of which a value is, or of which it may be a negation."""
+    """Variables and buffers from which a value is calculated in a way that a compiler may undo."""
     match e:
         case Var(name):
             yield name
@@ -115,21 +116,20 @@ def _sources(e: Expr) -> Iterator[str]:
             pass
 
 
-def _body(body: tuple[Stmt, ...], known: Compared, chosen: bool) -> tuple[Stmt, ...]:
-    return tuple(_statement(s, known, chosen) for s in body)
+def _body(body: tuple[Stmt, ...], known: Compared) -> tuple[Stmt, ...]:
+    return tuple(_statement(s, known) for s in body)
 
 
-def _statement(s: Stmt, known: Compared, chosen: bool) -> Stmt:
-    chosen = chosen or (isinstance(s, If) and _by_data(s.cond, known.data))
+def _statement(s: Stmt, known: Compared) -> Stmt:
     out = map_expressions(s, partial(_expression, data=known.data))
     match out:
         case Let(name, value) if name in known.names:
             out = replace(out, value=_hidden(value))
-        case Store(buffer, _, value) if chosen or buffer in known.names:
+        case Store(buffer, _, value) if buffer in known.names:
             out = replace(out, value=_hidden(value))
         case _:
             pass
-    return with_bodies(out, lambda b: _body(b, known, chosen))
+    return with_bodies(out, lambda b: _body(b, known))
 
 
 def _expression(e: Expr, data: frozenset[str]) -> Expr:
@@ -152,7 +152,7 @@ def _narrows(e: Cast) -> bool:
 
 
 def _condition(e: Expr) -> Expr:
-    """What is compared is what is chosen, for the compiler to see."""
+    """The operands of a comparison, hidden as the chosen values are: compilers still see a minimum in it."""
     match e:
         case Binary(op, left, right) if op in ORDERS and not left.dtype.is_float:
             return replace(e, left=_hidden(left), right=_hidden(right))
@@ -161,7 +161,7 @@ def _condition(e: Expr) -> Expr:
 
 
 def _hidden(e: Expr) -> Expr:
-    """The number behind an instruction, where it is calculated in 32 bits and may be a negation."""
+    """The same number; where it is calculated in 32 bits and may be a negation, as a call of `kept_…`."""
     if isinstance(e, Select):
         return replace(e, then=_hidden(e.then), other=_hidden(e.other))
     if isinstance(e, Cast) and not e.arg.dtype.is_float and (e.dtype.bits != 32 or e.arg.dtype.bits < 64):
@@ -172,7 +172,8 @@ def _hidden(e: Expr) -> Expr:
 
 
 def _may_be_negation(e: Expr) -> bool:
-    """Of a variable, where it is assigned; of a choice, where it chooses."""
+    """A compiler may calculate the integer by a negation. Variables and choices count as none here: they are
+    hidden where they are assigned and where they choose."""
     match e:
         case Cast(arg, _):
             return not arg.dtype.is_float and _may_be_negation(arg)
@@ -190,5 +191,5 @@ def _may_be_negation(e: Expr) -> bool:
 
 
 def _read(e: Expr) -> bool:
-    """From memory, as far as a compiler can see: a constant in a register would be put in its place."""
+    """A number that is loaded, so that no compiler knows its value."""
     return isinstance(e, Load) or (isinstance(e, Cast) and _read(e.arg))
