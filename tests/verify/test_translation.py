@@ -19,7 +19,7 @@ from mdh.verify.translation import validate
 from tests.corpus import WORKLOADS
 from tests.soundness.faults import FAULTS, planted
 from tests.soundness.generator import random_statements
-from tests.soundness.test_known import HEAD, KNOWN
+from tests.soundness.known import HEAD, KNOWN
 
 SUM = "void f(int N, const float *x, float *y) { for (int i = 0; i < N; i++) y[i] = 2.0f * x[i]; }"
 
