@@ -39,7 +39,8 @@ def _broken(line: str) -> list[str]:
     indent = line[: len(line) - len(line.lstrip())] + INDENT * 2
     out = []
     while len(line) > WIDTH and not line.lstrip().startswith(("//", "#")) and "  //" not in line:
-        at = _last_break(line, len(indent) + 20) or _last_break(line, len(indent) + 1)
+        far, near = len(indent) + 20, len(indent) + 1
+        at = _last_break(line, far) or _last_break(line, near) or _last_break(line, near, RARE_BREAKS)
         if at <= len(indent):
             break
         out.append(line[:at])
@@ -47,13 +48,15 @@ def _broken(line: str) -> list[str]:
     return [*out, line]
 
 
-def _last_break(line: str, start: int) -> int:
-    """Where the line can end from column `start` on, 0: nowhere."""
-    found = {gap: line.rfind(gap, start, WIDTH) for gap in BREAKS}
-    return max(at + len(gap) - 1 if at >= 0 else 0 for gap, at in found.items())
-
-
 BREAKS = (" = ", " += ", " + ", ", ", " ? ", " : ", " && ")
+RARE_BREAKS = (" < ", " <= ", " > ", " >= ", " || ", " - ", " * ")
+"""Where nothing else is left."""
+
+
+def _last_break(line: str, start: int, gaps: tuple[str, ...] = BREAKS) -> int:
+    """Where the line can end from column `start` on, 0: nowhere."""
+    found = {gap: line.rfind(gap, start, WIDTH) for gap in gaps}
+    return max(at + len(gap) - 1 if at >= 0 else 0 for gap, at in found.items())
 
 
 def wrapped(call: str, params: list[str]) -> list[str]:

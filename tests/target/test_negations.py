@@ -104,6 +104,7 @@ def test_most_programs_are_accepted_and_compile() -> None:
     programs = _accepted(range(40))
     assert len(programs) > 24
     texts = [_text(p) for p in programs.values()]
+    assert max(len(line) for t in texts for line in t.source.splitlines()) <= 110
     hidden = [t for t in texts if "kept_" in t.source]
     assert len(hidden) > 12
     for text in hidden[:4]:
