@@ -12,6 +12,7 @@ LAYERS = (
     ("mdh.source", "mdh.release"),
     ("mdh.diagnostics",),
     ("mdh.machine", "mdh.textfile"),
+    ("mdh.folders",),
     ("mdh.occupancy",),
     ("mdh.ir",),
     ("mdh.poly",),

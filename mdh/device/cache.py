@@ -4,28 +4,20 @@ import json
 import os
 import re
 import stat
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from mdh.diagnostics import Failed, fail
-from mdh.textfile import reason
+from mdh.diagnostics import Failed
+from mdh.folders import cache_home, own_folder, read_own, replace_own
 
-SCHEMA = "mdh.cache/1"
+SCHEMA = "mdh.cache/2"
 LIMIT = 1 << 30
 """Bytes of all entries; `trim` removes those that were not used for longest."""
 _NAME = re.compile(r"[0-9a-f]{64}\.bin\Z")
 _HEAD = 1 << 12
 """Bytes in which the first line of an entry ends."""
-
-
-def default_folder() -> Path:
-    """`$XDG_CACHE_HOME/mdh`, `~/.cache/mdh` where that is unset."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(home) if os.path.isabs(home) else Path.home() / ".cache"
-    return root / "mdh"
 
 
 def key_of(*parts: str | bytes) -> str:
@@ -56,11 +48,10 @@ class Cache:
     def get(self, key: str) -> bytes | None:
         """The payload, None where there is none or it is damaged: then the entry is removed."""
         path = self._path(key)
-        try:
-            raw = path.read_bytes()
-        except OSError:
+        raw = read_own(path)
+        if raw is None:
             return None
-        payload = _payload(raw)
+        payload = _payload(raw, key)
         if payload is None:
             self.drop(key)
             return None
@@ -71,20 +62,11 @@ class Cache:
 
     def put(self, key: str, payload: bytes) -> bool:
         """False where it could not be kept: a full disk costs a later build, nothing else."""
-        head = {"schema": SCHEMA, "sha256": sha256(payload).hexdigest(), "bytes": len(payload)}
+        head = {"schema": SCHEMA, "key": key, "sha256": sha256(payload).hexdigest(), "bytes": len(payload)}
         path = self._path(key)
         try:
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(json.dumps(head).encode() + b"\n" + payload)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(name, path)
-            finally:
-                Path(name).unlink(missing_ok=True)
-        except OSError:
+            replace_own(own_folder(path.parent) / path.name, json.dumps(head).encode() + b"\n" + payload)
+        except (OSError, Failed):
             return False
         return True
 
@@ -131,41 +113,21 @@ class Cache:
 
 
 def open_cache(folder: Path | None = None) -> Cache:
-    """The cache in `folder`, which is made (mode 0700) where it is missing. Raises Failed F160: it cannot be
-    made or written, is no folder, belongs to somebody else, or others may write to it and so choose what
-    runs."""
-    place = folder or default_folder()
-    try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = place.stat()
-    except OSError as error:
-        raise _refused(place, f"it cannot be made: {reason(error)}") from None
-    if not stat.S_ISDIR(status.st_mode):
-        raise _refused(place, "it is not a folder")
-    if status.st_uid != os.getuid():
-        raise _refused(place, f"it belongs to user {status.st_uid}")
-    if status.st_mode & 0o022:
-        raise _refused(place, f"others may write to it (mode {stat.S_IMODE(status.st_mode):04o})")
-    if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
-        raise _refused(place, f"it may not be written (mode {stat.S_IMODE(status.st_mode):04o})")
-    return Cache(place)
+    """The cache in `folder`, which is made (mode 0700) where it is missing. Raises Failed F160 where it is
+    not this user's alone."""
+    return Cache(own_folder(folder or cache_home()))
 
 
-def _refused(place: Path, why: str) -> Failed:
-    hint = "chmod 700 it, or set XDG_CACHE_HOME to a folder of your own"
-    return fail("F160", f"`{place}` does not serve as cache of machine code: {why}", help=hint)
-
-
-def _payload(raw: bytes) -> bytes | None:
-    """The part of an entry behind its first line, where that line vouches for it."""
+def _payload(raw: bytes, key: str) -> bytes | None:
+    """The part of an entry behind its first line, where that line vouches for it and for the key."""
     end = raw.find(b"\n", 0, _HEAD)
     if end < 0:
         return None
     payload = raw[end + 1 :]
     try:
         head = json.loads(raw[:end])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(head, dict) or head.get("schema") != SCHEMA:
+    if not isinstance(head, dict) or head.get("schema") != SCHEMA or head.get("key") != key:
         return None
     return payload if head.get("sha256") == sha256(payload).hexdigest() else None

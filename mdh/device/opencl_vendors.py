@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from mdh.device.cache import default_folder
+from mdh.folders import cache_home
 
 SYSTEM = Path("/etc/OpenCL/vendors")
 _NVIDIA = "libnvidia-opencl.so.1"
@@ -57,7 +57,7 @@ def _loads(library: str) -> bool:
 
 def _folder(drivers: Sequence[str]) -> str | None:
     """A folder with a file for each driver, beside the kept machine code; None where none can be written."""
-    folder = default_folder() / f"icd-{sha256(chr(0).join(drivers).encode()).hexdigest()[:16]}"
+    folder = cache_home() / f"icd-{sha256(chr(0).join(drivers).encode()).hexdigest()[:16]}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for number, driver in enumerate(drivers):

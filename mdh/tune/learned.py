@@ -13,8 +13,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mdh.device.cache import default_folder, key_of, open_cache
+from mdh.device.cache import key_of, open_cache
 from mdh.diagnostics import Failed
+from mdh.folders import cache_home
 from mdh.tune.prior import NOMINAL, Prediction, Signs
 from mdh.tune.prior.begin import Pairs
 from mdh.tune.prior.constants import EDITION
@@ -56,7 +57,7 @@ def some(pairs: Sequence[tuple[T, float]]) -> Sequence[tuple[T, float]]:
 def place_of(title: str, target: str, kind: str, version: str) -> Path:
     """The file of a device, as its title names it, and of the model of this version of mdh."""
     names = (SCHEMA, title, target, kind, version, str(EDITION), repr(NOMINAL[kind]))
-    return default_folder() / "model" / f"{key_of(*names)}.json"
+    return cache_home() / "model" / f"{key_of(*names)}.json"
 
 
 def load(path: Path, kind: str) -> Learned:

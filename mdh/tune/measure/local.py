@@ -10,11 +10,12 @@ from typing import Any, Self
 
 from mdh.device.cache import Cache
 from mdh.diagnostics import Failed, fail
+from mdh.folders import Private
 from mdh.machine import Machine, read_machine
 from mdh.source import Source
 from mdh.tune.jobs import processors
 from mdh.tune.measure.failures import crashed, no_room, of_the_machine, refused, timed_out
-from mdh.tune.measure.folder import Folder, environment, make_folder, trim_runtime
+from mdh.tune.measure.folder import environment, make_folder, trim_runtime
 from mdh.tune.measure.patience import Patience
 from mdh.tune.measure.posts import Post, Posts
 from mdh.tune.measure.process import Command, Died, Late, Worker
@@ -73,7 +74,7 @@ class LocalBench:
         self._sets: dict[int, asyncio.Task[None]] = {}
         self._cached: dict[str, str] = {}
         self._trials = self._named = 0
-        self._held: Folder | None = None
+        self._held: Private | None = None
         self._measurers = self._builders = Posts(())
 
     async def __aenter__(self) -> Self:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from mdh.cli.main import run
-from mdh.device.cache import Cache, default_folder, key_of, open_cache
+from mdh.device.cache import Cache, key_of, open_cache
 from mdh.diagnostics import Failed
+from mdh.folders import cache_home
 
 KEY = key_of("cubin", "sm_90a", "text")
 PAYLOAD = bytes(range(256)) * 3
@@ -99,9 +100,9 @@ def test_a_file_is_no_cache(tmp_path: Path) -> None:
 
 def test_the_folder_follows_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_folder() == tmp_path / "mdh"
+    assert cache_home() == tmp_path / "mdh"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert default_folder() == Path.home() / ".cache" / "mdh"
+    assert cache_home() == Path.home() / ".cache" / "mdh"
 
 
 def test_the_verb_shows_and_clears(

@@ -31,8 +31,8 @@ def test_it_is_private_and_goes() -> None:
 
 def test_folders_of_killed_benches_go_and_those_in_use_stay(tmp_path: Path) -> None:
     used = make_folder(JOB)
-    left = tmp_path / "mdh-bench-left"
-    fresh = tmp_path / "mdh-bench-fresh"
+    left = tmp_path / "mdh-left"
+    fresh = tmp_path / "mdh-fresh"
     for path in (left, fresh):
         path.mkdir()
         (path / "owner").touch()

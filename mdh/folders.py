@@ -1,0 +1,182 @@
+"""Folders and files whose contents nobody else can choose.
+
+What mdh keeps between runs decides what machine code it runs later: it lies in folders of this user that
+nobody else may write to. What a process needs for itself alone lies in a private folder that goes with it.
+Nothing here has a name in a shared folder that somebody else could foresee, and no link is followed there.
+"""
+
+import atexit
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+
+from mdh.diagnostics import Failed, fail
+from mdh.textfile import reason
+
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_PREFIX = "mdh-"
+_LOCK = "owner"
+_NEW = 60.0
+"""Seconds in which the maker of a private folder has surely locked it."""
+
+
+def cache_home() -> Path:
+    """`$XDG_CACHE_HOME/mdh`, or `~/.cache/mdh` where that is unset. It need not exist."""
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(home):
+        return Path(home) / "mdh"
+    # the home of the user database where HOME is unset; `~` itself, which nobody has, where there is none
+    return Path(os.path.expanduser("~")) / ".cache" / "mdh"
+
+
+def own_folder(place: Path) -> Path:
+    """`place`, made with mode 0700 where it is missing. Raises Failed F160: it cannot be made or written, is
+    no folder, belongs to somebody else, or others may write to it or to a folder above it and so choose what
+    runs. A folder like /tmp, where others may add names but not touch ours, may be above it."""
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # a link of ours may lead to a larger disk: what it leads to is judged, and so is the link
+        _demand_owner(place, place.lstat())
+        status = place.stat()
+        above = place.resolve(strict=True).parents
+    except (OSError, RuntimeError) as error:
+        raise _refused(place, f"it cannot be made: {reason(error)}") from None
+    if not stat.S_ISDIR(status.st_mode):
+        raise _refused(place, "it is not a folder")
+    _demand_owner(place, status)
+    if status.st_mode & _OTHERS:
+        raise _refused(place, f"others may write to it (mode {stat.S_IMODE(status.st_mode):04o})")
+    if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+        raise _refused(place, f"it may not be written (mode {stat.S_IMODE(status.st_mode):04o})")
+    for folder in above:
+        _demand_safe(place, folder)
+    return place
+
+
+def _demand_owner(place: Path, status: os.stat_result) -> None:
+    if status.st_uid != os.getuid():
+        raise _refused(place, f"it belongs to user {status.st_uid}")
+
+
+def _demand_safe(place: Path, above: Path) -> None:
+    """Nobody but this user and root can put another folder in the place of the one below `above`."""
+    status = above.stat()
+    if status.st_uid not in (os.getuid(), 0):
+        raise _refused(place, f"the folder `{above}` above it belongs to user {status.st_uid}")
+    if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+        raise _refused(place, f"everybody may rename what lies in the folder `{above}` above it")
+
+
+def _refused(place: Path, why: str) -> Failed:
+    hint = "chmod 700 it, or set XDG_CACHE_HOME to a folder of your own"
+    return fail("F160", f"`{place}` does not serve as cache of machine code: {why}", help=hint)
+
+
+def read_own(path: Path) -> bytes | None:
+    """The bytes of a regular file of this user that nobody else may write; None for everything else."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return None
+    try:
+        status = os.fstat(handle)
+        ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid()
+        if not ours or status.st_mode & _OTHERS:
+            return None
+        with open(handle, "rb", closefd=False) as file:
+            return file.read()
+    except (OSError, MemoryError):
+        return None
+    finally:
+        os.close(handle)
+
+
+def replace_own(path: Path, data: bytes) -> None:
+    """The file has either its old content or `data`, whenever the process or the machine stops; mode 0600.
+    Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    finally:
+        # it is gone where it has taken the place of `path`
+        Path(name).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """A folder (mode 0700) under the folder of temporary files. Its maker holds a lock in it, by which others
+    know that it is in use. process: that of the maker."""
+
+    path: Path
+    lock: int
+    process: int
+
+    def remove(self) -> None:
+        """Does nothing in a process that was forked from the maker."""
+        if os.getpid() == self.process:
+            shutil.rmtree(self.path, ignore_errors=True)
+            with suppress(OSError):
+                os.close(self.lock)
+
+
+_made: dict[int, Private] = {}
+
+
+def private_folder() -> Path:
+    """The private folder of this process; it is removed when the process ends. The first call removes those
+    that killed processes of this user left behind. Raises OSError."""
+    made = _made.get(os.getpid())
+    if made is None or not made.path.is_dir():
+        made = _made[os.getpid()] = make_private()
+        atexit.register(made.remove)
+    return made.path
+
+
+def make_private() -> Private:
+    """A new private folder for which the caller is responsible. Raises OSError."""
+    _remove_orphans()
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return Private(folder, lock, os.getpid())
+
+
+def scratch(purpose: str) -> "tempfile.TemporaryDirectory[str]":
+    """A folder for one job of this process, inside its private one: `with scratch("c") as name`. Raises
+    OSError."""
+    return tempfile.TemporaryDirectory(prefix=f"{purpose}-", dir=private_folder(), ignore_cleanup_errors=True)
+
+
+def _remove_orphans() -> None:
+    """Private folders of this user whose lock nobody holds."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            status = path.lstat()
+            old = time() - status.st_mtime > _NEW
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and old and _orphaned(path):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _orphaned(folder: Path) -> bool:
+    """It is a private folder, and nobody holds the lock."""
+    try:
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return True
