@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -11,6 +10,8 @@ from typing import Any
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.source import Source, Span
+from mdh.textfile import read_text
+from mdh.tomlfile import is_count, is_number, parse_toml, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,12 @@ _KINDS = ("gpu", "cpu")
 _TARGETS = ("cuda", "opencl", "c")
 _ENGINES = ("plain", "async", "tma")
 _TRIPLES = ("block_limits", "grid_limits")
+_NAME = re.compile(r"\w[\w.+-]{0,99}")
+"""Of a machine: files are called by it, and schedules name it."""
+_LIMIT = 1 << 15
+"""Bytes of a machine file; the largest that comes with mdh has 1,100."""
+_TOLD = 20
+"""Wrong fields that are told at once."""
 
 
 def machine_names() -> tuple[str, ...]:
@@ -96,19 +103,17 @@ def load_machine(name_or_path: str | Path) -> Machine:
 
 def _source(path: Path) -> Source:
     try:
-        return Source(str(path), path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as e:
-        reason = e.strerror if isinstance(e, OSError) else "it is not UTF-8 text"
-        raise fail("F151", f"machine file `{path}` cannot be read: {reason}") from e
+        return read_text(str(path), limit=_LIMIT)
+    except Failed as failed:
+        found = failed.diagnostics[0]
+        raise fail("F151", f"the machine file cannot be read: {found.headline}", help=found.help) from failed
 
 
 def read_machine(source: Source) -> Machine:
     """A machine from TOML text; raises Failed as `load_machine` does, with every wrong field at once."""
-    try:
-        table = tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError as e:
-        raise _bad_toml(source, e) from e
-    schema = re.fullmatch(rf"{SCHEMA}(\.[1-9]\d*)?", str(table.pop("schema", "")))
+    table = parse_toml(source, "F151", f"machine file `{source.name}`")
+    said = table.pop("schema", "")
+    schema = re.fullmatch(rf"{SCHEMA}(\.[1-9]\d{{0,8}})?", said) if isinstance(said, str) else None
     if schema is None:
         raise fail(
             "F152", f"`{source.name}` is not a machine file of schema `{SCHEMA}`", _key(source, "schema"),
@@ -123,7 +128,7 @@ def read_machine(source: Source) -> Machine:
         found = list(_contradictions(source, machine))
         if not found:
             return machine
-    raise Failed(*found)
+    raise Failed(*found[:_TOLD])
 
 
 def print_machine(machine: Machine) -> str:
@@ -141,20 +146,11 @@ def _toml(value: object) -> str:
         case tuple():
             return f"[{', '.join(_toml(v) for v in value)}]"
         case str():
-            return json.dumps(value)
+            # TOML has no halves of characters and no bare DEL
+            text = value.encode("utf-8", "replace").decode("utf-8")
+            return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
         case _:
             return repr(value)
-
-
-def _bad_toml(source: Source, error: tomllib.TOMLDecodeError) -> Failed:
-    message = str(error)
-    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
-    span = None
-    if place:
-        start = source.offset(int(place[1]), int(place[2]))
-        span = Span(source, start, start + 1)
-        message = message[: place.start()].strip()
-    return fail("F151", f"machine file `{source.name}` is not TOML: {message[:1].lower()}{message[1:]}", span)
 
 
 def _key(source: Source, name: str) -> Span:
@@ -170,7 +166,7 @@ def _wrong_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnost
         if f.name in table:
             if not _fits(f.name, table[f.name]):
                 label = Label(_key(source, f.name), f"must be {_wanted(f.name)}")
-                yield Diagnostic("F153", f"`{f.name}` is {table[f.name]!r}", (label,))
+                yield Diagnostic("F153", f"`{f.name}` is {shown(table[f.name])}", (label,))
             continue
         near = meant.get(f.name)
         labels = (Label(_key(source, near), f"not a field: `{f.name}` is meant?"),) if near else ()
@@ -181,7 +177,7 @@ def _wrong_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnost
 def _unknown_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
     """What no field of the schema is called, save where a missing field's message shows it already."""
     names = [f.name for f in fields(Machine)]
-    for name in sorted(table.keys() - set(names) - set(_misspelt(table).values())):
+    for name in sorted(table.keys() - set(names) - set(_misspelt(table).values()))[:_TOLD]:
         near = get_close_matches(name, names, 1)
         said = f"`{near[0]}` is one, and set already" if near else "`mdh devices --export -` prints them all"
         yield Diagnostic("F153", f"`{SCHEMA}` has no field `{name}`", (Label(_key(source, name)),), help=said)
@@ -190,7 +186,8 @@ def _unknown_fields(source: Source, table: dict[str, object]) -> Iterator[Diagno
 def _misspelt(table: dict[str, object]) -> dict[str, str]:
     """Missing field -> the unknown one that is closest to it."""
     names = {f.name for f in fields(Machine)}
-    unknown = sorted(table.keys() - names)
+    # comparing names takes time: nobody misspells more of them
+    unknown = sorted(n for n in table.keys() - names if len(n) < 40)[: 2 * _TOLD]
     near = {name: get_close_matches(name, unknown, 1) for name in sorted(names - table.keys())}
     return {name: found[0] for name, found in near.items() if found}
 
@@ -203,21 +200,22 @@ def _fits(name: str, value: object) -> bool:
     kind = _kind_of(name)
     if kind is bool:
         return isinstance(value, bool)
-    if isinstance(value, bool):
-        return False
     if kind is int:
-        return isinstance(value, int) and value > 0
+        return _positive(value)
     if kind is float:
-        return isinstance(value, int | float) and value > 0
+        return is_number(value) and isinstance(value, int | float) and value > 0
     if kind is str:
-        return isinstance(value, str) and value != ""
+        return isinstance(value, str) and bool(_NAME.fullmatch(value) if name == "name" else value)
     if not isinstance(value, list):
         return False
     if name in ("targets", "copy_engines"):
         allowed = _TARGETS if name == "targets" else _ENGINES
         return bool(value) and all(v in allowed for v in value)
-    whole = all(isinstance(v, int) and not isinstance(v, bool) and v > 0 for v in value)
-    return whole and (name not in _TRIPLES or len(value) == 3)
+    return all(map(_positive, value)) and (name not in _TRIPLES or len(value) == 3)
+
+
+def _positive(value: object) -> bool:
+    return is_count(value) and isinstance(value, int) and value > 0
 
 
 def _wanted(name: str) -> str:
@@ -226,6 +224,8 @@ def _wanted(name: str) -> str:
         return f"a list of {', '.join(_TARGETS if name == 'targets' else _ENGINES)}"
     if name in _TRIPLES:
         return "three positive integers: x, y, z"
+    if name == "name":
+        return "a name: letters, digits, `.`, `_`, `+` and `-`"
     plain = {bool: "true or false", int: "a positive integer", float: "a positive number", str: "a text"}
     return plain[kind] if isinstance(kind, type) and kind in plain else "a list of positive integers"
 

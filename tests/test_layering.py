@@ -11,7 +11,8 @@ from tests.source_tree import Module, imports, modules
 LAYERS = (
     ("mdh.source", "mdh.release"),
     ("mdh.diagnostics",),
-    ("mdh.machine", "mdh.textfile"),
+    ("mdh.textfile", "mdh.tomlfile"),
+    ("mdh.machine",),
     ("mdh.folders",),
     ("mdh.occupancy",),
     ("mdh.ir",),

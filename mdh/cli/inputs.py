@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mdh.cli.array_file import NoArrayError, read_array
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
+from mdh.ir.dtype import BF16
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import holds, numpy_dtype, range_text
 from mdh.verify.index_data import index_limits
@@ -41,7 +43,7 @@ def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> I
         if name in out.arrays or name in out.scalars:
             raise line.fail("F115", f"--input gives `{name}` twice", word, help="keep one of the two")
         if name in program.buffer_of:
-            out.arrays[name] = _fitted(line, word, _load(line, word, value), program.buffer_of[name])
+            out.arrays[name] = _array(line, word, value, program.buffer_of[name])
             _indexes_inside(line, word, out.arrays[name], index_limits(program).get(name))
         else:
             scalar = program.scalar_of[name]
@@ -55,15 +57,17 @@ def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> I
     return out
 
 
-def _fitted(line: CommandLine, word: str, array: Array, buffer: Buffer) -> Array:
-    """Raises Failed F117 for another type or shape; nothing is converted, cut or padded in silence."""
-    wanted = numpy_dtype(buffer.dtype)
-    if array.dtype.kind == "V" and array.dtype.itemsize == wanted.itemsize:
-        # .npy files have no name for bfloat16: numpy saves it as two plain bytes
-        array = array.view(wanted)
-    if array.dtype != wanted:
-        headline = f"`{buffer.name}` holds {buffer.dtype} ({wanted}), the file {array.dtype}"
-        raise line.fail("F117", headline, word, help=f"convert it: array.astype('{wanted}')")
+def _array(line: CommandLine, word: str, path: str, buffer: Buffer) -> Array:
+    """The elements that the program reaches. Raises Failed F115, F117: nothing is converted, cut or padded in
+    silence."""
+    try:
+        # what the file says of itself is judged before memory is taken for it
+        array = read_array(path, lambda dtype, shape: _demand_fit(line, word, dtype, shape, buffer))
+    except NoArrayError as error:
+        hint = "give one .npy file a parameter, which numpy.save wrote, of plain numbers"
+        raise line.fail("F115", f"`{path}` {error}", word, help=hint) from None
+    if _unnamed(array.dtype, buffer):
+        array = array.view(numpy_dtype(buffer.dtype))
     size = prod(buffer.shape)
     if buffer.short(array.shape):
         log(f"`{buffer.name}` ends within its last row: 0 is taken for the rest")
@@ -72,10 +76,25 @@ def _fitted(line: CommandLine, word: str, array: Array, buffer: Buffer) -> Array
         if array.size > size:
             log(f"`{buffer.name}`: the program reaches {size:,} of the {array.size:,} elements")
         return array.reshape(-1)[:size] if array.size > size else array
-    if array.shape != buffer.shape:
-        headline = f"`{buffer.name}` has shape {_shape(buffer.shape)}, the file {_shape(array.shape)}"
-        raise line.fail("F117", headline, word, help="bind other sizes by -D, or give another array")
     return array
+
+
+def _demand_fit(
+    line: CommandLine, word: str, dtype: np.dtype[Any], shape: tuple[int, ...], buffer: Buffer
+) -> None:
+    """Raises Failed F117 for another type or shape."""
+    wanted = numpy_dtype(buffer.dtype)
+    if dtype != wanted and not _unnamed(dtype, buffer):
+        headline = f"`{buffer.name}` holds {buffer.dtype} ({wanted}), the file {dtype}"
+        raise line.fail("F117", headline, word, help=f"convert it: array.astype('{wanted}')")
+    if shape != buffer.shape and not buffer.short(shape) and not buffer.takes(shape):
+        headline = f"`{buffer.name}` has shape {_shape(buffer.shape)}, the file {_shape(shape)}"
+        raise line.fail("F117", headline, word, help="bind other sizes by -D, or give another array")
+
+
+def _unnamed(dtype: np.dtype[Any], buffer: Buffer) -> bool:
+    """.npy files have no name for bfloat16: numpy saves it as two plain bytes."""
+    return buffer.dtype == BF16 and dtype == np.dtype("V2")
 
 
 def _indexes_inside(line: CommandLine, word: str, array: Array, below: int | None) -> None:
@@ -89,24 +108,6 @@ def _indexes_inside(line: CommandLine, word: str, array: Array, below: int | Non
 
 def _shape(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape)) or "a scalar"
-
-
-def _load(line: CommandLine, word: str, path: str) -> Array:
-    """An array without objects: nothing in the file can run."""
-    try:
-        loaded = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        raise line.fail("F115", f"no file `{path}`", word) from None
-    except (OSError, ValueError, EOFError) as error:
-        reason = (
-            error.strerror.lower() if isinstance(error, OSError) and error.strerror else "not a .npy file"
-        )
-        hint = "give a file that numpy.save wrote, of plain numbers"
-        raise line.fail("F115", f"`{path}` cannot be read: {reason}", word, help=hint) from None
-    if not isinstance(loaded, np.ndarray):
-        loaded.close()
-        raise line.fail("F115", f"`{path}` is an .npz archive", word, help="give one .npy file a parameter")
-    return loaded
 
 
 def _number(line: CommandLine, word: str, text: str, *, whole: bool) -> int | float:

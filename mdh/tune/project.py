@@ -11,20 +11,24 @@ Paths are relative to the file that lists them.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.source import Source, Span
 from mdh.textfile import read_text
+from mdh.tomlfile import is_count, parse_toml, shown
 
 NAMES = ("mdh.toml", "pyproject.toml")
 """The first that lists something counts."""
-_LIMIT = 1 << 20
+_LIMIT = 1 << 18
+_TOLD = 20
+"""Mistakes that are told at once."""
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _KEYS: dict[str, tuple[type, str]] = {
     "file": (str, "a path to a C file"),
     "schedule": (str, "a path to a schedule"),
@@ -63,36 +67,31 @@ def listed(folder: Path) -> tuple[Entry, ...]:
     """
     for place in (folder, *folder.resolve().parents):
         for name in NAMES:
-            path = place / name
-            if not path.is_file():
-                continue
-            source = read_text(str(path), limit=_LIMIT)
-            rows = _rows(source, own=name == "mdh.toml")
-            if rows is not None:
-                return _entries(source, place, rows)
+            found = listed_in(place / name)
+            if found is not None:
+                return found
     raise fail(
         "F193", "no C file is given, and no project file lists one",
         help="give FILE.c, or list programs under [[tool.mdh.tune]] in pyproject.toml",
     )  # fmt: skip
 
 
+def listed_in(path: Path) -> tuple[Entry, ...] | None:
+    """The entries of one project file; None where it is absent or lists none. Raises Failed F194, F103 to
+    F105."""
+    if not path.is_file():
+        return None
+    source = read_text(str(path), limit=_LIMIT)
+    rows = _rows(source, own=path.name == "mdh.toml")
+    return None if rows is None else _entries(source, path.parent, rows)
+
+
 def _rows(source: Source, *, own: bool) -> Any:
     """What stands under the key; None where it is absent."""
-    try:
-        table: Any = tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError as error:
-        raise _bad_toml(source, error) from None
+    table: Any = parse_toml(source, "F194", f"`{source.name}`")
     for key in ("tune",) if own else ("tool", "mdh", "tune"):
         table = table.get(key) if isinstance(table, dict) else None
     return table
-
-
-def _bad_toml(source: Source, error: tomllib.TOMLDecodeError) -> Failed:
-    message, _, place = str(error).partition(" (at line ")
-    found = re.match(r"(\d+), column (\d+)", place)
-    start = source.offset(int(found[1]), int(found[2])) if found else 0
-    said = f"`{source.name}` is not TOML: {message[:1].lower()}{message[1:]}"
-    return fail("F194", said, Span(source, start, start + 1))
 
 
 def _entries(source: Source, place: Path, rows: Any) -> tuple[Entry, ...]:
@@ -106,7 +105,8 @@ def _entries(source: Source, place: Path, rows: Any) -> tuple[Entry, ...]:
             "F194", "`tune` is no list of tables", span, help='write [[tool.mdh.tune]], then file = "FILE.c"'
         )
     blocks += [0] * (len(rows) - len(blocks))
-    wrong = [d for row, start in zip(rows, blocks, strict=False) for d in _mistakes(source, start, row)]
+    every = (d for row, start in zip(rows, blocks, strict=False) for d in _mistakes(source, start, row))
+    wrong = list(islice(every, _TOLD))
     if wrong:
         raise Failed(*wrong)
     return tuple(_entry(source, at, place, row) for row, at in zip(rows, blocks, strict=False))
@@ -122,7 +122,7 @@ def _mistakes(source: Source, start: int, row: Mapping[str, Any]) -> Iterator[Di
             )
         elif not _fits(key, value):
             label = Label(_at(source, start, key), f"must be {_KEYS[key][1]}")
-            yield Diagnostic("F194", f"`{key}` is {value!r}", (label,))
+            yield Diagnostic("F194", f"`{key}` is {shown(value)}", (label,))
     if "file" not in row:
         end = source.text.find("\n", start)
         label = Label(Span(source, start, len(source.text) if end < 0 else end))
@@ -132,13 +132,13 @@ def _mistakes(source: Source, start: int, row: Mapping[str, Any]) -> Iterator[Di
 def _fits(key: str, value: Any) -> bool:
     kind = _KEYS[key][0]
     if kind is dict and isinstance(value, dict):
-        return all(isinstance(v, int | str) and not isinstance(v, bool) for v in value.values())
+        return all(_NAME.fullmatch(n) and (is_count(v) or isinstance(v, str)) for n, v in value.items())
     return isinstance(value, kind)
 
 
 def _at(source: Source, start: int, key: str) -> Span:
     """Where an entry sets a key."""
-    found = re.compile(rf"^[ \t]*({re.escape(key)})[ \t]*=", re.M).search(source.text, start)
+    found = re.compile(rf"^[ \t]*({re.escape(key)})[ \t]*[=.]", re.M).search(source.text, start)
     return Span(source, found.start(1), found.end(1)) if found else Span(source, start, start + 1)
 
 
