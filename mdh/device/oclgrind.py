@@ -114,7 +114,7 @@ class OclgrindCall:
                 raise self._broken(folder, done)
             for key in written_buffers(self.text):
                 if key in self.arrays:
-                    raw = np.load(folder / f"{key}.out.npy")
+                    raw = np.load(folder / f"{key}.out.npy", allow_pickle=False)
                     array = self.arrays[key]
                     array[...] = raw.view(array.dtype).reshape(array.shape)
 
@@ -130,7 +130,7 @@ class OclgrindCall:
         """The job: kernels in order, arguments by name, arrays as raw bytes."""
         for key, array in self.arrays.items():
             raw = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
-            np.save(folder / f"{key}.npy", raw)
+            np.save(folder / f"{key}.npy", raw, allow_pickle=False)
         job = {
             "options": [*self.text.options, UNOPTIMISED],
             "arrays": {k: k in written_buffers(self.text) for k in self.arrays},

@@ -39,9 +39,9 @@ def carry_out(folder: Path) -> int:
         queue.finish()
     for name, written in job["arrays"].items():
         if written:
-            raw = np.load(folder / f"{name}.npy")
+            raw = np.load(folder / f"{name}.npy", allow_pickle=False)
             cl.enqueue_copy(queue, raw, buffers[name])
-            np.save(folder / f"{name}.out.npy", raw)
+            np.save(folder / f"{name}.out.npy", raw, allow_pickle=False)
     return 0
 
 
@@ -50,7 +50,8 @@ def _buffers(context: Any, queue: Any, folder: Path, job: dict[str, Any]) -> dic
     out = {}
     for name, written in job["arrays"].items():
         access = flags.READ_WRITE if written else flags.READ_ONLY
-        out[name] = cl.Buffer(context, access | flags.COPY_HOST_PTR, hostbuf=np.load(folder / f"{name}.npy"))
+        held = np.load(folder / f"{name}.npy", allow_pickle=False)
+        out[name] = cl.Buffer(context, access | flags.COPY_HOST_PTR, hostbuf=held)
     for name, size, zero in job["workspaces"]:
         out[name] = cl.Buffer(context, flags.READ_WRITE, size)
         if zero:
