@@ -51,6 +51,7 @@ def tuned_json(tuned: Tuned) -> dict[str, Any]:
         ],
         "files": dict(tuned.files),
         "schedule": tuned.schedule,
+        "unconfirmed": tuned.unconfirmed,
         "trouble": [render_json(d) for d in tuned.trouble],
     }
 

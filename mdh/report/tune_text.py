@@ -55,7 +55,9 @@ def _head(tuned: Tuned) -> str:
         by = "the default" if tuned.best_is_default else "another of the record"
         best = f"{seconds_text(own.outcome.seconds)}: the best point of the schedule; {by} is faster"
         lines.insert(2, f"  own best  {best}")
-    if tuned.best is not None and tuned.best.phase == "quick" and tuned.ended is Ended.BUDGET:
+    if tuned.unconfirmed:
+        lines.insert(2, f"            the finals could not confirm it: {tuned.unconfirmed}")
+    elif tuned.best is not None and tuned.best.phase == "quick" and tuned.ended is Ended.BUDGET:
         lines.insert(2, "            no time was left for finals: it was not judged and timed once more")
     return "\n".join(lines) + "\n"
 

@@ -1,6 +1,6 @@
 """Finals: candidates that quick timing cannot tell apart meet once more, timed in turns in one process."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median, quantiles
 
 from mdh.tune.values import THOROUGH, Effort, Outcome, Trial
@@ -36,6 +36,21 @@ def noise_of(outcome: Outcome) -> float:
         return _MOST_NOISE
     low, _, high = quantiles(outcome.warm, n=4)
     return min(_MOST_NOISE, max(_LEAST_NOISE, 2 * (high - low) / median(outcome.warm)))
+
+
+def unconfirmed(best: Trial | None, trials: Iterable[Trial]) -> str:
+    """Why finals that were held could not confirm the best, which therefore has its quick time alone; empty
+    where they did, or where there were none."""
+    if best is None or best.phase != "quick":
+        return ""
+    key = best.candidate.key
+    failed = [
+        t.outcome for t in trials if t.candidate.key == key and t.phase != "quick" and t.outcome.failure
+    ]
+    if not failed:
+        return ""
+    last = failed[-1]
+    return f"{last.failure}, {last.code or 'no code'}: {(last.message.splitlines() or ['no message'])[0]}"
 
 
 def with_baseline(chosen: Sequence[Trial], baseline: Trial | None) -> tuple[Trial, ...]:

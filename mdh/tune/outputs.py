@@ -26,11 +26,16 @@ def set_aside(path: str) -> None:
     old = Path(path)
     if not old.exists():
         return
-    number = next(n for n in count(1) if not old.with_suffix(f".{n}{SUFFIX}").exists())
     try:
-        old.rename(old.with_suffix(f".{number}{SUFFIX}"))
+        old.rename(_free(old, SUFFIX))
     except OSError as error:
         raise unwritten(path, error) from None
+
+
+def _free(path: Path, suffix: str) -> Path:
+    """The next name beside `path` that no file has: NAME.1.mdh beside NAME.mdh."""
+    names = (path.with_suffix(f".{n}{suffix}") for n in count(1))
+    return next(name for name in names if not name.exists())
 
 
 def _tuned_by(path: Path, mark: str) -> bool:
@@ -47,11 +52,13 @@ def _tuned_by(path: Path, mark: str) -> bool:
 @dataclass
 class Outputs:
     """Under `place`: NAME.<machine>.mdh, NAME.<machine>.jsonl and the folder NAME.<machine>; where those are
-    of another tuning, or somebody's own, names with this tuning's mark."""
+    of another tuning, or somebody's own, names with this tuning's mark. earlier: a schedule that stands there
+    is of no trial of the record, so that it is kept under another name before the first is written."""
 
     place: Path
     stem: str
     header: Header
+    earlier: bool = False
     written: dict[str, str] = field(default_factory=dict)
     record_path: Path = field(init=False)
     _own: str = field(init=False)
@@ -90,12 +97,26 @@ class Outputs:
     def write_schedule(self, trial: Trial | None, search: Search) -> None:
         """The best so far; None: what was written turned out wrong and nothing else is right. Raises Failed
         F111."""
+        if self.earlier:
+            self._keep_earlier()
         if trial is None:
             self.schedule_path.unlink(missing_ok=True)
             self.written.pop("schedule", None)
             return
         write_best_schedule(self.schedule_path, self.header, trial, search)
         self.written["schedule"] = str(self.schedule_path)
+
+    def _keep_earlier(self) -> None:
+        """Raises Failed F111."""
+        path = self.schedule_path
+        if path.exists():
+            kept = _free(path, ".mdh")
+            try:
+                replace_file(kept, path.read_bytes())
+            except OSError as error:
+                raise unwritten(path, error) from None
+            self.written["earlier"] = str(kept)
+        self.earlier = False
 
     def write_kernel(
         self, text: KernelText, plan: Plan, defines: Mapping[str, str | int], schedule: str

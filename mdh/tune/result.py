@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from mdh.diagnostics import Diagnostic
 from mdh.ir.plan import Plan
 from mdh.target.text import KernelText
+from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended
 from mdh.tune.records.best import best
 from mdh.tune.space.model import Variable
@@ -100,6 +101,11 @@ class Tuned:
     def best_is_default(self) -> bool:
         keys = {None if t is None else t.candidate.key for t in (self.best, self.baseline)}
         return len(keys) == 1 and None not in keys
+
+    @property
+    def unconfirmed(self) -> str:
+        """Why the finals could not confirm the best; empty where they did, or where there were none."""
+        return unconfirmed(self.best, (*self.earlier, *self.trials))
 
     def quick_seconds(self, trial: Trial | None) -> float | None:
         """Of the candidate's quick trial, which is what the others' quick ones compare with."""

@@ -18,6 +18,7 @@ from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.pace import DROPPED, effort_for
 from mdh.tune.proposals import Proposal, Proposals, Skipped
+from mdh.tune.records.best import best as best_of
 from mdh.tune.result import Progress
 from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
 
@@ -75,6 +76,8 @@ class Run:
     trouble: tuple[Diagnostic, ...] = ()
     phase: str = "search"
     started: float | None = None
+    refuted: set[str] = field(default_factory=set)
+    """Keys of candidates that gave wrong results, in finals of earlier runs too."""
     paid: float = 0.0
     """Seconds of tuning that earlier runs of the record took."""
     _ok: int = 0
@@ -240,12 +243,10 @@ def _keep(run: Run, candidate: Candidate, origin: str, phase: str, outcome: Outc
 
 async def _finals(run: Run) -> None:
     """The finalists in one process, then the winner alone in a fresh one; in rounds, since one that more
-    inputs show to be wrong makes room for the next."""
-    out: set[str] = set()
+    inputs show to be wrong makes room for the next. A finalist that fails in another way is tried alone once
+    more; where no finalist comes through, what the search found stands."""
     while True:
-        chosen = finalists([t for t in run.candidates if t.candidate.key not in out])
-        if run.best is not None and run.best.candidate.key in out:
-            _settle(run, chosen[0] if chosen else None)
+        chosen = finalists(_right(run))
         contest = with_baseline(chosen, run.baseline if _seconds(run.baseline) else None)
         effort = final_effort(len(contest), run.left)
         if not chosen or effort is None:
@@ -253,27 +254,48 @@ async def _finals(run: Run) -> None:
         run.phase = "finals"
         run.watch(progress(run), None)
         ranked = await _duel(run, contest, effort) if len(contest) > 1 else list(chosen)
-        out |= {t.candidate.key for t in contest} - {t.candidate.key for t in ranked}
-        for trial in ranked:
-            if await _wins(run, trial):
+        through = {t.candidate.key for t in ranked}
+        for trial in (*ranked, *(t for t in chosen if t.candidate.key not in through)):
+            if trial.candidate.key not in run.refuted and await _wins(run, trial):
                 return
-            out.add(trial.candidate.key)
-            run.drop((trial.candidate.key,))
+        judged = [t for t in ranked if t.phase == "final" and t.candidate.key not in run.refuted]
+        if judged:
+            # right on more inputs, though no process of its own got to its end
+            _settle(run, judged[0])
+        if judged or any(t.candidate.key not in run.refuted for t in chosen):
+            return
 
 
 async def _wins(run: Run, trial: Trial) -> bool:
     """Times a finalist alone in a fresh process; without time left its standing is enough."""
     effort = final_effort(1, run.left)
     if effort is None:
-        _settle(run, trial)
+        if trial.phase != "quick":
+            _settle(run, trial)
         return True
     since = time.time()
     outcome = await run.bench.trial(trial.candidate, effort, run.limits)
     again = _keep(run, trial.candidate, trial.origin, "winner", outcome, since)
     if outcome.seconds is None:
+        _take_back(run, (again,))
         return False
     _settle(run, again)
     return True
+
+
+def _right(run: Run) -> list[Trial]:
+    """The quick trials whose candidates no finals have shown to be wrong."""
+    return [t for t in run.candidates if t.candidate.key not in run.refuted]
+
+
+def _take_back(run: Run, found: Sequence[Trial]) -> None:
+    """Those whose results were wrong are out, and the best of the others takes their place at once. A crash,
+    a limit or a lack of memory shows nothing of the kind."""
+    wrong = {t.candidate.key for t in found if t.outcome.failure is Failure.WRONG}
+    run.refuted |= wrong
+    run.drop(tuple(sorted(wrong)))
+    if run.best is not None and run.best.candidate.key in wrong:
+        _settle(run, best_of(_right(run)))
 
 
 def _settle(run: Run, winner: Trial | None) -> None:
@@ -287,6 +309,7 @@ async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Tria
     since = time.time()
     outcomes = await run.bench.duel(tuple(t.candidate for t in contest), effort, run.limits)
     ranked: list[tuple[float, Trial]] = []
+    kept: list[Trial] = []
     for trial, outcome in zip(contest, outcomes, strict=True):
         again = _keep(run, trial.candidate, trial.origin, "final", outcome, since)
         if outcome.seconds is not None:
@@ -295,6 +318,8 @@ async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Tria
                 run.baseline = again
             if trial.candidate.key == run.given_key:
                 run.given = again
+        kept.append(again)
+    _take_back(run, kept)
     ranked.sort(key=lambda pair: (pair[0], pair[1].number))
     near = {t.candidate.key for seconds, t in ranked if seconds <= DROPPED * ranked[0][0]}
     run.drop(tuple(t.candidate.key for t in contest if t.candidate.key not in near))

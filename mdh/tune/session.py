@@ -21,6 +21,7 @@ from mdh.tune.api import Bench, Searcher
 from mdh.tune.around.neighbours import Neighbours
 from mdh.tune.around.subject import subject_of
 from mdh.tune.experience import Experience, experience_of
+from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.opened import open_values, opened
@@ -43,7 +44,7 @@ from mdh.tune.space.model import Point
 from mdh.tune.space.space import Space
 from mdh.tune.suggestions import best_of_records, first_point, point_of
 from mdh.tune.thinking import beside_workers
-from mdh.tune.values import QUICK, Candidate, Trial
+from mdh.tune.values import QUICK, Candidate, Failure, Trial
 
 METHOD = (
     "every candidate judged on {inputs} sets of arrays, then timed warm; finalists timed in turns and judged"
@@ -138,6 +139,7 @@ def make_session(order: Order, ground: Ground) -> Session:
     if session.around is not None and wheres:
         session.remarks += (_UNBOUND,)
     outputs.written["record"] = path
+    outputs.earlier = best(record.trials) is None
     session.outputs = outputs
     return session
 
@@ -213,6 +215,7 @@ async def run_session(
         paid=max((t.elapsed for t in earlier), default=0.0),
         clock=clock,
         started=begun,
+        refuted={t.candidate.key for t in earlier if t.outcome.failure is Failure.WRONG},
     )  # fmt: skip
     run.found = lambda trial: _write_best(session, run, trial)
     _suggest(session, run, earlier)
@@ -315,7 +318,8 @@ def _search_of(session: Session, run: Run) -> Search:
     first = "first point of the schedule" if session.around is None else "given schedule"
     names = (("default schedule", run.baseline), (first, run.given))
     baselines = tuple((n, t.outcome.seconds) for n, t in names if t is not None and t.outcome.seconds)
-    return Search(len(quick), failed, run.paid + run.elapsed, baselines)
+    doubt = unconfirmed(run.best, session.record.trials)
+    return Search(len(quick), failed, run.paid + run.elapsed, baselines, doubt)
 
 
 def _write_best(session: Session, run: Run, trial: Trial | None) -> None:

@@ -3,12 +3,14 @@
 import asyncio
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.machine import Machine, load_machine
+from mdh.report.tune_text import tuned_text
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -16,11 +18,12 @@ from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.order import Order
 from mdh.tune.prior import predict
+from mdh.tune.records.best import best
 from mdh.tune.records.read import read_record
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Progress, Tuned
 from mdh.tune.session import Session, make_session, prepared, run_session
-from mdh.tune.values import Candidate, Failure, Job, Outcome, Trial
+from mdh.tune.values import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome, Trial
 from tests.tune.doubles import TableBench, failing
 
 TEXT = """void add(const float A[256], float C[256]) {
@@ -89,9 +92,9 @@ def test_the_defaults_come_first_and_the_files_are_there(tmp_path: Path) -> None
     assert tuned.baseline is not None
     assert tuned.given is not None
     files = dict(tuned.files)
-    best = parse_schedule(Source("best", Path(files["schedule"]).read_text()))
-    assert not holes(best)
-    assert best.target == "generic-cpu"
+    written = parse_schedule(Source("best", Path(files["schedule"]).read_text()))
+    assert not holes(written)
+    assert written.target == "generic-cpu"
     header, trials, _ = read_record(files["record"])
     assert trials == tuned.trials
     assert header.program == "add"
@@ -170,6 +173,53 @@ def test_nothing_right_leaves_no_schedule(tmp_path: Path) -> None:
     tuned = go(make_session(order(tmp_path), Ground()), TableBench(lambda _: failing(Failure.COMPILE)))
     assert tuned.best is None
     assert set(dict(tuned.files)) == {"record"}
+
+
+class Crashing(TableBench):
+    """Its finals end in failures of a class."""
+
+    def __init__(self, session: Session, failure: Failure) -> None:
+        super().__init__(modelled(session).answer)
+        self.failure = failure
+
+    async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
+        found = await super().trial(candidate, effort, limits)
+        return failing(self.failure, "no memory") if effort.inputs > QUICK.inputs else found
+
+    async def duel(self, finalists: Any, effort: Effort, limits: Limits) -> tuple[Outcome, ...]:
+        return tuple(failing(self.failure, "no memory") for _ in finalists)
+
+
+def test_finals_that_crash_leave_the_quick_result_and_say_so(tmp_path: Path) -> None:
+    session = make_session(order(tmp_path), Ground())
+    tuned = go(session, Crashing(session, Failure.CRASH))
+    assert tuned.best is not None
+    assert tuned.best.phase == "quick"
+    assert not tuned.trouble
+    why = "the finals could not confirm it: crash, D103: no memory"
+    assert why in tuned_text(tuned)
+    text = Path(dict(tuned.files)["schedule"]).read_text()
+    assert "finals could not confirm it (crash, D103: no memory)\n" in text
+    # the record says the same to all who read it, and a later run confirms it
+    assert best(tuned.trials) == tuned.best
+    again = go(make_session(order(tmp_path, goal=Goal(trials=1)), Ground()))
+    assert again.best is not None
+    assert (again.best.phase, again.best.candidate) == ("winner", tuned.best.candidate)
+    assert not again.unconfirmed
+
+
+def test_an_earlier_tuning_s_schedule_is_never_lost(tmp_path: Path) -> None:
+    first = dict(go(make_session(order(tmp_path), Ground())).files)
+    kept = Path(first["schedule"]).read_text()
+    session = make_session(order(tmp_path, resume=False), Ground())
+    wrong = go(session, Crashing(session, Failure.WRONG))
+    assert wrong.best is None
+    assert not Path(first["schedule"]).exists()
+    assert Path(dict(wrong.files)["earlier"]).read_text() == kept
+    # nothing is written where nothing is right, and what is gone on with is no earlier tuning's
+    other = order(tmp_path / "other")
+    go(make_session(other, Ground()))
+    assert "earlier" not in dict(go(make_session(other, Ground())).files)
 
 
 def test_the_best_of_another_record_is_tried(tmp_path: Path) -> None:

@@ -27,20 +27,28 @@ def best(trials: Iterable[Trial]) -> Trial | None:
 def ranked(trials: Iterable[Trial]) -> tuple[tuple[Trial, ...], ...]:
     """The timed trials of each right candidate, the most trusted last; the fastest candidate first.
 
-    A candidate is out where any of its results was wrong, or where its most trusted trial failed.
+    A candidate is out where any of its results was wrong, where its last quick trial failed and no finals had
+    it, and where it failed in finals that another one came through. Finals that nobody came through, as on a
+    machine that is short of memory, say nothing against it.
     """
     of: dict[str, list[Trial]] = {}
     for trial in trials:
         if not trial.outcome.innocent:
             of.setdefault(trial.candidate.key, []).append(trial)
-    rows = [_timed(sorted(found, key=_trust)) for found in of.values()]
+    finals = (t for found in of.values() for t in found if rank(t.phase) and t.outcome.seconds is not None)
+    through = max((t.started for t in finals), default=float("-inf"))
+    rows = [_timed(sorted(found, key=_trust), through) for found in of.values()]
     return tuple(
         sorted((r for r in rows if r), key=lambda r: (_seconds(r[-1]), r[-1].number, r[-1].candidate.key))
     )
 
 
-def _timed(found: list[Trial]) -> tuple[Trial, ...]:
-    if any(t.outcome.failure is Failure.WRONG for t in found) or found[-1].outcome.seconds is None:
+def _timed(found: list[Trial], through: float) -> tuple[Trial, ...]:
+    """through: when the latest trial of finals began that a candidate came through."""
+    last = found[-1]
+    failed = last.outcome.seconds is None
+    beaten = failed and (rank(last.phase) == 0 or last.started <= through)
+    if beaten or any(t.outcome.failure is Failure.WRONG for t in found):
         return ()
     return tuple(t for t in found if t.outcome.seconds is not None)
 

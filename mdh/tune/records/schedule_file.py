@@ -19,12 +19,13 @@ from mdh.tune.values import Trial
 @dataclass(frozen=True, slots=True)
 class Search:
     """What a search amounted to. seconds: of tuning; baselines: what the best is compared with, by name
-    (`default schedule`), in seconds a run."""
+    (`default schedule`), in seconds a run; unconfirmed: why the finals could not confirm the best."""
 
     trials: int
     failed: int
     seconds: float
     baselines: tuple[tuple[str, float], ...] = ()
+    unconfirmed: str = ""
 
 
 _OWN = (
@@ -66,9 +67,10 @@ def _lines(header: Header, trial: Trial, search: Search) -> list[tuple[str, str]
         f"{search.trials} trials, {search.failed} of them failed, {search.seconds:.0f} s, seed {header.seed}"
     )
     # finals come after the search: what was found in it alone says so
-    of["method"] = (
-        header.method if trial.phase != "quick" else f"{header.method.partition(';')[0]}; no finals"
-    )
+    of["method"] = header.method
+    if trial.phase == "quick":
+        finals = f"finals could not confirm it ({search.unconfirmed})" if search.unconfirmed else "no finals"
+        of["method"] = f"{header.method.partition(';')[0]}; {finals}"
     of["versions"] = ", ".join(f"{name} {text}" for name, text in o.versions or header.versions)
     of["when"] = moment_text(trial.started or header.created)
     of["command"] = header.command

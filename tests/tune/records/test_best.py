@@ -51,9 +51,20 @@ def test_wrong_once_is_out() -> None:
 
 
 def test_failing_at_last_is_out_and_recovering_is_in() -> None:
-    assert best((_quick(1, 1.0, "a"), _failed(2, "a", Failure.CRASH, "final"))) is None
+    assert best((_quick(1, 1.0, "a"), _failed(2, "a", Failure.CRASH))) is None
     again = _quick(2, 1.0, "a")
     assert best((_failed(1, "a", Failure.TIMEOUT), again)) == again
+
+
+def test_finals_that_nobody_came_through_take_nothing_back() -> None:
+    quick = _quick(1, 1.0, "a")
+    crashed = (_failed(3, "a", Failure.CRASH, "final"), _failed(4, "a", Failure.LAUNCH, "winner"))
+    slower = _quick(2, 2.0, "b")
+    assert best((quick, slower, *crashed)) == quick
+    winner = trial(5, 2.0, key="b", phase="winner")
+    assert best((quick, slower, *crashed, winner)) == winner
+    before = trial(2, 2.0, key="b", phase="winner")
+    assert best((quick, before, *crashed)) == quick
 
 
 def test_the_death_of_a_worker_is_not_held_against_an_innocent_candidate() -> None:
