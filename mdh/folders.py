@@ -146,7 +146,12 @@ def make_private() -> Private:
     """A new private folder for which the caller is responsible. Raises OSError."""
     _remove_orphans()
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError:
+        # without a lock nobody else would remove it
+        folder.rmdir()
+        raise
     fcntl.flock(lock, fcntl.LOCK_EX)
     return Private(folder, lock, os.getpid())
 
@@ -155,6 +160,24 @@ def scratch(purpose: str) -> "tempfile.TemporaryDirectory[str]":
     """A folder for one job of this process, inside its private one: `with scratch("c") as name`. Raises
     OSError."""
     return tempfile.TemporaryDirectory(prefix=f"{purpose}-", dir=private_folder(), ignore_cleanup_errors=True)
+
+
+def unserving(why: OSError | str) -> Failed:
+    """D114: files of a process have no place in the folder for temporary files."""
+    # the loader's errors have no number, and their words name a file that is gone
+    said = why if isinstance(why, str) else reason(why)
+    return fail(
+        "D114", f"files cannot be kept, or not be executed, in `{_temporary()}`: {said[:300]}",
+        help="free some room there, or set TMPDIR to a folder on a disk that has it and runs programs",
+    )  # fmt: skip
+
+
+def _temporary() -> str:
+    try:
+        return tempfile.gettempdir()
+    except OSError:
+        # none of all folders takes a file
+        return os.environ.get("TMPDIR", "/tmp")
 
 
 def _remove_orphans() -> None:

@@ -7,8 +7,8 @@ spins keeps those that have work from a core that others use as well.
 
 import ctypes
 import os
-import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +21,7 @@ from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
 from mdh.device.process import same_process
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.folders import scratch, unserving
 from mdh.machine import Machine
 from mdh.reference.numbers import Array
 from mdh.target.text import BufferArg, EntryPoint, KernelText
@@ -45,6 +46,9 @@ def open_number(number: int) -> "CDevice":
 def list_family() -> tuple[Listed, ...]:
     found = find_compiler()
     return (Listed("c", f"{cpu_title()} (C)", "cpu", found.version),)
+
+
+_UNMAPPED = ("failed to map segment", "Operation not permitted", "Too many open files")
 
 
 class CDevice:
@@ -92,16 +96,15 @@ class CDevice:
                 os.environ.setdefault(name, value)
         # a library is loaded by its file's name; once it is loaded the file may go
         try:
-            with tempfile.NamedTemporaryFile(prefix="mdh-", suffix=".so") as file:
-                file.write(image)
-                file.flush()
-                library = ctypes.CDLL(file.name)
+            with scratch("so") as name:
+                library = _opened(name, image)
             return CBuilt(self, text, image, library, perf_counter() - start)
         except (OSError, AttributeError) as error:
+            if isinstance(error, OSError) and (error.errno or _not_here(str(error))):
+                raise unserving(error) from error
             headline = f"the machine code of `{text.name}` cannot be loaded: {error}"
             witness = (("verb", "load"), ("status", type(error).__name__))
-            hint = "files in TMPDIR (or /tmp) must be allowed to be executed" if "map" in str(error) else ""
-            raise Failed(Diagnostic("D105", headline[:300], help=hint, witness=witness)) from error
+            raise Failed(Diagnostic("D105", headline[:300], witness=witness)) from error
 
     def flush(self) -> int:
         self.ready()
@@ -174,6 +177,19 @@ class CCall:
         start = perf_counter()
         self.launch()
         return Sample(None, perf_counter() - start)
+
+
+def _opened(folder: str, image: bytes) -> ctypes.CDLL:
+    """Raises OSError; without a number where the loader refuses it. The loader knows a library that it has by
+    its path, so each has one of its own."""
+    path = Path(folder) / "kernels.so"
+    path.write_bytes(image)
+    return ctypes.CDLL(str(path))
+
+
+def _not_here(said: str) -> bool:
+    """What the loader said is no fault of the library: nothing may be executed there, or opened."""
+    return any(words in said for words in _UNMAPPED)
 
 
 def _aligned(name: str, size: int) -> Array:

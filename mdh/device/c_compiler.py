@@ -4,17 +4,21 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from time import sleep
 
+from mdh.device.c_run import SECONDS, Finished, run_compiler
 from mdh.device.c_threads import with_settle
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.folders import scratch, unserving
 from mdh.target.kept import keep_source
 from mdh.target.text import KernelText
+from mdh.textfile import reason
 
 NAMES = ("cc", "gcc", "clang")
 _NATIVE = ("-march=native", "-mcpu=native")
@@ -22,7 +26,14 @@ _SHARED = ("-shared", "-fPIC")
 _PEELED = ("--param=max-completely-peeled-insns=1000", "--param=max-completely-peel-times=32")
 """GCC's bounds on loops that it unrolls as a whole, raised to where Clang's are: short reductions whose sums
 stay in registers gain a third."""
-_SECONDS = 300.0
+_TURNS = 3
+"""Times that a text is compiled before a compiler that was killed, or failed without a word, speaks against
+it."""
+_PAUSE = 0.2
+"""Seconds between two of them: what killed the compiler may be over by then."""
+_PROBE = "int mdh_probe(int x) { return x + 1; }\n"
+_NO_ROOM = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large",
+            "File size limit exceeded")  # fmt: skip
 _OTHER = "on Debian or Ubuntu: apt-get install gcc; or name one in the variable CC"
 _VECTORS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__AVX__", 32))
 
@@ -105,48 +116,83 @@ def _said(command: Sequence[str]) -> tuple[str | None, str]:
 
 
 def compiled(text: KernelText, compiler: Compiler) -> bytes:
-    """The shared library of a text. Raises Failed D103 (refused), D112 (it takes too long), D113."""
-    with tempfile.TemporaryDirectory(prefix="mdh-c-") as name:
-        source, library = Path(name) / f"{text.name}.c", Path(name) / "kernels.so"
-        source.write_text(with_settle(text.source), encoding="utf-8")
-        words = (*compiler.command, *text.options, *compiler.options, str(source), "-o", str(library), "-lm")
-        try:
-            done = subprocess.run(
-                words,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            headline = f"the C compiler did not finish `{text.name}` in {_SECONDS:.0f} s"
-            raise fail("D112", headline, help="fewer unrolled statements: smaller tiles") from error
-        except OSError as error:
-            headline = f"the C compiler does not start: {error.strerror or error}"
-            raise fail("D113", headline, help="name another one in the variable CC") from error
-        if done.returncode or not library.exists():
-            raise _refused(text, compiler, done.stderr, source)
-        return library.read_bytes()
+    """The shared library of a text. Raises Failed D103 (refused), D112 (it takes too long), D113 (the
+    compiler fails on every text), D114 (no folder for its files)."""
+    try:
+        with scratch("c") as name:
+            return _library(text, compiler, Path(name))
+    except OSError as error:
+        raise unserving(error) from error
 
 
-def _refused(text: KernelText, compiler: Compiler, log: str, source: Path) -> Failed:
+def _library(text: KernelText, compiler: Compiler, folder: Path) -> bytes:
+    """What does not name a line of the text may be the machine's doing: then the compiler must show that it
+    compiles anything, and gets the text again."""
+    source = folder / f"{text.name}.c"
+    source.write_text(with_settle(text.source), encoding="utf-8")
+    for _ in range(_TURNS):
+        done, library = _turn(source, text, compiler)
+        if library is not None:
+            return library
+        if done.late:
+            headline = f"the C compiler did not finish `{text.name}` in {SECONDS:.0f} s"
+            raise fail("D112", headline, help="fewer unrolled statements: smaller tiles")
+        if re.search(rf"^{re.escape(str(source))}:\d+(:\d+)?: error:", done.log, re.MULTILINE):
+            break
+        _demand_working(text, compiler, folder)
+        sleep(_PAUSE)
+    raise _refused(text, done, source)
+
+
+def _turn(source: Path, text: KernelText, compiler: Compiler) -> tuple[Finished, bytes | None]:
+    """One run of the compiler, and the library where it made one. Raises OSError, Failed D113."""
+    library = source.with_suffix(".so")
+    words = (*compiler.command, *text.options, *compiler.options, str(source), "-o", str(library), "-lm")
+    try:
+        done = run_compiler(words, source.parent)
+    except OSError as error:
+        headline = f"the C compiler does not start: {reason(error)}"
+        raise fail("D113", headline, help="name another one in the variable CC") from error
+    made = not done.status and not done.late and library.exists()
+    return done, library.read_bytes() if made else None
+
+
+def _demand_working(text: KernelText, compiler: Compiler, folder: Path) -> None:
+    """Raises Failed D113, D114 where the compiler fails on a text that says next to nothing."""
+    probe = folder / "mdh_probe.c"
+    probe.write_text(_PROBE, encoding="utf-8")
+    done, library = _turn(probe, text, compiler)
+    if library is not None:
+        return
     said = shlex.join(compiler.command)
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    first = next((line for line in lines if re.search(r"\berror\b", line)), None)
-    if first is None:
-        # no line of the text is to blame
-        why = lines[0][:300] if lines else "it says nothing"
-        raise fail("D113", f"the C compiler `{said}` fails: {why}", help="it needs room in TMPDIR, or /tmp")
-    if "omp" in first and ("cannot find" in log or "not found" in log):
+    why, log = _why(done), done.log
+    if "omp" in why and ("cannot find" in log or "not found" in log):
         headline = f"the C compiler `{said}` finds no OpenMP library"
-        return fail("D113", headline, help="install libgomp (GCC) or libomp (Clang), or name another in CC")
+        raise fail("D113", headline, help="install libgomp (GCC) or libomp (Clang), or name another in CC")
+    if any(words in log for words in _NO_ROOM):
+        raise unserving(why)
+    headline = f"the C compiler `{said}` fails on every text: {why}"
+    raise fail("D113", headline, help="it needs memory, and room in TMPDIR, or /tmp; CC names another one")
+
+
+def _why(done: Finished) -> str:
+    """Why there is no library: the first line that says so."""
+    if done.late:
+        return f"it does not end in {SECONDS} s"
+    lines = [line.strip() for line in done.log.splitlines() if line.strip()]
+    first = next((line for line in lines if re.search(r"\berror\b|final link failed", line)), None)
+    if first is None and done.status < 0:
+        return f"it was ended by signal {-done.status} ({signal.strsignal(-done.status)})"
+    return (first or (lines[0] if lines else f"it says nothing (status {done.status})"))[:300]
+
+
+def _refused(text: KernelText, done: Finished, source: Path) -> Failed:
     path = keep_source(text)
     log_path = path.with_suffix(".log")
-    log_path.write_text(log.replace(str(source), str(path)), encoding="utf-8")
+    log_path.write_text(done.log.replace(str(source), str(path)), encoding="utf-8")
     headline = f"the C compiler refuses the kernel text of `{text.name}`"
     notes = (
-        first.replace(str(source), str(path))[:300],
+        _why(done).replace(str(source), str(path))[:300],
         f"the text is kept in {path}, the compiler's messages in {log_path}",
     )
     return Failed(Diagnostic("D103", headline, notes=notes))

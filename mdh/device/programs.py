@@ -17,14 +17,17 @@ def program_key(text: KernelText, device: Keeps) -> str:
 
 def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:
     """The binary that the cache has of `text`. It is loaded here once: one that the runtime refuses is a
-    miss and goes."""
+    miss and goes. Raises Failed D114 where no binary can be loaded."""
     key = program_key(text, device)
     image = cache.get(key)
     if image is None:
         return None
     try:
         device.load(text, image)
-    except Failed:
+    except Failed as failed:
+        if failed.diagnostics[0].code == "D114":
+            # nothing can be loaded at all
+            raise
         cache.drop(key)
         return None
     return image

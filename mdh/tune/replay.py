@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from mdh.ir.plan import Plan
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
+from mdh.tune.measure.failures import misbooked
 from mdh.tune.records.key import schedule_meaning
 from mdh.tune.values import Candidate, Effort, Limits, Outcome, Trial
 
@@ -29,7 +30,7 @@ class Table:
         self._quick: dict[str, Outcome] = {}
         self._late: dict[str, Outcome] = {}
         for trial in trials:
-            if not trial.outcome.innocent:
+            if not trial.outcome.innocent and not misbooked(trial.outcome):
                 table = self._quick if trial.phase == "quick" else self._late
                 table[meaning_of(trial.candidate.schedule)] = trial.outcome
 

@@ -196,7 +196,9 @@ async def _wait(run: Run, left: float | None) -> None:
         done, _ = await asyncio.wait({*run._flying, asked}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
     finally:
         asked.cancel()
-    for task in sorted((t for t in run._flying if t in done), key=lambda t: run._flying[t][1]):
+    ended = sorted((t for t in run._flying if t in done), key=lambda t: run._flying[t][1])
+    # what has ended well is kept before a failure of the machine ends the run
+    for task in sorted(ended, key=lambda t: t.exception() is not None):
         proposal, since = run._flying.pop(task)
         outcome = task.result()
         if outcome.innocent and proposal.attempts < ATTEMPTS:

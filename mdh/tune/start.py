@@ -65,7 +65,7 @@ def _bench(order: Order, say: Say) -> OpenedBench:
             order.job, order.cluster, order.devices, order.jobs, say
         )
         return made
-    return LocalBench(order.job, order.devices, order.jobs, _cache(say))
+    return LocalBench(order.job, order.devices, order.jobs, _cache(say), say=say)
 
 
 def _cache(say: Say) -> Cache | None:

@@ -123,6 +123,26 @@ class TableBench:
         self.closed = True
 
 
+class StartingPost:
+    """A place of a worker whose first attempts to start fail."""
+
+    def __init__(self, spec: str, failures: int = 0, code: str = "D133") -> None:
+        self.spec, self.failures, self.code = spec, failures, code
+        self.tries = 0
+
+    async def worker(self) -> object:
+        self.tries += 1
+        if self.tries <= self.failures:
+            raise fail(self.code, "no worker")
+        return object()
+
+    async def renew(self) -> None:
+        """Nothing is lost."""
+
+    async def close(self) -> None:
+        """Nothing runs."""
+
+
 class Memory:
     """A record that is not on disk."""
 

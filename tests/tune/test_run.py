@@ -364,6 +364,23 @@ def test_a_lost_device_keeps_what_was_found() -> None:
     assert case.state.best is not None
 
 
+def test_what_ends_together_with_a_lost_device_is_kept() -> None:
+    class Lost(TableBench):
+        async def trial(self, candidate: Any, effort: Any, limits: Any) -> Outcome:
+            first = not self.seen
+            self.seen.append(candidate)
+            await together.wait()
+            if first:
+                raise fail("D133", "no worker starts")
+            return self.answer(candidate)
+
+    together = asyncio.Barrier(2)
+    case = Case(Goal(), bench=Lost(slots=2))
+    assert case.run() is Ended.LOST
+    assert len(case.log.trials) == 1
+    assert case.state.best is not None
+
+
 def test_several_are_in_flight() -> None:
     most = 0
 

@@ -305,3 +305,17 @@ def test_a_simulation_neither_reads_nor_keeps_what_was_learned(tmp_path: Path, o
     assert go(session).learned == 0
     assert session.experience is None
     assert not (own_cache / "mdh" / "model").exists()
+
+
+def test_what_earlier_versions_booked_for_the_machine_is_measured_again(tmp_path: Path) -> None:
+    """The default's baseline is among it."""
+
+    def broken(candidate: Candidate) -> Outcome:
+        return Outcome(Failure.LAUNCH, "D113", "the C compiler `cc` fails: it says nothing")
+
+    first = go(make_session(order(tmp_path, goal=Goal(trials=3)), Ground()), TableBench(broken))
+    assert first.best is None
+    again = go(make_session(order(tmp_path, goal=Goal(trials=10)), Ground()))
+    assert {t.candidate.key for t in first.trials} <= {t.candidate.key for t in again.trials}
+    assert again.baseline is not None and again.baseline.outcome.seconds
+    assert again.given is not None and again.given.outcome.seconds

@@ -20,7 +20,6 @@ from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
 from mdh.tune.bugs import BUGS, bug
 from mdh.tune.measure.appetite import limited_memory
-from mdh.tune.measure.failures import no_room
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.wire import Json, text_json
@@ -49,8 +48,6 @@ class Builder:
     def _expect(self, number: int) -> Json:
         try:
             write_expected(self.program, self.job.seed, number, self.folder / "expected")
-        except OSError as error:
-            raise no_room(error) from error
         except BUGS as error:
             raise bug(error) from error
         return {}
@@ -77,13 +74,10 @@ class Builder:
             made["cached"] = "" if self.cache is None else program_key(text, self.device)
         else:
             self.device.build(text)
-        try:
-            Path(made["text"]).write_text(json.dumps(text_json(text)), encoding="utf-8")
-            if image:
-                made["image"] = str(self.folder / f"{name}.image")
-                Path(made["image"]).write_bytes(image)
-        except OSError as error:
-            raise no_room(error) from error
+        Path(made["text"]).write_text(json.dumps(text_json(text)), encoding="utf-8")
+        if image:
+            made["image"] = str(self.folder / f"{name}.image")
+            Path(made["image"]).write_bytes(image)
         return made
 
     def _program(self, text: KernelText, device: Keeps, cache: Cache | None, keep: bool) -> bytes:

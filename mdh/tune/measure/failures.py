@@ -1,5 +1,6 @@
 """Which class a failure belongs to, by what refused the candidate and when."""
 
+import os
 import signal
 import tempfile
 
@@ -12,12 +13,63 @@ _RUNTIME = (
     "LAUNCH_TIMEOUT", "ECC", "UNCORRECTABLE", "UNKNOWN", "EXEC_STATUS_ERROR",
 )  # fmt: skip
 """Parts of the names of errors that a running kernel ends with; all others are refusals to start it."""
-_OURS = frozenset({"D101", "D102", "D106", "D107", "D108", "D120", "D122", "D132"})
-"""Codes that say something of the machine and nothing of the candidate."""
+MACHINE = {
+    "D101": "the device is not there",
+    "D102": "OpenCL cannot be used",
+    "D106": "CUDA cannot be used",
+    "D107": "the process was forked",
+    "D108": "Oclgrind is not installed",
+    "D113": "the C compiler does not start, or fails on every text",
+    "D114": "no room for a compiler's files, or none may be executed",
+    "D120": "NVRTC is not installed",
+    "D122": "NVRTC is too old",
+    "D132": "no room for the tuner's files",
+    "D133": "no worker starts",
+}
+"""Codes that say something of the machine and nothing of the candidate. What the machine does is waited for
+(mdh.tune.measure.outage) and tried again; no trial is recorded of it."""
+_SYSTEM = (
+    "no space left on device", "disk quota exceeded", "read-only file system", "too many open files",
+    "resource temporarily unavailable", "input/output error", "oserror: ", "permissionerror: ",
+    "filenotfounderror: ", "blockingioerror: ", "failed to map segment",
+)  # fmt: skip
+"""What the system says, in the words of compilers and of processes that ended: no kernel's text makes it."""
+_KILLED = ("killed signal terminated program", "terminated signal terminated program")
+"""Of compilers that were killed. Earlier versions did not ask twice whether it was the text's doing."""
+_CALLED = frozenset({"D103", "D105", "D121", "D131"})
+"""Codes that hold somebody else's words."""
+_OWN = (
+    signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP,
+    signal.SIGSYS, signal.SIGXCPU, signal.SIGXFSZ,
+)  # fmt: skip
+"""Signals that a process meets for what it does; all others are sent by a person or the system."""
 
 
 def of_the_machine(found: tuple[Diagnostic, ...]) -> bool:
-    return any(d.code in _OURS for d in found)
+    return any(d.code in MACHINE or _by_system(d.code, d.headline, *d.notes) for d in found)
+
+
+def misbooked(outcome: Outcome) -> bool:
+    """A failure in a record that was the machine's: earlier versions kept those as the candidate's."""
+    return outcome.failure is not None and (
+        outcome.code in MACHINE
+        or _by_system(outcome.code, outcome.message)
+        or any(words in outcome.message.lower() for words in _KILLED)
+    )
+
+
+def system_said(words: str) -> bool:
+    """What a process said last tells of the machine."""
+    return _by_system("D131", words)
+
+
+def _by_system(code: str, *said: str) -> bool:
+    return code in _CALLED and any(words in text.lower() for text in said for words in _SYSTEM)
+
+
+def from_outside(status: int) -> bool:
+    """The process was killed by a person or the system, as it seems. status: as of subprocess."""
+    return status < 0 and -status not in _OWN
 
 
 def classify(found: tuple[Diagnostic, ...]) -> Failure:
@@ -71,6 +123,12 @@ def crashed(stage: str, status: int, words: str) -> Outcome:
     return Outcome(Failure.CRASH, "D131", f"the process that did its {stage} ended {how}{last}")
 
 
+def unstarted(why: str) -> Failed:
+    """D133."""
+    hint = "`mdh doctor` says what is missing; `mdh run` on the same device shows it in the open"
+    return fail("D133", f"a worker of the tuner does not start: {why}", help=hint)
+
+
 def signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
@@ -80,5 +138,10 @@ def signal_name(number: int) -> str:
 
 def no_room(error: OSError) -> Failed:
     """D132."""
-    headline = f"the tuner cannot keep its files in `{tempfile.gettempdir()}`: {reason(error)}"
+    try:
+        place = tempfile.gettempdir()
+    except OSError:
+        # none of all folders takes a file
+        place = os.environ.get("TMPDIR", "/tmp")
+    headline = f"the tuner cannot keep its files in `{place}`: {reason(error)}"
     return fail("D132", headline, help="free some room, or set TMPDIR to a folder on a larger disk")

@@ -1,7 +1,6 @@
 """The bench of one machine: builders that may hang or crash, and one measuring process a device."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +13,19 @@ from mdh.folders import Private
 from mdh.machine import Machine, read_machine
 from mdh.source import Source
 from mdh.tune.jobs import processors
-from mdh.tune.measure.failures import crashed, no_room, of_the_machine, refused, timed_out
+from mdh.tune.measure.failures import (
+    crashed,
+    no_room,
+    of_the_machine,
+    refused,
+    system_said,
+    timed_out,
+    unstarted,
+)
 from mdh.tune.measure.folder import environment, make_folder, trim_runtime
+from mdh.tune.measure.guardian import Guardian
+from mdh.tune.measure.kills import Kills
+from mdh.tune.measure.outage import Outage, Say, silent
 from mdh.tune.measure.patience import Patience
 from mdh.tune.measure.posts import Post, Posts
 from mdh.tune.measure.process import Command, Died, Late, Worker
@@ -54,8 +64,9 @@ class Loaded:
 
 class LocalBench:
     """`async with LocalBench(job) as bench`. After that `machine`, `target`, `title` and `versions` say what
-    is measured on. devices: of one model, measured in parallel; absent: the job's. jobs: builders. faults:
-    for tests alone (mdh.tune.measure.faults)."""
+    is measured on. devices: of one model, measured in parallel; absent: the job's. jobs: builders. say: takes
+    remarks on faults of the machine, which are waited for (Outage). faults: for tests alone
+    (mdh.tune.measure.faults)."""
 
     machine: Machine
     target: str
@@ -64,12 +75,15 @@ class LocalBench:
 
     def __init__(
         self, job: Job, devices: tuple[str, ...] = (), jobs: int | None = None, cache: Cache | None = None,
-        *, faults: Path | None = None,
+        *, say: Say = silent, faults: Path | None = None,
     ) -> None:  # fmt: skip
         self.job, self.devices, self.cache = job, devices or (job.device,), cache
         self.jobs = jobs or processors()
         self.slots = self.jobs + len(self.devices)
-        self._faults = faults
+        self._say, self._faults = say, faults
+        self._building, self._measuring = Outage(say), Outage(say)
+        self._kills = Kills()
+        self._guardian: Guardian | None = None
         self._patience = Patience()
         self._sets: dict[int, asyncio.Task[None]] = {}
         self._cached: dict[str, str] = {}
@@ -78,19 +92,25 @@ class LocalBench:
         self._measurers = self._builders = Posts(())
 
     async def __aenter__(self) -> Self:
-        """Raises Failed: D1xx the device cannot be used, D132 no room for its files, D134 devices of several
-        models; and what the program is refused with."""
+        """Raises Failed: D1xx the device cannot be used, D132 no room for its files, D133 no process starts,
+        D134 devices of several models; and what the program is refused with."""
         try:
             held = self._held = make_folder(self.job)
         except OSError as error:
             raise no_room(error) from None
+        try:
+            self._guardian = Guardian()
+        except OSError as error:
+            await self.close()
+            raise unstarted(f"the system starts none: {error.strerror}") from None
         self._folder = held.path
         self._quiet = Quiet(needed=False)
         try:
             if self.cache is not None:
                 await asyncio.to_thread(self.cache.trim)
-            self._measurers = Posts(tuple(self._post("measure", i, d) for i, d in enumerate(self.devices)))
-            await asyncio.gather(*(post.worker(attempts=1) for post in self._measurers.all))
+            measurers = tuple(self._post("measure", i, d) for i, d in enumerate(self.devices))
+            self._measurers = Posts(measurers, self._say)
+            await asyncio.gather(*(post.first() for post in measurers))
             self._settle([post.about for post in self._measurers.all])
         except BaseException as error:
             await self.close()
@@ -98,7 +118,7 @@ class LocalBench:
                 raise no_room(error) from None
             raise
         builders = (self._post("build", i, self.devices[0]) for i in range(self.jobs))
-        self._builders = Posts(tuple(builders))
+        self._builders = Posts(tuple(builders), self._say)
         for post in self._builders.all:
             await post.renew()
         return self
@@ -112,7 +132,11 @@ class LocalBench:
         """End every process, at the latest after two seconds."""
         for task in self._sets.values():
             task.cancel()
+        self._building.closed = self._measuring.closed = True
         await asyncio.gather(self._measurers.close(), self._builders.close())
+        if self._guardian is not None:
+            self._guardian.close()
+            self._guardian = None
         held, self._held = self._held, None
         if held is not None:
             held.remove()
@@ -164,7 +188,8 @@ class LocalBench:
         if role == "build" and self._faults is not None:
             words += ["--faults", str(self._faults)]
         progress = Progress(self._folder / f"{name}.at") if role == "measure" else None
-        return Post(spec, Command(tuple(words), environment(self._folder)), self._quiet, progress)
+        command = Command(tuple(words), environment(self._folder))
+        return Post(spec, command, self._quiet, progress, self._guardian)
 
     def _settle(self, abouts: list[Json]) -> None:
         """What builders and the caller must know of the devices."""
@@ -185,20 +210,26 @@ class LocalBench:
         request: Json = {"do": "build", "name": name, "key": candidate.key, "schedule": candidate.schedule}
         request["keep"] = final(effort)
         limit = min(limits.build, limits.trial)
-        outcome: Outcome | None = None
-        for again in (False, True):
+
+        async def attempt() -> Ready | Outcome | None:
             async with self._builders.taken() as (_, worker):
                 try:
                     reply = await worker.ask(request, limit)
-                    return self._built(candidate, name, reply)
-                except Late:
-                    return replace(timed_out("build", limit), build_seconds=limit)
+                except Late as late:
+                    # a compiler that only waits does so for the machine; the second time it is believed
+                    again = (late.stopped or late.idle) and not self._kills.blame(name)
+                    return None if again else replace(timed_out("build", limit), build_seconds=limit)
                 except Died as died:
-                    outcome = crashed("build", died.status, died.words)
-                    if again or not died.killed:
-                        return outcome
-        assert outcome is not None
-        return outcome
+                    return _after_death(name, "build", died, self._kills)
+                if reply.get("poisoned"):
+                    await worker.kill()
+                return self._built(candidate, name, reply)
+
+        while (built := await self._building.overcome(attempt)) is None:
+            # it was killed through no fault of its own
+            pass
+        self._kills.forget(name)
+        return built
 
     def _built(self, candidate: Candidate, name: str, reply: Json) -> Ready | Outcome:
         if "failed" in reply:
@@ -211,20 +242,25 @@ class LocalBench:
     async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
         """Every round settles at least one candidate; those that its death or error took with it, or whose
         worker was killed from outside, are measured again in the next."""
-        await self._expect(effort.inputs)
+        await self._building.overcome(lambda: self._expect(effort.inputs))
         out: dict[str, Outcome] = {}
-        strikes: Counter[str] = Counter()
-        while pending := [r for r in ready if r.name not in out]:
+
+        async def attempt() -> None:
+            pending = [r for r in ready if r.name not in out]
             # what a process did before must not speak for or against those that may win
             async with self._measurers.taken(fresh=final(effort)) as (post, worker):
-                found = await self._round(post, worker, pending, effort, limits, strikes)
+                found = await self._round(post, worker, pending, effort, limits)
             out.update((r.name, self._signed(found[r.name], r, post)) for r in pending if r.name in found)
+
+        while len(out) < len(ready):
+            await self._measuring.overcome(attempt)
+        for one in ready:
+            self._kills.forget(one.name)
         return out
 
     async def _round(
-        self, post: Post, worker: Worker, pending: list[Ready], effort: Effort, limits: Limits,
-        strikes: Counter[str],
-    ) -> dict[str, Outcome]:  # fmt: skip
+        self, post: Post, worker: Worker, pending: list[Ready], effort: Effort, limits: Limits
+    ) -> dict[str, Outcome]:
         out: dict[str, Outcome] = {}
         loaded: list[Loaded] = []
         for ready in pending:
@@ -234,23 +270,26 @@ class LocalBench:
             request["sets"] = effort.inputs
             try:
                 reply = await worker.ask(request, limit)
-            except Late:
+            except Late as late:
+                if late.stopped and not self._kills.blame(ready.name):
+                    return out
                 return {**out, ready.name: replace(timed_out("launch", limit), check_seconds=limit)}
             except Died as died:
-                return {**out, **_after_death(ready.name, "launch", died, strikes)}
+                outcome = _after_death(ready.name, "launch", died, self._kills)
+                return {**out, ready.name: outcome} if outcome is not None else out
             if "failed" in reply:
-                out[ready.name] = _refused(reply)
                 if reply["poisoned"]:
                     await worker.kill()
+                out[ready.name] = _refused(reply)
+                if reply["poisoned"]:
                     return out
             else:
                 loaded.append(Loaded(ready, float(reply["seconds"])))
-        return {**out, **await self._time(post, worker, loaded, effort, limits, strikes)} if loaded else out
+        return {**out, **await self._time(post, worker, loaded, effort, limits)} if loaded else out
 
     async def _time(
-        self, post: Post, worker: Worker, loaded: list[Loaded], effort: Effort, limits: Limits,
-        strikes: Counter[str],
-    ) -> dict[str, Outcome]:  # fmt: skip
+        self, post: Post, worker: Worker, loaded: list[Loaded], effort: Effort, limits: Limits
+    ) -> dict[str, Outcome]:
         names = [one.ready.name for one in loaded]
         spent = min(one.ready.seconds + one.seconds for one in loaded)
         limit = min(self._patience.measure(effort, limits), max(1.0, limits.trial - spent)) * len(loaded)
@@ -259,10 +298,15 @@ class LocalBench:
         async with self._quiet.around(worker):
             try:
                 reply = await worker.ask(request, limit)
-            except Late:
-                return {post.progress.name: replace(timed_out("measure", limit), measure_seconds=limit)}
+            except Late as late:
+                name = post.progress.name
+                if late.stopped and not self._kills.blame(name):
+                    return {}
+                return {name: replace(timed_out("measure", limit), measure_seconds=limit)}
             except Died as died:
-                return _after_death(post.progress.name, "measure", died, strikes)
+                name = post.progress.name
+                outcome = _after_death(name, "measure", died, self._kills)
+                return {} if outcome is None else {name: outcome}
         if "failed" in reply:
             if reply["poisoned"]:
                 await worker.kill()
@@ -280,19 +324,25 @@ class LocalBench:
     async def _expect(self, sets: int) -> None:
         """The reference runs once a set, in a builder."""
         for number in range(max(1, sets)):
-            if number not in self._sets:
+            known = self._sets.get(number)
+            if known is None or (known.done() and known.exception() is not None):
                 self._sets[number] = asyncio.create_task(self._reference(number))
         await asyncio.gather(*(asyncio.shield(self._sets[n]) for n in range(max(1, sets))))
 
     async def _reference(self, number: int) -> None:
-        for again in (False, True):
+        name = f"the results of set {number}"
+        while True:
             async with self._builders.taken() as (_, worker):
                 try:
                     reply = await worker.ask({"do": "expect", "set": number}, None)
-                except (Died, Late) as died:
-                    if again:
+                except Died as died:
+                    if died.status > 0 and system_said(died.words):
+                        raise no_room(OSError(died.words)) from None
+                    if self._kills.blame(name):
                         raise unjudged(str(died)) from None
                 else:
+                    if reply.get("poisoned"):
+                        await worker.kill()
                     if "failed" in reply:
                         raise read_failed(reply["failed"])
                     return
@@ -333,12 +383,13 @@ def _refused(reply: Json) -> Outcome:
     return refused(failed.diagnostics)
 
 
-def _after_death(name: str, stage: str, died: Died, strikes: Counter[str]) -> dict[str, Outcome]:
-    """A worker that was killed from outside says nothing of the candidate, the first time."""
-    strikes[name] += 1
-    if died.killed and strikes[name] == 1:
-        return {}
-    return {name: crashed(stage, died.status, died.words)}
+def _after_death(name: str, stage: str, died: Died, kills: Kills) -> Outcome | None:
+    """None: it is to be tried again. Raises Failed D132 where the process said what the system denied it."""
+    if died.killed and not kills.blame(name):
+        return None
+    if died.status > 0 and system_said(died.words):
+        raise no_room(OSError(died.words))
+    return crashed(stage, died.status, died.words)
 
 
 def _timed(result: dict[str, Any]) -> Outcome:

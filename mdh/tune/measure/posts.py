@@ -1,12 +1,14 @@
-"""Places where workers stand: a lost worker is replaced, a post where no replacement works is given up."""
+"""Places where workers stand: a lost worker is replaced, again and again for as long as others work."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 
-from mdh.diagnostics import Failed, fail
-from mdh.tune.measure.failures import of_the_machine, signal_name
+from mdh.diagnostics import Failed
+from mdh.tune.measure.failures import of_the_machine, signal_name, unstarted
+from mdh.tune.measure.guardian import Guardian
+from mdh.tune.measure.outage import Say, silent
 from mdh.tune.measure.process import Command, Died, Late, Worker
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.quiet import Quiet
@@ -14,9 +16,10 @@ from mdh.tune.measure.wire import Json, read_failed
 
 START = 120.0
 """Seconds in which a new worker has imported its libraries, opened its device and read the program."""
-_ATTEMPTS = 5
+_ATTEMPTS = 4
 _BACK_OFF = 0.5
-"""Seconds before the second attempt to replace a worker; each further wait is twice as long."""
+"""Seconds before the second attempt to start a worker; each further wait is twice as long."""
+_LONGEST = 8.0
 RETIRE = 500
 """Requests after which a worker is replaced: runtimes of devices keep something of every kernel."""
 
@@ -24,8 +27,12 @@ RETIRE = 500
 class Post:
     """about: what its first worker said of the device."""
 
-    def __init__(self, spec: str, command: Command, quiet: Quiet, progress: Progress | None) -> None:
+    def __init__(
+        self, spec: str, command: Command, quiet: Quiet, progress: Progress | None,
+        guardian: Guardian | None = None,
+    ) -> None:  # fmt: skip
         self.spec, self.command, self.quiet, self.progress = spec, command, quiet, progress
+        self.guardian = guardian
         self.about: Json = {}
         self.recoveries: list[float] = []
         self._worker: Worker | None = None
@@ -35,16 +42,33 @@ class Post:
         self._renewal: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def worker(self, attempts: int | None = None) -> Worker:
-        """The worker, a new one where the last is gone. Raises Failed: the device's own D1xx, D133 where
-        workers end before they say anything, and what the program's text is refused with."""
+    async def worker(self) -> Worker:
+        """The worker, a new one where the last is gone. Raises Failed: the device's own D1xx, D133 where it
+        ends before it says anything, and what the program's text is refused with."""
         async with self._starting:
             worker = self._worker
             if worker is None or not worker.running:
-                worker = await self._start(attempts or _ATTEMPTS)
+                if worker is not None and worker.alive:
+                    # what it had started lives on
+                    await worker.kill()
+                worker = await self._start()
                 self._served = 0
             self._served += 1
             return worker
+
+    async def first(self) -> Worker:
+        """The worker that begins the work: what the device is refused with is raised at once, and only
+        workers that end before they say anything are tried again."""
+        pause = _BACK_OFF
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return await self.worker()
+            except Failed as failed:
+                if failed.diagnostics[0].code != "D133":
+                    raise
+            await asyncio.sleep(pause)
+            pause *= 2
+        return await self.worker()
 
     async def refresh(self) -> None:
         """Sees to it that the next request meets a new process."""
@@ -74,70 +98,64 @@ class Post:
             self.progress.close()
 
     async def _replace(self) -> None:
-        # a failure shows again, with all its attempts, to whoever needs the worker next
+        # a failure shows again to whoever needs the worker next
         with suppress(Failed):
-            await self.worker(attempts=1)
+            await self.worker()
         self._renewal = None
 
-    async def _start(self, attempts: int) -> Worker:
-        failure = fail("D133", "no worker of the tuner can be started")
-        for attempt in range(attempts):
-            if attempt:
-                await asyncio.sleep(_BACK_OFF * 2 ** (attempt - 1))
-            if self._closed:
-                raise _unstarted("the tuner is closing")
-            try:
-                # it is the post's before it has said anything, so that closing ends it too
-                worker = self._worker = await Worker.start(self.command)
-            except OSError as error:
-                failure = _unstarted(f"the system starts none: {error.strerror}")
-                continue
-            try:
-                failure_or_worker = await self._greeted(worker)
-            except BaseException:
-                await worker.kill()
-                raise
-            if isinstance(failure_or_worker, Worker):
-                return failure_or_worker
-            failure = failure_or_worker
-            if not of_the_machine(failure.diagnostics):
-                break
-        raise failure
+    async def _start(self) -> Worker:
+        if self._closed:
+            raise unstarted("the tuner is closing")
+        try:
+            # it is the post's before it has said anything, so that closing ends it too
+            worker = self._worker = await Worker.start(self.command, self.guardian)
+        except OSError as error:
+            raise unstarted(f"the system starts none: {error.strerror}") from None
+        try:
+            await self._greeted(worker)
+        except BaseException:
+            await worker.kill()
+            raise
+        return worker
 
-    async def _greeted(self, worker: Worker) -> Worker | Failed:
+    async def _greeted(self, worker: Worker) -> None:
         self.quiet.add(worker)
         try:
             hello = await worker.hello(START)
         except Late:
-            return _unstarted(f"it says nothing in {START:.0f} s")
+            raise unstarted(f"it says nothing in {START:.0f} s") from None
         except Died as died:
             how = signal_name(-died.status) if died.status < 0 else f"status {died.status}"
-            return _unstarted(f"it ends with {how}: {died.words}")
+            raise unstarted(f"it ends with {how}: {died.words}") from None
         if "failed" in hello:
-            await worker.kill()
-            return read_failed(hello["failed"])
+            raise read_failed(hello["failed"])
         self.about = self.about or hello
         if self._lost_at is not None:
             self.recoveries.append(monotonic() - self._lost_at)
             self._lost_at = None
-        return worker
 
 
 class Posts:
-    """Several posts; whoever needs a worker takes a free one."""
+    """Several posts; whoever needs a worker takes a free one. say: takes remarks for the user."""
 
-    def __init__(self, posts: tuple[Post, ...]) -> None:
+    def __init__(self, posts: tuple[Post, ...], say: Say = silent) -> None:
         self.all = posts
+        self._say = say
         self._left = len(posts)
         self._free: asyncio.Queue[Post | None] = asyncio.Queue()
         self._failed: Failed | None = None
+        self._resting: set[asyncio.Task[None]] = set()
+        self._pauses = dict.fromkeys(posts, _BACK_OFF)
+        self._told: set[Post] = set()
+        self._closed = False
         for post in posts:
             self._free.put_nowait(post)
 
     @asynccontextmanager
     async def taken(self, *, fresh: bool = False) -> AsyncIterator[tuple[Post, Worker]]:
-        """A free post and its worker, `fresh`: one that has not done anything yet. A post whose device is
-        lost is given up; raises its Failed where it was the last."""
+        """A free post and its worker, `fresh`: one that has not done anything yet. A post where none starts
+        is left alone for a while. Raises Failed: the program is refused, or no post has a worker now; then
+        the next call tries again."""
         post, worker = await self._ready(fresh)
         try:
             yield post, worker
@@ -156,20 +174,47 @@ class Posts:
             try:
                 if fresh:
                     await post.refresh()
-                return post, await post.worker()
+                worker = await post.worker()
             except Failed as failed:
-                self._left -= 1
-                if self._left == 0:
-                    self._failed = failed
-                    self._free.put_nowait(None)
+                self._lose(post, failed)
             except asyncio.CancelledError:
                 self._free.put_nowait(post)
                 raise
+            else:
+                self._pauses[post] = _BACK_OFF
+                return post, worker
+
+    def _lose(self, post: Post, failed: Failed) -> None:
+        """Raises `failed` where no other post is left for now."""
+        if self._closed:
+            self._free.put_nowait(post)
+            raise failed
+        if not of_the_machine(failed.diagnostics):
+            self._left -= 1
+            if not self._left:
+                self._failed = failed
+                self._free.put_nowait(None)
+            return
+        task = asyncio.create_task(self._rest(post))
+        self._resting.add(task)
+        task.add_done_callback(self._resting.discard)
+        if len(self._resting) >= self._left:
+            raise failed
+        if post not in self._told:
+            self._told.add(post)
+            first = failed.diagnostics[0]
+            self._say(f"{first.code}: {post.spec}: {first.headline}; it is tried again, and others go on")
+
+    async def _rest(self, post: Post) -> None:
+        pause = self._pauses[post]
+        self._pauses[post] = min(2 * pause, _LONGEST)
+        try:
+            await asyncio.sleep(pause)
+        finally:
+            self._free.put_nowait(post)
 
     async def close(self) -> None:
+        self._closed = True
+        for task in self._resting:
+            task.cancel()
         await asyncio.gather(*(post.close() for post in self.all))
-
-
-def _unstarted(why: str) -> Failed:
-    hint = "`mdh doctor` says what is missing; `mdh run` on the same device shows it in the open"
-    return fail("D133", f"a worker of the tuner does not start: {why}", help=hint)

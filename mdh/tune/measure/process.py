@@ -13,6 +13,9 @@ from pathlib import Path
 from time import monotonic
 
 import mdh
+from mdh.tune.measure.failures import from_outside
+from mdh.tune.measure.groups import group_of, seconds_of
+from mdh.tune.measure.guardian import Guardian
 from mdh.tune.measure.wire import Json
 
 WORKER = "mdh.tune.measure.worker"
@@ -22,6 +25,8 @@ _WORDS = 1 << 14
 """Bytes kept of what a worker says on stderr."""
 _LEAVING = 1.0
 """Seconds that a process which hung up may take to end by itself."""
+_IDLE = 0.05
+"""Part of its time that a process which works takes of a processor at least."""
 _GONE = 1.5
 """Seconds that a killed process is waited for; one that hangs inside a driver is left to the system."""
 
@@ -36,11 +41,16 @@ class Died(Exception):  # noqa: N818 - an outcome
     @property
     def killed(self) -> bool:
         """From outside, by a person or the system, as it seems."""
-        return self.status in (-signal.SIGKILL, -signal.SIGTERM)
+        return from_outside(self.status)
 
 
 class Late(Exception):  # noqa: N818 - an outcome
-    """The reply did not come within the limit; the process was killed."""
+    """The reply did not come within the limit; the process was killed. stopped: somebody made it stand still
+    by a signal; idle: it took next to nothing of a processor, so it waited for something."""
+
+    def __init__(self, *, stopped: bool = False, idle: bool = False) -> None:
+        super().__init__("it was stopped" if stopped else "it did not end in time")
+        self.stopped, self.idle = stopped, idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +65,10 @@ class Worker:
     """One request at a time. Its clock stands still while it is paused."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self.process, self._reader, self._writer = process, reader, writer
+        self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+        guardian: Guardian | None,
+    ) -> None:  # fmt: skip
+        self.process, self._reader, self._writer, self._guardian = process, reader, writer, guardian
         self._words = bytearray()
         self._listener = asyncio.create_task(self._listen())
         self._paused_at: float | None = None
@@ -65,7 +76,8 @@ class Worker:
         self.alive = True
 
     @staticmethod
-    async def start(command: Command) -> "Worker":
+    async def start(command: Command, guardian: Guardian | None = None) -> "Worker":
+        """Raises OSError."""
         ours, theirs = socket.socketpair()
         with theirs:
             fd = theirs.fileno()
@@ -80,8 +92,10 @@ class Worker:
                 pass_fds=(fd,),
                 start_new_session=True,
             )
+        if guardian is not None:
+            guardian.watch(process.pid)
         reader, writer = await asyncio.open_connection(sock=ours, limit=_REPLY)
-        return Worker(process, reader, writer)
+        return Worker(process, reader, writer, guardian)
 
     @property
     def running(self) -> bool:
@@ -93,15 +107,17 @@ class Worker:
 
     async def ask(self, request: Json, limit: float | None) -> Json:
         """Raises Late after `limit` seconds of its clock, Died where it ends first; then it is gone."""
-        start = self._clock()
+        start, before = self._clock(), seconds_of(self.pid)
         try:
             self._writer.write(json.dumps(request).encode() + b"\n")
             return await self._reply(start, limit)
         except (OSError, ValueError, EOFError):
             raise await self._died() from None
         except Late:
+            now = group_of(self.pid)
             await self.kill()
-            raise
+            idle = now.seconds - before < _IDLE * (limit or 0.0)
+            raise Late(stopped=now.stopped, idle=idle) from None
         except asyncio.CancelledError:
             # what it is doing cannot be taken back
             self._kill_group()
@@ -182,6 +198,8 @@ class Worker:
         if self.alive:
             self.alive = False
             self._signal(signal.SIGKILL)
+            if self._guardian is not None:
+                self._guardian.leave(self.pid)
 
     def _signal(self, number: signal.Signals) -> bool:
         """To the group, whose number is its leader's; children of a dead leader are still in it."""

@@ -27,6 +27,7 @@ from mdh.ir.program import Program
 from mdh.machine import load_machine, print_machine
 from mdh.release import release
 from mdh.source import Source
+from mdh.tune.measure.failures import no_room
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.wire import Json, failed_json, read_job
@@ -128,6 +129,9 @@ def _reply(role: Role, request: Json) -> Json:
     except Failed as failed:
         poisoned = any(role.poisoned(d) for d in failed.diagnostics)
         return {"failed": failed_json(failed), "poisoned": poisoned}
+    except OSError as error:
+        # candidates open no files: the machine is at fault, and what this process holds may be half done
+        return {"failed": failed_json(no_room(error)), "poisoned": True}
 
 
 def _die_with(parent: int) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.measure import posts
+from mdh.tune.measure import outage, posts
 from mdh.tune.measure.faults import KINDS
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.values import Effort, Failure, Job, Limits, Outcome
@@ -125,7 +125,7 @@ def test_a_worker_that_is_killed_costs_no_result() -> None:
 
 def test_a_lost_device_ends_the_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posts, "_BACK_OFF", 0.01)
-    monkeypatch.setattr(posts, "_ATTEMPTS", 2)
+    monkeypatch.setattr(outage, "LASTS", 0.5)
 
     async def run() -> list[Outcome | BaseException]:
         async with LocalBench(JOB, jobs=1) as bench:

@@ -1,0 +1,39 @@
+"""What the processes of a group are doing, as the system tells it."""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICK = 1.0 / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """stopped: one of them stands still by a signal; seconds: of processors, with those of ended children."""
+
+    stopped: bool
+    seconds: float
+
+
+def group_of(number: int) -> Group:
+    stopped, ticks = False, 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            words = _words(path)
+            if int(words[2]) == number:
+                stopped |= words[0] in "Tt"
+                ticks += sum(int(w) for w in words[11:15])
+    return Group(stopped, ticks * _TICK)
+
+
+def seconds_of(pid: int) -> float:
+    """Of processors that a process and its ended children have taken; 0 where it is gone."""
+    with suppress(OSError, ValueError, IndexError):
+        return sum(int(w) for w in _words(Path(f"/proc/{pid}/stat"))[11:15]) * _TICK
+    return 0.0
+
+
+def _words(path: Path) -> list[str]:
+    """What follows the name, which may hold anything: the state first, the group third."""
+    return path.read_text(encoding="latin-1").rpartition(")")[2].split()

@@ -1,0 +1,31 @@
+"""Whether a worker that was killed from outside speaks against the candidate that it worked on."""
+
+from collections import Counter, deque
+from time import monotonic
+
+_SPELL = 60.0
+"""Seconds in which the kills of others count."""
+_ALONE, _AMONG_OTHERS = 2, 6
+"""Kills that a candidate is held for: where it alone is met, and where the workers of others are killed too.
+A candidate that eats the machine's memory is killed by the system again and again; somebody who ends
+processes does not choose."""
+
+
+class Kills:
+    """Of one bench. A trial's name is its own: a candidate that is tried again begins anew."""
+
+    def __init__(self) -> None:
+        self._of: Counter[str] = Counter()
+        self._recent: deque[tuple[float, str]] = deque(maxlen=32)
+
+    def blame(self, name: str) -> bool:
+        """To be asked once a kill: it is the candidate's doing."""
+        now = monotonic()
+        self._recent.append((now, name))
+        self._of[name] += 1
+        others = any(other != name and now - at < _SPELL for at, other in self._recent)
+        return self._of[name] >= (_AMONG_OTHERS if others else _ALONE)
+
+    def forget(self, name: str) -> None:
+        """The trial has ended."""
+        del self._of[name]

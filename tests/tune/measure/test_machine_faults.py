@@ -1,0 +1,232 @@
+"""Faults of the machine: waited for, told once, and never held against a candidate."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.tune.measure import outage, posts
+from mdh.tune.measure.failures import MACHINE, from_outside, misbooked, of_the_machine
+from mdh.tune.measure.groups import group_of
+from mdh.tune.measure.kills import Kills
+from mdh.tune.measure.local import LocalBench
+from mdh.tune.measure.outage import Outage
+from mdh.tune.measure.posts import Posts
+from mdh.tune.values import Failure, Outcome
+from tests.tune.doubles import StartingPost
+from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outage, "_FIRST", 0.01)
+    monkeypatch.setattr(posts, "_BACK_OFF", 0.01)
+
+
+def no_room() -> Failed:
+    return fail("D132", "no room", help="free some")
+
+
+def test_a_fault_is_waited_for_and_told_once() -> None:
+    said: list[str] = []
+
+    async def run() -> list[int]:
+        bad, tries = Outage(said.append), 0
+
+        async def work() -> int:
+            nonlocal tries
+            tries += 1
+            if tries < 6:
+                raise no_room()
+            return tries
+
+        return list(await asyncio.gather(*(bad.overcome(work) for _ in range(3))))
+
+    assert len(asyncio.run(run())) == 3
+    assert len(said) == 1
+    assert said[0].startswith("D132: no room (free some); the tuner tries again")
+
+
+def test_a_fault_that_lasts_ends_and_what_is_no_fault_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outage, "LASTS", 0.1)
+    tries = {"D132": 0, "D135": 0}
+
+    async def work(code: str) -> None:
+        tries[code] += 1
+        raise fail(code, "it fails")
+
+    for code in tries:
+        with pytest.raises(Failed, match=code):
+            asyncio.run(Outage().overcome(lambda code=code: work(code)))
+    assert tries["D132"] > 2
+    assert tries["D135"] == 1
+
+
+def test_a_post_whose_worker_does_not_start_is_asked_again_while_others_work() -> None:
+    said: list[str] = []
+
+    async def run() -> tuple[list[str], int]:
+        well, ill = StartingPost("well"), StartingPost("ill", failures=3)
+        group, served = Posts((ill, well), said.append), []  # type: ignore[arg-type]
+        end = time.monotonic() + 5.0
+        while "ill" not in served and time.monotonic() < end:
+            async with group.taken() as (post, _):
+                served.append(post.spec)
+            await asyncio.sleep(0.005)
+        await group.close()
+        return served, ill.tries
+
+    served, tries = asyncio.run(run())
+    assert "well" in served and "ill" in served
+    assert tries == 4
+    assert said == ["D133: ill: no worker; it is tried again, and others go on"]
+
+
+def test_where_no_worker_starts_the_next_call_tries_again() -> None:
+    async def run() -> str:
+        group = Posts((StartingPost("only", failures=2),))  # type: ignore[arg-type]
+
+        async def take() -> str:
+            async with group.taken() as (post, _):
+                return post.spec
+
+        with pytest.raises(Failed, match="D133"):
+            await take()
+        return await Outage().overcome(take)
+
+    assert asyncio.run(run()) == "only"
+
+
+def test_a_program_that_is_refused_is_not_tried_again() -> None:
+    async def run() -> None:
+        post = StartingPost("only", failures=9, code="C101")
+        group = Posts((post,))  # type: ignore[arg-type]
+        for _ in range(2):
+            with pytest.raises(Failed, match="C101"):
+                async with group.taken():
+                    pytest.fail("it started")
+        assert post.tries == 1
+
+    asyncio.run(run())
+
+
+def test_kills_speak_against_a_candidate_that_alone_is_met() -> None:
+    alone = Kills()
+    assert [alone.blame("a"), alone.blame("a")] == [False, True]
+    many = Kills()
+    assert [many.blame(name) for name in "abababab"] == [False] * 8
+    assert [many.blame("a"), many.blame("a")] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "machine"),
+    [
+        *((Outcome(Failure.LAUNCH, code, "it fails"), True) for code in MACHINE),
+        (Outcome(Failure.COMPILE, "D103", "ld: final link failed: No space left on device"), True),
+        (Outcome(Failure.LAUNCH, "D105", "x.so: failed to map segment from shared object"), True),
+        (Outcome(Failure.CRASH, "D131", "ended with status 1: OSError: [Errno 28] No space left"), True),
+        (Outcome(Failure.COMPILE, "D103", "gcc: fatal error: Killed signal terminated program cc1"), True),
+        (Outcome(Failure.COMPILE, "D103", "k.c:3:1: error: expected ';'"), False),
+        (Outcome(Failure.CRASH, "D131", "the process that did its launch ended by SIGSEGV"), False),
+        (Outcome(Failure.TIMEOUT, "D130", "the candidate did not end its build in 60 s"), False),
+        (Outcome(None, warm=(1.0,)), False),
+    ],
+)  # fmt: skip
+def test_what_earlier_versions_booked_wrong_is_known(outcome: Outcome, machine: bool) -> None:
+    assert misbooked(outcome) == machine
+
+
+def test_signals_from_outside_and_words_of_the_system() -> None:
+    assert [from_outside(-n) for n in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)] == [True] * 3
+    assert [from_outside(n) for n in (-signal.SIGSEGV, -signal.SIGABRT, 0, 9)] == [False] * 4
+    assert of_the_machine((Diagnostic("D103", "refused", notes=("as: No space left on device",)),))
+    assert not of_the_machine((Diagnostic("D103", "refused", notes=("line 3: error",)),))
+
+
+def test_a_group_that_stands_still_is_seen() -> None:
+    with subprocess.Popen(["/bin/sh", "-c", "sleep 60"], start_new_session=True) as process:
+        os.killpg(process.pid, signal.SIGSTOP)
+        end = time.monotonic() + 5.0
+        while not group_of(process.pid).stopped and time.monotonic() < end:
+            time.sleep(0.01)
+        assert group_of(process.pid).stopped
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+TUNER = """
+import subprocess, sys, time
+from mdh.tune.measure.guardian import Guardian
+guardian = Guardian()
+left, ended = (subprocess.Popen(["sleep", "60"], start_new_session=True) for _ in range(2))
+guardian.watch(left.pid)
+guardian.watch(ended.pid)
+guardian.leave(ended.pid)
+print(left.pid, ended.pid, guardian._process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_the_guardian_ends_the_groups_of_a_killed_tuner_and_no_other() -> None:
+    with subprocess.Popen([sys.executable, "-c", TUNER], stdout=subprocess.PIPE, text=True) as tuner:
+        assert tuner.stdout is not None
+        left, ended, guardian = (int(word) for word in tuner.stdout.readline().split())
+        os.kill(left, signal.SIGSTOP)
+        tuner.kill()
+    end = time.monotonic() + 5.0
+    while not (gone(left) and gone(guardian)) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert gone(left) and gone(guardian) and not gone(ended)
+    os.kill(ended, signal.SIGKILL)
+
+
+WRAPPER = """#!/bin/sh
+# fails while the file is there, except when it is asked what it is
+case "$*" in *-shared*) [ -e {bad} ] && {{ echo "as: No space left on device" >&2; exit 1; }} ;; esac
+exec cc "$@"
+"""
+
+
+def test_a_bench_outlasts_a_full_disk_and_workers_that_die_at_their_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, wrapper, said = tmp_path / "bad", tmp_path / "cc", []
+    wrapper.write_text(WRAPPER.format(bad=bad), encoding="utf-8")
+    wrapper.chmod(0o755)
+    bad.touch()
+    monkeypatch.setenv("CC", str(wrapper))
+
+    def repair(remark: str) -> None:
+        said.append(remark)
+        bad.unlink(missing_ok=True)
+
+    async def run() -> list[Outcome]:
+        async with LocalBench(replace(JOB, device="c"), jobs=1, say=repair) as bench:
+            first = await bench.trial(GOOD[0], EFFORT, LIMITS)
+            post = bench._measurers.all[0]
+            well, post.command = post.command, replace(post.command, arguments=("--nonsense",))
+            assert post._worker is not None
+            os.kill(post._worker.pid, signal.SIGKILL)
+            trial = asyncio.create_task(bench.trial(GOOD[1], EFFORT, LIMITS))
+            while len(said) < 2 and not trial.done():
+                await asyncio.sleep(0.01)
+            post.command = well
+            return [first, await trial]
+
+    assert [o.failure for o in asyncio.run(run())] == [None, None]
+    assert [remark[:5] for remark in said] == ["D114:", "D133:"]
