@@ -13,6 +13,7 @@ from mdh.tune.records.header import Header
 from mdh.tune.records.key import Parts, Setting, key_parts, machine_part, program_parts
 from mdh.tune.records.listing import SUFFIX
 from mdh.tune.records.read import Section, read_contents
+from mdh.tune.records.sound import sound
 from mdh.tune.values import Trial
 
 _FOREIGN = frozenset({"F170", "F101"})
@@ -52,7 +53,9 @@ class Shelf:
                 section.header, setting, own, here
             )
             # the device's default takes part in tunings: it is no point of the schedule
-            first = best(t for t in section.trials if t.candidate.values) if same else None
+            # nor is what is no schedule at all
+            points = [t for t in section.trials if t.candidate.values] if same else []
+            first = best(sound(path, points)[0])
             if first is not None:
                 found.append(Found(path, first, section.header.device))
         return min(found, key=lambda f: f.trial.outcome.seconds or 0.0, default=None)

@@ -1,7 +1,9 @@
 """A search simulated from a record: the times of the trials, and of measuring them, without a device."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -24,14 +26,18 @@ class SimulatedClock:
 
 
 class Table:
-    """What a record knows, by what schedules mean; the latest trial of a phase counts."""
+    """What a record knows, by what schedules mean; the latest trial of a phase counts. trials: with schedules
+    that can be read, save those that failed."""
 
     def __init__(self, trials: Sequence[Trial]) -> None:
         self._quick: dict[str, Outcome] = {}
         self._late: dict[str, Outcome] = {}
         for trial in trials:
-            if not trial.outcome.innocent and not misbooked(trial.outcome):
-                table = self._quick if trial.phase == "quick" else self._late
+            if trial.outcome.innocent or misbooked(trial.outcome):
+                continue
+            table = self._quick if trial.phase == "quick" else self._late
+            # one that failed may have failed because its schedule is none
+            with suppress(Failed):
                 table[meaning_of(trial.candidate.schedule)] = trial.outcome
 
     def find(self, schedule: str, *, thorough: bool) -> Outcome | None:

@@ -20,6 +20,7 @@ from mdh.target.text import KernelText
 from mdh.tune.api import Bench, Searcher
 from mdh.tune.around.neighbours import Neighbours
 from mdh.tune.around.subject import subject_of
+from mdh.tune.belief import believed
 from mdh.tune.experience import Experience, experience_of
 from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended
@@ -76,6 +77,8 @@ class Session:
     """Suggestions too must pass it."""
     remarks: tuple[str, ...] = ()
     experience: Experience | None = None
+    earlier: tuple[Trial, ...] = ()
+    """Trials of the record that the run goes on with."""
 
     @property
     def around(self) -> Neighbours | None:
@@ -130,10 +133,11 @@ def make_session(order: Order, ground: Ground) -> Session:
     if not order.resume:
         set_aside(path)
     session.record = record = Record.open(path, session.header)
-    session.remarks = record.remarks
+    session.earlier, doubts = believed(path, record.trials, session.point, session.plan)
+    session.remarks = (*record.remarks, *doubts)
     if order.model:
         session.experience = experience_of(
-            session.planned, session.setting, session.baseline, record.trials, resume=order.resume
+            session.planned, session.setting, session.baseline, session.earlier, resume=order.resume
         )
         session.remarks += session.experience.remarks
     wheres = () if order.schedule is None else [w for s in order.schedule.sections for w in s.wheres]
@@ -207,11 +211,11 @@ async def run_session(
 ) -> Tuned:
     """Searches until the goal. begun: when the budget began, by the clock. Never raises for what candidates
     do. Raises Failed F111 where the best cannot be written."""
-    earlier = tuple(session.record.trials)
+    earlier = session.earlier
     proposals = _proposals(session, earlier)
     run = Run(
         bench, proposals, session.record, session.order.goal, interrupt, watch, lambda _: None,
-        first=1 + max((t.number for t in earlier), default=-1),
+        first=1 + max((t.number for t in session.record.trials), default=-1),
         earlier=tuple(t for t in earlier if t.phase == "quick"),
         paid=max((t.elapsed for t in earlier), default=0.0),
         clock=clock,

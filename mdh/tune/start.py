@@ -21,6 +21,7 @@ from mdh.tune.order import Ground, Order
 from mdh.tune.proposals import ELSEWHERE, SET_ASIDE
 from mdh.tune.records.header import Header
 from mdh.tune.records.read import read_record
+from mdh.tune.records.sound import sound
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Tuned
 from mdh.tune.run import Watch
@@ -105,7 +106,8 @@ async def _replay(order: Order, watch: Watch, interrupt: Interrupt, say: Say) ->
     path = order.replay
     assert path is not None
     header, trials, remarks = read_record(path)
-    for remark in remarks:
+    trials, doubts = sound(path, trials)
+    for remark in (*remarks, *doubts):
         say(remark)
     ground = Told(_machine_of(order, header, say), header.target, header.device, header.versions)
     if order.schedule is None:
@@ -124,9 +126,15 @@ def _machine_of(order: Order, header: Header, say: Say) -> Machine:
     if header.machine in machine_names():
         return load_machine(header.machine)
     fitting = (load_machine(name) for name in machine_names())
-    chosen = next(
+    like = (
         m for m in fitting if header.target in m.targets and (m.kind == "cpu") == (header.target != "cuda")
     )
+    chosen = next(like, None)
+    if chosen is None:
+        raise fail(
+            "F150", f"no machine has the target `{header.target}`, for which `{order.replay}` was recorded",
+            help="is the record damaged? `mdh db show` tells what it says",
+        )  # fmt: skip
     say(f"the record's machine `{header.machine}` has no file: {chosen.name} stands for it")
     return chosen
 

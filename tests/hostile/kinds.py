@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.hostile import npy, toml
+from tests.hostile import npy, records, toml
 from tests.hostile.verdict import Verdict
 
 
@@ -20,6 +20,7 @@ KINDS = {
     "machine": Kind(toml.machine_files, toml.mutate_machine, toml.judge_machine),
     "project": Kind(toml.project_files, toml.mutate_project, toml.judge_project),
     "npy": Kind(npy.array_files, npy.mutate_npy, npy.judge_npy),
+    "record": Kind(records.record_files, records.mutate_record, records.judge_record),
 }
 
 

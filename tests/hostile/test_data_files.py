@@ -4,7 +4,7 @@ import pytest
 
 from tests.hostile.kinds import KINDS, tried
 
-COUNTS = {"machine": 300, "project": 200, "npy": 300}
+COUNTS = {"machine": 200, "project": 150, "npy": 200, "record": 60}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -14,4 +14,4 @@ def test_damaged_files_are_read_or_refused(name: str) -> None:
         assert kind.judge(data).fine
     outcomes, wrong = tried(kind, COUNTS[name], 1)
     assert not wrong, wrong[:5]
-    assert len(outcomes) > 2
+    assert len(outcomes) > 1

@@ -17,7 +17,7 @@ def replace_file(path: str | Path, data: bytes) -> None:
         if target.is_dir():
             raise IsADirectoryError(21, "it is a folder")
         # a link stays one: what it leads to is replaced
-        target = target.resolve()
+        target = Path(os.path.realpath(target))
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -50,15 +50,20 @@ def jsonl_text(sections: Sequence[Section]) -> str:
 def csv_text(sections: Sequence[Section]) -> str:
     """A row a trial: fixed columns, then one a hole. Seconds."""
     holes = dict.fromkeys(n for s in sections for t in s.trials for n, _ in t.candidate.values)
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow([*_COLUMNS, *holes])
+    rows = [_csv_row([*_COLUMNS, *holes])]
     for section in sections:
         for trial in section.trials:
             values = dict(trial.candidate.values)
             row = [*_row(section.header, trial), *(values.get(name, "") for name in holes)]
-            table.writerow([_encodable(cell) if isinstance(cell, str) else cell for cell in row])
-    return out.getvalue()
+            rows.append(_csv_row([_encodable(cell) if isinstance(cell, str) else cell for cell in row]))
+    return "".join(rows)
+
+
+def _csv_row(cells: Sequence[object]) -> str:
+    """Ended by a newline. The library quotes a carriage return only where rows end in one."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    return out.getvalue().removesuffix("\r\n") + "\n"
 
 
 def t4_text(section: Section) -> str:

@@ -18,6 +18,9 @@ from mdh.tune.values import Trial
 BEGINNING = f'{{"schema":"{SCHEMA}"'.encode("ascii")
 """How a header begins: what else is cut off at the end of a file is somebody else's text."""
 
+ROOM = 1 << 14
+"""Bytes that must be free when a record is taken up: some ten trials."""
+
 
 class Record:
     """An open record, locked against other writers until it is closed or its process ends.
@@ -81,11 +84,12 @@ class Record:
 
 def _taken_up(path: str, handle: int, header: Header) -> Record:
     with os.fdopen(os.dup(handle), "rb") as file:
-        found = scan(file)
+        found = scan(path, file)
     held = _contents(path, found, header)
     if held is not None:
         _same(held, header)
     _mend(path, handle, found)
+    _demand_room(path, handle)
     if held is None or all(s.header.mark != header.mark for s in held.sections):
         _write(path, handle, seal(header_fields(header)))
         sync_folder(Path(path).parent)
@@ -95,6 +99,14 @@ def _taken_up(path: str, handle: int, header: Header) -> Record:
     trials = tuple(t for s in sections for t in s.trials)
     trials += tuple(t for mark, lost in held.orphans if mark == header.mark for t in lost)
     return Record(path, handle, sections[0].header if sections else header, trials, held.remarks)
+
+
+def _demand_room(path: str, handle: int) -> None:
+    """Refuses a disk that has no room for a few trials before hours are spent. What a sudden end leaves
+    behind is a blank line, which readers skip. Raises Failed F111."""
+    before = os.fstat(handle).st_size
+    _write(path, handle, b" " * ROOM + b"\n")
+    os.ftruncate(handle, before)
 
 
 def _contents(path: str, found: Scan, header: Header) -> Contents | None:
@@ -140,7 +152,8 @@ def _mend(path: str, handle: int, found: Scan) -> None:
     if found.torn is None:
         return
     name = f"{path}.torn"
-    aside = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    # a pipe of that name must not make the tuner wait
+    aside = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
     try:
         at = found.torn.offset
         while piece := os.pread(handle, LINE_LIMIT, at):

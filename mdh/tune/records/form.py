@@ -13,6 +13,13 @@ SCHEMA = "mdh.record/1"
 MESSAGE_LIMIT = 20_000
 """Characters of a message that are kept: compilers write more than anybody reads."""
 
+LONGEST = 1e11
+"""Seconds, and MHz, that anything may have; three thousand years, so that moments fit."""
+SHORTEST = 1e-12
+"""Seconds that a timed run takes at least: less than a cycle of any clock."""
+LAST = 1 << 62
+"""Above every number of a trial."""
+
 T = TypeVar("T")
 
 
@@ -31,7 +38,7 @@ def header_fields(header: Header) -> Fields:
         "method": header.method,
         "command": header.command,
         "seed": header.seed,
-        "created": float(header.created),
+        "created": _lasting(header.created),
         "schedule": header.schedule,
         **_extra_fields(header.extra),
     }
@@ -55,7 +62,7 @@ def header_from(fields: Fields) -> Header:
         method=r.take("method", _text, ""),
         command=r.take("command", _text, ""),
         seed=r.take("seed", _int, 0),
-        created=r.take("created", _number, 0.0),
+        created=r.take("created", _duration, 0.0),
         extra=r.rest(),
     )
     if header.key != key:
@@ -71,22 +78,22 @@ def trial_fields(trial: Trial, mark: str) -> Fields:
         "trial": trial.number,
         "origin": trial.origin,
         "phase": trial.phase,
-        "started": float(trial.started),
-        "elapsed": float(trial.elapsed),
+        "started": _lasting(trial.started),
+        "elapsed": _lasting(trial.elapsed),
         "key": c.key,
         "values": dict(c.values),
         "failure": None if o.failure is None else str(o.failure),
         "code": o.code,
         "message": o.message[:MESSAGE_LIMIT],
-        "warm": _finite(o.warm),
-        "cold": _finite(o.cold),
+        "warm": [float(v) for v in o.warm if SHORTEST <= v <= LONGEST],
+        "cold": [float(v) for v in o.cold if SHORTEST <= v <= LONGEST],
         "clock": o.clock,
         "stopped": o.stopped,
-        "build_seconds": float(o.build_seconds),
-        "check_seconds": float(o.check_seconds),
-        "measure_seconds": float(o.measure_seconds),
+        "build_seconds": _lasting(o.build_seconds),
+        "check_seconds": _lasting(o.check_seconds),
+        "measure_seconds": _lasting(o.measure_seconds),
         "resources": dict(o.resources),
-        "clocks": _finite(o.clocks),
+        "clocks": [float(v) for v in o.clocks if 0.0 <= v <= LONGEST],
         "device": o.device,
         "title": o.title,
         "versions": dict(o.versions),
@@ -104,15 +111,15 @@ def trial_from(fields: Fields) -> Trial:
         failure=r.take("failure", _failure),
         code=r.take("code", _text, ""),
         message=r.take("message", _text, ""),
-        warm=r.take("warm", _list(_number), ()),
-        cold=r.take("cold", _list(_number), ()),
+        warm=r.take("warm", _list(_run), ()),
+        cold=r.take("cold", _list(_run), ()),
         clock=r.take("clock", _text, ""),
         stopped=r.take("stopped", _flag, False),
-        build_seconds=r.take("build_seconds", _number, 0.0),
-        check_seconds=r.take("check_seconds", _number, 0.0),
-        measure_seconds=r.take("measure_seconds", _number, 0.0),
+        build_seconds=r.take("build_seconds", _duration, 0.0),
+        check_seconds=r.take("check_seconds", _duration, 0.0),
+        measure_seconds=r.take("measure_seconds", _duration, 0.0),
         resources=r.take("resources", _map(_int), ()),
-        clocks=r.take("clocks", _list(_number), ()),
+        clocks=r.take("clocks", _list(_duration), ()),
         device=r.take("device", _text, ""),
         title=r.take("title", _text, ""),
         versions=r.take("versions", _map(_text), ()),
@@ -120,20 +127,21 @@ def trial_from(fields: Fields) -> Trial:
     )
     candidate = Candidate(r.take("key", _text), r.take("schedule", _text), r.take("values", _map(_value), ()))
     return Trial(
-        number=r.take("trial", _int),
+        number=r.take("trial", _count),
         candidate=candidate,
         origin=r.take("origin", _text, ""),
         phase=r.take("phase", _text, ""),
         outcome=outcome,
-        started=r.take("started", _number, 0.0),
-        elapsed=r.take("elapsed", _number, 0.0),
+        started=r.take("started", _duration, 0.0),
+        elapsed=r.take("elapsed", _duration, 0.0),
         extra=r.rest(),
     )
 
 
-def _finite(values: tuple[float, ...]) -> list[float]:
-    """JSON has no number for what a driver or a clock says where it knows none."""
-    return [float(v) for v in values if isfinite(v)]
+def _lasting(seconds: float) -> float:
+    """What a clock that was set back, or a driver that knows no time, makes of a duration has no place in
+    JSON, or none that is believed."""
+    return min(max(float(seconds), 0.0), LONGEST) if isfinite(seconds) else 0.0
 
 
 class _Reader:
@@ -151,6 +159,8 @@ class _Reader:
             return convert(self.fields.pop(name))
         except TypeError:
             raise BadLineError(f"its field `{name}` is of another type") from None
+        except ValueError as error:
+            raise BadLineError(f"its field `{name}` {error}") from None
 
     def rest(self) -> tuple[tuple[str, str], ...]:
         return tuple((name, json.dumps(value)) for name, value in self.fields.items())
@@ -178,11 +188,25 @@ def _int(value: Any) -> int:
     raise TypeError
 
 
-def _number(value: Any) -> float:
-    # whole numbers beyond 64 bits are no seconds and no MHz
-    if isinstance(value, float) or (isinstance(value, int) and abs(_int(value)) < 1 << 64):
+def _count(value: Any) -> int:
+    if 0 <= _int(value) < LAST:
+        return _int(value)
+    raise ValueError(f"is not from 0 to {LAST - 1:,}")
+
+
+def _duration(value: Any) -> float:
+    """Seconds or MHz."""
+    number = value if isinstance(value, float) else _int(value)
+    if 0 <= number <= LONGEST:
+        return float(number)
+    raise ValueError("is below zero" if number < 0 else "is larger than any time")
+
+
+def _run(value: Any) -> float:
+    """Seconds of a timed run. A time that no device can have would win for ever."""
+    if _duration(value) >= SHORTEST:
         return float(value)
-    raise TypeError
+    raise ValueError("holds a time that no run takes")
 
 
 def _value(value: Any) -> Value:

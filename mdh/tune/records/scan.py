@@ -11,8 +11,11 @@ from mdh.diagnostics import fail
 from mdh.textfile import reason
 from mdh.tune.records.line import LINE_LIMIT, BadLineError, Fields, unseal
 
-FILE_LIMIT = 1 << 32
-"""Bytes: a million trials of the usual size."""
+FILE_LIMIT = 1 << 30
+"""Bytes: hundreds of thousands of trials of the usual size; a tuner measures a few thousand a day."""
+WASTE_LIMIT = 10_000
+"""Lines that are empty or damaged, beyond which a file that holds fewer whole ones is none of ours: they
+would be read for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ def scan_file(path: str) -> Scan:
     try:
         check_file(path, os.stat(path))
         with open(path, "rb") as file:
-            return scan(file)
+            return scan(path, file)
     except FileNotFoundError:
         folder = Path(path).parent
         hint = "`mdh db list` shows the records here" if folder.is_dir() else f"there is no folder `{folder}`"
@@ -68,16 +71,21 @@ def check_file(path: str, status: os.stat_result) -> None:
         raise fail("F105", f"`{path}` has {status.st_size:,} bytes; the limit is {FILE_LIMIT:,}")
 
 
-def scan(file: BufferedReader) -> Scan:
-    """From the start of the file to its end."""
+def scan(path: str, file: BufferedReader) -> Scan:
+    """From the start of the file to its end. Raises Failed F170 where hardly a line is whole."""
     file.seek(0)
     good: list[Good] = []
     bad: list[Bad] = []
     torn: Bad | None = None
     unended, offset = False, 0
     for number, (line, size) in enumerate(_lines(file), 1):
+        if number > WASTE_LIMIT + 2 * len(good):
+            raise fail(
+                "F170", f"`{path}` is not a record of mdh: of its first {number - 1:,} lines"
+                f" {len(good):,} are whole", help="a record has a line a trial, each with its checksum",
+            )  # fmt: skip
         ended = line.endswith(b"\n")
-        if line == b"\n":
+        if not line.strip():
             offset += size
             continue
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mdh.tune.records.export import FORMATS, export_text
+from mdh.tune.records.export import FORMATS, csv_text, export_text
 from mdh.tune.records.read import Section, read_contents
 from mdh.tune.values import Failure
 from tests.tune.records.samples import header, trial, write
@@ -74,3 +74,10 @@ def test_bytes_that_are_no_text_and_moments_that_are_none() -> None:
     one = replace(trial(0), started=1e300, outcome=replace(trial(0).outcome, message="\udcb5"))
     for form in FORMATS:
         export_text(form, (Section(header(), (one,)),)).encode("utf-8")
+
+
+def test_a_carriage_return_ends_no_row() -> None:
+    failed = replace(trial(3), outcome=replace(trial(3).outcome, message="a\rb\r\nc"))
+    text = csv_text((Section(header(), (failed,)),))
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["message"] for row in rows] == ["a\rb\r\nc"]

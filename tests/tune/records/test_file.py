@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.records.file import Record
+from mdh.tune.records.disk import replace_file
+from mdh.tune.records.file import ROOM, Record
 from mdh.tune.records.line import seal
 from mdh.tune.records.read import read_record
+from mdh.tune.records.scan import FILE_LIMIT
 from tests.source_tree import ROOT
 from tests.tune.records.samples import header, trial, write
 
@@ -100,7 +102,8 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
 
 _WRITER = """
 import sys
-from mdh.tune.records.file import Record
+from mdh.tune.records.disk import replace_file
+from mdh.tune.records.file import ROOM, Record
 from tests.tune.records.samples import header, trial
 with Record.open(sys.argv[1], header()) as record:
     print("open", flush=True)
@@ -269,3 +272,66 @@ def test_a_read_only_folder_is_told(tmp_path: Path) -> None:
         assert _code(failed) == "F111"
     finally:
         tmp_path.chmod(0o755)
+
+
+def test_a_disk_without_room_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    trials = write(path, 2)
+    before = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, hard))
+        with pytest.raises(Failed) as failed:
+            Record.open(str(path), header())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert _code(failed) == "F111"
+    assert path.read_bytes() == before
+    with Record.open(str(path), header()) as record:
+        assert tuple(record.trials) == trials
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("end", [b" " * ROOM + b"\n", b" " * 99, b"\n\n"])
+def test_what_a_sudden_end_leaves_of_the_look_for_room_is_skipped(tmp_path: Path, end: bytes) -> None:
+    path = tmp_path / "r.jsonl"
+    trials = write(path, 2)
+    path.write_bytes(path.read_bytes() + end)
+    with Record.open(str(path), header()) as record:
+        record.append(trial(2, 1.0))
+    assert read_record(str(path))[1:] == ((*trials, trial(2, 1.0)), ())
+
+
+@pytest.mark.parametrize("filler", [b"\n", b"{}\n", b"\0", b"x" * 99 + b"\n"])
+def test_megabytes_of_anything_else_are_refused_in_time(tmp_path: Path, filler: bytes) -> None:
+    path = tmp_path / "r.jsonl"
+    with path.open("wb") as file:
+        file.truncate(0)
+        for _ in range(20):
+            file.write(filler * ((1 << 20) // len(filler)))
+    begun = time.process_time()
+    with pytest.raises(Failed) as failed:
+        read_record(str(path))
+    assert _code(failed) == "F170"
+    assert time.process_time() - begun < 2.0
+
+
+def test_a_record_beyond_the_limit_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    write(path, 1)
+    os.truncate(path, FILE_LIMIT + 1)
+    for use in (lambda: read_record(str(path)), lambda: Record.open(str(path), header())):
+        with pytest.raises(Failed) as failed:
+            use()
+        assert _code(failed) == "F105"
+
+
+def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.symlink_to(path)
+    with pytest.raises(Failed, match="F103"):
+        read_record(str(path))
+    with pytest.raises(Failed, match="F111"):
+        Record.open(str(path), header())
+    replace_file(path, b"anything")
+    assert path.read_bytes() == b"anything"

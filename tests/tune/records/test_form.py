@@ -8,15 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdh.tune.records.form import header_fields, header_from, trial_fields, trial_from
+from mdh.tune.records.form import (
+    LAST,
+    LONGEST,
+    SHORTEST,
+    header_fields,
+    header_from,
+    trial_fields,
+    trial_from,
+)
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import DEPTH_LIMIT, LINE_LIMIT, BadLineError, seal, unseal
 from mdh.tune.values import Candidate, Failure, Outcome, Trial
 from tests.tune.records.samples import header, trial
 
 TEXTS = st.text(max_size=20)
-SECONDS = st.floats(allow_nan=False, allow_infinity=False)
-RUNS = st.lists(SECONDS, max_size=4).map(tuple)
+SECONDS = st.floats(0.0, LONGEST).map(abs)
+RUNS = st.lists(st.floats(SHORTEST, LONGEST), max_size=4).map(tuple)
+COUNTS = st.integers(0, LAST - 1)
 NUMBERS = st.integers(-(2**63), 2**64)
 OWN = frozenset(trial_fields(trial(0), "")) | {"sum", "schema"}
 
@@ -40,7 +49,7 @@ OUTCOMES = st.builds(
 )  # fmt: skip
 TRIALS = st.builds(
     Trial,
-    number=NUMBERS,
+    number=COUNTS,
     candidate=st.builds(Candidate, key=TEXTS, schedule=TEXTS, values=_pairs(NUMBERS | TEXTS)),
     origin=TEXTS, phase=TEXTS, outcome=OUTCOMES, started=SECONDS, elapsed=SECONDS,
     extra=st.dictionaries(TEXTS.filter(lambda name: name not in OWN), JSON.map(json.dumps), max_size=3)
@@ -83,7 +92,11 @@ def test_fields_that_older_lines_lack_have_defaults() -> None:
         ("trial", "1"), ("trial", True), ("trial", 1.5), ("key", None), ("schedule", 7), ("failure", "tired"),
         ("failure", ["crash"]), ("warm", 1.0), ("warm", ["1"]), ("warm", [True]), ("warm", [10**30]),
         ("values", [["?bm", 8]]), ("values", {"?bm": 8.5}), ("resources", {"registers": "64"}),
-        ("versions", {"mdh": 1}), ("stopped", 1), ("started", "now"),
+        ("versions", {"mdh": 1}), ("stopped", 1), ("started", "now"), ("warm", [-1e-3]), ("warm", [0.0]),
+        ("warm", [1e-300]), ("warm", [1e300]), ("warm", [1e-3, -0.0]), ("warm", [None]), ("cold", [0]),
+        ("cold", [True]), ("clocks", [-1.0]), ("build_seconds", -1), ("build_seconds", False),
+        ("check_seconds", 1e12), ("measure_seconds", -1e-9), ("started", -1.0), ("elapsed", 1e300),
+        ("elapsed", 10**400), ("trial", -1), ("trial", 1 << 62), ("trial", 10**4000), ("record", 1),
     ],
 )  # fmt: skip
 def test_a_field_of_another_type_is_not_loaded(name: str, value: object) -> None:
