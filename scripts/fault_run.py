@@ -160,6 +160,7 @@ def main() -> int:
     parser.add_argument("--planted", type=int, default=100)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="the page; absent: the one in artifacts")
     given = parser.parse_args()
     rng = random.Random(given.seed)
     trials = candidates(given.trials, given.device.startswith("cuda"), rng)
@@ -175,7 +176,8 @@ def main() -> int:
     text = report(given.device, planted, trials, outcomes, recoveries, seconds)
     sys.stdout.write(text)
     family = "" if given.device == "opencl:0" else "_" + given.device.partition(":")[0]
-    (ROOT / "artifacts" / f"tuner_faults{family}.md").write_text(text, encoding="utf-8")
+    page = given.out or ROOT / "artifacts" / f"tuner_faults{family}.md"
+    page.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -1,0 +1,113 @@
+"""Figures of the rows that another command of the project tests, read from the page that it writes."""
+
+import re
+from collections.abc import Callable
+
+from tests.reliability.row import Found
+
+Read = Callable[[str], Found]
+
+
+def number(text: str, pattern: str) -> float:
+    """The first number that `pattern` finds. Raises ValueError where the page does not have it."""
+    found = re.search(pattern, text)
+    if found is None:
+        raise ValueError(f"the page has no `{pattern}`")
+    return float(found[1].replace(",", ""))
+
+
+def faults(text: str) -> Found:
+    """R1, of scripts/fault-run."""
+    good, of = number(text, r"measured: (\d+) of"), number(text, r"measured: \d+ of (\d+)")
+    right, bad = number(text, r"classed right: (\d+) of"), number(text, r"classed right: \d+ of (\d+)")
+    middle, late = number(text, r"median ([\d.]+) s"), number(text, r"99th percentile ([\d.]+) s")
+    return Found(
+        f"{good:.0f}/{of:.0f} good ones measured, {right:.0f}/{bad:.0f} classed right; recovery median"
+        f" {middle:.1f} s, p99 {late:.1f} s",
+        good == of and right == bad and middle <= 5 and late <= 20, int(of + bad), 1000,
+    )  # fmt: skip
+
+
+def kills(text: str) -> Found:
+    """R3, of scripts/kill-resume."""
+    went, of = number(text, r"last one ended \| (\d+) of"), number(text, r"last one ended \| \d+ of (\d+)")
+    lost = number(text, r"not in the record \| (\d+)")
+    left = number(text, r"alive [\d.]+ s after their tuner \| (\d+)")
+    return Found(
+        f"{went:.0f}/{of:.0f} resumed, {lost:.0f} told trials lost, {left:.0f} workers left",
+        went == of and not lost and not left, int(of), 200,
+    )  # fmt: skip
+
+
+def records(text: str) -> Found:
+    """R6, of scripts/record-damage."""
+    rows = re.findall(r"^\| ([^|]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|", text, re.M)
+    cases, raised, wrong = (sum(int(row[n].replace(",", "")) for row in rows) for n in (1, 2, 3))
+    flips = max((int(row[1].replace(",", "")) for row in rows if "bit" in row[0]), default=0)
+    entries = int(number(text, r"of ([\d,]+)\s+trials"))
+    # the target has a full disk and a read-only folder, too
+    whole = "disk" in text and "read-only" in text and flips >= 10_000
+    return Found(
+        f"{cases:,} damages of {entries} entries: {raised} tracebacks, {wrong} wrong loads",
+        bool(rows) and not raised and not wrong, entries if whole else min(entries, 49), 50,
+    )  # fmt: skip
+
+
+def soundness(text: str) -> Found:
+    """R7, of scripts/soundness: programs that were built and judged, and pairs with schedules."""
+    begins = re.compile(r"\| \S+ \| [\d,]+ \| [\d,]+–")
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if begins.match(line)]
+    if not rows:
+        raise ValueError("the page has no table of programs")
+    cells = [[c.strip().replace(",", "") for c in row] for row in rows]
+    total = sum(int(row[1]) for row in cells)
+    # the part `none` judges the front end alone
+    ran = sum(int(row[1]) for row in cells if row[0] != "none")
+    wrong = sum(int(c) for row in cells for c in row[7:])
+    return Found(
+        f"{wrong} mismatches in {total:,} programs and pairs, {ran:,} of them run on a device",
+        bool(rows) and not wrong, ran, 50_000,
+        (", ".join(f"{row[0]} {int(row[1]):,}" for row in cells),),
+    )  # fmt: skip
+
+
+def sanitizers(text: str) -> Found:
+    """R8, of scripts/soundness-gpu: its section in the page about soundness."""
+    rows = re.findall(r"compute-sanitizer (\w+), (\d+) programs: (.*)", text)
+    if not rows:
+        raise ValueError("the page has no line of a checker")
+    clean = [tool for tool, _, said in rows if re.search(r": 0 (errors|hazards)", said)]
+    least = min((int(n) for _, n, _ in rows), default=0)
+    return Found(
+        "; ".join(f"{tool} {n} programs: {said.split(' (')[0].split(': ')[-1]}" for tool, n, said in rows),
+        bool(rows) and len(clean) == len(rows), least, 200,
+        ("the C target's programs under ASan and UBSan, and synccheck, are not among them",),
+    )  # fmt: skip
+
+
+def judge(text: str) -> Found:
+    """R9, of scripts/judge-audit."""
+    planted, caught = number(text, r"planted: (\d+)"), number(text, r"caught: (\d+)")
+    won = number(text, r"could win: (\d+)")
+    return Found(
+        f"{caught:.0f} of {planted:.0f} caught, {won:.0f} could win",
+        caught >= planted * 59 / 60 and not won, int(planted), 60,
+    )  # fmt: skip
+
+
+def hostile(text: str) -> Found:
+    """R17, of scripts/hostile-input and the mutants of scripts/fuzz that it holds."""
+    total = number(text, r"([\d,]+) damaged inputs")
+    wrong = number(text, r"kinds; ([\d,]+) without")
+    return Found(
+        f"{wrong:,.0f} of {total:,.0f} without a result or a coded message in 2 s", not wrong, int(total),
+        1_000_000,
+    )  # fmt: skip
+
+
+def readable(read: Read, text: str) -> Found | None:
+    """None for a page that is not of the form that its command writes."""
+    try:
+        return read(text)
+    except (ValueError, IndexError):
+        return None

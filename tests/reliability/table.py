@@ -1,0 +1,168 @@
+"""The rows: what is tested, its target, and the command or page that shows it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.reliability import pages
+from tests.reliability.campaign import feasible, large_space, leak
+from tests.reliability.rejection import rejection
+from tests.reliability.round_trip import round_trip
+from tests.reliability.row import Row, Setting
+from tests.reliability.suites import suite
+from tests.reliability.times import repeats, same_twice, winners
+from tests.source_tree import ROOT
+
+Command = Callable[[Setting, Path], list[str]]
+
+
+def script(name: str, *words: str, number: tuple[str, int] | None = None) -> Command:
+    """`scripts/NAME WORDS --OPTION N`, N being the row's number at the scale."""
+
+    def command(setting: Setting, _: Path) -> list[str]:
+        counted = [] if number is None else [number[0], str(setting.number(number[1]))]
+        return [str(ROOT / "scripts" / name), *words, *counted]
+
+    return command
+
+
+def _faults(setting: Setting, page: Path) -> list[str]:
+    trials, planted = setting.number(1000, 20), setting.number(100, 9)
+    counted = ["--trials", str(trials), "--planted", str(planted), "--device", setting.device]
+    return [str(ROOT / "scripts" / "fault-run"), *counted, "--out", str(page)]
+
+
+def _judge(setting: Setting, page: Path) -> list[str]:
+    words = ["--valid", "0", "--device", setting.device, "--out", str(page.parent)]
+    return [str(ROOT / "scripts" / "judge-audit"), *words]
+
+
+def _hostile(setting: Setting, page: Path) -> list[str]:
+    words = [
+        "--count",
+        str(setting.number(1_000_000)),
+        "--jobs",
+        str(setting.jobs),
+        "--out",
+        str(page.parent),
+    ]
+    return [str(ROOT / "scripts" / "hostile-input"), *words]
+
+
+def _kills(setting: Setting, page: Path) -> list[str]:
+    return [str(ROOT / "scripts" / "kill-resume"), "--kills", str(setting.number(200)), "--out", str(page)]
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "R1", "hostile mix: 1,000 trials, 100 of them planted faults",
+        "900/900 good ones measured; 100/100 classed right; parent lives; recovery median ≤ 5 s, p99 ≤ 20 s",
+        "scripts/fault-run", page="tuner_faults.md", read=pages.faults, command=_faults,
+    ),
+    Row(
+        "R2", "timeouts",
+        "killed ≤ limit + 2 s; no orphan; GPU memory back within 64 MiB; next timing within 2 %",
+        "tests/tune/measure/test_local.py",
+        run=suite(100, "tests/tune/measure/test_local.py", what="hangs end, no process is left"),
+    ),
+    Row(
+        "R3", "`kill -9` of the tuner at 200 random points",
+        "200/200 resume; ≤ 1 trial lost a worker; no unreadable record",
+        "scripts/kill-resume", page="tuner_kills.md", read=pages.kills, command=_kills,
+    ),
+    Row(
+        "R4", "SIGINT and SIGTERM at 50 points", "best schedule on disk, exit ≤ 5 s, exit code 130 / 143",
+        "tests/cli/test_ending.py, tests/cli/test_tune.py",
+        run=suite(50, "tests/cli/test_ending.py", "tests/cli/test_tune.py", what="signals end a run in time"),
+    ),
+    Row(
+        "R5", "32 processes × 200 identical compiles, cold shared cache",
+        "no exception; each key built ≤ 2 times",
+        "tests/tune/measure/test_cache.py",
+        run=suite(6400, "tests/tune/measure/test_cache.py", what="entries are whole, whoever writes beside"),
+    ),
+    Row(
+        "R6", "damage: cut at every byte, 10,000 bit flips, full disk, read-only folder",
+        "100 % miss or clear error; no traceback; no wrong load",
+        "scripts/record-damage", page="tuner_records.md", read=pages.records,
+        command=script("record-damage", number=("--flips", 10_000)),
+    ),
+    Row(
+        "R7", "random program × schedule against an interpreter of the C text; 50,000 a release",
+        "no mismatch; failures shrunk; seed printed",
+        "scripts/soundness", page="soundness.md", read=pages.soundness,
+    ),
+    Row(
+        "R8", "memcheck on 200, initcheck on 100, racecheck, synccheck on 50 kernels; ASan, UBSan on the CPU",
+        "no report", "scripts/soundness-gpu", page="soundness.md", read=pages.sanitizers, gpu=True,
+    ),
+    Row(
+        "R9", "60 planted faults of code generation", "≥ 59/60 caught in tuning; none wins",
+        "scripts/judge-audit", page="tuner_judge.md", read=pages.judge, command=_judge,
+    ),
+    Row(
+        "R10", "2,000 valid schedules: split reductions, 16-bit and 8-bit types, K up to 65,536",
+        "≤ 0.1 % rejected", "scripts/reliability --rows R10", run=rejection,
+    ),
+    Row(
+        "R11", "same kernel timed in separate processes, 100 pairs, 5 µs to 50 ms",
+        "p95 difference ≤ 1 % (≥ 100 µs), ≤ 3 % (< 100 µs)",
+        "scripts/reliability --rows R11", run=same_twice,
+    ),
+    Row(
+        "R12", "winners measured again in a fresh process, 200 runs", "within 2 % in ≥ 95 %",
+        "scripts/reliability --rows R12", run=winners,
+    ),
+    Row(
+        "R13", "20 tunings of the same budget; replays",
+        "p95 regret ≤ 5 %; identical order of trials when replayed",
+        "scripts/reliability --rows R13", run=repeats,
+    ),
+    Row(
+        "R14", "proposals of 5,000 trials", "100 % legal; ≤ 0.5 % fail to launch",
+        "scripts/reliability --rows R14", run=feasible,
+    ),
+    Row(
+        "R15", "space of ≥ 1e12 points, 5,000 trials", "first sample ≤ 1 s; search ≤ 5 % of the wall time",
+        "scripts/reliability --rows R15", run=large_space,
+    ),
+    Row(
+        "R16", "leaks: 5,000 trials", "memory grows ≤ 100 MiB; open files and GPU memory constant",
+        "scripts/reliability --rows R16", run=leak,
+    ),
+    Row(
+        "R17", "1,000,000 damaged inputs to all parsers",
+        "100 % a result or a code; no traceback; none > 2 s",
+        "scripts/hostile-input", page="hostile_input.md", read=pages.hostile, command=_hostile,
+    ),
+    Row(
+        "R18", "parse(print(s)) = s and the same kernel text, 10,000 schedules",
+        "100 %; byte-identical over Python versions and hash seeds",
+        "scripts/reliability --rows R18", run=round_trip,
+    ),
+    Row(
+        "R19", "budgets: 30 s, 5 min, 3 h", "ends ≤ budget + max(30 s, 1 %); best file valid throughout",
+        "scripts/tuner-times, tests/tune/test_run.py",
+        run=suite(3, "tests/tune/test_run.py", what="the budget ends a search with time for finals"),
+    ),
+    Row(
+        "R20", "8 workers, one killed every 30 s for 10 min",
+        "no result lost; ≥ 80 % of the undisturbed rate",
+        "scripts/cluster-check, artifacts/tuner_cluster.md",
+        run=suite(20, "tests/tune/cluster/test_crew.py", what="workers come, die and are replaced"),
+    ),
+    Row(
+        "R21", "records of every released form",
+        "all load for ever; newer ones refused clearly; merges drop none",
+        "tests/tune/records/test_fixtures.py, test_merge.py",
+        run=suite(
+            1, "tests/tune/records/test_fixtures.py", "tests/tune/records/test_merge.py",
+            what="fixtures load, newer forms are refused, merges keep all",
+        ),
+    ),
+    Row(
+        "R22", "40 single changes of what a key is made of",
+        "40/40 change the key; comments and spaces never do",
+        "tests/tune/records/test_key.py",
+        run=suite(40, "tests/tune/records/test_key.py", what="each part changes the key, spelling does not"),
+    ),
+)  # fmt: skip

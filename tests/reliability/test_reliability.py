@@ -1,0 +1,118 @@
+"""The table about reliability: all rows, honest states, results kept, pages read; some of what it runs."""
+
+from pathlib import Path
+
+import pytest
+
+from mdh.diagnostics import Failed
+from mdh.frontend.c import read_program
+from mdh.machine import load_machine
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+from tests.corpus import WORKLOADS
+from tests.reliability import pages
+from tests.reliability.__main__ import found_of, main, run, table
+from tests.reliability.campaign import Waiting
+from tests.reliability.plain_schedules import plain_schedule
+from tests.reliability.round_trip import chunk
+from tests.reliability.row import Found, Parts, Row, Setting, keep, kept
+from tests.reliability.table import ROWS
+from tests.reliability.times import late
+from tests.source_tree import ROOT
+
+
+def test_every_row_is_there_with_what_shows_it() -> None:
+    assert [r.id for r in ROWS] == [f"R{n}" for n in range(1, 23)]
+    for row in ROWS:
+        assert row.run is not None or row.read is not None, row.id
+        for word in row.shown.split(", "):
+            if word.startswith("scripts/"):
+                assert (ROOT / word.split()[0]).exists(), row.id
+
+
+def test_a_row_is_met_at_its_full_number_alone() -> None:
+    assert Found("", True, 100, 100).state == "met"
+    assert Found("", True, 99, 100).state == "in part"
+    assert Found("", False, 5, 100).state == "short"
+
+
+def test_results_are_kept_and_damaged_ones_are_none(tmp_path: Path) -> None:
+    found = Found("1 of 1", True, 1, 1, ("a note",))
+    keep(Setting(tmp_path), "R1", found)
+    assert kept(tmp_path, "R1") == found
+    (tmp_path / "R1.json").write_text('{"figure": 1')
+    assert kept(tmp_path, "R1") is None
+
+
+def test_parts_go_on_after_a_torn_line(tmp_path: Path) -> None:
+    setting = Setting(tmp_path)
+    parts = Parts.of(setting, "R")
+    assert parts.get("a", lambda: 1) == 1
+    with parts.path.open("a") as file:
+        file.write('["b", [1, 2')
+    again = Parts.of(setting, "R")
+    assert again.done == {"a": 1}
+    assert again.get("a", lambda: pytest.fail("it is done")) == 1
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.page], ids=lambda r: r.id)
+def test_pages_of_the_project_can_be_read(row: Row) -> None:
+    page = ROOT / "artifacts" / str(row.page)
+    if not page.exists():
+        pytest.skip("its command has not been run yet")
+    assert row.read is not None
+    assert pages.readable(row.read, page.read_text(encoding="utf-8")) is not None
+    assert pages.readable(row.read, "# Another page\n") is None
+
+
+def test_a_row_that_needs_a_gpu_does_not_run_without(tmp_path: Path) -> None:
+    row = Row("R8", "", "", "", run=lambda _: pytest.fail("it ran"), gpu=True)
+    assert run(row, Setting(tmp_path)) is None
+
+
+def test_the_table_says_what_was_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = Row("R99", "made up", "all", "nowhere", run=lambda s: Found("3 of 3", True, s.number(30), 30))
+    assert found_of(row, tmp_path) is None
+    assert "| not run |" in table((row,), tmp_path)
+    setting = Setting(tmp_path, scale=0.1)
+    found = run(row, setting)
+    assert found is not None
+    keep(setting, row.id, found)
+    assert "| 3 of 3 (3 of 30) | in part |" in table((row,), tmp_path)
+    assert main(["--out", str(tmp_path)]) == 0
+    assert "| R22 |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["matmul", "softmax", "prefix_sum", "histogram", "row_argmax", "dot_int8"])
+def test_plain_schedules_are_legal(name: str) -> None:
+    work = WORKLOADS[name]
+    program = read_program(work.source, defines=dict(work.small[-1]))
+    machine, pipeline = load_machine("generic-cpu"), Pipeline()
+    for seed in range(6):
+        text = plain_schedule(program, seed)
+        try:
+            pipeline.check(program, pipeline.schedule(Source("<plain>", text)), machine, "opencl")
+        except Failed as failed:
+            pytest.fail(f"{failed.diagnostics[0].headline}\n{text}")
+
+
+def test_a_little_round_trip() -> None:
+    one = chunk(7, 5)
+    assert not one["wrong"]
+    assert one == chunk(7, 5)
+    assert one["kernels"]
+
+
+def test_waiting_is_the_share_of_empty_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter((10.0, 11.0, 12.0, 14.0))
+    monkeypatch.setattr("tests.reliability.campaign.time.perf_counter", lambda: next(now))
+    waiting = Waiting(slots=2)
+    # one of two slots for a second, both for one, one for two
+    for by in (1, 1, -1, 1):
+        waiting.change(by)
+    assert waiting.share == pytest.approx(3 / 8)
+
+
+def test_late_values() -> None:
+    assert late([float(n) for n in range(1, 101)]) == 95.0
+    assert late([3.0]) == 3.0

@@ -1,0 +1,199 @@
+"""R11 to R13: is a time the same twice, is what won as fast as was said, do tunings repeat.
+
+Honest on a quiet machine only: whatever else runs there is in the figures.
+
+As a program (`python -m tests.reliability.times RECORD SEED`) it simulates a search from a record and prints
+the order of its trials.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import mdh
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+from mdh.tune.goal import Goal
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.measure.local import LocalBench
+from mdh.tune.order import Order
+from mdh.tune.start import start
+from mdh.tune.values import THOROUGH, Candidate, Effort, Job, Limits
+from tests.reliability.row import Found, Parts, Setting
+from tests.source_tree import ROOT
+
+PAIRS, RUNS, TUNES = 100, 200, 20
+KERNELS: tuple[tuple[str, dict[str, int]], ...] = (
+    ("matvec", {"M": 64, "K": 64}),
+    ("matmul", {"M": 64, "N": 64, "K": 64}),
+    ("matmul", {"M": 160, "N": 160, "K": 160}),
+    ("matmul", {"M": 384, "N": 384, "K": 384}),
+    ("matmul", {"M": 1024, "N": 1024, "K": 1024}),
+)
+"""From some 5 µs to some 50 ms on two processors; on a GPU from 5 µs to 0.1 ms."""
+SHORT = 100e-6
+SEARCHED = (("M", 128), ("N", 128), ("K", 128))
+BUDGET = 20.0
+"""Seconds of one of the tunings that should agree."""
+FEW = 6
+"""Trials of a tuning whose winner is measured again."""
+FRESH = Effort(THOROUGH.samples, 1.5, inputs=THOROUGH.inputs)
+LIMITS = Limits(build=120.0, launch=120.0, measure=120.0, trial=300.0)
+SPACE = ROOT / "scripts" / "spaces" / "cpu_matmul_open.mdh"
+MATMUL = ROOT / "inputs_c" / "matmul.c"
+
+
+def job_of(name: str, sizes: dict[str, int], device: str) -> Job:
+    path = ROOT / "inputs_c" / f"{name}.c"
+    return Job(path.name, path.read_text(encoding="utf-8"), tuple(sizes.items()), device=device)
+
+
+async def measured(job: Job, schedule: str | None, times: int) -> list[float]:
+    """Seconds, each from a process of its own. schedule: None: the default one."""
+    async with LocalBench(job) as bench:
+        run = Pipeline()
+        program = run.read(Source(job.path, job.source), defines=dict(job.defines))
+        text = schedule
+        if text is None:
+            text = run.check(program, None, bench.machine, bench.target).plan.text
+        out = []
+        for _ in range(times):
+            outcome = await bench.trial(Candidate("a" * 64, text), FRESH, LIMITS)
+            assert outcome.seconds is not None, outcome
+            out.append(outcome.seconds)
+        return out
+
+
+def late(values: list[float], share: float = 0.95) -> float:
+    """The value that so large a share of `values` does not exceed."""
+    return sorted(values)[ceil(share * len(values)) - 1]
+
+
+def same_twice(setting: Setting) -> Found:
+    """R11."""
+    parts = Parts.of(setting, f"R11.{setting.device.replace(':', '')}")
+    each = ceil(setting.number(PAIRS, len(KERNELS)) / len(KERNELS))
+    rows = []
+    for name, sizes in KERNELS:
+        job = job_of(name, sizes, setting.device)
+        for n in range(each):
+            key = f"{name} {sizes} {n}"
+            rows.append(parts.get(key, lambda: asyncio.run(measured(job, None, 2))))  # noqa: B023
+    off = [(max(a, b), abs(a / b - 1)) for a, b in rows]
+    short = [d for seconds, d in off if seconds < SHORT]
+    long = [d for seconds, d in off if seconds >= SHORT]
+    said = [f"{100 * late(group):.1f} % of {len(group)} pairs {name}" for group, name in (
+        (long, "of 100 µs and more"), (short, "below"),
+    ) if group]  # fmt: skip
+    least, most = min(s for s, _ in off), max(s for s, _ in off)
+    good = (not long or late(long) <= 0.01) and (not short or late(short) <= 0.03)
+    return Found(
+        f"95 of 100 differ by at most {', '.join(said)}", good, len(rows), PAIRS,
+        (f"kernels of {1e6 * least:.0f} µs to {1e3 * most:.1f} ms on {setting.device}",),
+    )  # fmt: skip
+
+
+def winners(setting: Setting) -> Found:
+    """R12."""
+    parts = Parts.of(setting, f"R12.{setting.device.replace(':', '')}")
+    ratios = [
+        parts.get(str(seed), lambda: _again(setting, seed))  # noqa: B023
+        for seed in range(setting.seed, setting.seed + setting.number(RUNS))
+    ]
+    near = sum(abs(r - 1) <= 0.02 for r in ratios)
+    return Found(
+        f"{near} of {len(ratios)} within 2 % ({100 * near / len(ratios):.0f} %); 95 of 100 within"
+        f" {100 * late([abs(r - 1) for r in ratios]):.1f} %",
+        near >= 0.95 * len(ratios), len(ratios), RUNS,
+        (f"tunings of {FEW} trials of a product of 128³ on {setting.device}",),
+    )  # fmt: skip
+
+
+def _again(setting: Setting, seed: int) -> float:
+    """The winner's time in a fresh process over the time that its tuning told."""
+    with tempfile.TemporaryDirectory(prefix="mdh-winner-") as folder:
+        found = mdh.tune(
+            MATMUL, SPACE, setting.device, trials=FEW, defines=dict(SEARCHED), seed=seed, out=folder
+        )  # fmt: skip
+    return asyncio.run(measured(found.job, found.schedule, 1))[0] / found.seconds
+
+
+def repeats(setting: Setting) -> Found:
+    """R13. The winners meet in one process, so that noise is not taken for regret."""
+    parts = Parts.of(setting, f"R13.{setting.device.replace(':', '')}")
+    tunes = [
+        parts.get(str(seed), lambda: _tuned(setting, seed))  # noqa: B023
+        for seed in range(setting.seed, setting.seed + setting.number(TUNES, 2))
+    ]
+    texts = list(dict.fromkeys(t["schedule"] for t in tunes))
+    key = f"duel {len(tunes)}"
+    times = dict(parts.get(key, lambda: asyncio.run(_duel(setting, texts))))
+    best = min(times.values())
+    regrets = [times[t["schedule"]] / best - 1 for t in tunes]
+    orders = parts.get(f"replay {len(tunes)}", lambda: _replayed(tunes[0]["record"], setting))
+    same = all(order == orders[0] for order in orders)
+    return Found(
+        f"95 of 100 within {100 * late(regrets):.1f} % of the best of all; replayed {len(orders)} times the"
+        f" trials come in {'the same order' if same else 'DIFFERENT orders'}",
+        late(regrets) <= 0.05 and same and len(orders[0]) > 5, len(tunes), TUNES,
+        (f"tunings of {BUDGET:.0f} s of a product of 128³ on {setting.device}; {len(texts)} winners",),
+    )  # fmt: skip
+
+
+def _tuned(setting: Setting, seed: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="mdh-repeat-") as folder:
+        found = mdh.tune(
+            MATMUL, SPACE, setting.device, budget=BUDGET, defines=dict(SEARCHED), seed=seed, out=folder
+        )  # fmt: skip
+        record = Path(found.files["record"]).read_text(encoding="utf-8") if seed == setting.seed else ""
+    return {"schedule": found.schedule, "seconds": found.seconds, "record": record}
+
+
+async def _duel(setting: Setting, texts: list[str]) -> list[tuple[str, float]]:
+    job = job_of("matmul", dict(SEARCHED), setting.device)
+    candidates = tuple(Candidate(f"{n:064x}", text) for n, text in enumerate(texts))
+    async with LocalBench(job) as bench:
+        found = await bench.duel(candidates, Effort(100, 2.0, inputs=4), LIMITS)
+    seconds = [o.seconds for o in found]
+    assert None not in seconds, found
+    return [(text, s) for text, s in zip(texts, seconds, strict=True) if s is not None]
+
+
+def _replayed(record: str, setting: Setting) -> list[list[str]]:
+    """The orders of the trials, of processes with different hash seeds."""
+    with tempfile.TemporaryDirectory(prefix="mdh-replay-") as folder:
+        path = Path(folder) / "r.jsonl"
+        path.write_text(record, encoding="utf-8")
+        out = []
+        for hashes in ("0", "1", "77"):
+            words = [sys.executable, "-m", "tests.reliability.times", str(path), str(setting.seed)]
+            environment = {**os.environ, "PYTHONHASHSEED": hashes, "PYTHONPATH": str(ROOT)}
+            said = subprocess.run(
+                words, capture_output=True, text=True, check=True, cwd=ROOT, env=environment
+            )
+            out.append(json.loads(said.stdout))
+    return out
+
+
+def replay(record: str, seed: int) -> list[str]:
+    """The keys of the trials of a simulated search, in their order."""
+    job = job_of("matmul", dict(SEARCHED), "opencl:0")
+    run = Pipeline()
+    program = run.read(Source(job.path, job.source), defines=dict(job.defines))
+    order = Order(
+        job, program, run.schedule(Source(SPACE.name, SPACE.read_text(encoding="utf-8"))), (job.device,),
+        Goal(60), seed=seed, replay=record,
+    )  # fmt: skip
+    tuned = asyncio.run(start(order, lambda *_: None, Interrupt(), lambda _: None))
+    assert tuned is not None
+    return [t.candidate.key for t in tuned.trials]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(replay(sys.argv[1], int(sys.argv[2]))) + "\n")
