@@ -26,7 +26,7 @@ from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.measure.failures import misbooked
-from mdh.tune.opened import open_values, opened
+from mdh.tune.opened import open_values, template_of
 from mdh.tune.order import Book, Forgetful, Ground, Order
 from mdh.tune.outputs import Outputs, set_aside
 from mdh.tune.proposals import SET_ASIDE, Gate, Making, Proposal, Proposals
@@ -115,14 +115,6 @@ class Session:
         return Candidate(key, print_schedule(schedule), values)
 
 
-def template_of(order: Order, default: Schedule) -> Schedule:
-    """The schedule whose holes are searched: the user's, else the default with its tile sizes left open. What
-    is searched around has no holes of its own."""
-    if order.schedule is not None:
-        return order.schedule
-    return default if order.sampler == AROUND else opened(default)
-
-
 def make_session(order: Order, ground: Ground) -> Session:
     """Opens the space and the record. Raises Failed: what the schedule or its space is refused with, F111 for
     the folder of the outputs, that and F170 to F174 for the record."""
@@ -144,7 +136,7 @@ def make_session(order: Order, ground: Ground) -> Session:
     if session.around is not None and wheres:
         session.remarks += (_UNBOUND,)
     outputs.written["record"] = path
-    outputs.earlier = best(record.trials) is None
+    outputs.earlier = best(session.earlier) is None
     session.outputs = outputs
     return session
 
