@@ -88,6 +88,14 @@ def root(
 def run(words: Sequence[str]) -> int:
     """Run `mdh WORDS…` in this process and return the exit code; writes to sys.stdout and sys.stderr."""
     line = CommandLine.of(words)
+    with suppress(MemoryError):
+        return _run(line, words)
+    # what was held is gone with the frames that held it
+    return _report(line, import_module("mdh.memory_left").no_room("what this command needs"))
+
+
+def _run(line: CommandLine, words: Sequence[str]) -> int:
+    """Raises MemoryError."""
     try:
         outcome = get_command(app).main(
             list(words) or ["--help"], prog_name="mdh", standalone_mode=False, obj=line
@@ -103,6 +111,8 @@ def run(words: Sequence[str]) -> int:
         # the help text is written by the command line's library; files are opened and judged elsewhere
         unwritten = error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT)
         return _report(line, lost_output(error) if unwritten else save_crash(line, error))
+    except MemoryError:
+        raise
     except Exception as error:  # the border to the user: whatever arrives here is a bug of mdh
         return _report(line, save_crash(line, error))
 

@@ -32,6 +32,7 @@ from mdh.device.api import Built, Device, default_device, open_device
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.memory_left import demand_room
 from mdh.pipeline import Checked
 from mdh.reference.error import Bounded
 from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_expected
@@ -104,7 +105,7 @@ def run(
     program = load_program(request, trace)
     inputs = parse_inputs(line, tuple(input_ or ()), program)
     opened = _open(line, device)
-    _fits(line, file, program, opened)
+    _fits(line, file, program, opened, 3 if repeat else 2)
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
     _, text = make_kernel(trace, checked.plan, opened)
     say_default(checked, output, schedule)
@@ -129,8 +130,9 @@ def _open(line: CommandLine, spec: str | None) -> Device:
     return at_word(line, chosen, lambda: open_device(chosen))
 
 
-def _fits(line: CommandLine, file: str, program: Program, device: Device) -> None:
-    """Raises Failed F116 where the arrays are larger than the device's memory."""
+def _fits(line: CommandLine, file: str, program: Program, device: Device, copies: int) -> None:
+    """Before any array is made. copies: of the arrays that the host holds at once. Raises Failed F116 where
+    the arrays are larger than the device's memory, D104 where this process may not take as much."""
     size = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers)
     memory = device.machine.memory
     if size > memory:
@@ -138,6 +140,8 @@ def _fits(line: CommandLine, file: str, program: Program, device: Device) -> Non
             f"the arrays of `{program.name}` need {bytes_text(size)}, {device.spec} has {bytes_text(memory)}"
         )
         raise line.fail("F116", headline, file, help="smaller sizes: -D N=…")
+    own = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers if not b.temp)
+    demand_room(f"{copies} copies of the arrays of `{program.name}`", copies * own)
 
 
 def _run(

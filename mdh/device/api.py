@@ -75,7 +75,8 @@ class Device(Protocol):
         """Raises Failed D103 (refused text; the message names the file that keeps it)."""
 
     def flush(self) -> int:
-        """Evict the caches; returns the bytes written to do so."""
+        """Evict the caches; returns the bytes written to do so. Raises Failed D104 where there is no room for
+        them: `mdh.device.ballast.evicted` says so."""
 
 
 @runtime_checkable

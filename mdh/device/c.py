@@ -16,6 +16,7 @@ import numpy as np
 
 from mdh.device.api import POISON, Listed, Sample
 from mdh.device.arguments import scalar_value
+from mdh.device.ballast import Ballast
 from mdh.device.c_compiler import Compiler, compiled, find_compiler
 from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
@@ -23,11 +24,10 @@ from mdh.device.process import same_process
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch, unserving
 from mdh.machine import Machine
+from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
-_FLUSH = 4
-"""Multiples of the last cache that are written to evict it."""
 _LINE = 64
 _WAITING = {"GOMP_SPINCOUNT": "100000"}
 """For GCC's library, which reads it when it is loaded: turns of a waiting thread, about 1.5 ms of them. That
@@ -62,7 +62,7 @@ class CDevice:
         self.title = f"{cpu_title()} (C)"
         self.machine: Machine = cpu_machine(self.title, vector_bytes=compiler.vector_bytes, targets=("c",))
         self.threads = Threads()
-        self._ballast: Array | None = None
+        self._ballast = Ballast(self.machine.caches)
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
@@ -108,11 +108,7 @@ class CDevice:
 
     def flush(self) -> int:
         self.ready()
-        size = _FLUSH * max(self.machine.caches, default=1 << 25)
-        if self._ballast is None:
-            self._ballast = np.zeros(size // 8)
-        self._ballast += 1.0
-        return size
+        return self._ballast.write()
 
 
 class CBuilt:
@@ -194,10 +190,10 @@ def _not_here(said: str) -> bool:
 
 def _aligned(name: str, size: int) -> Array:
     """Bytes that begin at a line of the caches. Raises Failed D104."""
+    demand_room(f"workspace `{name}`", size)
     try:
         memory = np.empty(size + _LINE, np.uint8)
     except MemoryError as error:
-        headline = f"there is no room for workspace `{name}` ({size:,} bytes)"
-        raise fail("D104", headline, help="use smaller arrays") from error
+        raise no_room(f"workspace `{name}`", size) from error
     skip = -memory.ctypes.data % _LINE
     return memory[skip : skip + size]

@@ -11,6 +11,7 @@ import numpy as np
 from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import written_buffers
 from mdh.device.arrays import View
+from mdh.device.ballast import evicting_bytes
 from mdh.device.cuda_bound import ALIGNED, bound_launch, lay_out
 from mdh.device.cuda_busy import keep_busy
 from mdh.device.cuda_cache import keep_importable
@@ -23,10 +24,9 @@ from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin, nvrtc_version
 from mdh.target.text import KernelText
 
+_MORE = "use smaller arrays, a device with more memory, or end what else has taken this one's: nvidia-smi"
 _BUSY, _BUSY_EACH = 40e-6, 10e-6
 """Seconds that the device waits for the host to enqueue a call to be timed, and more for each kernel."""
-_FLUSH = 4
-"""Multiples of the L2 cache that are written to evict it."""
 
 
 def _load() -> Any:
@@ -82,6 +82,7 @@ class CudaDevice:
         self.arch = arch_of(properties)
         self.handle = cupy.cuda.Device(number)
         self.bus = str(self.handle.pci_bus_id)
+        self._flushed = 0
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
@@ -102,13 +103,13 @@ class CudaDevice:
         """A cubin that was compiled from `text` elsewhere. Raises Failed D104, D105."""
         self.ready()
         start = perf_counter()
-        with self.handle:
-            # the runtime makes the context current that the driver then loads into
-            cupy.cuda.runtime.free(0)
-            try:
+        try:
+            with self.handle:
+                # the runtime makes the context current that the driver then loads into; it takes memory too
+                cupy.cuda.runtime.free(0)
                 module = Module(image)
-            except DriverError as error:
-                raise self.failed("load", text.name, error) from error
+        except (DriverError, cupy.cuda.runtime.CUDARuntimeError) as error:
+            raise self.failed("load", text.name, error) from error
         return CudaBuilt(self, text, module, perf_counter() - start)
 
     def twin(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> Twin:
@@ -122,25 +123,36 @@ class CudaDevice:
 
     def flush(self) -> int:
         self.ready()
-        size = _FLUSH * max(self.machine.caches)
         with self.handle:
-            ballast = cupy.cuda.alloc(size)
-            ballast.memset_async(0, size, cupy.cuda.get_current_stream())
+            # once: later the pool keeps what was taken for it
+            self._flushed = self._flushed or self._evicting()
+            ballast = self.allocate("what evicts its caches", self._flushed)
+            ballast.memset_async(0, self._flushed, cupy.cuda.get_current_stream())
             cupy.cuda.get_current_stream().synchronize()
-        return size
+        return self._flushed
+
+    def _evicting(self) -> int:
+        """Bytes. Raises Failed D104 where other processes have left too few."""
+        last = max(self.machine.caches)
+        free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+        size = evicting_bytes(last, free)
+        if size:
+            return size
+        headline = f"{self.title} has no room to evict its caches: {last:,} bytes, a quarter of what is free"
+        raise fail("D104", headline, help=_MORE)
 
     def allocate(self, what: str, size: int) -> Any:
         try:
             return cupy.cuda.alloc(max(size, 1))
         except cupy.cuda.memory.OutOfMemoryError as error:
             headline = f"{self.title} has no room for {what} ({size:,} bytes)"
-            hint = "use smaller arrays, or a device with more memory"
-            raise Failed(Diagnostic("D104", headline, help=hint)) from error
+            raise fail("D104", headline, help=_MORE) from error
 
     def failed(self, verb: str, what: str, error: Exception) -> Failed:
         name = error.name if isinstance(error, DriverError) else str(error)
-        if isinstance(error, DriverError) and error.status == OUT_OF_MEMORY:
-            return Failed(Diagnostic("D104", f"{self.title} has no room for `{what}`: {name}"))
+        # the runtime's number for it is the driver's
+        if getattr(error, "status", None) == OUT_OF_MEMORY:
+            return fail("D104", f"{self.title} has no room for `{what}`: {name}", help=_MORE)
         headline = f"{self.title} could not {verb} `{what}`: {name}"
         hint = "after an illegal access the process must end before the GPU can be used again"
         witness = (("verb", verb), ("status", name))

@@ -1,5 +1,6 @@
 """Devices by OpenCL. CPUs work on the caller's memory in place; GPUs get copies."""
 
+import ctypes
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -14,6 +15,7 @@ import numpy as np
 
 from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.ballast import Ballast
 from mdh.device.opencl_calling import Enqueue, RefusedError, Sizes, launch, launch_within, loader
 from mdh.device.opencl_door import cl
 from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, no_memory
@@ -23,11 +25,15 @@ from mdh.device.opencl_noise import quiet_stderr
 from mdh.device.opencl_platforms import POCL, Found, found_devices
 from mdh.device.process import same_process
 from mdh.machine import Machine
+from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 _FLUSH = 4
-"""Multiples of the last cache that are written to evict it."""
+"""Multiples of a GPU's last cache that are written to evict it."""
+_COMPILER = "the compiler of the OpenCL runtime"
+_FIRST, _NEXT = 128 << 20, 32 << 20
+"""Bytes that a CPU's compiler may take: PoCL's took 96 MB for its first kernel, and keeps most of it."""
 _MAKING = Lock()
 """pyopencl finds names for the code that it writes for a kernel, and two threads could find the same."""
 
@@ -63,7 +69,8 @@ class OpenCLDevice:
         # PoCL's CPU devices work in the caller's memory itself, so that handing it back by mapping, which
         # the standard asks for, would double the cost of a short call and move nothing
         self.in_place = self.shares_memory and found.platform == POCL
-        self._ballast: Array | None = None
+        self._ballast = Ballast(self.machine.caches)
+        self._compiled = False
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
@@ -94,12 +101,17 @@ class OpenCLDevice:
 
     def build(self, text: KernelText) -> "OpenCLBuilt":
         self.ready()
+        self._room_to_compile()
         start, seat = perf_counter(), self.seat(text)
         try:
             with quiet_stderr():
                 program = cl.Program(seat.context, text.source).build(options=list(text.options))
         except cl.Error as error:
             raise build_failed(text, self.title, error) from error
+        except MemoryError as error:
+            # PoCL still holds the program's lock: whoever released the program would wait for ever
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(error))
+            raise no_room(_COMPILER) from error
         return OpenCLBuilt(self, seat, text, program, perf_counter() - start)
 
     def load(self, text: KernelText, image: bytes) -> "OpenCLBuilt":
@@ -113,6 +125,12 @@ class OpenCLDevice:
         except cl.Error as error:
             raise load_failed(self.title, text.name, error) from error
         return OpenCLBuilt(self, seat, text, program, perf_counter() - start)
+
+    def _room_to_compile(self) -> None:
+        """Compilers inside this process end it, or hang, where memory runs out. Raises Failed D104."""
+        if self.shares_memory:
+            demand_room(_COMPILER, _NEXT if self._compiled else _FIRST)
+            self._compiled = True
 
     def binary(self, built: "OpenCLBuilt") -> bytes:
         try:
@@ -130,14 +148,14 @@ class OpenCLDevice:
     def flush(self) -> int:
         """On a CPU by writing from the host; on a GPU by filling a buffer of the device."""
         self.ready()
-        size = _FLUSH * max(self.machine.caches, default=1 << 25)
         if self.shares_memory:
-            if self._ballast is None:
-                self._ballast = np.zeros(size // 8)
-            self._ballast += 1.0
-            return size
-        ballast = cl.Buffer(self.main.context, cl.mem_flags.READ_WRITE, size)
-        cl.enqueue_fill_buffer(self.main.queue, ballast, np.uint8(0), 0, size).wait()
+            return self._ballast.write()
+        size = _FLUSH * self._ballast.last
+        try:
+            ballast = cl.Buffer(self.main.context, cl.mem_flags.READ_WRITE, size)
+            cl.enqueue_fill_buffer(self.main.queue, ballast, np.uint8(0), 0, size).wait()
+        except cl.Error as error:
+            raise launch_failed(self.title, "eviction of the caches", error) from error
         ballast.release()
         return size
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
+from mdh.memory_left import within_room
 from mdh.reference.at_elements import replaced
 from mdh.reference.error import Bounded
 from mdh.reference.evaluate import evaluate_bounded, with_passed_over
@@ -108,8 +109,16 @@ def draw_expected(
     """Data whose results are no NaN and depend neither on rounding nor on a division by zero.
 
     `draw(attempt)` is asked until it gives such; from attempt POSITIVE on it should give positive numbers. If
-    it never does: data with NaN, else the first data and the vectorised reference. Raises Failed A130.
+    it never does: data with NaN, else the first data and the vectorised reference. Raises Failed A130, and
+    D104 where the memory that is left is too little: the reference takes several times the arrays' own.
     """
+    with within_room("the arrays and the reference, which takes several times their memory"):
+        return _drawn(program, draw, exact, attempts, executions)
+
+
+def _drawn(
+    program: Program, draw: Callable[[int], Arguments], exact: bool, attempts: int, executions: int
+) -> Drawn:
     other: Drawn | None = None
     for attempt in range(attempts):
         arrays, scalars = draw(attempt)

@@ -4,17 +4,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from mdh.device.ballast import evicted
 from mdh.report.text import seconds_text
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """Seconds. warm: runs one after another; cold: the caches were evicted before each. clock: `device`
-    where the device measured itself, else `wall`."""
+    where the device measured itself, else `wall`. cold_left_out: why there are no cold ones."""
 
     warm: tuple[float, ...]
     cold: tuple[float, ...]
     clock: str
+    cold_left_out: str = ""
 
     @property
     def best_estimate(self) -> float:
@@ -24,16 +26,20 @@ class Timing:
 def measure(
     sample: Callable[[], tuple[float | None, float]], flush: Callable[[], object], repeat: int
 ) -> Timing:
-    """`repeat` samples of each kind, interleaved, so that a change of clock meets both."""
+    """`repeat` samples of each kind, interleaved, so that a change of clock meets both; only warm ones where
+    there is no room for what evicts the caches."""
     sample()
-    warm, cold = [], []
+    warm, cold, left_out = [], [], ""
     for _ in range(repeat):
-        flush()
-        cold.append(sample())
-        sample()
+        left_out = left_out or evicted(flush)
+        if not left_out:
+            cold.append(sample())
+            sample()
         warm.append(sample())
+    if left_out:
+        cold.clear()
     own = all(device is not None for device, _ in (*warm, *cold))
-    return Timing(_seconds(warm, own), _seconds(cold, own), "device" if own else "wall")
+    return Timing(_seconds(warm, own), _seconds(cold, own), "device" if own else "wall", left_out)
 
 
 def _seconds(samples: Sequence[tuple[float | None, float]], own: bool) -> tuple[float, ...]:
@@ -42,7 +48,8 @@ def _seconds(samples: Sequence[tuple[float | None, float]], own: bool) -> tuple[
 
 def timing_text(timing: Timing, operations: int, least_bytes: int) -> str:
     """Two lines of times and one of rates at the warm median."""
-    rows = [_row("warm", timing.warm), _row("cold", timing.cold)]
+    left_out = f"  cold times are left out: {timing.cold_left_out}"
+    rows = [_row("warm", timing.warm), _row("cold", timing.cold) if timing.cold else left_out]
     s = timing.best_estimate
     if s > 0:
         rates = operations / s / 1e9, least_bytes / s / 1e9

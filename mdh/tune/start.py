@@ -172,7 +172,9 @@ def unfound(tuned: Tuned) -> Diagnostic:
     """F195: every candidate failed, or none was legal."""
     measured, skipped = len(tuned.measured), sum(n for _, n in tuned.skipped)
     if measured:
-        first = next(t.outcome for t in tuned.measured if t.outcome.failure is not None)
+        # finals too may show each of them to be wrong
+        known = (*tuned.measured, *tuned.earlier, *tuned.trials)
+        first = next(t.outcome for t in known if t.outcome.failure is not None)
         lines = first.message.splitlines() or ["no message"]
         notes = (f"the first: {first.failure}, {first.code or 'no code'}: {lines[0]}",)
         return Diagnostic(

@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 import numpy as np
 
 from mdh.ir.program import Buffer, Program
+from mdh.memory_left import demand_room
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.verify.index_data import draw_indices, index_arrays, index_limits
 
 GUARD = 256
 """Bytes before and after each array; a multiple of every vector width, so that arrays stay aligned."""
 _PATTERN = 0xCB
+_DRAWN = 8
+"""Bytes of a random number."""
 Kind = Literal["exact", "random", "sparse", "wide"]
 """exact: integers from -3 to 3. random: floats from -1 to 1. sparse: zeros, and a few ones and halves. wide:
 numbers of every size that the type holds."""
@@ -33,7 +37,8 @@ class Guarded:
 
 
 def guarded(array: Array) -> Guarded:
-    """A copy of `array` at an aligned place with a guard band on both sides."""
+    """A copy of `array` at an aligned place with a guard band on both sides. Raises Failed D104."""
+    demand_room("a copy of an array", array.nbytes)
     memory = np.full(array.nbytes + 3 * GUARD, _PATTERN, np.uint8)
     start = GUARD + -memory.ctypes.data % GUARD
     place = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
@@ -46,13 +51,16 @@ def make_arrays(
 ) -> dict[str, Array]:
     """Every array parameter: given ones as they are, index arrays in range, what no stage reads poisoned.
 
-    positive: no number is 0 or less, as divisors, counts of shifts and logarithms want it.
+    positive: no number is 0 or less, as divisors, counts of shifts and logarithms want it. Raises Failed D104
+    where the memory that is left does not hold them.
     """
     rng = np.random.default_rng(seed)
     indices, limits = index_arrays(program), index_limits(program)
     read = read_before_written(program)
     out: dict[str, Array] = {}
     for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
+        # drawn in double precision, then converted
+        demand_room(f"array `{b.name}` while it is drawn", prod(b.shape) * (_DRAWN + b.dtype.bytes))
         values = _values(rng, b, kind, limits.get(b.name), positive=positive)
         if b.name in given:
             values = given[b.name].reshape(b.shape)

@@ -23,6 +23,7 @@ from mdh.tune.records.read import read_record
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Progress, Tuned
 from mdh.tune.session import Session, make_session, prepared, run_session
+from mdh.tune.start import unfound
 from mdh.tune.values import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome, Trial
 from tests.tune.doubles import TableBench, failing
 
@@ -214,6 +215,7 @@ def test_an_earlier_tuning_s_schedule_is_never_lost(tmp_path: Path) -> None:
     session = make_session(order(tmp_path, resume=False), Ground())
     wrong = go(session, Crashing(session, Failure.WRONG))
     assert wrong.best is None
+    assert "wrong, D103: no memory" in unfound(wrong).notes[0]
     assert not Path(first["schedule"]).exists()
     assert Path(dict(wrong.files)["earlier"]).read_text() == kept
     # nothing is written where nothing is right, and what is gone on with is no earlier tuning's

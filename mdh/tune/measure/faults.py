@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mdh.memory_left import held_bytes
 from mdh.target.text import BufferArg, EntryPoint, KernelText
-from mdh.tune.measure.appetite import held_bytes
 
 IN_KERNEL = ("illegal store", "misaligned", "trap", "endless loop", "shared memory", "launch shape")
 IN_BUILDER = ("endless compile", "compiler crash", "host memory")

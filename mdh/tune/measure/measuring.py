@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from mdh.device.api import Built, Call, Device, Loads
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
+from mdh.memory_left import no_room
 from mdh.target.text import KernelText
 from mdh.tune.measure.clocks import cpu_clock, gpu_clock
 from mdh.tune.measure.failures import poisons
@@ -34,6 +36,12 @@ class Measurer:
         return poisons(found) or (vague and found.code in ("D104", "D105"))
 
     def answer(self, request: Mapping[str, Any]) -> Json:
+        with suppress(MemoryError):
+            return self._answer(request)
+        # the frames that held what was made so far are gone by now
+        raise no_room("the arrays that candidates are judged and timed on")
+
+    def _answer(self, request: Mapping[str, Any]) -> Json:
         if request["do"] == "load":
             return self._load(request["name"], request["text"], request["image"], request["sets"])
         return self._time(request["names"], request["effort"])
