@@ -13,7 +13,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable
+from itertools import takewhile
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from tests.hostile.kinds import KINDS, Kind, made
@@ -85,9 +88,9 @@ def way_of(verdict: Verdict) -> str:
 
 
 def campaign(
-    names: list[str], count: int, seed: int, jobs: int, out: Path
+    names: list[str], count: int, seed: int, jobs: int, out: Path, minutes: float | None = None
 ) -> dict[str, list[dict[str, Any]]]:
-    """The blocks of each kind, those of earlier runs with this seed among them."""
+    """The blocks of each kind, of earlier runs with this seed too; as many as there is time for."""
     parts = Parts(out / f"hostile_input.{seed}.jsonl")
     parts.done.update(Parts.read(parts.path))
     share = count / sum(WEIGHTS.get(n, 1.0) for n in names)
@@ -95,11 +98,14 @@ def campaign(
     # the kinds in turn, so that a run that is ended has seen all of them
     order = sorted((i / wanted[n], n, i) for n in names for i in range(wanted[n]))
     todo = [(n, i) for _, n, i in order if f"{n} {i}" not in parts.done]
-    for done in run_tasks(blocks, (seed, BLOCK), todo, jobs=jobs, limit=LIMIT):
+    end = inf if minutes is None else monotonic() + 60 * minutes
+    timely = takewhile(lambda _: monotonic() < end, todo)
+    for done in run_tasks(blocks, (seed, BLOCK), timely, jobs=jobs, limit=LIMIT):
         name, number = done.key
         found = done.value if done.value is not None else _one_by_one(name, number, seed, done)
         parts.put(f"{name} {number}", found)
-    return {n: [parts.done[f"{n} {i}"] for i in range(wanted[n])] for n in names}
+    keys = {n: [f"{n} {i}" for i in range(wanted[n])] for n in names}
+    return {n: [parts.done[key] for key in keys[n] if key in parts.done] for n in names}
 
 
 def _one_by_one(name: str, number: int, seed: int, ended: Done[tuple[str, int]]) -> dict[str, Any]:
@@ -170,10 +176,13 @@ def main(words: list[str]) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="absent: the page and what it is made of go to artifacts")
+    parser.add_argument(
+        "--minutes", type=float, help="begins nothing more after so many; goes on when called again"
+    )
     given = parser.parse_args(words)
     folder = given.out or ROOT / "build" / "hostile_input"
     page = (given.out or ROOT / "artifacts") / "hostile_input.md"
-    found = campaign(given.kind or list(ALL), given.count, given.seed, given.jobs, folder)
+    found = campaign(given.kind or list(ALL), given.count, given.seed, given.jobs, folder, given.minutes)
     text = report(found, given.seed)
     wrong = folder / f"wrong.{given.seed}"
     for name, done in found.items():
