@@ -1,0 +1,56 @@
+"""What mdh depends on: few, each with a reason, no unknown major, and a lock that agrees."""
+
+import re
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.source_tree import ROOT
+
+TEXT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+PROJECT = tomllib.loads(TEXT)["project"]
+CORE = PROJECT["dependencies"]
+EXTRAS = PROJECT["optional-dependencies"]
+ALL = [*CORE, *(one for found in EXTRAS.values() for one in found)]
+MOST = 12
+
+
+def locked() -> dict[str, str]:
+    lines = (ROOT / "requirements-test.lock").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("==") for line in lines if line and not line.startswith("#"))
+    return {canonicalize_name(name): version for name, version in pairs}
+
+
+def test_core_dependencies_are_few_and_each_has_a_reason() -> None:
+    assert len(CORE) <= MOST
+    lines = TEXT[TEXT.index("\ndependencies = [") :].splitlines()
+    for one in CORE:
+        at = next(n for n, line in enumerate(lines) if line.strip().startswith(f'"{one}"'))
+        assert re.match(r"\s*# \w+", lines[at - 1]), one
+
+
+@pytest.mark.parametrize("text", ALL)
+def test_no_major_is_taken_unseen(text: str) -> None:
+    assert any(s.operator in ("<", "==", "~=") for s in Requirement(text).specifier), text
+
+
+def test_the_lock_is_exact_and_agrees() -> None:
+    versions = locked()
+    assert all(re.fullmatch(r"[\w.+!-]+", v) for v in versions.values())
+    for text in (*CORE, *EXTRAS["test"]):
+        wanted = Requirement(text)
+        version = versions.get(canonicalize_name(wanted.name))
+        assert version is not None, f"{wanted.name} is not in the lock"
+        assert wanted.specifier.contains(version, prereleases=True), f"{text}: {version}"
+
+
+def test_nothing_of_others_is_bundled() -> None:
+    """The package's data are ours: who adds a library's file names its licence, here and in SECURITY.md."""
+    data = {p.relative_to(ROOT).as_posix() for p in (ROOT / "mdh").rglob("*") if p.is_file()}
+    ours = re.compile(
+        r"mdh/(.*\.py|py\.typed|ARCHITECTURE\.md|machines/[\w-]+\.toml|docs/.*\.md"
+        r"|report/picture/(ownership|pictures|view)\.js|report/picture/page\.css)"
+    )
+    assert not [p for p in data if "__pycache__" not in p and not ours.fullmatch(p)]
