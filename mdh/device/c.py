@@ -27,6 +27,7 @@ from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
 from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.textfile import reason
 
 _LINE = 64
 _WAITING = {"GOMP_SPINCOUNT": "100000"}
@@ -48,6 +49,7 @@ def list_family() -> tuple[Listed, ...]:
     return (Listed("c", f"{cpu_title()} (C)", "cpu", found.version),)
 
 
+_FILE = "kernels.so"
 _UNMAPPED = ("failed to map segment", "Operation not permitted", "Too many open files")
 
 
@@ -101,7 +103,7 @@ class CDevice:
             return CBuilt(self, text, image, library, perf_counter() - start)
         except (OSError, AttributeError) as error:
             if isinstance(error, OSError) and (error.errno or _not_here(str(error))):
-                raise unserving(error) from error
+                raise unserving(reason(error).rpartition(f"{_FILE}: ")[2]) from error
             headline = f"the machine code of `{text.name}` cannot be loaded: {error}"
             witness = (("verb", "load"), ("status", type(error).__name__))
             raise Failed(Diagnostic("D105", headline[:300], witness=witness)) from error
@@ -178,7 +180,7 @@ class CCall:
 def _opened(folder: str, image: bytes) -> ctypes.CDLL:
     """Raises OSError; without a number where the loader refuses it. The loader knows a library that it has by
     its path, so each has one of its own."""
-    path = Path(folder) / "kernels.so"
+    path = Path(folder) / _FILE
     path.write_bytes(image)
     return ctypes.CDLL(str(path))
 

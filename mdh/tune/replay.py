@@ -7,7 +7,7 @@ from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.measure.failures import misbooked
+from mdh.tune.measure.failures import of_candidate
 from mdh.tune.records.key import schedule_meaning
 from mdh.tune.values import Candidate, Effort, Limits, Outcome, Trial
 
@@ -33,7 +33,7 @@ class Table:
         self._quick: dict[str, Outcome] = {}
         self._late: dict[str, Outcome] = {}
         for trial in trials:
-            if trial.outcome.innocent or misbooked(trial.outcome):
+            if not of_candidate(trial.outcome):
                 continue
             table = self._quick if trial.phase == "quick" else self._late
             # one that failed may have failed because its schedule is none

@@ -25,7 +25,7 @@ from mdh.tune.experience import Experience, experience_of
 from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended
 from mdh.tune.interrupt import Interrupt
-from mdh.tune.measure.failures import misbooked
+from mdh.tune.measure.failures import of_candidate
 from mdh.tune.opened import open_values, template_of
 from mdh.tune.order import Book, Forgetful, Ground, Order
 from mdh.tune.outputs import Outputs, set_aside
@@ -232,7 +232,7 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
     """The searcher has heard of what the record holds."""
     known: dict[str, float | None] = {}
     for trial in earlier:
-        if trial.phase != "quick" or not _counts(trial):
+        if trial.phase != "quick" or not of_candidate(trial.outcome):
             continue
         known[trial.candidate.key] = trial.outcome.seconds
         point = session.point(trial.candidate)
@@ -252,11 +252,6 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
     )  # fmt: skip
 
 
-def _counts(trial: Trial) -> bool:
-    """It says something of its candidate, which is not measured again then."""
-    return not trial.outcome.innocent and not misbooked(trial.outcome)
-
-
 def _suggest(session: Session, run: Run, earlier: Sequence[Trial]) -> None:
     """The device's default first, what the schedule says next, then the best of other records."""
     default, point = session.candidate(session.baseline), _default_point(session)
@@ -274,7 +269,7 @@ def _suggest(session: Session, run: Run, earlier: Sequence[Trial]) -> None:
     if session.outputs is not None:
         for one in best_of_records(session.order.place, session.header):
             _enqueue(session, run, "record", point_of(session.space, one), session.planned(one))
-    latest = {t.candidate.key: t for t in earlier if t.phase == "quick" and _counts(t)}
+    latest = {t.candidate.key: t for t in earlier if t.phase == "quick" and of_candidate(t.outcome)}
     run.baseline, run.given = latest.get(run.baseline_key), latest.get(run.given_key)
     run.best = best(earlier)
 

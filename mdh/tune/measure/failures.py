@@ -1,5 +1,6 @@
 """Which class a failure belongs to, by what refused the candidate and when."""
 
+import errno
 import os
 import signal
 import tempfile
@@ -36,6 +37,14 @@ _SYSTEM = (
 """What the system says, in the words of compilers and of processes that ended: no kernel's text makes it."""
 _KILLED = ("killed signal terminated program", "terminated signal terminated program")
 """Of compilers that were killed. Earlier versions did not ask twice whether it was the text's doing."""
+_ROOM = "free some room, or set TMPDIR to a folder on a larger disk"
+_PROCESSES = "end other programs, or allow more processes and memory: ulimit -u, ulimit -v"
+_REPAIRS = {
+    errno.EMFILE: "allow more open files: ulimit -n",
+    errno.ENFILE: "end other programs: the system has no more open files to give",
+    errno.EAGAIN: _PROCESSES,
+    errno.ENOMEM: _PROCESSES,
+}
 _CALLED = frozenset({"D103", "D105", "D121", "D131"})
 """Codes that hold somebody else's words."""
 _OWN = (
@@ -56,6 +65,11 @@ def misbooked(outcome: Outcome) -> bool:
         or _by_system(outcome.code, outcome.message)
         or any(words in outcome.message.lower() for words in _KILLED)
     )
+
+
+def of_candidate(outcome: Outcome) -> bool:
+    """It says something of its candidate, which need not be measured again."""
+    return not outcome.innocent and not misbooked(outcome)
 
 
 def system_said(words: str) -> bool:
@@ -144,4 +158,4 @@ def no_room(error: OSError) -> Failed:
         # none of all folders takes a file
         place = os.environ.get("TMPDIR", "/tmp")
     headline = f"the tuner cannot keep its files in `{place}`: {reason(error)}"
-    return fail("D132", headline, help="free some room, or set TMPDIR to a folder on a larger disk")
+    return fail("D132", headline, help=_REPAIRS.get(error.errno or 0, _ROOM))

@@ -385,10 +385,10 @@ def _refused(reply: Json) -> Outcome:
 
 def _after_death(name: str, stage: str, died: Died, kills: Kills) -> Outcome | None:
     """None: it is to be tried again. Raises Failed D132 where the process said what the system denied it."""
-    if died.killed and not kills.blame(name):
-        return None
     if died.status > 0 and system_said(died.words):
         raise no_room(OSError(died.words))
+    if died.doubtful and not kills.blame(name):
+        return None
     return crashed(stage, died.status, died.words)
 
 

@@ -39,9 +39,10 @@ class Died(Exception):  # noqa: N818 - an outcome
         self.status, self.words = status, words
 
     @property
-    def killed(self) -> bool:
-        """From outside, by a person or the system, as it seems."""
-        return from_outside(self.status)
+    def doubtful(self) -> bool:
+        """It may not be for what it was asked: killed from outside, as it seems, or ended by itself, which
+        it does where it gets no memory. Kernels and compilers that crash end it by a signal of their own."""
+        return self.status > 0 or from_outside(self.status)
 
 
 class Late(Exception):  # noqa: N818 - an outcome

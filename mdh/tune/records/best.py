@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from mdh.tune.measure.failures import misbooked
+from mdh.tune.measure.failures import of_candidate
 from mdh.tune.values import Failure, Trial
 
 PHASES = ("quick", "final", "winner")
@@ -34,7 +34,7 @@ def ranked(trials: Iterable[Trial]) -> tuple[tuple[Trial, ...], ...]:
     """
     of: dict[str, list[Trial]] = {}
     for trial in trials:
-        if not trial.outcome.innocent and not misbooked(trial.outcome):
+        if of_candidate(trial.outcome):
             of.setdefault(trial.candidate.key, []).append(trial)
     finals = (t for found in of.values() for t in found if rank(t.phase) and t.outcome.seconds is not None)
     through = max((t.started for t in finals), default=float("-inf"))
