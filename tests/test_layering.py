@@ -11,7 +11,7 @@ from tests.source_tree import Module, imports, modules
 LAYERS = (
     ("mdh.source", "mdh.release"),
     ("mdh.diagnostics",),
-    ("mdh.textfile", "mdh.tomlfile"),
+    ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),
     ("mdh.machine",),
     ("mdh.folders",),
     ("mdh.occupancy",),
