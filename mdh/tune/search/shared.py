@@ -14,6 +14,7 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from mdh.diagnostics import fail
+from mdh.tune.records.form import LONGEST, SHORTEST
 from mdh.tune.search.encoding import encoding_of
 from mdh.tune.search.optuna_strategy import distributions
 from mdh.tune.search.space import Space, fingerprint
@@ -83,7 +84,7 @@ class SharedStudy:
                 continue
             self._finished.add(point)
             if not self._mine(trial):
-                out.append((point, trial.value if trial.state is TrialState.COMPLETE else None))
+                out.append((point, _seconds(trial)))
         self.claimed = claimed
         return out
 
@@ -122,7 +123,7 @@ class SharedStudy:
         self._finished.add(point)
 
     def _mine(self, trial: FrozenTrial) -> bool:
-        return bool(trial.user_attrs.get(OWNER) == self._owner)
+        return bool(_attribute(trial, OWNER) == self._owner)
 
     def _trial(self, point: Point, state: TrialState, seconds: float | None = None) -> FrozenTrial:
         return create_trial(
@@ -136,10 +137,25 @@ class SharedStudy:
 
 def _point(trial: FrozenTrial) -> Point | None:
     """None: a trial that somebody else put into the study."""
-    value = trial.user_attrs.get(POINT)
-    return tuple(value) if isinstance(value, list) else None
+    value = _attribute(trial, POINT)
+    if isinstance(value, list) and all(type(v) in (int, str) for v in value):
+        return tuple(value)
+    return None
+
+
+def _seconds(trial: FrozenTrial) -> float | None:
+    """None: it failed, or has a time that no run takes."""
+    values = trial.values if trial.state is TrialState.COMPLETE else None
+    if not values or not isinstance(values[0], int | float) or not SHORTEST <= values[0] <= LONGEST:
+        return None
+    return float(values[0])
+
+
+def _attribute(trial: FrozenTrial, name: str) -> object:
+    attributes: object = trial.user_attrs
+    return attributes.get(name) if isinstance(attributes, dict) else None
 
 
 def _started(trial: FrozenTrial) -> float:
-    value = trial.user_attrs.get(STARTED)
+    value = _attribute(trial, STARTED)
     return float(value) if isinstance(value, int | float) else 0.0

@@ -4,6 +4,7 @@ Raises Failed F182 where it cannot be opened, F183 where it is lost later on. No
 """
 
 import json
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ from mdh.diagnostics import Failed, fail
 
 FORMS = "postgresql://user:password@host/database, sqlite:///file.db, or the path of a journal file"
 CONNECT_SECONDS = 10
+_WORDS = 200
+"""Characters of a reason."""
 TABLE_RACES = 10
 """Several tuners that meet an empty database create its tables at once; all but one of them try again."""
 
@@ -31,7 +34,7 @@ def open_storage(url: str) -> BaseStorage:
     path = url.removeprefix("journal://")
     try:
         if scheme == "journal":
-            return JournalStorage(JournalFileBackend(path))
+            return _journal(url, path)
         return _database(_with_driver(url), scheme)
     except (ArgumentError, NoSuchModuleError):
         raise fail("F182", f"`{masked(url)}` names no storage", help=f"write {FORMS}") from None
@@ -41,6 +44,24 @@ def open_storage(url: str) -> BaseStorage:
         ) from None
     except (SQLAlchemyError, StorageInternalError, OSError, json.JSONDecodeError) as error:
         raise fail("F182", f"cannot open the storage `{masked(url)}`: {_reason(error)}") from None
+
+
+def _journal(url: str, path: str) -> JournalStorage:
+    """Raises Failed F182."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        # a pipe would make the tuner wait for its other end
+        raise fail(
+            "F182", f"cannot open the storage `{masked(url)}`: it is not a file", help=f"write {FORMS}"
+        )
+    try:
+        return JournalStorage(JournalFileBackend(path))
+    except (OSError, Failed):
+        raise
+    except Exception as error:  # the library follows the lines of a journal, whatever they say
+        raise fail(
+            "F182", f"the journal `{masked(url)}` is damaged: {type(error).__name__}, {_reason(error)}",
+            help="give a new journal: the records hold what was measured",
+        ) from None  # fmt: skip
 
 
 def _database(url: str, scheme: str) -> RDBStorage:
@@ -90,6 +111,11 @@ def guarded(url: str) -> Iterator[None]:
         yield
     except (SQLAlchemyError, StorageInternalError, OSError, json.JSONDecodeError) as error:
         raise lost(url, error) from None
+    except Failed:
+        raise
+    except Exception as error:  # of a study with damaged lines or rows the library's own errors tell little
+        what = ValueError(f"what it holds is damaged ({type(error).__name__}, {_reason(error)})")
+        raise lost(url, what) from None
 
 
 def lost(url: str, error: Exception) -> Failed:
@@ -114,4 +140,4 @@ def _reason(error: BaseException) -> str:
     if isinstance(inner, OSError) and inner.strerror:
         return inner.strerror.lower()
     lines = [line.strip() for line in str(inner).splitlines() if line.strip()]
-    return masked(lines[0]) if lines else type(inner).__name__
+    return masked(lines[0][:_WORDS]) if lines else type(inner).__name__

@@ -15,6 +15,7 @@ from mdh.tune.records.file import Record
 from mdh.tune.records.read import read_record
 from mdh.tune.values import Trial
 from tests.source_tree import ROOT
+from tests.tune.records import cache_damage
 from tests.tune.records.samples import header, write
 
 REPORT = ROOT / "artifacts" / "tuner_records.md"
@@ -122,6 +123,15 @@ def main() -> None:
         said = ", ".join(f"{outcome} {count:,}" for outcome, count in t.outcomes)
         lost = t.lost if "bit" in name else "-"
         lines.append(f"| {name} | {t.cases:,} | {t.raised} | {t.wrong} | {lost} | {said} |")
+    lines += [
+        "", "# Damaged entries of the cache", "",
+        "Entries of the cache of machine code, damaged in the same ways and looked up. A miss removes the",
+        "entry and costs a build. Whole: the bit was of the head and says nothing; what was kept is there.",
+        "",
+        "| damage | cases | outcomes |", "|---|---|---|",
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        lines += cache_damage.table(Path(folder), args.flips, args.seed)
     REPORT.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))  # noqa: T201 - its result
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mdh.tune.values import Trial
+from tests.tune.records import cache_damage
 from tests.tune.records.damage import cut, flipped, read_all, take_up, tally
 from tests.tune.records.samples import write
 
@@ -32,3 +33,17 @@ def test_cut_off(tmp_path: Path) -> None:
     found = tally(cut(path.read_bytes()), written, path, read_all)
     assert (found.wrong, found.raised) == (0, 0)
     assert set(dict(found.outcomes)) == {"loaded", "F170"}
+
+
+def test_damaged_entries_of_the_cache_are_misses(tmp_path: Path) -> None:
+    written = cache_damage.kept(tmp_path / "c", 4)
+    found = (
+        cache_damage.cut(tmp_path / "c", written),
+        cache_damage.flipped(tmp_path / "c", written, 500, 1),
+        cache_damage.swapped(tmp_path / "c", written),
+        cache_damage.full(tmp_path / "c", written),
+    )
+    for cases, outcomes in found:
+        assert cases > 3
+        assert {o for o, n in outcomes.items() if n} <= {"miss", "whole"}
+        assert outcomes["miss"] > 0.95 * cases

@@ -8,14 +8,17 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from random import Random
 
 import optuna
 import pytest
 
 from mdh.diagnostics import Failed
 from mdh.tune.search import make_searcher
+from mdh.tune.search.shared import SharedStudy
 from mdh.tune.search.storage import masked
 from mdh.tune.space.model import Point
+from tests.hostile.pieces import damaged
 from tests.source_tree import ROOT
 from tests.tune.search.doubles import chain, nested_space, small_space
 
@@ -146,6 +149,7 @@ def test_old_claims_are_free_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 WORKER = """
 import sys, json
 from mdh.tune.search import make_searcher
+from mdh.tune.search.shared import SharedStudy
 from tests.tune.search.doubles import small_space
 url, study, seed, trials = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 searcher = make_searcher("random", small_space(), seed=0, storage=url, study=study)
@@ -215,3 +219,57 @@ def test_damaged_journal(tmp_path: Path) -> None:
 def test_passwords_are_never_shown() -> None:
     assert masked("postgresql://me:s3cret@host/db") == "postgresql://me:***@host/db"
     assert masked("sqlite:///x.db") == "sqlite:///x.db"
+
+
+def test_a_damaged_journal_is_refused_or_read(tmp_path: Path) -> None:
+    path = tmp_path / "study.log"
+    searcher = make_searcher("random", small_space(), seed=1, storage=str(path))
+    for n in range(3):
+        point = searcher.ask()
+        assert point is not None
+        searcher.tell(point, 1e-3 * (n + 1))
+    data = path.read_bytes()
+    outcomes = set()
+    for n in range(150):
+        chance = Random(n)
+        path.write_bytes(_damaged_journal(data, chance))
+        try:
+            other = make_searcher("random", small_space(), seed=2, storage=str(path))
+            if (point := other.ask()) is not None:
+                other.tell(point, 1e-3)
+            outcomes.add("read")
+        except Failed as failed:
+            outcomes.add(failed.diagnostics[0].code)
+    assert outcomes <= {"read", "F182", "F183", "F184"}
+    assert len(outcomes) > 2
+
+
+def _damaged_journal(data: bytes, chance: Random) -> bytes:
+    """Other bytes, or a line with another value."""
+    if chance.random() < 0.4:
+        return damaged(data, chance)
+    lines = data.splitlines()
+    n = chance.randrange(len(lines))
+    fields = json.loads(lines[n])
+    fields[chance.choice(list(fields))] = chance.choice(
+        (None, [], {}, "x", -1, 1e300, True, [[]], ["minimize"])
+    )
+    lines[n] = json.dumps(fields).encode()
+    return b"\n".join(lines) + b"\n"
+
+
+def test_a_journal_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        with pytest.raises(Failed, match="F182"):
+            make_searcher("random", small_space(), seed=1, storage=str(tmp_path / name))
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 1e-300, 1e300])
+def test_times_that_no_run_takes_are_not_learned(tmp_path: Path, value: float) -> None:
+    path = tmp_path / "study.log"
+    study = SharedStudy(str(path), "x", small_space())
+    point = next(iter(small_space().points))
+    assert study.claim(point)
+    study.tell(point, value)
+    assert SharedStudy(str(path), "x", small_space()).news() == [(point, None)]
