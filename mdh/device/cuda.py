@@ -123,12 +123,15 @@ class CudaDevice:
 
     def flush(self) -> int:
         self.ready()
-        with self.handle:
-            # once: later the pool keeps what was taken for it
-            self._flushed = self._flushed or self._evicting()
-            ballast = self.allocate("what evicts its caches", self._flushed)
-            ballast.memset_async(0, self._flushed, cupy.cuda.get_current_stream())
-            cupy.cuda.get_current_stream().synchronize()
+        try:
+            with self.handle:
+                # once: later the pool keeps what was taken for it
+                self._flushed = self._flushed or self._evicting()
+                ballast = self.allocate("what evicts its caches", self._flushed)
+                ballast.memset_async(0, self._flushed, cupy.cuda.get_current_stream())
+                cupy.cuda.get_current_stream().synchronize()
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            raise self.failed("clear", "what evicts its caches", error) from error
         return self._flushed
 
     def _evicting(self) -> int:
