@@ -167,7 +167,9 @@ def _taken_up(folder: Path, data: bytes) -> str | None:
             again = list(record.trials)
     except Failed:
         return None
-    lost = [line for line in data.splitlines()[:-1] if line and line not in path.read_bytes()]
+    aside = Path(f"{path}.torn")
+    kept = path.read_bytes() + (aside.read_bytes() if aside.exists() else b"")
+    lost = [line for line in data.split(b"\n") if line.strip() and line not in kept]
     return "taking it up lost a line" if lost or loaded != again else None
 
 
