@@ -6,6 +6,7 @@ Nothing here has a name in a shared folder that somebody else could foresee, and
 """
 
 import atexit
+import errno
 import fcntl
 import os
 import shutil
@@ -24,6 +25,8 @@ _PREFIX = "mdh-"
 _LOCK = "owner"
 _NEW = 60.0
 """Seconds in which the maker of a private folder has surely locked it."""
+ROOM = 16 << 20
+"""Free bytes that a folder must have for machine code that a runtime writes into it."""
 
 
 def cache_home() -> Path:
@@ -98,18 +101,44 @@ def read_own(path: Path) -> bytes | None:
 
 
 def replace_own(path: Path, data: bytes) -> None:
-    """The file has either its old content or `data`, whenever the process or the machine stops; mode 0600.
-    Raises OSError."""
+    """As `replace_whole`, with mode 0600."""
+    replace_whole(path, data, mode=0o600)
+
+
+def replace_whole(path: Path, data: bytes, *, mode: int | None = None) -> None:
+    """The file has either its old content or `data`, whenever the process or the machine stops. A link is
+    replaced, not what it leads to. mode: None keeps that of the file that is replaced, else takes what the
+    umask leaves of 0666. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            os.fchmod(handle, _mode_of(path) if mode is None else mode)
+            os.fsync(handle)
         os.replace(name, path)
+        sync_folder(path.parent)
     finally:
         # it is gone where it has taken the place of `path`
         Path(name).unlink(missing_ok=True)
+
+
+def sync_folder(folder: str | Path) -> None:
+    """A new name in the folder outlives a loss of power, where the file system can promise that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _mode_of(path: Path) -> int:
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +158,25 @@ class Private:
                 os.close(self.lock)
 
 
-_made: dict[int, Private] = {}
+_made: dict[tuple[int, Path | None], Private] = {}
 
 
-def private_folder() -> Path:
-    """The private folder of this process; it is removed when the process ends. The first call removes those
-    that killed processes of this user left behind. Raises OSError."""
-    made = _made.get(os.getpid())
+def private_folder(above: Path | None = None) -> Path:
+    """The private folder of this process below `above` (None: the folder of temporary files); it is removed
+    when the process ends. The first call removes those that killed processes of this user left behind. Raises
+    OSError."""
+    made = _made.get((os.getpid(), above))
     if made is None or not made.path.is_dir():
-        made = _made[os.getpid()] = make_private()
+        made = _made[os.getpid(), above] = make_private(above)
         atexit.register(made.remove)
     return made.path
 
 
-def make_private() -> Private:
+def make_private(above: Path | None = None) -> Private:
     """A new private folder for which the caller is responsible. Raises OSError."""
-    _remove_orphans()
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    place = Path(tempfile.gettempdir()) if above is None else above
+    _remove_orphans(place)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
     try:
         lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError:
@@ -154,6 +185,31 @@ def make_private() -> Private:
         raise
     fcntl.flock(lock, fcntl.LOCK_EX)
     return Private(folder, lock, os.getpid())
+
+
+def code_folder() -> Path:
+    """A private folder of this process for machine code that is loaded from files: below the folder of
+    temporary files, or else below `cache_home()`, where files may be executed and ROOM bytes are free. Raises
+    OSError."""
+    try:
+        folder = private_folder()
+        demand_code(folder)
+    except OSError as error:
+        try:
+            folder = private_folder(own_folder(cache_home()))
+            demand_code(folder)
+        except (OSError, Failed):
+            raise error from None
+    return folder
+
+
+def demand_code(folder: Path) -> None:
+    """Raises OSError where no code may be loaded from the folder, or where it is as good as full."""
+    about = os.statvfs(folder)
+    if about.f_flag & os.ST_NOEXEC:
+        raise PermissionError(errno.EACCES, "files there may not be executed", str(folder.parent))
+    if about.f_bavail * about.f_frsize < ROOM:
+        raise OSError(errno.ENOSPC, "too little room is free there", str(folder.parent))
 
 
 def scratch(purpose: str) -> "tempfile.TemporaryDirectory[str]":
@@ -180,9 +236,9 @@ def _temporary() -> str:
         return os.environ.get("TMPDIR", "/tmp")
 
 
-def _remove_orphans() -> None:
+def _remove_orphans(place: Path) -> None:
     """Private folders of this user whose lock nobody holds."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for path in place.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             status = path.lstat()
             old = time() - status.st_mtime > _NEW

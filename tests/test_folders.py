@@ -83,5 +83,6 @@ def test_a_private_folder_goes_with_its_process_and_killed_ones_are_swept(
     for path in (left, stranger):
         os.utime(path, (0, 0))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("mdh.folders._made", {})
     own = private_folder()
     assert set(tmp_path.iterdir()) == {own, stranger}

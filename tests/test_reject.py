@@ -50,6 +50,8 @@ def _outcome(case: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple
     if (folder / "prepare.py").exists():
         runpy.run_path(str(folder / "prepare.py"))
     if (folder / "call.py").exists():
+        # texts that a compiler refused are kept there
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
         return _call(Path("call.py"))
     err = io.StringIO()
     with contextlib.redirect_stderr(err), contextlib.redirect_stdout(io.StringIO()):

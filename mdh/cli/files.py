@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import stat
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ import numpy as np
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.diagnostics import Failed
+from mdh.folders import replace_whole
 from mdh.source import Source
 from mdh.textfile import decode, read_text, reason
 
@@ -43,7 +43,7 @@ def write_text(line: CommandLine, path: str | Path, text: str) -> None:
             target.write_text(text, encoding="utf-8", newline="\n")
         else:
             # a link stays a link: the file that it leads to is replaced
-            _replace(Path(os.path.realpath(target)), text.encode("utf-8"))
+            replace_whole(Path(os.path.realpath(target)), text.encode("utf-8"))
     except OSError as error:
         raise cannot_write(line, path, error) from None
 
@@ -53,7 +53,7 @@ def write_array(line: CommandLine, path: Path, array: np.ndarray) -> None:
     data = BytesIO()
     np.save(data, array, allow_pickle=False)
     try:
-        _replace(Path(os.path.realpath(path)), data.getvalue())
+        replace_whole(Path(os.path.realpath(path)), data.getvalue())
     except OSError as error:
         raise cannot_write(line, path, error) from None
 
@@ -78,18 +78,6 @@ def _listed(manifest: Path) -> frozenset[str]:
         return frozenset()
     known = isinstance(data, dict) and "mdh" in data and isinstance(data.get("files"), list)
     return frozenset(n for n in data["files"] if isinstance(n, str)) if known else frozenset()
-
-
-def _replace(target: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, _mode_of(target))
-        os.replace(name, target)
-    finally:
-        # gone where it has taken the target's place
-        Path(name).unlink(missing_ok=True)
 
 
 def keep_inputs(
@@ -128,12 +116,3 @@ def cannot_write(line: CommandLine, path: str | Path, error: OSError) -> Failed:
     file = next((p for p in Path(path).parents if p.is_file()), None)
     hint = f"`{file}` is a file; give a folder, or a new name" if file else "give a place that may be written"
     return line.fail("F111", f"`{path}` cannot be written: {reason(error)}", word, help=hint, last=True)
-
-
-def _mode_of(path: Path) -> int:
-    """The mode of the file that is replaced, else what the umask leaves of 0666."""
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -1,6 +1,5 @@
 """All entries on one device of this machine."""
 
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -17,6 +16,7 @@ from mdh.compare.task import Contender, Task
 from mdh.compare.timing import Contest, Say, timed, unless_asked
 from mdh.device.cache import Cache, open_cache
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.folders import scratch
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.report.text import bytes_text, duration_text
@@ -153,7 +153,7 @@ async def _tuned(
     with ExitStack() as stack:
         place = task.place
         if place is None:
-            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="mdh-compare-"))
+            place = stack.enter_context(scratch("compare"))
         order = Order(
             replace(task.job, device=spec), task.program, schedule, (spec,), Goal(seconds=share),
             place=Path(place), seed=task.job.seed, command=task.command,

@@ -8,7 +8,6 @@ spins keeps those that have work from a core that others use as well.
 import ctypes
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -18,11 +17,12 @@ from mdh.device.api import POISON, Listed, Sample
 from mdh.device.arguments import scalar_value
 from mdh.device.ballast import Ballast
 from mdh.device.c_compiler import Compiler, compiled, find_compiler
+from mdh.device.c_libraries import FILE, loaded
 from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
 from mdh.device.process import same_process
 from mdh.diagnostics import Diagnostic, Failed, fail
-from mdh.folders import scratch, unserving
+from mdh.folders import unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
@@ -49,7 +49,6 @@ def list_family() -> tuple[Listed, ...]:
     return (Listed("c", f"{cpu_title()} (C)", "cpu", found.version),)
 
 
-_FILE = "kernels.so"
 _UNMAPPED = ("failed to map segment", "Operation not permitted", "Too many open files")
 
 
@@ -96,14 +95,11 @@ class CDevice:
         if "OMP_WAIT_POLICY" not in os.environ:
             for name, value in _WAITING.items():
                 os.environ.setdefault(name, value)
-        # a library is loaded by its file's name; once it is loaded the file may go
         try:
-            with scratch("so") as name:
-                library = _opened(name, image)
-            return CBuilt(self, text, image, library, perf_counter() - start)
+            return CBuilt(self, text, image, loaded(image), perf_counter() - start)
         except (OSError, AttributeError) as error:
             if isinstance(error, OSError) and (error.errno or _not_here(str(error))):
-                raise unserving(reason(error).rpartition(f"{_FILE}: ")[2]) from error
+                raise unserving(reason(error).rpartition(f"{FILE}: ")[2]) from error
             headline = f"the machine code of `{text.name}` cannot be loaded: {error}"
             witness = (("verb", "load"), ("status", type(error).__name__))
             raise Failed(Diagnostic("D105", headline[:300], witness=witness)) from error
@@ -175,14 +171,6 @@ class CCall:
         start = perf_counter()
         self.launch()
         return Sample(None, perf_counter() - start)
-
-
-def _opened(folder: str, image: bytes) -> ctypes.CDLL:
-    """Raises OSError; without a number where the loader refuses it. The loader knows a library that it has by
-    its path, so each has one of its own."""
-    path = Path(folder) / _FILE
-    path.write_bytes(image)
-    return ctypes.CDLL(str(path))
 
 
 def _not_here(said: str) -> bool:

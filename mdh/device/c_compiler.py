@@ -16,7 +16,7 @@ from mdh.device.c_run import SECONDS, Finished, run_compiler
 from mdh.device.c_threads import with_settle
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch, unserving
-from mdh.target.kept import keep_source
+from mdh.target.kept import keep_refused
 from mdh.target.text import KernelText
 from mdh.textfile import reason
 
@@ -187,12 +187,7 @@ def _why(done: Finished) -> str:
 
 
 def _refused(text: KernelText, done: Finished, source: Path) -> Failed:
-    path = keep_source(text)
-    log_path = path.with_suffix(".log")
-    log_path.write_text(done.log.replace(str(source), str(path)), encoding="utf-8")
+    kept = keep_refused(text, done.log, str(source))
     headline = f"the C compiler refuses the kernel text of `{text.name}`"
-    notes = (
-        _why(done).replace(str(source), str(path))[:300],
-        f"the text is kept in {path}, the compiler's messages in {log_path}",
-    )
+    notes = (_why(done).replace(str(source), kept.name)[:300], kept.note)
     return Failed(Diagnostic("D103", headline, notes=notes))

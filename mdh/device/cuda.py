@@ -14,7 +14,7 @@ from mdh.device.arrays import View
 from mdh.device.ballast import evicting_bytes
 from mdh.device.cuda_bound import ALIGNED, bound_launch, lay_out
 from mdh.device.cuda_busy import keep_busy
-from mdh.device.cuda_cache import keep_importable
+from mdh.device.cuda_cache import keep_cupy_safe, keep_driver_safe
 from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Module, driver_version, fill
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
 from mdh.device.cuda_memory import Twin
@@ -30,7 +30,8 @@ _BUSY, _BUSY_EACH = 40e-6, 10e-6
 
 
 def _load() -> Any:
-    keep_importable()
+    keep_cupy_safe()
+    keep_driver_safe()
     try:
         return import_module("cupy")
     except ImportError:

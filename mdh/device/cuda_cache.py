@@ -1,21 +1,36 @@
-"""The folder that cupy makes for its own kernels when it is imported, though mdh compiles none with it."""
+"""Folders from which cupy and NVIDIA's driver load machine code, though mdh compiles none with them."""
 
-import atexit
 import os
-import shutil
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-_FOLDER = "CUPY_CACHE_DIR"
+from mdh.diagnostics import Failed
+from mdh.folders import own_folder, private_folder
+
+_DRIVER = Path("/proc/driver/nvidia")
 
 
-def keep_importable() -> None:
-    """Where that folder cannot be made, as in a read-only home, importing cupy fails; then it gets one that
-    ends with this process."""
-    wanted = os.environ.get(_FOLDER) or Path.home() / ".cupy" / "kernel_cache"
+def keep_cupy_safe() -> None:
+    """cupy makes its folder when it is imported, and cannot be imported where that fails."""
+    _keep_safe("CUPY_CACHE_DIR", ".cupy/kernel_cache")
+
+
+def keep_driver_safe() -> None:
+    """The driver keeps there what it makes of PTX, which NVIDIA's OpenCL gives it."""
+    if _DRIVER.exists():
+        _keep_safe("CUDA_CACHE_PATH", ".nv/ComputeCache")
+
+
+def _keep_safe(variable: str, place: str) -> None:
+    """A folder that is not this user's alone, or cannot be made, is replaced by one that ends with this
+    process. place: below the home folder, where the variable is unset."""
+    # both look at HOME alone
+    home = os.environ.get("HOME")
+    wanted = os.environ.get(variable) or (home and f"{home}/{place}")
     try:
-        os.makedirs(wanted, exist_ok=True)
-    except OSError:
-        made = tempfile.mkdtemp(prefix="mdh-cupy-")
-        atexit.register(shutil.rmtree, made, ignore_errors=True)
-        os.environ[_FOLDER] = made
+        if not wanted:
+            raise FileNotFoundError("HOME")
+        own_folder(Path(wanted))
+    except (Failed, OSError):
+        with suppress(OSError):
+            os.environ[variable] = str(private_folder() / variable.lower())

@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -22,9 +21,10 @@ import numpy as np
 from mdh.device.api import Listed, Sample
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.folders import scratch
 from mdh.machine import load_machine
 from mdh.reference.numbers import Array
-from mdh.target.kept import keep_source
+from mdh.target.kept import keep_refused
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 TITLE = "Oclgrind Simulator"
@@ -102,7 +102,7 @@ class OclgrindCall:
 
     def launch(self) -> None:
         """Raises Failed D103, D105 (the process failed), D109 (the checker reports), D112 (too slow)."""
-        with tempfile.TemporaryDirectory(prefix="mdh-oclgrind-") as name:
+        with scratch("oclgrind") as name:
             folder = Path(name)
             self._write(folder)
             done = self._run(folder)
@@ -165,10 +165,10 @@ class OclgrindCall:
             raise fail("D112", headline, help="use small sizes: -D N=32") from error
 
     def _reported(self, reports: list[str]) -> Failed:
-        path = keep_source(self.text)
         count = f"{len(reports)} report{'s' if len(reports) > 1 else ''}"
         headline = f"Oclgrind has {count} on the kernels of `{self.text.name}`"
-        return Failed(Diagnostic("D109", headline, notes=(*reports[:SHOWN], f"the text is kept in {path}")))
+        notes = (*reports[:SHOWN], keep_refused(self.text).note)
+        return Failed(Diagnostic("D109", headline, notes=notes))
 
     def _broken(self, folder: Path, done: "subprocess.CompletedProcess[str]") -> Failed:
         log = folder / "build.log"
@@ -177,9 +177,8 @@ class OclgrindCall:
             first = next(
                 (x for x in lines if re.search(r"\berror\b", x)), lines[0] if lines else "no message"
             )
-            path = keep_source(self.text)
             headline = f"the compiler of {TITLE} refuses the kernel text of `{self.text.name}`"
-            return Failed(Diagnostic("D103", headline, notes=(first[:300], f"the text is kept in {path}")))
+            return Failed(Diagnostic("D103", headline, notes=(first[:300], keep_refused(self.text).note)))
         last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
         headline = f"Oclgrind's process failed on `{self.text.name}`: {last[0][:200]}"
         return Failed(Diagnostic("D105", headline))

@@ -3,7 +3,7 @@
 import ctypes
 import os
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import count
 from math import prod
@@ -23,7 +23,9 @@ from mdh.device.opencl_machine import machine_of
 from mdh.device.opencl_memory import Region, Twin
 from mdh.device.opencl_noise import quiet_stderr
 from mdh.device.opencl_platforms import POCL, Found, found_devices
+from mdh.device.pocl_cache import pocl_folder
 from mdh.device.process import same_process
+from mdh.folders import unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
@@ -104,7 +106,7 @@ class OpenCLDevice:
         self._room_to_compile()
         start, seat = perf_counter(), self.seat(text)
         try:
-            with quiet_stderr():
+            with quiet_stderr(), self._making(text):
                 program = cl.Program(seat.context, text.source).build(options=list(text.options))
         except cl.Error as error:
             raise build_failed(text, self.title, error) from error
@@ -112,7 +114,15 @@ class OpenCLDevice:
             # PoCL still holds the program's lock: whoever released the program would wait for ever
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(error))
             raise no_room(_COMPILER) from error
+        except OSError as error:
+            raise unserving(error) from error
         return OpenCLBuilt(self, seat, text, program, perf_counter() - start)
+
+    def _making(self, text: KernelText) -> AbstractContextManager[None]:
+        """A program is built in here."""
+        if self.found.platform != POCL:
+            return nullcontext()
+        return pocl_folder().building(*self.identity, *text.options, text.source)
 
     def load(self, text: KernelText, image: bytes) -> "OpenCLBuilt":
         """A binary that this device's runtime made of `text`. Raises Failed D105 where it is refused."""

@@ -6,6 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from mdh.device.cuda_cache import keep_driver_safe
 from mdh.device.opencl_vendors import vendors
 from mdh.diagnostics import Failed, fail
 
@@ -20,6 +21,7 @@ def _prepare_environment() -> None:
     os.environ["PYOPENCL_NO_CACHE"] = "1"
     if find_spec("pocl_binary_distribution") is not None:
         os.environ.setdefault("POCL_DEVICES", PAIR)
+    keep_driver_safe()
     found = vendors()
     if found is not None:
         os.environ["OCL_ICD_VENDORS"] = found

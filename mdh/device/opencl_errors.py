@@ -4,7 +4,7 @@ import re
 
 from mdh.device.opencl_door import cl
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.target.kept import keep_source
+from mdh.target.kept import keep_refused
 from mdh.target.text import KernelText
 
 _NO_MEMORY = (
@@ -27,12 +27,8 @@ def build_failed(text: KernelText, title: str, error: Exception) -> Failed:
     first = next((line.strip() for line in log.splitlines() if re.search(r"\berror\b", line)), None)
     if first is None:
         first = log.strip().splitlines()[0] if log.strip() else "no message"
-    path = keep_source(text)
-    log_path = path.with_suffix(".log")
-    log_path.write_text(log, encoding="utf-8")
     headline = f"the compiler of {title} refuses the kernel text of `{text.name}`"
-    notes = (first[:300], f"the text is kept in {path}, the compiler's messages in {log_path}")
-    return Failed(Diagnostic("D103", headline, notes=notes))
+    return Failed(Diagnostic("D103", headline, notes=(first[:300], keep_refused(text, log).note)))
 
 
 def load_failed(title: str, program: str, error: Exception) -> Failed:
@@ -57,5 +53,5 @@ def launch_failed(title: str, kernel: str, error: Exception) -> Failed:
     hint = "check the schedule against this device: mdh check --machine"
     if name == "INVALID_KERNEL_NAME":
         # the text was accepted, so it has the kernel: PoCL took a file that another process left unfinished
-        hint = "the runtime's cache is damaged: delete ~/.cache/pocl (or POCL_CACHE_DIR), run again"
+        hint = "the runtime's cache is damaged: delete what lies in POCL_CACHE_DIR, run again"
     return Failed(Diagnostic("D105", headline, help=hint, witness=(("verb", "run"), ("status", name))))

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdh.device.opencl_door import PAIR, cl, missing
+from mdh.device.pocl_cache import placed
 from mdh.device.process import same_process
 from mdh.diagnostics import fail
+from mdh.folders import unserving
 
 _WHEEL = "PoCL 3.0-rc2"
 """The version that the runtime of the wheel pocl-binary-distribution reports."""
@@ -64,6 +66,15 @@ def _all_devices() -> list[Found]:
     if cl is None:
         raise missing("pyopencl is not installed")
     same_process("OpenCL")
+    try:
+        with placed():
+            return _asked()
+    except OSError as error:
+        # PoCL keeps there what it compiles
+        raise unserving(error) from error
+
+
+def _asked() -> list[Found]:
     try:
         platforms = cl.get_platforms()
     except cl.Error as error:

@@ -7,11 +7,13 @@ another wheel brings; in containers NVIDIA's driver often comes without its regi
 import ctypes
 import os
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from mdh.folders import cache_home
+from mdh.diagnostics import Failed
+from mdh.folders import cache_home, own_folder, private_folder, read_own, replace_own
 
 SYSTEM = Path("/etc/OpenCL/vendors")
 _NVIDIA = "libnvidia-opencl.so.1"
@@ -56,14 +58,26 @@ def _loads(library: str) -> bool:
 
 
 def _folder(drivers: Sequence[str]) -> str | None:
-    """A folder with a file for each driver, beside the kept machine code; None where none can be written."""
-    folder = cache_home() / f"icd-{sha256(chr(0).join(drivers).encode()).hexdigest()[:16]}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, driver in enumerate(drivers):
-            path = folder / f"{number}.icd"
-            if not path.exists():
-                path.write_text(f"{driver}\n", encoding="utf-8")
-    except OSError:
-        return None
+    """A folder with a file for each driver and no further one, beside the kept machine code, else for this
+    process alone; None where none can be written."""
+    name = f"icd-{sha256(chr(0).join(drivers).encode()).hexdigest()[:16]}"
+    files = {f"{number}.icd": f"{driver}\n".encode() for number, driver in enumerate(drivers)}
+    with suppress(OSError, Failed):
+        return _filled(own_folder(own_folder(cache_home()) / name), files)
+    with suppress(OSError):
+        folder = private_folder() / name
+        folder.mkdir(exist_ok=True)
+        return _filled(folder, files)
+    return None
+
+
+def _filled(folder: Path, files: Mapping[str, bytes]) -> str:
+    """The folder, with these drivers alone. Raises OSError."""
+    for name, data in files.items():
+        # what a full disk has left behind is no registration
+        if read_own(folder / name) != data:
+            replace_own(folder / name, data)
+    for path in folder.glob("*.icd"):
+        if path.name not in files:
+            path.unlink()
     return str(folder)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mdh.diagnostics import Diagnostic, Failed, fail
-from mdh.target.kept import keep_source
+from mdh.target.kept import keep_refused
 from mdh.target.text import KernelText
 
 
@@ -117,9 +117,8 @@ def resources(log: str) -> dict[str, Resources]:
 
 def _refused(text: KernelText, arch: str, log: str) -> Failed:
     errors = [line for line in log.splitlines() if "error" in line]
-    path = keep_source(text)
     head = f"NVRTC refuses the kernel text of {text.name} for {arch}"
-    return Failed(Diagnostic("D121", head, notes=(*errors[:5], f"the text is kept in {path}")))
+    return Failed(Diagnostic("D121", head, notes=(*errors[:5], keep_refused(text, log).note)))
 
 
 def _number(pattern: str, text: str) -> int:

@@ -1,5 +1,6 @@
 """OpenCL drivers that no system registers are found."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -74,4 +75,32 @@ def test_no_folder_can_be_written(machine: Path, monkeypatch: pytest.MonkeyPatch
     intel(machine, "libintelocl.so", "libimf.so")
     (machine / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(machine / "file"))
+    assert named(vendors()) == [str(machine / "data/lib/libintelocl.so")]
+    monkeypatch.setattr("mdh.folders._made", {})
+    monkeypatch.setattr("tempfile.tempdir", str(machine / "missing"))
     assert vendors() is None
+
+
+def test_what_a_full_disk_left_is_written_anew(machine: Path) -> None:
+    intel(machine, "libintelocl.so", "libimf.so")
+    folder = Path(vendors() or "")
+    (folder / "0.icd").write_text("")
+    assert named(vendors()) == [str(machine / "data/lib/libintelocl.so")]
+
+
+def test_a_further_driver_in_the_folder_is_not_loaded(machine: Path) -> None:
+    intel(machine, "libintelocl.so", "libimf.so")
+    folder = Path(vendors() or "")
+    (folder / "9.icd").write_text("libother.so\n")
+    assert named(vendors()) == [str(machine / "data/lib/libintelocl.so")]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may give files to others")
+def test_a_folder_of_somebody_else_is_not_used(machine: Path) -> None:
+    intel(machine, "libintelocl.so", "libimf.so")
+    folder = Path(vendors() or "")
+    (folder / "0.icd").write_text("libother.so\n")
+    for path in (folder / "0.icd", folder):
+        os.chown(path, 65534, 65534)
+    assert vendors() not in (None, str(folder))
+    assert named(vendors()) == [str(machine / "data/lib/libintelocl.so")]

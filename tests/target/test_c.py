@@ -1,6 +1,8 @@
 """C texts, built by the system's compiler and run, against numpy."""
 
 import dataclasses
+import gc
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from mdh.device.api import Keeps, open_device
 from mdh.device.c import CDevice
 from mdh.diagnostics import Failed
+from mdh.folders import private_folder
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U8, DType
 from mdh.ir.kernel import Launch, Module
 from mdh.lower.run import lower
@@ -130,13 +133,43 @@ def test_a_library_is_loaded_elsewhere(device: CDevice) -> None:
     assert refused.value.diagnostics[0].code == "D105"
 
 
+def test_libraries_are_unloaded(device: CDevice) -> None:
+    """By turns of two kernels: no descriptor, library or file is left, and what is held stays loaded."""
+    one, other = (emit(*features.scaled("c", F32, n)) for n in (8, 4))
+    images = [device.binary(device.build(text)) for text in (one, other)]
+    x, y = integers(F32, 48), integers(F32, 48)
+    held = {"x": x, "y": y.copy()}
+    call = device.load(one, images[0]).call(held, {})
+
+    def loaded() -> tuple[int, int]:
+        mapped = Path("/proc/self/maps").read_text().splitlines()
+        names = {line.split()[5] for line in mapped if str(private_folder()) in line}
+        return len(names), len(os.listdir("/proc/self/fd"))
+
+    gc.collect()
+    before = loaded()
+    for turn in range(200):
+        arrays = {"x": x, "y": y.copy()}
+        built = device.load((one, other)[turn % 2], images[turn % 2])
+        built.call(arrays, {}).launch()
+        assert (arrays["y"] == 3 * x + y).all()
+    del built
+    gc.collect()
+    assert loaded() == before and not list(private_folder().glob("*.so"))
+    call.launch()
+    assert (held["y"] == 3 * x + y).all()
+
+
 def test_a_refused_text_is_kept(device: CDevice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text = emit(*features.scaled("c", F32, 1))
     with pytest.raises(Failed) as refused:
         device.build(dataclasses.replace(text, source="int no C at all\n"))
     assert refused.value.diagnostics[0].code == "D103"
-    assert list(tmp_path.glob("mdh-*.c")) and list(tmp_path.glob("mdh-*.log"))
+    note = refused.value.diagnostics[0].notes[-1]
+    (source,), (log,) = (list((tmp_path / "mdh/refused").glob(f"*.{end}")) for end in ("c", "log"))
+    assert str(source) in note and str(log) in note
+    assert str(source) in log.read_text()
 
 
 def test_folder_runs_and_agrees(tmp_path: Path) -> None:

@@ -72,7 +72,8 @@ def test_strict_fp_forbids_contraction() -> None:
     compile_cubin(text, "sm_80")
 
 
-def test_refused_text_is_kept() -> None:
+def test_refused_text_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text = emit(*modules.saxpy("cuda"))
     broken = dataclasses.replace(text, source=text.source.replace("threadIdx", "threadIds"))
     with pytest.raises(Failed) as failed:
@@ -80,7 +81,9 @@ def test_refused_text_is_kept() -> None:
     (diagnostic,) = failed.value.diagnostics
     assert diagnostic.code == "D121"
     assert 'identifier "threadIds" is undefined' in diagnostic.notes[0]
-    assert Path(diagnostic.notes[-1].removeprefix("the text is kept in ")).read_text() == broken.source
+    kept, _, log = diagnostic.notes[-1].partition(", the compiler's messages in ")
+    assert Path(kept.removeprefix("the text is kept in ")).read_text() == broken.source
+    assert "threadIds" in Path(log).read_text()
 
 
 def test_unknown_architecture() -> None:

@@ -1,11 +1,10 @@
-"""Files that are whole at every moment: replaced in one move, and on the disk before anybody is told."""
+"""Files that are whole at every moment, with a code where they cannot be written."""
 
 import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from mdh.diagnostics import Failed, fail
+from mdh.folders import replace_whole
 from mdh.textfile import reason
 
 
@@ -17,30 +16,9 @@ def replace_file(path: str | Path, data: bytes) -> None:
         if target.is_dir():
             raise IsADirectoryError(21, "it is a folder")
         # a link stays one: what it leads to is replaced
-        target = Path(os.path.realpath(target))
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, _mode_of(target))
-            os.replace(name, target)
-            sync_folder(target.parent)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        replace_whole(Path(os.path.realpath(target)), data)
     except (OSError, ValueError) as error:
         raise unwritten(path, error) from None
-
-
-def sync_folder(folder: str | Path) -> None:
-    """A new name in the folder outlives a loss of power, where the file system can promise that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def unwritten(path: str | Path, error: Exception) -> Failed:
@@ -48,11 +26,3 @@ def unwritten(path: str | Path, error: Exception) -> Failed:
     file = next((p for p in Path(path).parents if p.is_file()), None)
     hint = f"`{file}` is a file; give a folder, or a new name" if file else "give a place that may be written"
     return fail("F111", f"`{path}` cannot be written: {reason(error)}", help=hint)
-
-
-def _mode_of(path: Path) -> int:
-    if path.exists():
-        return path.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

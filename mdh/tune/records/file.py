@@ -6,7 +6,8 @@ from pathlib import Path
 from types import TracebackType
 
 from mdh.diagnostics import fail
-from mdh.tune.records.disk import sync_folder, unwritten
+from mdh.folders import sync_folder
+from mdh.tune.records.disk import unwritten
 from mdh.tune.records.form import SCHEMA, header_fields, trial_fields
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import LINE_LIMIT, seal

@@ -1,0 +1,158 @@
+"""Where PoCL keeps what it compiles.
+
+PoCL loads what lies in its folder without a look at who wrote it and whether it is whole: a damaged file ends
+the process or gives wrong results. So it gets a folder of this process alone. What outlives the process goes
+by way of mdh's own cache, whose entries are whole and of this user: one archive a program, with its kernels
+finished for the sizes of work-groups that ran.
+"""
+
+import atexit
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+
+from mdh.device.cache import Cache, key_of, open_cache
+from mdh.diagnostics import Failed
+from mdh.folders import code_folder, demand_code, own_folder
+
+_VARIABLE = "POCL_CACHE_DIR"
+_MOST = 64
+"""Programs that a process hands to mdh's cache, the latest."""
+_TOUCHED = "last_accessed"
+"""A file that PoCL changes and never reads."""
+
+
+@dataclass
+class PoclFolder:
+    """private: it is this process's alone. kept: of each program built here its folders, and the files that
+    they had before."""
+
+    path: Path
+    private: bool
+    lock: Lock = field(default_factory=Lock)
+    kept: dict[str, tuple[frozenset[Path], frozenset[Path]]] = field(default_factory=dict)
+
+    @contextmanager
+    def building(self, *parts: str) -> Iterator[None]:
+        """PoCL builds a program in here, which follows from `parts`. What an earlier process kept of it lies
+        in the folder then. Raises OSError where the folder has no room."""
+        demand_code(self.path)
+        if not self.private:
+            yield
+            return
+        key = key_of("pocl", *parts, *_settings())
+        # PoCL builds one program at a time anyway
+        with self.lock:
+            known = self.kept.pop(key, None)
+            found = known[0] if known else self._restored(key)
+            had = known[1] if known else _files(found)
+            before = self._programs()
+            yield
+            # where PoCL finds what was kept no folder is new
+            made = frozenset(self._programs() - before)
+            self.kept[key] = (made, frozenset()) if made else (found, had)
+
+    def save(self) -> None:
+        """Hands what is new to mdh's cache; a cache that cannot be used costs a later build, nothing else."""
+        new = [(k, folders, had) for k, (folders, had) in self.kept.items() if _files(folders) - had]
+        if not new:
+            return
+        with suppress(Failed, OSError):
+            cache = open_cache()
+            for key, folders, _ in new[-_MOST:]:
+                cache.put(key, self._packed(folders))
+            cache.trim()
+
+    def _programs(self) -> set[Path]:
+        return {path for path in self.path.glob("*/*") if path.is_dir()}
+
+    def _restored(self, key: str) -> frozenset[Path]:
+        """The folders of a kept program, which are put where PoCL looks; none where nothing is kept."""
+        cache = _cache()
+        raw = None if cache is None else cache.get(key)
+        if raw is None:
+            return frozenset()
+        folders: frozenset[Path] = frozenset()
+        try:
+            with zipfile.ZipFile(BytesIO(raw)) as archive:
+                names = archive.namelist()
+                folders = frozenset(self.path.joinpath(*Path(name).parts[:2]) for name in names)
+                archive.extractall(self.path)
+        except (OSError, ValueError, zipfile.BadZipFile):
+            for folder in folders:
+                shutil.rmtree(folder, ignore_errors=True)
+            return frozenset()
+        return folders
+
+    def _packed(self, folders: frozenset[Path]) -> bytes:
+        raw = BytesIO()
+        with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(_files(folders)):
+                archive.write(path, path.relative_to(self.path))
+        return raw.getvalue()
+
+
+_chosen: list[PoclFolder] = []
+
+
+def pocl_folder() -> PoclFolder:
+    """The same for all the process: the folder of POCL_CACHE_DIR where it is this user's alone, else a
+    private one. Raises OSError where there is none."""
+    if not _chosen:
+        given = _given()
+        if given is None:
+            path = code_folder() / "pocl"
+            path.mkdir(exist_ok=True)
+            _chosen.append(PoclFolder(path, private=True))
+            # before the folder goes
+            atexit.register(_chosen[0].save)
+        else:
+            _chosen.append(PoclFolder(given, private=False))
+    return _chosen[0]
+
+
+def _given() -> Path | None:
+    with suppress(Failed, OSError):
+        if name := os.environ.get(_VARIABLE):
+            folder = own_folder(Path(os.path.abspath(name)))
+            demand_code(folder)
+            return folder
+    return None
+
+
+@contextmanager
+def placed() -> Iterator[None]:
+    """PoCL is loaded and asked for its devices in here, when it reads where its folder is. Then the
+    environment is as before: processes that this one starts take folders of their own. Raises OSError."""
+    before = os.environ.get(_VARIABLE)
+    os.environ[_VARIABLE] = str(pocl_folder().path)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_VARIABLE]
+        else:
+            os.environ[_VARIABLE] = before
+
+
+def _settings() -> Iterator[str]:
+    """What PoCL reads besides, which may change what it compiles."""
+    return (f"{n}={v}" for n, v in sorted(os.environ.items()) if n.startswith("POCL_") and n != _VARIABLE)
+
+
+def _files(folders: frozenset[Path]) -> frozenset[Path]:
+    every = (path for folder in folders for path in folder.rglob("*"))
+    return frozenset(path for path in every if path.name != _TOUCHED and path.is_file())
+
+
+def _cache() -> Cache | None:
+    try:
+        return open_cache()
+    except Failed:
+        return None
