@@ -18,10 +18,11 @@ from mdh.cli.tune_live import live
 from mdh.compare.model import Comparison, Kind
 from mdh.compare.run import compare as compared
 from mdh.compare.task import Task
+from mdh.ending import CODES
 from mdh.report.compare_json import comparison_json
 from mdh.report.compare_page import comparison_page
 from mdh.report.compare_text import comparison_text
-from mdh.tune.interrupt import CODES, Interrupt, on_signals
+from mdh.tune.interrupt import Interrupt, on_signals
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 

@@ -21,6 +21,7 @@ from mdh.cli.console import lost_output, report, show, show_json
 from mdh.cli.crash import save_crash
 from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
 from mdh.diagnostics import Failed, render_json
+from mdh.ending import leave
 from mdh.release import release
 
 VERBS = {
@@ -168,4 +169,4 @@ def main() -> None:
             sys.stdout.flush()
     except BrokenPipeError:
         code = OK
-    sys.exit(code)
+    leave(code)

@@ -7,12 +7,17 @@ from contextlib import suppress
 from types import FrameType
 
 from mdh.cli.exit_codes import INTERRUPTED, TERMINATED
+from mdh.ending import CODES, guard, once
 
 
 def end_quietly() -> None:
-    """To be called before anything large is imported."""
+    """To be called before anything large is imported. The first signal raises in the main thread; where that
+    does not end the process in `mdh.ending.GRACE` seconds, the guard does. The second ends it at once."""
+    guard()
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _terminate)
+    for number in CODES:
+        once(number)
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:

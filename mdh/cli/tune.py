@@ -29,11 +29,12 @@ from mdh.cli.tune_live import live
 from mdh.cli.tune_order import Listing, orders_of
 from mdh.cli.tune_words import Words
 from mdh.diagnostics import Diagnostic, Failed, Label, render_json
+from mdh.ending import CODES
 from mdh.report.tune_json import tuned_json
 from mdh.report.tune_page import tuned_page
 from mdh.report.tune_text import tuned_text
 from mdh.tune.goal import Ended, Goal
-from mdh.tune.interrupt import CODES, Interrupt, on_signals
+from mdh.tune.interrupt import Interrupt, on_signals
 from mdh.tune.order import Order
 from mdh.tune.result import Tuned
 from mdh.tune.start import nothing_legal, start, unfound

@@ -13,7 +13,7 @@ from mdh.compare.limits import constants_of
 from mdh.compare.model import Kind, Platform, Row
 from mdh.compare.rows import ENDED, measured, planned
 from mdh.compare.task import Contender, Task
-from mdh.compare.timing import Contest, Say, timed, unless_asked
+from mdh.compare.timing import Contest, Say, timed
 from mdh.device.cache import Cache, open_cache
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch
@@ -23,7 +23,7 @@ from mdh.report.text import bytes_text, duration_text
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt
+from mdh.tune.interrupt import Interrupt, unless_asked
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.order import Order
 from mdh.tune.records.key import Setting

@@ -2,25 +2,23 @@
 a process of their own that may crash or hang, then each library has its turn in this one."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
 
 from mdh.compare.calm import calm
 from mdh.compare.contraction import contraction_of
 from mdh.compare.library import Bound, UnfitError, open_library
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
-from mdh.tune.interrupt import Interrupt
+from mdh.tune.interrupt import Interrupt, unless_asked
 from mdh.tune.measure.inputs import read_set
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.values import Candidate, Effort, Limits, Outcome
 from mdh.verify.arguments import Guarded, guarded
 from mdh.verify.verdict import judge
 
-T = TypeVar("T")
 ROUNDS = 3
 _INPUTS = 4
 """Sets of arrays that results are judged on before anything is timed; two of them again in later rounds."""
@@ -110,21 +108,6 @@ def _keep(runs: Runs, outcome: Outcome) -> None:
     runs.seconds.extend(outcome.warm)
     runs.cold.extend(outcome.cold)
     runs.clock = outcome.clock
-
-
-async def unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, T]) -> T | None:
-    """What `work` gives; None where the user ended it before."""
-    task = asyncio.ensure_future(work)
-    asked = asyncio.ensure_future(interrupt.event.wait())
-    try:
-        await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        asked.cancel()
-    if task.done():
-        return task.result()
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    return None
 
 
 def _opened(contest: Contest, expected: Path, runs: dict[str, Runs]) -> dict[str, "_Turn"]:

@@ -1,12 +1,14 @@
 """Ctrl-C and SIGTERM during a run: the first asks it to end, the second ends the process at once."""
 
 import asyncio
-import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+from mdh.ending import CODES, guard, guarded, unguard
+
+T = TypeVar("T")
 
 
 class Interrupt:
@@ -25,24 +27,55 @@ class Interrupt:
         return self.event.is_set()
 
 
+async def unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, T]) -> T | None:
+    """What `work` gives; None where the user ended it before."""
+    task = asyncio.ensure_future(work)
+    await until(interrupt, task)
+    if task.done():
+        return task.result()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return None
+
+
+async def until(interrupt: Interrupt, task: "asyncio.Task[T]", timeout: float | None = None) -> None:
+    """Waits until the task is done, the user asks for the end, or so many seconds are over."""
+    asked = asyncio.ensure_future(interrupt.event.wait())
+    try:
+        await asyncio.wait({task, asked}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
+
+
 @contextmanager
 def on_signals(interrupt: Interrupt, said: Callable[[signal.Signals], None]) -> Iterator[None]:
     """Handles SIGINT and SIGTERM of the running event loop's thread, which must be the main one; `said` may
-    tell the user. A second signal leaves everything where it stands: all that matters is on disk."""
+    tell the user. A run that does not end by itself is ended by the process's guard, also while the loop is
+    stuck: all that matters is on disk. A second signal ends the process at once."""
     loop = asyncio.get_running_loop()
 
     def handle(number: signal.Signals) -> None:
-        if interrupt.asked:
-            os._exit(CODES[number])
         interrupt.ask(number)
         said(number)
 
-    before = {number: signal.getsignal(number) for number in CODES}
-    for number in CODES:
-        loop.add_signal_handler(number, handle, number)
+    def told(number: signal.Signals) -> None:
+        with suppress(RuntimeError):  # the loop is closed: the run is over
+            loop.call_soon_threadsafe(handle, number)
+
+    own = not guarded()
+    held = guard()
+    before = {number: signal.signal(number, _noted) for number in CODES}
+    held.told = told
     try:
         yield
     finally:
+        held.told = None
         for number, handler in before.items():
-            loop.remove_signal_handler(number)
             signal.signal(number, handler)
+        if own:
+            unguard()
+
+
+def _noted(number: int, frame: object) -> None:
+    """The guard is told of the signal by another way. A handler must stand here: Python notes no signal that
+    has none."""

@@ -124,6 +124,12 @@ class Proposals:
         return 0 if self._shortlist is None else self._shortlist.aside
 
     @property
+    def reasons(self) -> tuple[tuple[str, int], ...]:
+        """Why points were not measured, and how many."""
+        aside = ((SET_ASIDE, self.aside),) if self.aside else ()
+        return (*self.skipped.most_common(), *aside)
+
+    @property
     def learned(self) -> Sequence[tuple[Prediction, float]]:
         """What the model predicted and the bench measured."""
         return () if self._shortlist is None else self._shortlist.seen

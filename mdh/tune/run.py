@@ -9,23 +9,28 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.tune.api import Bench
+from mdh.tune.aside import aside
 from mdh.tune.finals import final_effort, finalists, with_baseline
 from mdh.tune.goal import Ended, Goal
-from mdh.tune.interrupt import Interrupt
+from mdh.tune.interrupt import Interrupt, until
 from mdh.tune.pace import DROPPED, effort_for
 from mdh.tune.proposals import Proposal, Proposals, Skipped
 from mdh.tune.records.best import best as best_of
 from mdh.tune.result import Progress
 from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
 
+T = TypeVar("T")
 ATTEMPTS = 3
 """Times that a candidate is measured when its worker dies of another one."""
 _GRACE = 10.0
-"""Seconds that trials in flight get at the end of a search."""
+"""Seconds that trials in flight get at the end of a search, and the search itself past its budget."""
+_LAST_THOUGHT = 1.0
+"""Seconds that the search gets to answer once the user wants the run to end."""
 
 
 class Log(Protocol):
@@ -80,6 +85,8 @@ class Run:
     """Keys of candidates that gave wrong results, in finals of earlier runs too."""
     paid: float = 0.0
     """Seconds of tuning that earlier runs of the record took."""
+    silent: bool = False
+    """The search gave no answer in time: its storage hangs. It is asked nothing more."""
     _ok: int = 0
     _failures: Counter[Failure] = field(default_factory=Counter)
     _flying: dict["asyncio.Task[Outcome]", tuple[Proposal, float]] = field(default_factory=dict)
@@ -138,6 +145,8 @@ async def _search(run: Run) -> Ended:
 def _over(run: Run) -> Ended | None:
     if run.interrupt.asked:
         return Ended.INTERRUPTED
+    if run.silent:
+        return Ended.BUDGET
     best, baseline = _seconds(run.best), _seconds(run.baseline)
     speedup = baseline / best if best and baseline else None
     return run.goal.reached(trials=len(run.trials), elapsed=run.elapsed, speedup=speedup)
@@ -154,14 +163,35 @@ async def _launch(run: Run) -> bool:
         if _over(run) is not None or any(task.done() for task in run._flying):
             return False
         # in a thread: the bench goes on while the search thinks
-        match await asyncio.to_thread(run.proposals.next):
+        match await _thought(run, run.proposals.next):
             case None:
-                return True
+                return not run.silent
             case Skipped():
                 continue
             case Proposal() as proposal:
                 _start(run, proposal)
     return False
+
+
+async def _thought(run: Run, work: Callable[[], T]) -> T | None:
+    """What the search says. None with `run.silent` where it says nothing by the time the run has to end: a
+    storage that it shares with others may hang, and nobody knows for how long."""
+    task = asyncio.ensure_future(aside(work))
+    try:
+        while not task.done():
+            late = run.left is not None and run.left < -_GRACE
+            if late or run.interrupt.asked:
+                await asyncio.wait({task}, timeout=_LAST_THOUGHT)
+                if not task.done():
+                    run.silent = True
+                    return None
+            else:
+                await until(
+                    run.interrupt, task, None if run.left is None else max(0.0, run.left + _GRACE) + 0.01
+                )
+    finally:
+        task.cancel()
+    return task.result()
 
 
 def _start(run: Run, proposal: Proposal) -> None:
@@ -204,10 +234,10 @@ async def _wait(run: Run, left: float | None) -> None:
         if outcome.innocent and proposal.attempts < ATTEMPTS:
             run.proposals.again(replace(proposal, attempts=proposal.attempts + 1))
         else:
-            _tell(run, proposal, outcome, since)
+            await _tell(run, proposal, outcome, since)
 
 
-def _tell(run: Run, proposal: Proposal, outcome: Outcome, since: float) -> None:
+async def _tell(run: Run, proposal: Proposal, outcome: Outcome, since: float) -> None:
     trial = _keep(run, proposal.candidate, proposal.origin, "quick", outcome, since)
     if outcome.failure is None:
         run._ok += 1
@@ -217,11 +247,13 @@ def _tell(run: Run, proposal: Proposal, outcome: Outcome, since: float) -> None:
         run.baseline = trial
     if proposal.candidate.key == run.given_key:
         run.given = trial
-    run.proposals.told(proposal, outcome.seconds)
     improved = outcome.seconds is not None and _beats(outcome, run.best)
     if improved:
+        # on disk before the search hears of it: a storage that it shares may hang
         run.best = trial
         run.found(trial)
+    if not run.silent:
+        await _thought(run, partial(run.proposals.told, proposal, outcome.seconds))
     fastest = _seconds(run.best)
     if outcome.seconds is None or (fastest is not None and outcome.seconds > DROPPED * fastest):
         run.drop((proposal.candidate.key,))
@@ -331,12 +363,9 @@ async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Tria
 async def _until_asked(run: Run, work: Coroutine[Any, Any, None]) -> None:
     """Runs `work` unless the user ends the run or the budget does."""
     task = asyncio.ensure_future(work)
-    asked = asyncio.ensure_future(run.interrupt.event.wait())
-    left = None if run.left is None else max(0.0, run.left)
     try:
-        await asyncio.wait({task, asked}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        await until(run.interrupt, task, None if run.left is None else max(0.0, run.left))
     finally:
-        asked.cancel()
         if not task.done():
             task.cancel()
     with suppress(asyncio.CancelledError):

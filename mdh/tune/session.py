@@ -1,7 +1,7 @@
 """One tuning from its order to its result: space, record, suggestions, the loop, the outputs."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
@@ -20,16 +20,17 @@ from mdh.target.text import KernelText
 from mdh.tune.api import Bench, Searcher
 from mdh.tune.around.neighbours import Neighbours
 from mdh.tune.around.subject import subject_of
+from mdh.tune.aside import aside
 from mdh.tune.belief import believed
 from mdh.tune.experience import Experience, experience_of
 from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended
-from mdh.tune.interrupt import Interrupt
+from mdh.tune.interrupt import Interrupt, unless_asked
 from mdh.tune.measure.failures import of_candidate
 from mdh.tune.opened import open_values, template_of
 from mdh.tune.order import Book, Forgetful, Ground, Order
 from mdh.tune.outputs import Outputs, set_aside
-from mdh.tune.proposals import SET_ASIDE, Gate, Making, Proposal, Proposals
+from mdh.tune.proposals import Gate, Making, Proposal, Proposals
 from mdh.tune.records.best import best
 from mdh.tune.records.file import Record
 from mdh.tune.records.header import Header, header_of
@@ -204,23 +205,29 @@ async def run_session(
     """Searches until the goal. begun: when the budget began, by the clock. Never raises for what candidates
     do. Raises Failed F111 where the best cannot be written."""
     earlier = session.earlier
-    proposals = _proposals(session, earlier)
+    begin = await unless_asked(interrupt, aside(partial(_beginning, session, earlier)))
+    # whom the user interrupts here has the best of the record, and nothing is asked of the search
+    proposals, keys = begin or (_untold(session, {}), ("", ""))
     run = Run(
         bench, proposals, session.record, session.order.goal, interrupt, watch, lambda _: None,
+        baseline_key=keys[0], given_key=keys[1],
         first=1 + max((t.number for t in session.record.trials), default=-1),
         earlier=tuple(t for t in earlier if t.phase == "quick"),
         paid=max((t.elapsed for t in earlier), default=0.0),
         clock=clock,
         started=begun,
         refuted={t.candidate.key for t in earlier if t.outcome.failure is Failure.WRONG},
+        silent=begin is None,
     )  # fmt: skip
     run.found = lambda trial: _write_best(session, run, trial)
-    _suggest(session, run, earlier)
+    latest = {t.candidate.key: t for t in earlier if t.phase == "quick" and of_candidate(t.outcome)}
+    run.baseline, run.given = latest.get(run.baseline_key), latest.get(run.given_key)
+    run.best = best(earlier)
     if run.best is not None:
         run.found(run.best)
     with beside_workers():
         ended = await tune(run)
-    if session.experience is not None:
+    if session.experience is not None and not run.silent:
         session.experience.keep(proposals.learned)
     if run.best is not None:
         # its head tells of the whole search
@@ -228,8 +235,8 @@ async def run_session(
     return _tuned(session, run, earlier, ended, _winner(session, run))
 
 
-def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
-    """The searcher has heard of what the record holds."""
+def _beginning(session: Session, earlier: Sequence[Trial]) -> tuple[Proposals, tuple[str, str]]:
+    """What the search begins with, told of what the record holds; the keys of what it is compared with."""
     known: dict[str, float | None] = {}
     for trial in earlier:
         if trial.phase != "quick" or not of_candidate(trial.outcome):
@@ -238,6 +245,12 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
         point = session.point(trial.candidate)
         if point is not None:
             session.searcher.tell(point, trial.outcome.seconds)
+    proposals = _untold(session, known)
+    return proposals, _suggest(session, proposals)
+
+
+def _untold(session: Session, known: Mapping[str, float | None]) -> Proposals:
+    """known: times of the record by candidate."""
     kind = session.ground.machine.kind
     start = session.experience.constants if session.experience else None
     shortlist = Shortlist(kind, _rng(session, "model"), start) if session.order.model else None
@@ -252,26 +265,25 @@ def _proposals(session: Session, earlier: Sequence[Trial]) -> Proposals:
     )  # fmt: skip
 
 
-def _suggest(session: Session, run: Run, earlier: Sequence[Trial]) -> None:
-    """The device's default first, what the schedule says next, then the best of other records."""
+def _suggest(session: Session, proposals: Proposals) -> tuple[str, str]:
+    """The device's default first, what the schedule says next, then the best of other records. Returns the
+    keys of the first two; of a point that there is not, the empty text."""
     default, point = session.candidate(session.baseline), _default_point(session)
-    run.baseline_key = default.key
+    baseline, given = default.key, ""
     if _allowed(session, session.baseline):
         if point is not None:
             default = session.candidate(session.baseline, point)
         if session.around is not None and session.order.schedule is None:
             point = session.around.begin(default.schedule)
-        run.proposals.enqueue(Proposal(default, "default", point), session.baseline)
+        proposals.enqueue(Proposal(default, "default", point), session.baseline)
     if session.order.schedule is not None:
         first = first_point(session.space, _rng(session, "first"))
         plan = None if first is None else session.space.plan(first)
-        run.given_key = _enqueue(session, run, "given", first, plan)
+        given = _enqueue(session, proposals, "given", first, plan)
     if session.outputs is not None:
         for one in best_of_records(session.order.place, session.header):
-            _enqueue(session, run, "record", point_of(session.space, one), session.planned(one))
-    latest = {t.candidate.key: t for t in earlier if t.phase == "quick" and of_candidate(t.outcome)}
-    run.baseline, run.given = latest.get(run.baseline_key), latest.get(run.given_key)
-    run.best = best(earlier)
+            _enqueue(session, proposals, "record", point_of(session.space, one), session.planned(one))
+    return baseline, given
 
 
 def _default_point(session: Session) -> Point | None:
@@ -289,7 +301,9 @@ def _default_point(session: Session) -> Point | None:
     return values if same else None
 
 
-def _enqueue(session: Session, run: Run, origin: str, point: Point | None, plan: Plan | Failed | None) -> str:
+def _enqueue(
+    session: Session, proposals: Proposals, origin: str, point: Point | None, plan: Plan | Failed | None
+) -> str:
     """The key of the suggested candidate; empty where there is none that may be measured. point: of the
     space."""
     if plan is None or isinstance(plan, Failed) or not _allowed(session, plan):
@@ -297,7 +311,7 @@ def _enqueue(session: Session, run: Run, origin: str, point: Point | None, plan:
     candidate = session.candidate(plan, point)
     if session.around is not None:
         point = session.around.begin(candidate.schedule)
-    run.proposals.enqueue(Proposal(candidate, origin, point), plan)
+    proposals.enqueue(Proposal(candidate, origin, point), plan)
     return candidate.key
 
 
@@ -336,16 +350,10 @@ def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
             session.outputs.write_kernel(text, plan, dict(order.job.defines), plan.text)
         except Failed as failed:
             # a full disk costs the folder, not what was found
-            safe = (
-                f"the schedule is safe: `mdh compile` with {session.outputs.schedule_path} writes the folder"
-            )
+            best = session.outputs.schedule_path
+            safe = f"the schedule is safe: `mdh compile` with {best} writes the folder"
             run.trouble += tuple(replace(d, help=d.help or safe) for d in failed.diagnostics)
     return plan, text
-
-
-def _skipped(proposals: Proposals) -> tuple[tuple[str, int], ...]:
-    aside = ((SET_ASIDE, proposals.aside),) if proposals.aside else ()
-    return (*proposals.skipped.most_common(), *aside)
 
 
 def _sizes(session: Session, ended: Ended) -> Sizes | None:
@@ -378,7 +386,7 @@ def _tuned(
         best=run.best,
         baseline=run.baseline,
         given=run.given,
-        skipped=_skipped(run.proposals),
+        skipped=run.proposals.reasons,
         elapsed=run.elapsed,
         ended=ended,
         files=tuple(session.outputs.written.items()) if session.outputs else (),

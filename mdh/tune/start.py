@@ -1,12 +1,12 @@
 """From an order to its result: on devices, on a cluster, or simulated from a record."""
 
-import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from mdh.device.cache import Cache, open_cache
 from mdh.diagnostics import Diagnostic, Failed, fail
@@ -14,8 +14,9 @@ from mdh.machine import Machine, load_machine, machine_names
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.api import Bench
+from mdh.tune.aside import aside
 from mdh.tune.goal import Ended
-from mdh.tune.interrupt import Interrupt
+from mdh.tune.interrupt import Interrupt, unless_asked
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.order import Ground, Order
 from mdh.tune.proposals import ELSEWHERE, SET_ASIDE
@@ -27,7 +28,6 @@ from mdh.tune.result import Tuned
 from mdh.tune.run import Watch
 from mdh.tune.session import make_session, prepared, run_session
 
-T = TypeVar("T")
 _NOT_REFUSED = ("duplicate", ELSEWHERE, Recorded.reason, SET_ASIDE)
 """Why legal points are not measured."""
 Say = Callable[[str], None]
@@ -46,11 +46,14 @@ async def start(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> T
     if order.replay is not None:
         return await _replay(order, watch, interrupt, say)
     begun = time.monotonic()
-    bench = _bench(order, say)
-    if not await _unless_asked(interrupt, bench.__aenter__()):
+    bench = await unless_asked(interrupt, aside(partial(_bench, order, say)))
+    if bench is None or await unless_asked(interrupt, bench.__aenter__()) is None:
         return None
     try:
-        with closing(make_session(order, bench)) as session:
+        made = await unless_asked(interrupt, aside(partial(make_session, order, bench)))
+        if made is None:
+            return None
+        with closing(made) as session:
             for remark in session.remarks:
                 say(remark)
             if not session.space.variables and session.around is None:
@@ -78,20 +81,6 @@ def _cache(say: Say) -> Cache | None:
         return None
 
 
-async def _unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, object]) -> bool:
-    """Runs `work` to its end; False where the user ended it before."""
-    task = asyncio.ensure_future(work)
-    asked = asyncio.ensure_future(interrupt.event.wait())
-    await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
-    asked.cancel()
-    if not task.done():
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        return False
-    task.result()
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Told:
     """The ground of a simulation, as a record's header tells it."""
@@ -105,7 +94,7 @@ class Told:
 async def _replay(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> Tuned:
     path = order.replay
     assert path is not None
-    header, trials, remarks = read_record(path)
+    header, trials, remarks = await aside(partial(read_record, path))
     trials, doubts = sound(path, trials)
     for remark in (*remarks, *doubts):
         say(remark)

@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 
 from mdh.diagnostics import fail
 from mdh.ir.plan import Plan
+from mdh.tune import run as runs
 from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
@@ -44,7 +47,7 @@ class Case:
 
     def run(self) -> Ended:
         async def body() -> Ended:
-            self.interrupt = Interrupt()
+            self.interrupt, self.loop = Interrupt(), asyncio.get_running_loop()
             proposals = Proposals(
                 self.space, self.searcher, Making(candidate_of, lambda plan: plan.text), known=self.known
             )
@@ -349,6 +352,63 @@ def test_an_interrupt_does_not_wait_for_what_is_in_flight() -> None:
     case = Case(Goal(), bench=Hanging(slots=2))
     assert case.run() is Ended.INTERRUPTED
     assert len(case.log.trials) == 3
+
+
+class RealClock(Clock):
+    def __call__(self) -> float:
+        return time.monotonic()
+
+
+class Stuck(Drawing):
+    """A searcher whose storage hangs from some answer on."""
+
+    def __init__(self, space: SmallSpace, hangs: str) -> None:
+        super().__init__(space)
+        self.hangs, self.hanging, self.free = hangs, threading.Event(), threading.Event()
+
+    def _hang(self, call: str) -> None:
+        if call == self.hangs and len(self.heard) >= 3:
+            self.hanging.set()
+            self.free.wait(30)
+
+    def ask(self) -> Point | None:
+        self._hang("ask")
+        return super().ask()
+
+    def tell(self, point: Point, seconds: float | None) -> None:
+        self._hang("tell")
+        super().tell(point, seconds)
+
+
+@pytest.mark.parametrize("hangs", ["ask", "tell"])
+def test_a_search_that_hangs_is_interrupted(hangs: str) -> None:
+    case = Case(Goal())
+    stuck = case.searcher = Stuck(case.space, hangs)
+
+    def ask() -> None:
+        stuck.hanging.wait(30)
+        assert case.interrupt is not None
+        case.loop.call_soon_threadsafe(case.interrupt.ask, signal.SIGTERM)
+
+    threading.Thread(target=ask, daemon=True).start()
+    begun = time.monotonic()
+    assert case.run() is Ended.INTERRUPTED
+    stuck.free.set()
+    assert time.monotonic() - begun < 10
+    assert case.state.silent
+    # what was measured is on record, and the best was written before the search heard of it
+    assert [t.outcome.seconds for t in case.log.trials] and case.found[-1] is case.state.best
+
+
+def test_a_search_that_hangs_ends_with_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "_GRACE", 0.5)
+    case = Case(Goal(seconds=2.0), bench=TableBench(clock=RealClock()))
+    stuck = case.searcher = Stuck(case.space, "ask")
+    begun = time.monotonic()
+    assert case.run() is Ended.BUDGET
+    stuck.free.set()
+    assert time.monotonic() - begun < 10
+    assert case.state.best is not None
 
 
 def test_a_lost_device_keeps_what_was_found() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -12,6 +13,7 @@ from mdh.diagnostics import Failed, fail
 from mdh.folders import Private
 from mdh.machine import Machine, read_machine
 from mdh.source import Source
+from mdh.tune.aside import aside
 from mdh.tune.jobs import processors
 from mdh.tune.measure.failures import (
     crashed,
@@ -107,7 +109,7 @@ class LocalBench:
         self._quiet = Quiet(needed=False)
         try:
             if self.cache is not None:
-                await asyncio.to_thread(self.cache.trim)
+                await aside(self.cache.trim)
             measurers = tuple(self._post("measure", i, d) for i, d in enumerate(self.devices))
             self._measurers = Posts(measurers, self._say)
             await asyncio.gather(*(post.first() for post in measurers))
@@ -145,7 +147,7 @@ class LocalBench:
         """See mdh.tune.api.Bench."""
         self._trials += 1
         if self._trials % _TRIMMED == 0:
-            await asyncio.to_thread(trim_runtime, self._folder)
+            await aside(partial(trim_runtime, self._folder))
         return (await self.duel((candidate,), effort, limits))[0]
 
     async def duel(

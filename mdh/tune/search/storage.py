@@ -6,6 +6,7 @@ Raises Failed F182 where it cannot be opened, F183 where it is lost later on. No
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,12 +48,10 @@ def open_storage(url: str) -> BaseStorage:
 
 
 def _journal(url: str, path: str) -> JournalStorage:
-    """Raises Failed F182."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        # a pipe would make the tuner wait for its other end
-        raise fail(
-            "F182", f"cannot open the storage `{masked(url)}`: it is not a file", help=f"write {FORMS}"
-        )
+    """Its lock is a link to it: with a whole path, so that one which a killed tuner has left is known to be
+    old from every folder. Raises Failed F182."""
+    path = os.path.abspath(path)
+    _demand_file(url, path)
     try:
         return JournalStorage(JournalFileBackend(path))
     except (OSError, Failed):
@@ -64,11 +63,31 @@ def _journal(url: str, path: str) -> JournalStorage:
         ) from None  # fmt: skip
 
 
-def _database(url: str, scheme: str) -> RDBStorage:
+def _demand_file(url: str, path: str) -> None:
+    """Raises Failed F182 where something else than a file is there: a pipe would be waited for without end,
+    and a device has none. Raises OSError for what cannot be looked at, a circle of links too."""
     try:
-        make_url(url)
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return
+    except ValueError:  # a zero byte
+        raise fail("F182", f"`{masked(url)}` names no file", help=f"write {FORMS}") from None
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise fail(
+            "F182", f"cannot open the storage `{masked(url)}`: it is {what}",
+            help="name a regular file, or one that is not there yet: it is made",
+        )  # fmt: skip
+
+
+def _database(url: str, scheme: str) -> RDBStorage:
+    """Raises Failed F182, and what the library raises."""
+    try:
+        named = make_url(url).database
     except ValueError:  # some texts end in an int() of its parser
         raise ArgumentError(url) from None
+    if scheme.startswith("sqlite") and named and not named.startswith(("file:", ":memory:")):
+        _demand_file(url, named)
     for race in range(TABLE_RACES):
         try:
             return RDBStorage(url, engine_kwargs=_engine(scheme))

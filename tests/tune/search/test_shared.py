@@ -208,6 +208,47 @@ def test_storages_that_cannot_be_opened(url: str) -> None:
     assert _code(failed) == "F182"
 
 
+@pytest.mark.parametrize("form", ["{}", "journal://{}", "sqlite:///{}"])
+def test_what_is_no_file_is_no_storage(tmp_path: Path, form: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for name in ("pipe", "folder", "circle", "link", "/dev/null"):
+        with pytest.raises(Failed) as failed:
+            make_searcher("random", small_space(), seed=1, storage=form.format(tmp_path / name))
+        assert _code(failed) == "F182", name
+
+
+@pytest.mark.parametrize(
+    "line", ["[]", "{}", "7", '{"op_code": 99}', '{"op_code": 0, "worker_id": 1}', "{", "\0"]
+)
+def test_journals_of_others(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "study.log"
+    path.write_text(f"{line}\n{line}\n")
+    with pytest.raises(Failed) as failed:
+        make_searcher("random", small_space(), seed=1, storage=str(path))
+    assert _code(failed) in ("F182", "F183")
+
+
+def test_a_lock_that_a_killed_tuner_left_is_known_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link that leads nowhere would never grow old."""
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    seen: list[bool] = []
+    real = os.symlink
+
+    def link(target: str, name: str) -> None:
+        real(target, name)
+        seen.append(Path(name).exists())
+
+    monkeypatch.setattr(os, "symlink", link)
+    make_searcher("random", small_space(), seed=1, storage="sub/study.log")
+    assert seen and all(seen)
+
+
 def test_damaged_journal(tmp_path: Path) -> None:
     path = tmp_path / "study.log"
     path.write_text("this is no journal\n" * 3, encoding="utf-8")
