@@ -1,11 +1,12 @@
-"""The kinds of hostile input for data files, by name: valid files, what damages them, what judges mdh."""
+"""The kinds of hostile input for data files and messages, by name: valid ones, what damages them, what judges
+mdh."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.hostile import npy, records, toml
+from tests.hostile import npy, records, toml, wire
 from tests.hostile.verdict import Verdict
 
 
@@ -21,6 +22,9 @@ KINDS = {
     "project": Kind(toml.project_files, toml.mutate_project, toml.judge_project),
     "npy": Kind(npy.array_files, npy.mutate_npy, npy.judge_npy),
     "record": Kind(records.record_files, records.mutate_record, records.judge_record),
+    "answer": Kind(wire.answers, wire.mutate, wire.judge_answer),
+    "request": Kind(wire.requests, wire.mutate, wire.judge_request),
+    "reply": Kind(wire.replies, wire.mutate, wire.judge_reply),
 }
 
 

@@ -169,7 +169,7 @@ class ClusterBench:
     def _signed(self, member: "Member", reply: Json, count: int) -> tuple[Outcome, ...]:
         try:
             outcomes = tuple(read_outcome(o) for o in reply["outcomes"])
-        except (LookupError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, RecursionError) as error:
             raise WorkerLostError(f"it gave no outcome: {error}") from None
         if len(outcomes) != count:
             raise WorkerLostError(f"it gave {len(outcomes)} outcomes of {count}")

@@ -241,7 +241,12 @@ class Crew:
                 return await self._begin(address, inventory, reply["busy"])
             self._hold(address, inventory.host, f"it serves {named(reply['holder'])}")
             return None
-        return Member(address, inventory.host, reply["slots"], read_model(reply), inventory.places(specs))
+        try:
+            model = read_model(reply)
+        except Failed as failed:
+            self._set_aside(address, inventory.host, f"its machine is none: {failed}")
+            return None
+        return Member(address, inventory.host, reply["slots"], model, inventory.places(specs))
 
     async def _take(self, member: Member) -> None:
         assert self.model is not None

@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -105,8 +105,10 @@ async def take_inventory() -> dict[str, Any]:
 
 
 def read_inventory(value: dict[str, Any]) -> Inventory:
+    """Of a worker, maybe with another version of mdh, whose further fields are left out."""
+    known = {f.name: value[f.name] for f in fields(Inventory)}
     devices = tuple((str(spec), str(title), str(kind)) for spec, title, kind in value["devices"])
-    return Inventory(**{**value, "devices": devices, "cores": tuple(value["cores"])})
+    return Inventory(**{**known, "devices": devices, "cores": tuple(value["cores"])})
 
 
 def main() -> int:

@@ -14,11 +14,14 @@ from typing import Any
 from distributed import Client
 from distributed.comm.core import CommClosedError
 
+from mdh.tune.cluster.messages import read_answer
 from mdh.tune.cluster.refusals import WorkerLostError, lost, unreached
 from mdh.tune.cluster.remote import serve
+from mdh.tune.measure.shape import NonsenseError
 from mdh.tune.measure.wire import Json
 
 _CONNECT = 10.0
+"""Seconds in which a scheduler has greeted the tuner."""
 _ANSWER = 20.0
 """Seconds that a scheduler has for a question about itself."""
 _CLOSE = 0.5
@@ -35,40 +38,50 @@ class Link:
         """Raises Failed F201."""
         # what Dask has to say of lost workers and schedulers, the bench says in its own words
         for name in [n for n in logging.root.manager.loggerDict if n.partition(".")[0] == "distributed"]:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                client = await Client(  # type: ignore[no-untyped-call]
-                    address, asynchronous=True, timeout=_CONNECT, name="mdh", set_as_default=False
-                )
-        except (OSError, ValueError, ImportError, RuntimeError, TypeError) as error:
-            raise unreached(address, error) from None
-        return Link(address, client)
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            client = Client(  # type: ignore[no-untyped-call]
+                address, asynchronous=True, timeout=_CONNECT, name="mdh", set_as_default=False
+            )
+            link = Link(address, client)
+            try:
+                # the limit that Dask itself keeps is one for each step, and it tries again
+                await asyncio.wait_for(client, _CONNECT)
+            except Exception as error:
+                await link.close()
+                raise unreached(address, _plain(error)) from None
+            except BaseException:
+                await link.close()
+                raise
+        return link
 
     async def workers(self) -> frozenset[str]:
         """Addresses of those that run. Raises Failed F203."""
         try:
             told = await asyncio.wait_for(self._client.scheduler.identity(), _ANSWER)
-        except (OSError, RuntimeError) as error:
+            workers = dict(told["workers"])
+            return frozenset(str(a) for a, w in workers.items() if w.get("status", "running") != "closed")
+        except Exception as error:
             raise lost(self.address, _plain(error)) from None
-        return frozenset(a for a, w in told["workers"].items() if w.get("status", "running") != "closed")
 
     async def ask(self, worker: str, request: Json) -> Json:
         """Raises Failed F203, and WorkerLostError."""
         try:
             replies = await self._client.run(serve, json.dumps(request), workers=[worker], on_error="return")
-        except (OSError, RuntimeError) as error:
+            reply = replies.get(worker)
+        except Exception as error:
             raise lost(self.address, _plain(error)) from None
-        reply = replies.get(worker)
         if not isinstance(reply, str):
             raise WorkerLostError(_why(reply))
-        answer: Json = json.loads(reply)
-        return answer
+        try:
+            return read_answer(request["do"], reply)
+        except NonsenseError as error:
+            raise WorkerLostError(str(error)) from None
 
     async def close(self) -> None:
         """At the latest after a second, however the scheduler is."""
-        with suppress(OSError, RuntimeError):
+        with suppress(Exception):
             await asyncio.wait_for(self._client.close(_CLOSE), 2 * _CLOSE)
 
 

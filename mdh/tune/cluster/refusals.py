@@ -11,6 +11,10 @@ START_ONE = "start one: dask scheduler --host 127.0.0.1, and workers for it: das
 _GO_ON = "what was measured is on record; the same command goes on with it"
 
 
+_TELLING = (OSError, ImportError, ValueError, TypeError, RuntimeError)
+"""Errors whose words help: they name addresses, versions and settings."""
+
+
 class WorkerLostError(Exception):
     """The worker ended, or gave no answer that a worker of mdh gives."""
 
@@ -72,4 +76,7 @@ def included(place: Span, name: str) -> Failed:
 def _words(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
+    if not isinstance(error, _TELLING) or isinstance(error, RecursionError):
+        # of bytes that mean nothing it would only say which structure they do not fill
+        return "it sends what no Dask scheduler sends"
     return next((line.strip() for line in reason(error).splitlines() if line.strip()), "no reason given")

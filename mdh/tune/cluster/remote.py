@@ -13,8 +13,9 @@ from time import monotonic
 from mdh.diagnostics import Failed
 from mdh.machine import print_machine
 from mdh.tune.cluster.inventory import take_inventory
-from mdh.tune.cluster.messages import outcome_json, read_candidate, read_limits
+from mdh.tune.cluster.messages import outcome_json, read_candidate, read_limits, read_request
 from mdh.tune.measure.local import LocalBench
+from mdh.tune.measure.shape import NonsenseError
 from mdh.tune.measure.wire import Json, failed_json, read_effort, read_job
 from mdh.tune.values import Candidate, Effort, Limits, Outcome
 
@@ -69,8 +70,12 @@ _SEAT = Seat()
 
 
 async def serve(text: str) -> str:
-    """Answers one request of a tuner. `failed` in an answer: diagnostics of the machine or the program."""
-    request: Json = json.loads(text)
+    """Answers one request of a tuner. `failed` in an answer: diagnostics of the machine or the program;
+    `refused`: no tuner asks that."""
+    try:
+        request = read_request(text)
+    except NonsenseError as error:
+        return json.dumps({"refused": str(error)})
     try:
         return json.dumps(await _ANSWERS[request["do"]](request))
     except Failed as failed:

@@ -16,6 +16,7 @@ import mdh
 from mdh.tune.measure.failures import from_outside
 from mdh.tune.measure.groups import group_of, seconds_of
 from mdh.tune.measure.guardian import Guardian
+from mdh.tune.measure.replies import demanded, greeting
 from mdh.tune.measure.wire import Json
 
 WORKER = "mdh.tune.measure.worker"
@@ -111,8 +112,8 @@ class Worker:
         start, before = self._clock(), seconds_of(self.pid)
         try:
             self._writer.write(json.dumps(request).encode() + b"\n")
-            return await self._reply(start, limit)
-        except (OSError, ValueError, EOFError):
+            return demanded(request, await self._reply(start, limit))
+        except (OSError, ValueError, EOFError, RecursionError):
             raise await self._died() from None
         except Late:
             now = group_of(self.pid)
@@ -127,8 +128,8 @@ class Worker:
     async def hello(self, limit: float) -> Json:
         """Its first message. Raises as `ask`."""
         try:
-            return await self._reply(self._clock(), limit)
-        except (OSError, ValueError, EOFError):
+            return greeting(await self._reply(self._clock(), limit))
+        except (OSError, ValueError, EOFError, RecursionError):
             raise await self._died() from None
         except (Late, asyncio.CancelledError):
             self._kill_group()

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from mdh.tune.cluster import remote
+from mdh.tune.cluster.holder import holder
 from mdh.tune.cluster.messages import candidate_json, limits_json, read_outcome
 from mdh.tune.measure.wire import Json, effort_json, job_json
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
+
+HOLDER = holder()
 
 
 async def ask(do: str, session: str = "one", **more: Any) -> Json:
@@ -18,7 +21,7 @@ async def ask(do: str, session: str = "one", **more: Any) -> Json:
 
 
 async def begin(session: str = "one", **more: Any) -> Json:
-    words = {"holder": {"pid": 1}, "job": job_json(JOB), "devices": ["opencl:0"], "jobs": 1, "force": ""}
+    words = {"holder": HOLDER, "job": job_json(JOB), "devices": ["opencl:0"], "jobs": 1, "force": ""}
     return await ask("begin", session, **{**words, **more})
 
 
@@ -36,7 +39,7 @@ def test_one_tuning_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
         assert await begin() == about
         [told] = (await measure())["outcomes"]
         assert read_outcome(told).failure is None
-        assert await begin("two") == {"busy": "one", "holder": {"pid": 1}}
+        assert await begin("two") == {"busy": "one", "holder": HOLDER}
         stuck = asyncio.create_task(measure(trial="2"))
         await asyncio.sleep(0.05)
         await ask("stop", trial="2")
