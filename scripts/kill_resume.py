@@ -4,6 +4,7 @@ import argparse
 import os
 import random
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -14,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdh.diagnostics import Failed
+from mdh.tune.jobs import processors
 from mdh.tune.records.read import read_record
 
+WORKERS = 1 + processors()
+"""One that measures, and the builders."""
 ROOT = Path(__file__).resolve().parent.parent
 SCHEDULE = """1: (de-)comp( ?, ?, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
 2: (de-)comp( ?, ?, ? ) ( ^, ^ ; C:RM[1,2] ) ( FOR.1, FOR.2, FOR.3 )
@@ -28,7 +32,8 @@ GONE = 5.0
 @dataclass(frozen=True, slots=True)
 class Kill:
     """told: trials that the tuner had shown; kept: in the record; more: than before; orphans: workers that
-    outlived it; remarks: of reading the record."""
+    outlived it; remarks: of reading the record. unreadable: it could not be read.
+    under_way: trials that were built and have no line in the record."""
 
     told: int
     kept: int
@@ -36,6 +41,8 @@ class Kill:
     orphans: int
     remarks: tuple[str, ...]
     wrong: str = ""
+    unreadable: bool = False
+    under_way: int = 0
 
 
 def command(folder: Path, trials: int) -> list[str]:
@@ -52,7 +59,9 @@ def one(folder: Path, rng: random.Random, before: int) -> Kill:
     record = folder / "r.jsonl"
     size = record.stat().st_size if record.exists() else 0
     log = folder / "log"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
     with log.open("w") as out:
         tuner = subprocess.Popen(
             command(folder, 100_000), stdout=out, stderr=out, start_new_session=True, env=environment
@@ -65,16 +74,24 @@ def one(folder: Path, rng: random.Random, before: int) -> Kill:
         time.sleep(rng.expovariate(1 / 1.5))
         os.kill(tuner.pid, signal.SIGKILL)
         tuner.wait()
-    orphans = left(tuner.pid)
+    orphans, lost = left(tuner.pid), under_way(temporary)
     shown = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) right", log.read_text())]
     try:
         _, trials, remarks = read_record(record)
     except Failed as failed:
-        return Kill(shown[-1] if shown else 0, 0, 0, orphans, (), failed.diagnostics[0].headline)
+        return Kill(shown[-1] if shown else 0, 0, 0, orphans, (), failed.diagnostics[0].headline, True, lost)
     quick = sum(t.phase == "quick" and t.outcome.failure is None for t in trials)
     told = shown[-1] if shown else 0
     wrong = "" if quick >= told and len(trials) >= before else f"{told} told, {quick} kept"
-    return Kill(told, len(trials), len(trials) - before, orphans, tuple(remarks), wrong)
+    return Kill(told, len(trials), len(trials) - before, orphans, tuple(remarks), wrong, under_way=lost)
+
+
+def under_way(temporary: Path) -> int:
+    """Candidates that were handed from builders to measurers and whose trials had not ended. Removes what the
+    dead tuner has left."""
+    found = [p for p in temporary.glob("mdh-bench-*/*.json") if p.name != "job.json"]
+    shutil.rmtree(temporary, ignore_errors=True)
+    return len(found)
 
 
 def left(parent: int) -> int:
@@ -98,7 +115,7 @@ def _is_worker(process: Path, parent: int) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=ROOT / "artifacts" / "tuner_kills.md")
     options = parser.parse_args()
@@ -127,6 +144,8 @@ def main() -> None:
         f"| trials in the record in the end | {total} |\n"
         f"| new trials a run, median | {statistics.median(k.more for k in kills):.0f} |\n"
         f"| trials that were shown and are not in the record | {sum(bool(k.wrong) for k in kills)} |\n"
+        f"| records that could not be read | {sum(k.unreadable for k in kills)} |\n"
+        f"| trials lost a worker, at most | {max(-(-k.under_way // WORKERS) for k in kills)} |\n"
         f"| records with a torn last line, cut off and told | {torn} |\n"
         f"| workers alive {GONE:.0f} s after their tuner | {sum(k.orphans for k in kills)} |\n"
         f"| exit status of the last run, which was left alone | {last.returncode} |\n"

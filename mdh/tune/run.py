@@ -249,15 +249,15 @@ async def _tell(run: Run, proposal: Proposal, outcome: Outcome, since: float) ->
         run.given = trial
     improved = outcome.seconds is not None and _beats(outcome, run.best)
     if improved:
-        # on disk before the search hears of it: a storage that it shares may hang
         run.best = trial
         run.found(trial)
-    if not run.silent:
-        await _thought(run, partial(run.proposals.told, proposal, outcome.seconds))
     fastest = _seconds(run.best)
     if outcome.seconds is None or (fastest is not None and outcome.seconds > DROPPED * fastest):
         run.drop((proposal.candidate.key,))
     run.watch(replace(progress(run), improved=improved), trial)
+    if not run.silent:
+        # last, when all of it is on disk and shown: a storage that the search shares may hang
+        await _thought(run, partial(run.proposals.told, proposal, outcome.seconds))
 
 
 def _beats(outcome: Outcome, best: Trial | None) -> bool:

@@ -6,7 +6,9 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -221,17 +223,21 @@ def test_a_second_signal_ends_at_once(folder: Path) -> None:
 
 def test_a_terminal_gets_a_bar(folder: Path) -> None:
     own, theirs = pty.openpty()
+    shown = bytearray()
+
+    def read() -> None:
+        # all the while: a terminal that nobody reads takes a few thousand bytes, then its writers wait
+        with suppress(OSError):  # the other side is closed
+            while part := os.read(own, 65536):
+                shown.extend(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
     process = _started(folder, "-o", "out", stderr=theirs)
     os.close(theirs)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    shown = b""
-    try:
-        while part := os.read(own, 65536):
-            shown += part
-    except OSError:
-        # the other side of a terminal that is closed
-        pass
+    reader.join(30)
     os.close(own)
     text = shown.decode(errors="replace")
     assert "left" in text
