@@ -78,7 +78,7 @@ def shot(verb: str, number: signal.Signals, at: float, whole: float) -> Shot:
             code = process.wait()
         seconds = time.monotonic() - begun
         best, wrong = judged(folder, (folder / "said").read_text(errors="replace"))
-    # while the interpreter is taken down the system ends it by the signal, which shells show as the same number
+    # while the interpreter is taken down, the signal itself ends it: shells show the same number
     if not over and code not in (CODES[number], -number, 0):
         wrong = wrong or f"exit {code}"
     if seconds > LIMIT:

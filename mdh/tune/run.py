@@ -86,7 +86,7 @@ class Run:
     paid: float = 0.0
     """Seconds of tuning that earlier runs of the record took."""
     silent: bool = False
-    """The search gave no answer in time: its storage hangs. It is asked nothing more."""
+    """The search gave no answer in time, as where its storage hangs. It is asked nothing more."""
     _ok: int = 0
     _failures: Counter[Failure] = field(default_factory=Counter)
     _flying: dict["asyncio.Task[Outcome]", tuple[Proposal, float]] = field(default_factory=dict)
@@ -174,8 +174,7 @@ async def _launch(run: Run) -> bool:
 
 
 async def _thought(run: Run, work: Callable[[], T]) -> T | None:
-    """What the search says. None with `run.silent` where it says nothing by the time the run has to end: a
-    storage that it shares with others may hang, and nobody knows for how long."""
+    """What the search says. None with `run.silent` where it says nothing by the time the run has to end."""
     task = asyncio.ensure_future(aside(work))
     try:
         while not task.done():

@@ -15,6 +15,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.api import Bench
 from mdh.tune.aside import aside
+from mdh.tune.conduct import run_session
 from mdh.tune.goal import Ended
 from mdh.tune.interrupt import Interrupt, unless_asked
 from mdh.tune.measure.local import LocalBench
@@ -26,7 +27,7 @@ from mdh.tune.records.sound import sound
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Tuned
 from mdh.tune.run import Watch
-from mdh.tune.session import make_session, prepared, run_session
+from mdh.tune.session import make_session, prepared
 
 _NOT_REFUSED = ("duplicate", ELSEWHERE, Recorded.reason, SET_ASIDE)
 """Why legal points are not measured."""

@@ -4,7 +4,15 @@ import pytest
 
 from tests.hostile.kinds import KINDS, tried
 
-COUNTS = {"machine": 200, "project": 150, "npy": 200, "record": 60, "answer": 300, "request": 200, "reply": 200}
+COUNTS = {
+    "machine": 200,
+    "project": 150,
+    "npy": 200,
+    "record": 60,
+    "answer": 300,
+    "request": 200,
+    "reply": 200,
+}
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -14,6 +14,7 @@ from mdh.report.tune_text import tuned_text
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
+from mdh.tune.conduct import run_session
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.order import Order
@@ -22,7 +23,7 @@ from mdh.tune.records.best import best
 from mdh.tune.records.read import read_record
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Progress, Tuned
-from mdh.tune.session import Session, make_session, prepared, run_session
+from mdh.tune.session import Session, make_session, prepared
 from mdh.tune.start import unfound
 from mdh.tune.values import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome, Trial
 from tests.tune.doubles import TableBench, failing

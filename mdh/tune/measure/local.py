@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -147,7 +146,7 @@ class LocalBench:
         """See mdh.tune.api.Bench."""
         self._trials += 1
         if self._trials % _TRIMMED == 0:
-            await aside(partial(trim_runtime, self._folder))
+            await aside(lambda: trim_runtime(self._folder))
         return (await self.duel((candidate,), effort, limits))[0]
 
     async def duel(
