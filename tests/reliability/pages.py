@@ -39,17 +39,44 @@ def kills(text: str) -> Found:
     )  # fmt: skip
 
 
-def records(text: str) -> Found:
-    """R6, of scripts/record-damage."""
-    rows = re.findall(r"^\| ([^|]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|", text, re.M)
-    cases, raised, wrong = (sum(int(row[n].replace(",", "")) for row in rows) for n in (1, 2, 3))
-    flips = max((int(row[1].replace(",", "")) for row in rows if "bit" in row[0]), default=0)
-    entries = int(number(text, r"of ([\d,]+)\s+trials"))
-    # the target has a full disk and a read-only folder, too
-    whole = "disk" in text and "read-only" in text and flips >= 10_000
+def signals(text: str) -> Found:
+    """R4, of scripts/signal-run."""
+    right, of = number(text, r"as they must \| (\d+) of"), number(text, r"as they must \| \d+ of (\d+)")
+    worst = number(text, r"to the end, worst \| ([\d.]+)")
     return Found(
-        f"{cases:,} damages of {entries} entries: {raised} tracebacks, {wrong} wrong loads",
-        bool(rows) and not raised and not wrong, entries if whole else min(entries, 49), 50,
+        f"{right:.0f}/{of:.0f} end as they must, the slowest after {worst:.1f} s", right == of and worst <= 5,
+        int(of), 50,
+    )  # fmt: skip
+
+
+def budgets(text: str) -> Found:
+    """R19, of scripts/budget-run: as many budgets as the target has, one of them of hours."""
+    cells = [r.split(" | ") for r in re.findall(r"^\| (\d+ \| .*) \|$", text, re.M)]
+    if not cells:
+        raise ValueError("the page has no table of budgets")
+    right = sum(row[-1] == "ok" for row in cells)
+    told = ", ".join(f"{float(row[0]):.0f} s took {row[2]} s" for row in cells)
+    long = sum(float(row[0]) >= 3600 for row in cells)
+    return Found(told, right == len(cells), len(cells) if long else min(len(cells), 2), 3)
+
+
+def records(text: str) -> Found:
+    """R6, of scripts/record-damage: records and entries of the cache."""
+    rows = re.findall(r"^\| ([^|]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|", text, re.M)
+    if not rows:
+        raise ValueError("the page has no table of damages")
+    cases, raised, wrong = (sum(int(row[n].replace(",", "")) for row in rows) for n in (1, 2, 3))
+    cached = re.findall(r"^\| [^|]+ \| ([\d,]+) \| ((?:[a-z]+ [\d,]+(?:, )?)+) \|$", text, re.M)
+    cases += sum(int(n.replace(",", "")) for n, _ in cached)
+    odd = [said for _, said in cached if set(re.findall("[a-z]+", said)) - {"miss", "whole"}]
+    flips = max((int(row[1].replace(",", "")) for row in rows if "bit" in row[0]), default=0)
+    entries = int(number(text, r"every byte of (\d+) entries")) if cached else 0
+    # the target has a read-only folder, too
+    full = flips >= 10_000 and "disk is full" in text and "read-only" in text
+    return Found(
+        f"{cases:,} damages of records and of {entries} entries of the cache: {raised} tracebacks,"
+        f" {wrong + len(odd)} wrong loads",
+        not raised and not wrong and not odd, entries if full else min(entries, 49), 50,
     )  # fmt: skip
 
 

@@ -48,8 +48,19 @@ def _hostile(setting: Setting, page: Path) -> list[str]:
     return [str(ROOT / "scripts" / "hostile-input"), *words]
 
 
-def _kills(setting: Setting, page: Path) -> list[str]:
-    return [str(ROOT / "scripts" / "kill-resume"), "--kills", str(setting.number(200)), "--out", str(page)]
+def _paged(name: str, option: str, full: int) -> Command:
+    """As `script`; the page goes where it is wanted."""
+
+    def command(setting: Setting, page: Path) -> list[str]:
+        counted = [option, str(setting.number(full))]
+        return [str(ROOT / "scripts" / name), *counted, "--out", str(page)]
+
+    return command
+
+
+def _budgets(setting: Setting, page: Path) -> list[str]:
+    budgets = "30s,5m,3h" if setting.scale >= 1 else "30s"
+    return [str(ROOT / "scripts" / "budget-run"), "--budgets", budgets, "--out", str(page)]
 
 
 ROWS: tuple[Row, ...] = (
@@ -67,12 +78,13 @@ ROWS: tuple[Row, ...] = (
     Row(
         "R3", "`kill -9` of the tuner at 200 random points",
         "200/200 resume; ≤ 1 trial lost a worker; no unreadable record",
-        "scripts/kill-resume", page="tuner_kills.md", read=pages.kills, command=_kills,
+        "scripts/kill-resume", page="tuner_kills.md", read=pages.kills,
+        command=_paged("kill-resume", "--kills", 200),
     ),
     Row(
         "R4", "SIGINT and SIGTERM at 50 points", "best schedule on disk, exit ≤ 5 s, exit code 130 / 143",
-        "tests/cli/test_ending.py, tests/cli/test_tune.py",
-        run=suite(50, "tests/cli/test_ending.py", "tests/cli/test_tune.py", what="signals end a run in time"),
+        "scripts/signal-run", page="tuner_signals.md", read=pages.signals,
+        command=_paged("signal-run", "--points", 50),
     ),
     Row(
         "R5", "32 processes × 200 identical compiles, cold shared cache",
@@ -141,8 +153,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "R19", "budgets: 30 s, 5 min, 3 h", "ends ≤ budget + max(30 s, 1 %); best file valid throughout",
-        "scripts/tuner-times, tests/tune/test_run.py",
-        run=suite(3, "tests/tune/test_run.py", what="the budget ends a search with time for finals"),
+        "scripts/budget-run", page="tuner_budgets.md", read=pages.budgets, command=_budgets,
     ),
     Row(
         "R20", "8 workers, one killed every 30 s for 10 min",

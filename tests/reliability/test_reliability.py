@@ -116,3 +116,28 @@ def test_waiting_is_the_share_of_empty_slots(monkeypatch: pytest.MonkeyPatch) ->
 def test_late_values() -> None:
     assert late([float(n) for n in range(1, 101)]) == 95.0
     assert late([3.0]) == 3.0
+
+
+SIGNALS = """# Signals
+| | |
+|---|---|
+| points | 50 |
+| ended as they must | 50 of 50 |
+| seconds to the end, worst | 1.42 |
+"""
+BUDGETS = """# Budgets
+| budget, s | may take | took | exit | looks at the best schedule | not whole | |
+|---|---|---|---|---|---|---|
+| 30 | 60 | 29.4 | 0 | 120 | 0 | ok |
+| 300 | 330 | 299.0 | 0 | 1,200 | 0 | ok |
+"""
+
+
+def test_figures_of_other_pages() -> None:
+    assert pages.signals(SIGNALS).state == "met"
+    assert pages.signals(SIGNALS.replace("1.42", "6.00")).state == "short"
+    assert pages.signals(SIGNALS.replace("50 of 50", "49 of 50")).state == "short"
+    two = pages.budgets(BUDGETS)
+    assert (two.state, two.ran) == ("in part", 2)
+    assert pages.budgets(BUDGETS + "| 10800 | 10908 | 10799.0 | 0 | 9 | 0 | ok |\n").state == "met"
+    assert pages.budgets(BUDGETS.replace("| ok |", "| NOT SO |")).state == "short"
