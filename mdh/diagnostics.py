@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from mdh.passwords import masked
+from mdh.printable import one_line, printable
 from mdh.source import Span
 
 
@@ -59,13 +61,14 @@ def fail(code: str, headline: str, span: Span | None = None, *, label: str = "",
 
 
 def render_text(diagnostic: Diagnostic) -> str:
-    """Headline, then each labelled line with carets, then notes and help; ends in a newline."""
-    out = [f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.headline}"]
+    """Headline, then each labelled line with carets, then notes and help; ends in a newline. Characters that
+    steer a terminal are spelled out, and so is a newline where the text is one line."""
+    out = [f"{diagnostic.severity}[{diagnostic.code}]: {_line(diagnostic.headline)}"]
     for label in diagnostic.labels:
         out.extend(_excerpt(label))
-    out.extend(f"  = note: {note}" for note in diagnostic.notes)
+    out.extend(f"  = note: {printable(note)}" for note in diagnostic.notes)
     if diagnostic.help:
-        out.append(f"  = help: {diagnostic.help}")
+        out.append(f"  = help: {printable(diagnostic.help)}")
     return "\n".join(out) + "\n"
 
 
@@ -74,19 +77,32 @@ def _excerpt(label: Label) -> list[str]:
     line, column = span.line, span.column
     text = span.source.line(line)
     start = column - 1
+    end = min(span.end - span.start + start, len(text))
+    if (told := masked(text)) != text:
+        # carets stand below what comes before the password, else below all of the line
+        if told[:end] != text[:end]:
+            start, end = (start if told[:start] == text[:start] else 0), len(told)
+        text = told
     window = max(0, start - 60) if len(text) > 160 else 0
     shown = text[window : window + 160].replace("\t", " ")
-    width = max(1, min(span.end - span.start, len(text) - start))
+    width = max(1, end - start)
     width = min(width, max(1, len(shown) - (start - window)))
     gutter = " " * len(str(line))
-    carets = " " * (start - window) + "^" * width
-    tail = f" {label.message}" if label.message else ""
+    # spelled out in pieces: the carets stand below what is shown of the span
+    before, behind = start - window, start - window + width
+    pieces = [printable(piece) for piece in (shown[:before], shown[before:behind], shown[behind:])]
+    carets = " " * len(pieces[0]) + "^" * max(1, len(pieces[1]))
+    tail = f" {_line(label.message)}" if label.message else ""
     return [
-        f"{gutter}--> {span.source.name}:{line}:{column}",
+        f"{gutter}--> {one_line(span.source.name)}:{line}:{column}",
         f"{gutter} |",
-        f"{line} | {shown}",
+        f"{line} | {''.join(pieces)}",
         f"{gutter} | {carets}{tail}",
     ]
+
+
+def _line(text: str) -> str:
+    return printable(text).replace("\n", "\\n")
 
 
 def render_json(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from mdh.diagnostics import Failed, fail
+from mdh.passwords import masked_word
 from mdh.source import Source, Span
 
 DEPTH = 64
@@ -52,7 +53,8 @@ def shown(value: object) -> str:
         case int() if abs(value) >= INT_LIMIT:
             return f"a whole number of {value.bit_length()} bits"
         case str():
-            return repr(value if len(value) <= _SHOWN else f"{value[: _SHOWN - 1]}…")
+            whole = masked_word(value)
+            return repr(whole if len(whole) <= _SHOWN else f"{whole[: _SHOWN - 1]}…")
         case list():
             inside = ", ".join(shown(v) for v in value[:4])
             more = ", …" if len(value) > 4 else ""

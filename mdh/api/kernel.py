@@ -16,6 +16,7 @@ from mdh.ir.dtype import I64
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program, Scalar
 from mdh.pipeline import Hook, Pipeline
+from mdh.printable import fitting, printable
 from mdh.schedule.model import Schedule
 from mdh.source import Source
 
@@ -96,7 +97,7 @@ class Kernel:
             variant = self._variant(_sizes_of({name: given[name] for name in self.sizes}))
             bound = variant.binder.bind(args)
             for text in bound.notes:
-                sys.stderr.write(f"mdh: {text}\n")
+                sys.stderr.write(fitting(printable(f"mdh: {text}\n"), sys.stderr))
             call = variant.built.call(bound.arrays, bound.scalars)
             on_stream = getattr(call, "launch_on", None)
             if on_stream is not None and bound.streams:

@@ -16,6 +16,7 @@ from mdh.api.options import of_type
 from mdh.api.texts import Text, read_given
 from mdh.diagnostics import Failed, fail
 from mdh.pipeline import Pipeline
+from mdh.printable import fitting, printable
 from mdh.source import Source
 from mdh.tune.duration import parse_duration
 from mdh.tune.goal import Goal
@@ -172,4 +173,4 @@ def _silent(now: Progress, trial: Trial | None, /) -> None:
 
 
 def _say(remark: str) -> None:
-    sys.stderr.write(f"mdh: {remark}\n")
+    sys.stderr.write(fitting(printable(f"mdh: {remark}\n"), sys.stderr))

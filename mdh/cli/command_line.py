@@ -1,12 +1,17 @@
-"""The words of the command line as a Source, so that a wrong word gets a caret like any other text."""
+"""The words of the command line as a Source, so that a wrong word gets a caret like any other text.
 
-import shlex
+A password in them is in `words` alone: the Source, which messages, records and reports are made of, has it as
+`***`.
+"""
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
-from mdh.diagnostics import Failed, Label, fail
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.passwords import masked, masked_word, places, secrets, without
+from mdh.printable import shell_word
 from mdh.source import Source, Span
 
 T = TypeVar("T")
@@ -24,8 +29,12 @@ class CommandLine:
         return CommandLine(tuple(words))
 
     @cached_property
+    def _masked(self) -> tuple[str, ...]:
+        return tuple(masked_word(w, place=p) for w, p in zip(self.words, places(self.words), strict=True))
+
+    @cached_property
     def _quoted(self) -> tuple[str, ...]:
-        return ("mdh", *(_quote(word) for word in self.words))
+        return ("mdh", *(shell_word(word) for word in self._masked))
 
     @cached_property
     def source(self) -> Source:
@@ -45,11 +54,31 @@ class CommandLine:
         for i in reversed(found) if last else found:
             start = sum(len(q) + 1 for q in self._quoted[: i + 1])
             quoted = self._quoted[i + 1]
-            inside = quoted.rfind(word) if word else -1
+            # the end of the word, as it is shown
+            shown = self._masked[i] if word == self.words[i] else masked_word(word)
+            inside = quoted.rfind(shown) if shown else -1
             if inside < 0:
                 return Span(self.source, start, start + len(quoted))
-            return Span(self.source, start + inside, start + inside + len(word))
+            return Span(self.source, start + inside, start + inside + len(shown))
         return None
+
+    @cached_property
+    def _secrets(self) -> tuple[str, ...]:
+        each = (secrets(w, place=p) for w, p in zip(self.words, places(self.words), strict=True))
+        return tuple(sorted({s for found in each for s in found}, key=lambda s: (-len(s), s)))
+
+    def without_passwords(self, text: str) -> str:
+        """A text without what the words have as passwords, and without those of other URLs in it."""
+        return masked(without(text, self._secrets))
+
+    def told(self, d: Diagnostic) -> Diagnostic:
+        """A message as it may be shown: libraries quote what they were given."""
+        hide = self.without_passwords
+        labels = tuple(replace(label, message=hide(label.message)) for label in d.labels)
+        notes = tuple(hide(note) for note in d.notes)
+        # help shows forms of URLs, with `password` in them
+        help = without(d.help, self._secrets)
+        return replace(d, headline=hide(d.headline), labels=labels, notes=notes, help=help)
 
     def fail(
         self, code: str, headline: str, word: str, *, label: str = "", help: str = "", last: bool = False
@@ -58,12 +87,6 @@ class CommandLine:
         end = len(self.source.text)
         span = self.span_of(word, last=last) or Span(self.source, end, end)
         return fail(code, headline, span, label=label, help=help)
-
-
-def _quote(word: str) -> str:
-    """Shell quoting with control characters shown, so that a message stays on its line."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in word)
-    return shlex.quote(shown)
 
 
 def at_word(line: CommandLine, word: str, arrow: Callable[[], T]) -> T:

@@ -1,16 +1,22 @@
-"""Results go to stdout, everything else to stderr; a closed pipe ends the program quietly."""
+"""Results go to stdout, everything else to stderr; a closed pipe ends the program quietly.
+
+All text passes `mdh.printable` here, also where a pipe takes it: what steers a terminal is spelled out, and
+so is what the stream's encoding does not have. JSON uses its own escapes. Files are written as they are.
+"""
 
 import json
 import os
 import sys
+from codecs import lookup
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
 from mdh.cli.exit_codes import BROKEN_PIPE
 from mdh.diagnostics import Diagnostic, Failed, fail, render_text
+from mdh.printable import fitting, json_text, printable
 
 
 def show(text: str) -> None:
@@ -18,7 +24,7 @@ def show(text: str) -> None:
     if sys.stdout is None:
         raise _unwritten("standard output is closed")
     try:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.write(fitting(printable(text if text.endswith("\n") else text + "\n"), sys.stdout))
         sys.stdout.flush()
     except BrokenPipeError:
         # the reader has gone (`mdh … | head`): nothing to say
@@ -47,7 +53,13 @@ def _unwritten(reason: str) -> Failed:
 
 
 def show_json(value: dict[str, Any]) -> None:
-    show(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    show(json_text(json.dumps(value, indent=2, ensure_ascii=not _holds_all(sys.stdout), allow_nan=False)))
+
+
+def _holds_all(stream: TextIO | None) -> bool:
+    """Whether the stream's encoding has all characters. Streams in memory name none."""
+    name = getattr(stream, "encoding", None) or "utf-8"
+    return lookup(name).name.startswith("utf")
 
 
 def ok(verb: str, **values: Any) -> dict[str, Any]:
@@ -61,11 +73,11 @@ def log(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Text on stderr as it is."""
+    """Text on stderr, its newlines as they are."""
     if sys.stderr is None:
         return
     try:
-        sys.stderr.write(text)
+        sys.stderr.write(fitting(printable(text), sys.stderr))
         sys.stderr.flush()
     except BrokenPipeError:
         raise typer.Exit(BROKEN_PIPE) from None

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from mdh.cli.command_line import CommandLine
 from mdh.diagnostics import Diagnostic, Failed, Severity
+from mdh.printable import printable
 
 _PACKAGES = ("mdh", "numpy", "pycparser", "pcpp", "islpy", "pyopencl", "cupy-cuda13x", "typer")
 
 
 def save_crash(line: CommandLine, error: BaseException) -> Failed:
-    """B101, with the traceback, the command and the versions in a file of the temporary folder."""
+    """B101, with the traceback, the command and the versions in a file of the temporary folder that its owner
+    alone can read. No password of the command line is in either."""
     where = traceback.extract_tb(error.__traceback__)
     place = f"{Path(where[-1].filename).name}:{where[-1].lineno}" if where else "unknown place"
     headline = f"{type(error).__name__} in {place}: {_first_line(error)}"
@@ -27,15 +29,14 @@ def save_crash(line: CommandLine, error: BaseException) -> Failed:
     except OSError as trouble:
         note = f"the full report could not be saved: {trouble.strerror}"
     again = f"rerun with: {line.source.text}"
-    return Failed(
-        Diagnostic(
-            "B101",
-            headline,
-            notes=(note, again),
-            help="this is a bug of mdh, not of your input; send the report with the input files",
-            severity=Severity.BUG,
-        )
+    bug = Diagnostic(
+        "B101",
+        headline,
+        notes=(note, again),
+        help="this is a bug of mdh, not of your input; send the report with the input files",
+        severity=Severity.BUG,
     )
+    return Failed(line.told(bug))
 
 
 def _report_text(line: CommandLine, error: BaseException) -> str:
@@ -47,7 +48,7 @@ def _report_text(line: CommandLine, error: BaseException) -> str:
             continue
     out.append("")
     out.extend(traceback.format_exception(error))
-    return "\n".join(out)
+    return printable(line.without_passwords("\n".join(out)))
 
 
 def _first_line(error: BaseException) -> str:

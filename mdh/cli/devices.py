@@ -81,7 +81,7 @@ def _table(*names: str) -> Table:
 
 def _text(table: Table) -> str:
     """Plain text of a fixed width: the same in a terminal, a pipe and a log."""
-    console = Console(width=WIDTH, color_system=None, legacy_windows=False)
+    console = Console(width=WIDTH, color_system=None, legacy_windows=False, markup=False, emoji=False)
     with console.capture() as capture:
         console.print(table)
     return "\n".join(row.rstrip() for row in capture.get().splitlines()) + "\n"

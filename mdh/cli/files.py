@@ -14,6 +14,7 @@ import numpy as np
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.diagnostics import Failed
 from mdh.folders import replace_whole
+from mdh.printable import encodable
 from mdh.source import Source
 from mdh.textfile import decode, read_text, reason
 
@@ -35,15 +36,16 @@ def read_stdin(line: CommandLine, *, limit: int) -> Source:
 
 def write_text(line: CommandLine, path: str | Path, text: str) -> None:
     """Replaces `path` in one move: an interrupted run leaves the old file whole. What is no regular file
-    (`/dev/stdout`, a pipe) is written to and stays what it is. Raises Failed F111."""
+    (`/dev/stdout`, a pipe) is written to and stays what it is. Names of files that are not UTF-8 are spelled
+    out in the text. Raises Failed F111."""
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8", newline="\n")
+            target.write_text(encodable(text), encoding="utf-8", newline="\n")
         else:
             # a link stays a link: the file that it leads to is replaced
-            replace_whole(Path(os.path.realpath(target)), text.encode("utf-8"))
+            replace_whole(Path(os.path.realpath(target)), encodable(text).encode("utf-8"))
     except OSError as error:
         raise cannot_write(line, path, error) from None
 
@@ -63,7 +65,8 @@ def keep_others(line: CommandLine, output: str, files: Mapping[str, str]) -> Non
     folder = Path(output)
     mine = _listed(folder / "manifest.json")
     there = (folder / n for n in sorted(files) if n not in mine and (folder / n).exists())
-    other = next((p for p in there if not p.is_file() or p.read_bytes() != files[p.name].encode()), None)
+    texts = {n: encodable(text).encode() for n, text in files.items()}
+    other = next((p for p in there if not p.is_file() or p.read_bytes() != texts[p.name]), None)
     if other is not None:
         headline = f"`{other}` cannot be written: it is there, and mdh did not write it"
         help_ = "give a new folder, or one that holds what mdh wrote before"
@@ -88,7 +91,7 @@ def keep_inputs(
     read = [Path(p) for p in inputs if Path(p).is_file()]
     for target, text in texts.items():
         same = next((p for p in read if target.exists() and target.samefile(p)), None)
-        if same is not None and (text is None or same.read_bytes() != text.encode()):
+        if same is not None and (text is None or same.read_bytes() != encodable(text).encode()):
             headline = f"`{target}` cannot be written: it is what this call reads"
             raise line.fail("F111", headline, output, help="give another place", last=True)
 

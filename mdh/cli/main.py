@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -121,13 +122,14 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
 def _report(line: CommandLine, failed: Failed) -> int:
     """Diagnostics as text on stderr or, with --json, as data on stdout."""
     code = exit_code(failed.diagnostics)
+    told = [line.told(d) for d in failed.diagnostics]
     # where the output cannot be written (F118), the text is what is left
     if line.json and all(d.code != "F118" for d in failed.diagnostics):
-        diagnostics = [render_json(d) for d in failed.diagnostics]
+        diagnostics = [render_json(d) for d in told]
         with suppress(Failed):
             show_json({"schema": "mdh.result/1", "ok": False, "exit": code, "diagnostics": diagnostics})
             return code
-    report(failed.diagnostics)
+    report(told)
     return code
 
 
@@ -163,6 +165,10 @@ def _place(error: typer.TyperException, verb: str) -> str:
 
 def main() -> None:
     """Runs the command line of this process and ends it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # help texts are written by the command line's library
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = run(sys.argv[1:])
         if sys.stdout is not None:

@@ -130,7 +130,7 @@ def _run(line: CommandLine, words: Words, request: Request | None, json: bool) -
         demand_writable(line, words.html)
     interrupt = Interrupt()
     results = asyncio.run(_all(line, listing, interrupt))
-    found = _outcomes(line, results, words)
+    found = [line.told(d) for d in _outcomes(line, results, words)]
     if json:
         _show_json(results, found, single=request is not None)
     else:

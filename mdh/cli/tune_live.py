@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mdh.cli.console import log
+from mdh.printable import one_line
 from mdh.report.tune_line import progress_line, share_done
 from mdh.tune.result import Progress
 from mdh.tune.run import Watch
@@ -54,7 +55,7 @@ class Bar:
         share = None if now is None else share_done(now, now.elapsed + waited)
         bar = ProgressBar(total=None if share is None else 1.0, completed=share or 0.0, width=24)
         words = "starting" if now is None else progress_line(now, now.elapsed + waited)
-        row.add_row(self._name, bar, Text(words, no_wrap=True, overflow="ellipsis"))
+        row.add_row(Text(one_line(self._name)), bar, Text(one_line(words), no_wrap=True, overflow="ellipsis"))
         return row
 
 

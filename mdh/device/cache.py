@@ -24,7 +24,7 @@ def key_of(*parts: str | bytes) -> str:
     """The content hash of all that decides the machine code; parts are kept apart."""
     digest = sha256()
     for part in parts:
-        raw = part.encode() if isinstance(part, str) else part
+        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         digest.update(len(raw).to_bytes(8, "little"))
         digest.update(raw)
     return digest.hexdigest()

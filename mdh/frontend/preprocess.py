@@ -173,7 +173,11 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
         p.found.append(Diagnostic("C103", "the preprocessor cannot read this", (_line(source, p.last),)))
     if p.found:
         raise Failed(*p.found)
-    return Preprocessed(source, f"{PRELUDE}\n{out.getvalue()}", sizes, macros, _constants(p))
+    text = out.getvalue()
+    if '"' in source.name or "\n" in source.name:
+        # the name of a `#line` holds neither
+        text = text.replace(f'"{source.name}"', '"input.c"')
+    return Preprocessed(source, f"{PRELUDE}\n{text}", sizes, macros, _constants(p))
 
 
 def _constants(p: _Preprocessor) -> dict[str, int]:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from mdh.diagnostics import fail
+from mdh.passwords import masked
 from mdh.source import Source, Span
 from mdh.textfile import SCHEDULE_LIMIT
 
@@ -119,7 +120,8 @@ def _stray(source: Source, at: int) -> Exception:
 
 
 def _comment_lines(text: str) -> tuple[str, ...]:
+    """Without passwords: what is printed anew may be a file that others read."""
     if text.startswith("//"):
-        return (text[2:].strip(),)
+        return (masked(text[2:].strip()),)
     lines = [line.strip().removeprefix("*").strip() for line in text[2:-2].splitlines()]
-    return tuple(line for line in lines if line)
+    return tuple(masked(line) for line in lines if line)

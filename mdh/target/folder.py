@@ -19,6 +19,9 @@ from mdh.target.opencl_loader import loader_header, loader_source
 from mdh.target.text import KernelText
 from mdh.target.words import COMPILER_WORDS
 
+_NAMEABLE = re.compile(r"[\w.+\-][\w .+\-]*\.c")
+"""Names that an `#include` takes as they are, and every file system."""
+
 
 def folder(
     text: KernelText,
@@ -71,7 +74,7 @@ def _reference(
     if program.source is None:
         return {}
     own = PurePath(program.source.name).name
-    if not own.endswith(".c"):
+    if _NAMEABLE.fullmatch(own) is None:
         own = f"{function}.c"
     while own in taken or own == "reference.c":
         own = f"user_{own}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
+from mdh.printable import encodable
 from mdh.target.folder import folder
 from mdh.target.text import KernelText
 from mdh.tune.records.disk import replace_file, unwritten
@@ -125,5 +126,5 @@ class Outputs:
         files = folder(text, plan.program, schedule, defines=defines, arch=plan.machine.arch)
         inside = self.place / self._own
         for name, content in files.items():
-            replace_file(inside / name, content.encode("utf-8"))
+            replace_file(inside / name, encodable(content).encode("utf-8"))
         self.written["kernel"] = f"{inside}/"

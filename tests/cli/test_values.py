@@ -43,7 +43,7 @@ def test_malformed_defines_are_refused(word: str) -> None:
         (["check", "-D4=N"], "4=N", "4=N", 13),
         (["check", "--machine=foo"], "foo", "foo", 21),
         (["check", "my file.c"], "my file.c", "my file.c", 12),
-        (["check", "a\nb"], "a\nb", "'a\\nb'", 11),
+        (["check", "a\nb"], "a\nb", "$'a\\nb'", 11),
     ],
 )
 def test_words_are_found_on_the_line(words: list[str], word: str, shown: str, column: int) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.passwords import masked_word
 from mdh.source import Span
 from mdh.textfile import reason
 from mdh.tune.values import Failure, Outcome
@@ -31,9 +32,8 @@ def unreached(address: str, error: Exception) -> Failed:
 
 def misspelt(address: str) -> Failed:
     """F201."""
-    return fail(
-        "F201", f"`{address}` is no address of a Dask scheduler", help=f"write tcp://HOST:PORT; {START_ONE}"
-    )
+    said = f"`{masked_word(address, place=True)}` is no address of a Dask scheduler"
+    return fail("F201", said, help=f"write tcp://HOST:PORT; {START_ONE}")
 
 
 def nobody(address: str, why: Mapping[str, str]) -> Failed:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, assert_never
 
+from mdh.printable import encodable
 from mdh.tune.records.form import header_fields, trial_fields
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import seal
@@ -20,6 +21,7 @@ from mdh.tune.values import Failure, Trial
 FORMATS = ("jsonl", "csv", "t4")
 T4_VERSION = "1.0.0"
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _COLUMNS = (
     "program", "machine", "device", "record", "trial", "origin", "phase", "failure", "code", "message",
     "seconds", "samples", "clock", "stopped", "build_seconds", "check_seconds", "measure_seconds", "started",
@@ -48,14 +50,15 @@ def jsonl_text(sections: Sequence[Section]) -> str:
 
 
 def csv_text(sections: Sequence[Section]) -> str:
-    """A row a trial: fixed columns, then one a hole. Seconds."""
+    """A row a trial: fixed columns, then one a hole. Seconds. A text that a spreadsheet would take for a
+    formula begins with an apostrophe."""
     holes = dict.fromkeys(n for s in sections for t in s.trials for n, _ in t.candidate.values)
     rows = [_csv_row([*_COLUMNS, *holes])]
     for section in sections:
         for trial in section.trials:
             values = dict(trial.candidate.values)
             row = [*_row(section.header, trial), *(values.get(name, "") for name in holes)]
-            rows.append(_csv_row([_encodable(cell) if isinstance(cell, str) else cell for cell in row]))
+            rows.append(_csv_row([_cell(cell) if isinstance(cell, str) else cell for cell in row]))
     return "".join(rows)
 
 
@@ -119,6 +122,8 @@ def _invalidity(failure: Failure | None) -> str:
             assert_never(failure)
 
 
-def _encodable(text: str) -> str:
-    """Compilers print bytes that are no text; a file of text cannot hold them."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _cell(text: str) -> str:
+    """No formula to a spreadsheet: an apostrophe stands before it. Numbers are not texts. Bytes of compilers
+    that are no text are spelled out."""
+    shown = encodable(text)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown

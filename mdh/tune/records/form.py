@@ -5,6 +5,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any, TypeVar
 
+from mdh.passwords import masked, masked_command
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import BadLineError, Fields
 from mdh.tune.values import Candidate, Failure, Outcome, Trial, Value
@@ -45,13 +46,14 @@ def header_fields(header: Header) -> Fields:
 
 
 def header_from(fields: Fields) -> Header:
-    """Raises BadLineError where a field is missing or of another type."""
+    """Without the passwords that an earlier mdh left in commands. Raises BadLineError where a field is
+    missing or of another type."""
     r = _Reader(fields)
     r.take("schema", _text)
     key = r.take("key", _text)
     header = Header(
         program=r.take("program", _text),
-        schedule=r.take("schedule", _text),
+        schedule=masked(r.take("schedule", _text)),
         sizes=r.take("sizes", _map(_value)),
         types=r.take("types", _map(_text)),
         device=r.take("device", _text),
@@ -60,7 +62,7 @@ def header_from(fields: Fields) -> Header:
         parts=r.take("parts", _map(_text)),
         versions=r.take("versions", _map(_text), ()),
         method=r.take("method", _text, ""),
-        command=r.take("command", _text, ""),
+        command=masked_command(r.take("command", _text, "")),
         seed=r.take("seed", _int, 0),
         created=r.take("created", _duration, 0.0),
         extra=r.rest(),
@@ -103,6 +105,13 @@ def trial_fields(trial: Trial, mark: str) -> Fields:
     }
 
 
+def without_passwords(fields: Fields) -> Fields:
+    """Of a line of either kind: what an earlier mdh left in commands and in the heads of schedules."""
+    texts = {"command": masked_command, "schedule": masked}
+    known = {n: mask(fields[n]) for n, mask in texts.items() if isinstance(fields.get(n), str)}
+    return {**fields, **known}
+
+
 def trial_from(fields: Fields) -> Trial:
     """Raises BadLineError where a field is missing or of another type."""
     r = _Reader(fields)
@@ -125,7 +134,8 @@ def trial_from(fields: Fields) -> Trial:
         versions=r.take("versions", _map(_text), ()),
         innocent=r.take("innocent", _flag, False),
     )
-    candidate = Candidate(r.take("key", _text), r.take("schedule", _text), r.take("values", _map(_value), ()))
+    schedule = masked(r.take("schedule", _text))
+    candidate = Candidate(r.take("key", _text), schedule, r.take("values", _map(_value), ()))
     return Trial(
         number=r.take("trial", _count),
         candidate=candidate,

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mdh.diagnostics import fail
+from mdh.passwords import masked
 from mdh.tune.records.disk import replace_file
+from mdh.tune.records.form import without_passwords
 from mdh.tune.records.line import Fields, checksum, seal
 from mdh.tune.records.lock import open_locked
 from mdh.tune.records.read import contents_of
@@ -13,8 +15,9 @@ from mdh.tune.records.scan import Scan, scan_file
 
 
 def merge(out: str, paths: Sequence[str]) -> tuple[str, ...]:
-    """Writes to `out` every line of `paths`, and of `out` where it is there, once each: headers first, each
-    with its trials by starting time. Inputs stay as they are; what is damaged in `out` goes to `OUT.damaged`.
+    """Writes to `out` every line of `paths`, and of `out` where it is there, once each and without passwords:
+    headers first, each with its trials by starting time. Inputs stay as they are; what is damaged in `out`
+    goes to `OUT.damaged`.
 
     Returns remarks. Raises Failed as `read_contents` and `Record.open` do; nothing is written then.
     """
@@ -46,7 +49,8 @@ def _joined(scans: Sequence[Scan]) -> bytes:
     lines: dict[str, Fields] = {}
     for scan in scans:
         for line in scan.good:
-            lines.setdefault(checksum(line.fields), line.fields)
+            fields = without_passwords(line.fields)
+            lines.setdefault(checksum(fields), fields)
     # by the key's first digits, as lines name it; of a header that is written again the first comes first
     place = {mark: n for n, mark in enumerate(dict.fromkeys(_mark(f) for f in lines.values()))}
     ordered = sorted(lines.values(), key=lambda f: (place[_mark(f)], "schema" not in f, _started(f)))
@@ -66,9 +70,8 @@ def _started(fields: Fields) -> tuple[float, int]:
 
 def _keep_damaged(out: str, handle: int, found: Scan) -> None:
     """Bytes of lines that cannot be read are not ours to throw away."""
-    pieces = [
-        os.pread(handle, b.size, b.offset) for b in (*found.bad, *((found.torn,) if found.torn else ()))
-    ]
+    damaged = (*found.bad, *((found.torn,) if found.torn else ()))
+    pieces = [_masked(os.pread(handle, b.size, b.offset)) for b in damaged]
     if not pieces:
         return
     aside = Path(f"{out}.damaged")
@@ -76,3 +79,8 @@ def _keep_damaged(out: str, handle: int, found: Scan) -> None:
         raise fail("F111", f"`{aside}` cannot be written: it is not a file")
     before = aside.read_bytes() if aside.exists() else b""
     replace_file(aside, before + b"".join(p if p.endswith(b"\n") else p + b"\n" for p in pieces))
+
+
+def _masked(line: bytes) -> bytes:
+    """Latin-1 has a character for every byte."""
+    return masked(line.decode("latin-1")).encode("latin-1")

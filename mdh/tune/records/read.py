@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from mdh.diagnostics import fail
-from mdh.tune.records.form import SCHEMA, header_from, trial_from
+from mdh.tune.records.form import SCHEMA, header_from, trial_from, without_passwords
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import BadLineError
 from mdh.tune.records.scan import Scan, scan_file
@@ -100,7 +100,10 @@ def contents_of(path: str, scan: Scan) -> Contents:
         _refuse_foreign(path, scan, sorted(wrong))
     sections = tuple(Section(h, tuple(trials.pop(mark, ()))) for mark, h in headers.items())
     orphans = tuple((mark, tuple(lost)) for mark, lost in trials.items())
-    remarks = [*_about_bad(path, sorted(wrong)), *_about_torn(path, scan), *_about_orphans(path, orphans)]
+    remarks = [
+        *_about_bad(path, sorted(wrong)), *_about_torn(path, scan), *_about_orphans(path, orphans),
+        *_about_passwords(path, scan),
+    ]  # fmt: skip
     return Contents(path, sections, orphans, tuple(remarks))
 
 
@@ -145,6 +148,12 @@ def _about_orphans(path: str, orphans: tuple[tuple[str, tuple[Trial, ...]], ...]
     return [
         f"`{path}`: {_trials(len(lost))} of record {mark}, whose header is lost" for mark, lost in orphans
     ]
+
+
+def _about_passwords(path: str, scan: Scan) -> list[str]:
+    if all(without_passwords(line.fields) == line.fields for line in scan.good):
+        return []
+    return [f"`{path}` holds the password of a URL: `mdh db merge NEW {path}` writes a copy without it"]
 
 
 def _trials(count: int) -> str:

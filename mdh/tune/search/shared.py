@@ -18,7 +18,7 @@ from mdh.tune.records.form import LONGEST, SHORTEST
 from mdh.tune.search.encoding import encoding_of
 from mdh.tune.search.optuna_strategy import distributions
 from mdh.tune.search.space import Space, fingerprint
-from mdh.tune.search.storage import guarded, masked, open_storage
+from mdh.tune.search.storage import guarded, open_storage, shown
 from mdh.tune.space.model import Point
 
 SPACE = "mdh.space"
@@ -60,7 +60,7 @@ class SharedStudy:
             whose = f"is of space {known}" if known else "was not made by mdh"
             raise fail(
                 "F184",
-                f"the study `{name}` in `{masked(self._url)}` {whose}; this tuning searches space {space}",
+                f"the study `{name}` in `{shown(self._url)}` {whose}; this tuning searches space {space}",
                 help="take another name for the study, or another storage",
             )
 

@@ -5,7 +5,6 @@ Raises Failed F182 where it cannot be opened, F183 where it is lost later on. No
 
 import json
 import os
-import re
 import stat
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, ProgrammingError, SQLAlchemyError
 
 from mdh.diagnostics import Failed, fail
+from mdh.passwords import masked, masked_word, secrets, without
 
 FORMS = "postgresql://user:password@host/database, sqlite:///file.db, or the path of a journal file"
 CONNECT_SECONDS = 10
@@ -31,6 +31,7 @@ TABLE_RACES = 10
 
 def open_storage(url: str) -> BaseStorage:
     """Creates missing tables. Raises Failed F182."""
+    _demand_one_reading(url)
     scheme = url.split(":", 1)[0] if "://" in url else "journal"
     path = url.removeprefix("journal://")
     try:
@@ -38,13 +39,16 @@ def open_storage(url: str) -> BaseStorage:
             return _journal(url, path)
         return _database(_with_driver(url), scheme)
     except (ArgumentError, NoSuchModuleError):
-        raise fail("F182", f"`{masked(url)}` names no storage", help=f"write {FORMS}") from None
+        raise fail("F182", f"`{shown(url)}` names no storage", help=f"write {FORMS}") from None
     except ImportError as missing:
         raise fail(
-            "F182", f"`{masked(url)}` needs a database driver: {_reason(missing)}", help=_driver_help(scheme)
+            "F182",
+            f"`{shown(url)}` needs a database driver: {_reason(url, missing)}",
+            help=_driver_help(scheme),
         ) from None
-    except (SQLAlchemyError, StorageInternalError, OSError, json.JSONDecodeError) as error:
-        raise fail("F182", f"cannot open the storage `{masked(url)}`: {_reason(error)}") from None
+    except (SQLAlchemyError, StorageInternalError, OSError, TypeError, json.JSONDecodeError) as error:
+        # TypeError: a parameter of the URL that its driver does not have
+        raise fail("F182", f"cannot open the storage `{shown(url)}`: {_reason(url, error)}") from None
 
 
 def _journal(url: str, path: str) -> JournalStorage:
@@ -58,7 +62,7 @@ def _journal(url: str, path: str) -> JournalStorage:
         raise
     except Exception as error:  # the library follows the lines of a journal, whatever they say
         raise fail(
-            "F182", f"the journal `{masked(url)}` is damaged: {type(error).__name__}, {_reason(error)}",
+            "F182", f"the journal `{shown(url)}` is damaged: {type(error).__name__}, {_reason(url, error)}",
             help="give a new journal: the records hold what was measured",
         ) from None  # fmt: skip
 
@@ -71,11 +75,11 @@ def _demand_file(url: str, path: str) -> None:
     except FileNotFoundError:
         return
     except ValueError:  # a zero byte
-        raise fail("F182", f"`{masked(url)}` names no file", help=f"write {FORMS}") from None
+        raise fail("F182", f"`{shown(url)}` names no file", help=f"write {FORMS}") from None
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
         raise fail(
-            "F182", f"cannot open the storage `{masked(url)}`: it is {what}",
+            "F182", f"cannot open the storage `{shown(url)}`: it is {what}",
             help="name a regular file, or one that is not there yet: it is made",
         )  # fmt: skip
 
@@ -90,7 +94,8 @@ def _database(url: str, scheme: str) -> RDBStorage:
         _demand_file(url, named)
     for race in range(TABLE_RACES):
         try:
-            return RDBStorage(url, engine_kwargs=_engine(scheme))
+            # Optuna fills in what stands in braces
+            return RDBStorage(url.replace("{", "{{").replace("}", "}}"), engine_kwargs=_engine(scheme))
         except (IntegrityError, ProgrammingError):
             if race == TABLE_RACES - 1:
                 raise
@@ -133,30 +138,51 @@ def guarded(url: str) -> Iterator[None]:
     except Failed:
         raise
     except Exception as error:  # of a study with damaged lines or rows the library's own errors tell little
-        what = ValueError(f"what it holds is damaged ({type(error).__name__}, {_reason(error)})")
+        what = ValueError(f"what it holds is damaged ({type(error).__name__}, {_reason(url, error)})")
         raise lost(url, what) from None
 
 
 def lost(url: str, error: Exception) -> Failed:
     return fail(
         "F183",
-        f"the storage `{masked(url)}` no longer answers: {_reason(error)}",
+        f"the storage `{shown(url)}` no longer answers: {_reason(url, error)}",
         help="nothing that was measured is lost, the record has it; start again when the storage is back, "
         "or without --storage",
     )
 
 
-def masked(url: str) -> str:
-    """Without the password, if there is one."""
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+def shown(url: str) -> str:
+    """As messages have it, without a password."""
+    return masked_word(url, place=True)
 
 
-def _reason(error: BaseException) -> str:
-    """The first line of the innermost cause: outer ones speak of sessions and commits."""
+def _demand_one_reading(url: str) -> None:
+    """Raises Failed F182 where a part of the password may pass for the host, the port or the database: it
+    would be sent to name servers, or be the name of a file."""
+    if "://" not in url:
+        if shown(url) == url:
+            return
+        raise fail("F182", f"`{shown(url)}` holds a password, and is no URL", help=f"write {FORMS}")
+    scheme, _, rest = url.partition("://")
+    user = rest.rpartition("@")[0]
+    no_account = scheme == "journal" or rest.startswith("/")
+    if not no_account and ("@" in user or "/" in user.partition(":")[0]):
+        raise fail(
+            "F182",
+            f"`{shown(url)}` can be read in several ways",
+            help="write @ as %40, : as %3A, / as %2F and % as %25 where they separate no parts of the URL",
+        )
+
+
+def _reason(url: str, error: BaseException) -> str:
+    """The first line of the innermost cause: outer ones speak of sessions and commits. Without the password
+    of the URL."""
     while error.__cause__ is not None:
         error = error.__cause__
     inner = getattr(error, "orig", None) or error
     if isinstance(inner, OSError) and inner.strerror:
         return inner.strerror.lower()
     lines = [line.strip() for line in str(inner).splitlines() if line.strip()]
-    return masked(lines[0][:_WORDS]) if lines else type(inner).__name__
+    if not lines:
+        return type(inner).__name__
+    return masked(without(lines[0], secrets(url, place=True)))[:_WORDS]

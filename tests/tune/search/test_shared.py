@@ -14,9 +14,9 @@ import optuna
 import pytest
 
 from mdh.diagnostics import Failed
+from mdh.passwords import masked
 from mdh.tune.search import make_searcher
 from mdh.tune.search.shared import SharedStudy
-from mdh.tune.search.storage import masked
 from mdh.tune.space.model import Point
 from tests.hostile.pieces import damaged
 from tests.source_tree import ROOT
