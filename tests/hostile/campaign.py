@@ -32,7 +32,7 @@ ALL = {**TEXTS, **KINDS, **WORDS}
 BLOCK = 50
 LIMIT = 600.0
 """Seconds of a block, after which its process is ended."""
-SHOWN = 5
+SHOWN = 2
 """Inputs that are shrunk, of those that a block finds to go wrong in one way."""
 WEIGHTS = {"command": 0.25, "project run": 0.25, "npy": 0.5, "input": 0.5, "c": 2.0, "schedule": 2.0}
 """Shares of the count; 1 where nothing is said. What works in files takes longer."""

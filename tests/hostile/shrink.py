@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-TRIES = 400
+TRIES = 150
 
 
 def shrunk(data: bytes, wrong: Callable[[bytes], bool]) -> bytes:

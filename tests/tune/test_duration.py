@@ -27,6 +27,15 @@ def test_what_is_no_time(text: str) -> None:
     assert wrong.help.startswith("write ")
 
 
+@pytest.mark.parametrize("text", ["9" * 2_000_000, "9" * 2_000_000 + "h", "1h" * 1000, "1." * 500_000])
+def test_texts_without_end_are_refused_at_once(text: str) -> None:
+    with pytest.raises(Failed) as refused:
+        parse_duration(text)
+    [wrong] = refused.value.diagnostics
+    assert wrong.code == "F190"
+    assert len(wrong.headline) < 100
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0, "0s"), (59.6, "1m"), (61, "1m01s"), (3600, "1h"), (5400, "1h30m"), (-1, "0s"), (86400, "24h")],
