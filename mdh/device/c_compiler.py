@@ -26,7 +26,7 @@ _SHARED = ("-shared", "-fPIC")
 _PEELED = ("--param=max-completely-peeled-insns=1000", "--param=max-completely-peel-times=32")
 """GCC's bounds on loops that it unrolls as a whole, raised to where Clang's are: short reductions whose sums
 stay in registers gain a third."""
-_TURNS = 3
+_TURNS = 2
 """Times that a text is compiled before a compiler that was killed, or failed without a word, speaks against
 it."""
 _PAUSE = 0.2

@@ -35,6 +35,8 @@ _SYSTEM = (
     "filenotfounderror: ", "blockingioerror: ", "failed to map segment",
 )  # fmt: skip
 """What the system says, in the words of compilers and of processes that ended: no kernel's text makes it."""
+WORDLESS = ("it was ended by signal", "it says nothing", "signal terminated program")
+"""Of compilers of the device `c` (mdh.device.c_compiler) that name no line of the text."""
 _KILLED = ("killed signal terminated program", "terminated signal terminated program")
 """Of compilers that were killed. Earlier versions did not ask twice whether it was the text's doing."""
 _ROOM = "free some room, or set TMPDIR to a folder on a larger disk"
@@ -70,6 +72,11 @@ def misbooked(outcome: Outcome) -> bool:
 def of_candidate(outcome: Outcome) -> bool:
     """It says something of its candidate, which need not be measured again."""
     return not outcome.innocent and not misbooked(outcome)
+
+
+def wordless(outcome: Outcome) -> bool:
+    """A compiler refused the text and named no line of it: it may have been killed."""
+    return outcome.code == "D103" and any(words in outcome.message for words in WORDLESS)
 
 
 def system_said(words: str) -> bool:
@@ -141,6 +148,14 @@ def unstarted(why: str) -> Failed:
     """D133."""
     hint = "`mdh doctor` says what is missing; `mdh run` on the same device shows it in the open"
     return fail("D133", f"a worker of the tuner does not start: {why}", help=hint)
+
+
+def unjudged(why: str) -> Failed:
+    """D135."""
+    headline = f"the reference did not finish, so no result can be judged: {why}"
+    return fail(
+        "D135", headline, help="smaller sizes: -D N=…; the reference takes several times the arrays' memory"
+    )
 
 
 def signal_name(number: int) -> str:

@@ -27,13 +27,6 @@ def group_of(number: int) -> Group:
     return Group(stopped, ticks * _TICK)
 
 
-def seconds_of(pid: int) -> float:
-    """Of processors that a process and its ended children have taken; 0 where it is gone."""
-    with suppress(OSError, ValueError, IndexError):
-        return sum(int(w) for w in _words(Path(f"/proc/{pid}/stat"))[11:15]) * _TICK
-    return 0.0
-
-
 def _words(path: Path) -> list[str]:
     """What follows the name, which may hold anything: the state first, the group third."""
     return path.read_text(encoding="latin-1").rpartition(")")[2].split()

@@ -6,7 +6,7 @@ from time import monotonic
 _SPELL = 60.0
 """Seconds in which the kills of others count."""
 _ALONE, _AMONG_OTHERS = 2, 6
-"""Kills that a candidate is held for: where it alone is met, and where the workers of others are killed too.
+"""Kills that a candidate is held for: where it alone is met, and where other workers are killed too.
 A candidate that eats the machine's memory is killed by the system again and again; somebody who ends
 processes does not choose."""
 
@@ -25,6 +25,10 @@ class Kills:
         self._of[name] += 1
         others = any(other != name and now - at < _SPELL for at, other in self._recent)
         return self._of[name] >= (_AMONG_OTHERS if others else _ALONE)
+
+    def elsewhere(self) -> None:
+        """A process that worked on no candidate was killed."""
+        self._recent.append((monotonic(), ""))
 
     def forget(self, name: str) -> None:
         """The trial has ended."""

@@ -21,7 +21,9 @@ from mdh.tune.measure.failures import (
     refused,
     system_said,
     timed_out,
+    unjudged,
     unstarted,
+    wordless,
 )
 from mdh.tune.measure.folder import environment, make_folder, trim_runtime
 from mdh.tune.measure.guardian import Guardian
@@ -190,7 +192,7 @@ class LocalBench:
             words += ["--faults", str(self._faults)]
         progress = Progress(self._folder / f"{name}.at") if role == "measure" else None
         command = Command(tuple(words), environment(self._folder))
-        return Post(spec, command, self._quiet, progress, self._guardian)
+        return Post(spec, command, self._quiet, progress, self._guardian, self._kills)
 
     def _settle(self, abouts: list[Json]) -> None:
         """What builders and the caller must know of the devices."""
@@ -224,7 +226,9 @@ class LocalBench:
                     return _after_death(name, "build", died, self._kills)
                 if reply.get("poisoned"):
                     await worker.kill()
-                return self._built(candidate, name, reply)
+                built = self._built(candidate, name, reply)
+                again = isinstance(built, Outcome) and wordless(built) and not self._kills.blame(name)
+                return None if again else built
 
         while (built := await self._building.overcome(attempt)) is None:
             # it was killed through no fault of its own
@@ -365,14 +369,6 @@ def different(devices: tuple[str, ...], titles: list[str]) -> Failed:
     headline = f"{', '.join(devices)} are devices of different models: {', '.join(titles)}"
     return fail(
         "D134", headline, help="times of one search must be comparable: tune for each model by itself"
-    )
-
-
-def unjudged(why: str) -> Failed:
-    """D135."""
-    headline = f"the reference did not finish, so no result can be judged: {why}"
-    return fail(
-        "D135", headline, help="smaller sizes: -D N=…; the reference takes several times the arrays' memory"
     )
 
 

@@ -8,6 +8,7 @@ from time import monotonic
 from mdh.diagnostics import Failed
 from mdh.tune.measure.failures import of_the_machine, signal_name, unstarted
 from mdh.tune.measure.guardian import Guardian
+from mdh.tune.measure.kills import Kills
 from mdh.tune.measure.outage import Say, silent
 from mdh.tune.measure.process import Command, Died, Late, Worker
 from mdh.tune.measure.progress import Progress
@@ -29,10 +30,10 @@ class Post:
 
     def __init__(
         self, spec: str, command: Command, quiet: Quiet, progress: Progress | None,
-        guardian: Guardian | None = None,
+        guardian: Guardian | None = None, kills: Kills | None = None,
     ) -> None:  # fmt: skip
         self.spec, self.command, self.quiet, self.progress = spec, command, quiet, progress
-        self.guardian = guardian
+        self.guardian, self.kills = guardian, kills or Kills()
         self.about: Json = {}
         self.recoveries: list[float] = []
         self._worker: Worker | None = None
@@ -49,8 +50,9 @@ class Post:
             worker = self._worker
             if worker is None or not worker.running:
                 if worker is not None and worker.alive:
-                    # what it had started lives on
+                    # it was killed while it had nothing to do, and what it had started lives on
                     await worker.kill()
+                    self.kills.elsewhere()
                 worker = await self._start()
                 self._served = 0
             self._served += 1
@@ -125,6 +127,7 @@ class Post:
         except Late:
             raise unstarted(f"it says nothing in {START:.0f} s") from None
         except Died as died:
+            self.kills.elsewhere()
             how = signal_name(-died.status) if died.status < 0 else f"status {died.status}"
             raise unstarted(f"it ends with {how}: {died.words}") from None
         if "failed" in hello:

@@ -14,7 +14,7 @@ from time import monotonic
 
 import mdh
 from mdh.tune.measure.failures import from_outside
-from mdh.tune.measure.groups import group_of, seconds_of
+from mdh.tune.measure.groups import group_of
 from mdh.tune.measure.guardian import Guardian
 from mdh.tune.measure.replies import demanded, greeting
 from mdh.tune.measure.wire import Json
@@ -48,7 +48,7 @@ class Died(Exception):  # noqa: N818 - an outcome
 
 class Late(Exception):  # noqa: N818 - an outcome
     """The reply did not come within the limit; the process was killed. stopped: somebody made it stand still
-    by a signal; idle: it took next to nothing of a processor, so it waited for something."""
+    by a signal; idle: it took next to nothing of a processor in the second half, so it waited."""
 
     def __init__(self, *, stopped: bool = False, idle: bool = False) -> None:
         super().__init__("it was stopped" if stopped else "it did not end in time")
@@ -74,6 +74,7 @@ class Worker:
         self._words = bytearray()
         self._listener = asyncio.create_task(self._listen())
         self._paused_at: float | None = None
+        self._halfway: float | None = None
         self._paused = 0.0
         self.alive = True
 
@@ -109,7 +110,8 @@ class Worker:
 
     async def ask(self, request: Json, limit: float | None) -> Json:
         """Raises Late after `limit` seconds of its clock, Died where it ends first; then it is gone."""
-        start, before = self._clock(), seconds_of(self.pid)
+        start = self._clock()
+        self._halfway = None
         try:
             self._writer.write(json.dumps(request).encode() + b"\n")
             return demanded(request, await self._reply(start, limit))
@@ -118,7 +120,8 @@ class Worker:
         except Late:
             now = group_of(self.pid)
             await self.kill()
-            idle = now.seconds - before < _IDLE * (limit or 0.0)
+            since = self._halfway
+            idle = since is not None and now.seconds - since < _IDLE * (limit or 0.0) / 2
             raise Late(stopped=now.stopped, idle=idle) from None
         except asyncio.CancelledError:
             # what it is doing cannot be taken back
@@ -140,9 +143,15 @@ class Worker:
         try:
             while not line.done():
                 left = None if limit is None else limit - (self._clock() - start)
-                if left is not None and left <= 0:
+                if left is None or limit is None:
+                    await asyncio.wait({line})
+                    continue
+                if left <= 0:
                     raise Late
-                await asyncio.wait({line}, timeout=None if left is None else max(left, 0.05))
+                if self._halfway is None and left <= limit / 2:
+                    self._halfway = group_of(self.pid).seconds
+                rest = left if self._halfway is not None else left - limit / 2
+                await asyncio.wait({line}, timeout=max(rest, 0.05))
         finally:
             line.cancel()
         raw = line.result()

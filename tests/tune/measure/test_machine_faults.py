@@ -19,6 +19,7 @@ from mdh.tune.measure.kills import Kills
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.measure.outage import Outage
 from mdh.tune.measure.posts import Posts
+from mdh.tune.measure.process import Command, Late, Worker
 from mdh.tune.values import Failure, Outcome
 from tests.tune.doubles import StartingPost
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
@@ -122,6 +123,9 @@ def test_a_program_that_is_refused_is_not_tried_again() -> None:
 def test_kills_speak_against_a_candidate_that_alone_is_met() -> None:
     alone = Kills()
     assert [alone.blame("a"), alone.blame("a")] == [False, True]
+    idle = Kills()
+    idle.elsewhere()
+    assert [idle.blame("a"), idle.blame("a")] == [False, False]
     many = Kills()
     assert [many.blame(name) for name in "abababab"] == [False] * 8
     assert [many.blame("a"), many.blame("a")] == [False, True]
@@ -160,6 +164,25 @@ def test_a_group_that_stands_still_is_seen() -> None:
             time.sleep(0.01)
         assert group_of(process.pid).stopped
         os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(("work", "idle"), [("time.sleep(60)", True), ("\n while True: pass", False)])
+def test_a_late_worker_that_waits_is_told_from_one_that_works(
+    work: str, idle: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Both work first."""
+    code = f"import time\nfor i in range(10**7 // 2): pass\nif True: {work}\n"
+    (tmp_path / "busy.py").write_text(code, encoding="utf-8")
+    monkeypatch.setattr("mdh.tune.measure.process.WORKER", "busy")
+
+    async def run() -> Late:
+        command = Command((), {**os.environ, "PYTHONPATH": str(tmp_path)})
+        worker = await Worker.start(command)
+        with pytest.raises(Late) as late:
+            await worker.ask({}, 3.0)
+        return late.value
+
+    assert asyncio.run(run()).idle == idle
 
 
 TUNER = """
