@@ -138,10 +138,10 @@ def _library(text: KernelText, compiler: Compiler, folder: Path) -> bytes:
             headline = f"the C compiler did not finish `{text.name}` in {SECONDS:.0f} s"
             raise fail("D112", headline, help="fewer unrolled statements: smaller tiles")
         if re.search(rf"^{re.escape(str(source))}:\d+(:\d+)?: error:", done.log, re.MULTILINE):
-            break
+            raise _refused(text, done, source, "refuses")
         _demand_working(text, compiler, folder)
         sleep(_PAUSE)
-    raise _refused(text, done, source)
+    raise _refused(text, done, source, "fails on")
 
 
 def _turn(source: Path, text: KernelText, compiler: Compiler) -> tuple[Finished, bytes | None]:
@@ -186,8 +186,8 @@ def _why(done: Finished) -> str:
     return (first or (lines[0] if lines else f"it says nothing (status {done.status})"))[:300]
 
 
-def _refused(text: KernelText, done: Finished, source: Path) -> Failed:
+def _refused(text: KernelText, done: Finished, source: Path, does: str) -> Failed:
     kept = keep_refused(text, done.log, str(source))
-    headline = f"the C compiler refuses the kernel text of `{text.name}`"
+    headline = f"the C compiler {does} the kernel text of `{text.name}`"
     notes = (_why(done).replace(str(source), kept.name)[:300], kept.note)
     return Failed(Diagnostic("D103", headline, notes=notes))

@@ -15,6 +15,8 @@ from mdh.folders import private_folder
 from mdh.ir.dtype import F32
 from mdh.target.emit import emit
 from mdh.target.text import KernelText
+from mdh.tune.measure.failures import wordless
+from mdh.tune.values import Failure, Outcome
 from tests.target import features
 
 Wrapped = Callable[[str], CDevice]
@@ -84,7 +86,9 @@ def test_one_that_fails_on_one_text_alone_refuses_it(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     device = wrapped(f"[ -z $text ] || {{ echo x >>count; {fault}; }}")
-    assert refused(device)[0] == "D103"
+    code, said = refused(device)
+    assert code == "D103"
+    assert wordless(Outcome(Failure.COMPILE, code, said))
     assert len((tmp_path / "count").read_text().split()) == 2
 
 

@@ -35,8 +35,8 @@ _SYSTEM = (
     "filenotfounderror: ", "blockingioerror: ", "failed to map segment",
 )  # fmt: skip
 """What the system says, in the words of compilers and of processes that ended: no kernel's text makes it."""
-WORDLESS = ("it was ended by signal", "it says nothing", "signal terminated program")
-"""Of compilers of the device `c` (mdh.device.c_compiler) that name no line of the text."""
+_WORDLESS = "the C compiler fails on the kernel text"
+"""As mdh.device.c_compiler says it of one that names no line of the text."""
 _KILLED = ("killed signal terminated program", "terminated signal terminated program")
 """Of compilers that were killed. Earlier versions did not ask twice whether it was the text's doing."""
 _ROOM = "free some room, or set TMPDIR to a folder on a larger disk"
@@ -76,7 +76,7 @@ def of_candidate(outcome: Outcome) -> bool:
 
 def wordless(outcome: Outcome) -> bool:
     """A compiler refused the text and named no line of it: it may have been killed."""
-    return outcome.code == "D103" and any(words in outcome.message for words in WORDLESS)
+    return outcome.code == "D103" and outcome.message.startswith(_WORDLESS)
 
 
 def system_said(words: str) -> bool:

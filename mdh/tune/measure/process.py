@@ -26,8 +26,8 @@ _WORDS = 1 << 14
 """Bytes kept of what a worker says on stderr."""
 _LEAVING = 1.0
 """Seconds that a process which hung up may take to end by itself."""
-_IDLE = 0.05
-"""Part of its time that a process which works takes of a processor at least."""
+_IDLE = 0.5
+"""Part of a processor that a process which works has at least, where the machine is not overloaded."""
 _GONE = 1.5
 """Seconds that a killed process is waited for; one that hangs inside a driver is left to the system."""
 
@@ -48,7 +48,8 @@ class Died(Exception):  # noqa: N818 - an outcome
 
 class Late(Exception):  # noqa: N818 - an outcome
     """The reply did not come within the limit; the process was killed. stopped: somebody made it stand still
-    by a signal; idle: it took next to nothing of a processor in the second half, so it waited."""
+    by a signal; idle: it had less than _IDLE of a processor in the second half: it waited, or others
+    had the machine."""
 
     def __init__(self, *, stopped: bool = False, idle: bool = False) -> None:
         super().__init__("it was stopped" if stopped else "it did not end in time")
