@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from mdh.device.cache import key_of, open_cache
 from mdh.diagnostics import Failed
-from mdh.folders import cache_home
+from mdh.folders import cache_home, read_own
 from mdh.tune.prior import NOMINAL, Prediction, Signs
 from mdh.tune.prior.begin import Pairs
 from mdh.tune.prior.constants import EDITION
@@ -63,8 +63,10 @@ def place_of(title: str, target: str, kind: str, version: str) -> Path:
 def load(path: Path, kind: str) -> Learned:
     """Nothing learned where the file is missing or damaged."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        if path.stat().st_size <= _LARGEST:
-            return _learned(json.loads(path.read_bytes()), kind)
+        if path.lstat().st_size <= _LARGEST:
+            # what others can write would decide what is measured first
+            raw = read_own(path)
+            return Learned(kind) if raw is None else _learned(json.loads(raw), kind)
     return Learned(kind)
 
 
