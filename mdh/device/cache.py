@@ -1,13 +1,16 @@
 """Machine code kept between runs: a folder of our own, entries by content hash, damaged ones are misses."""
 
+import fcntl
 import json
 import os
 import re
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic, sleep
 
 from mdh.diagnostics import Failed
 from mdh.folders import cache_home, own_folder, read_own, replace_own
@@ -15,6 +18,9 @@ from mdh.folders import cache_home, own_folder, read_own, replace_own
 SCHEMA = "mdh.cache/2"
 LIMIT = 1 << 30
 """Bytes of all entries; `trim` removes those that were not used for longest."""
+WAIT = 60.0
+"""Seconds that a process waits for another one to make an entry."""
+_PAUSE = 0.02
 _NAME = re.compile(r"[0-9a-f]{64}\.bin\Z")
 _HEAD = 1 << 12
 """Bytes in which the first line of an entry ends."""
@@ -74,6 +80,21 @@ class Cache:
         with suppress(OSError):
             self._path(key).unlink(missing_ok=True)
 
+    @contextmanager
+    def alone(self, key: str) -> Iterator[None]:
+        """One process at a time makes the entry of `key` in here; the lock of one that died is free. Nobody
+        waits for longer than WAIT, nor where no lock can be had: then the entry is made more than once."""
+        path = self.folder / "locks" / key
+        handle = _locked(path)
+        try:
+            yield
+        finally:
+            if handle is not None:
+                # whoever waits for this file sees that it is gone, and makes it anew
+                with suppress(OSError):
+                    path.unlink()
+                os.close(handle)
+
     def usage(self) -> Usage:
         sizes = [status.st_size for _, status in self._entries()]
         return Usage(str(self.folder), len(sizes), sum(sizes))
@@ -116,6 +137,31 @@ def open_cache(folder: Path | None = None) -> Cache:
     """The cache in `folder`, which is made (mode 0700) where it is missing. Raises Failed F160 where it is
     not this user's alone."""
     return Cache(own_folder(folder or cache_home()))
+
+
+def _locked(path: Path) -> int | None:
+    end = monotonic() + WAIT
+    while monotonic() < end:
+        try:
+            own_folder(path.parent)
+            handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+        except (OSError, Failed):
+            return None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(handle).st_ino == path.lstat().st_ino:
+                return handle
+            # it is that of a holder who has ended
+        except FileNotFoundError:
+            pass
+        except BlockingIOError:
+            sleep(_PAUSE)
+        except OSError:
+            # a file system without locks
+            os.close(handle)
+            return None
+        os.close(handle)
+    return None
 
 
 def _payload(raw: bytes, key: str) -> bytes | None:

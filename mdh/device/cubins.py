@@ -17,11 +17,22 @@ def cached_cubin(text: KernelText, arch: str, cache: Cache | None) -> Cubin:
     if cache is None:
         return compile_cubin(text, arch)
     key = cubin_key(text, arch)
+    found = _kept(key, arch, cache)
+    if found is not None:
+        return found
+    with cache.alone(key):
+        # another process may have made it meanwhile
+        found = _kept(key, arch, cache)
+        if found is None:
+            found = compile_cubin(text, arch)
+            cache.put(key, json.dumps(found.log).encode() + b"\n" + found.image)
+    return found
+
+
+def _kept(key: str, arch: str, cache: Cache) -> Cubin | None:
     kept = cache.get(key)
-    if kept is not None:
-        log, _, image = kept.partition(b"\n")
-        words = str(json.loads(log))
-        return Cubin(image, arch, words, resources(words))
-    made = compile_cubin(text, arch)
-    cache.put(key, json.dumps(made.log).encode() + b"\n" + made.image)
-    return made
+    if kept is None:
+        return None
+    log, _, image = kept.partition(b"\n")
+    words = str(json.loads(log))
+    return Cubin(image, arch, words, resources(words))

@@ -38,3 +38,19 @@ def keep_program(built: Built, device: Keeps, cache: Cache) -> None:
     image = device.binary(built)
     if image:
         cache.put(program_key(built.text, device), image)
+
+
+def cached_program(text: KernelText, device: Keeps, cache: Cache) -> tuple[bytes, bool]:
+    """The binary, from the cache or built and kept there; and whether it was built. Raises Failed as
+    build."""
+    kept = kept_program(text, device, cache)
+    if kept is not None:
+        return kept, False
+    with cache.alone(program_key(text, device)):
+        # another process may have made it meanwhile
+        kept = kept_program(text, device, cache)
+        if kept is not None:
+            return kept, False
+        built = device.build(text)
+        keep_program(built, device, cache)
+    return device.binary(built), True

@@ -10,7 +10,7 @@ from mdh.device.api import Device, Keeps
 from mdh.device.cache import Cache
 from mdh.device.cubins import cached_cubin, cubin_key
 from mdh.device.faults import faults_of
-from mdh.device.programs import keep_program, kept_program, program_key
+from mdh.device.programs import cached_program, kept_program, program_key
 from mdh.diagnostics import Diagnostic
 from mdh.ir.program import Program
 from mdh.machine import Machine
@@ -83,14 +83,15 @@ class Builder:
     def _program(self, text: KernelText, device: Keeps, cache: Cache | None, keep: bool) -> bytes:
         """The binary where the cache has it or the device ships it; else empty where the text was built,
         since then the runtime keeps the result in a folder that all workers of the bench share."""
+        # PoCL compiles for any size of a work-group before it hands out a binary, which takes as long as the
+        # build did: candidates that win nothing must not pay that
+        if cache is not None and (keep or device.ships):
+            image, new = cached_program(text, device, cache)
+            return b"" if new and not device.ships else image
         kept = None if cache is None else kept_program(text, device, cache)
         if kept is not None:
             return kept
         built = device.build(text)
-        if cache is not None and (keep or device.ships):
-            # PoCL compiles for any size of a work-group before it hands out a binary, which takes as long as
-            # the build did: candidates that win nothing must not pay that
-            keep_program(built, device, cache)
         return device.binary(built) if device.ships else b""
 
     def _text(self, schedule: str) -> KernelText:

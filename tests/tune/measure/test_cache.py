@@ -3,7 +3,11 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
+from threading import Timer
+from time import monotonic
 
 import pytest
 
@@ -77,6 +81,32 @@ def test_clear_removes_entries_alone(cache: Cache) -> None:
     assert cache.clear().entries == 1
     assert (cache.folder / "note.txt").exists()
     assert (cache.folder / KEY[:2] / "other.bin").exists()
+
+
+def test_one_process_at_a_time_makes_an_entry(cache: Cache) -> None:
+    """A killed one holds nobody up, and no file is left."""
+    program = f"""
+import sys, time
+from pathlib import Path
+from mdh.device.cache import open_cache
+cache = open_cache(Path({str(cache.folder)!r}))
+with cache.alone({KEY!r}):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+        begun = monotonic()
+        Timer(0.3, holder.kill).start()
+        with cache.alone(KEY):
+            assert 0.2 < monotonic() - begun < 20.0
+    assert not list((cache.folder / "locks").iterdir())
+
+
+def test_where_no_lock_can_be_had_nobody_waits(cache: Cache) -> None:
+    (cache.folder / "locks").touch()
+    with cache.alone(KEY), cache.alone(KEY):
+        assert cache.put(KEY, PAYLOAD)
 
 
 def test_a_full_disk_costs_nothing_but_the_entry(cache: Cache) -> None:
