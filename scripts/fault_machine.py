@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import resource
@@ -13,9 +14,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from fault_counts import Counts, report, summed
 from fault_run import PROGRAM, ROOT, candidates
 
 from mdh.diagnostics import Failed
@@ -72,7 +74,8 @@ class Campaign:
 
     async def inject(self, count: int) -> None:
         kinds = list(self._kinds())
-        weights = [1 if "stopped" in name or "waits" in name else 6 for name, _ in kinds]
+        # these two last for seconds each
+        weights = [2 if "stopped" in name or "waits" in name else 6 for name, _ in kinds]
         while self.injected.total() < count:
             name, act = self.rng.choices(kinds, weights)[0]
             before = self.ended
@@ -262,7 +265,7 @@ async def tune(given: argparse.Namespace, base: Path, disk: Path | None) -> Foun
         try:
             await asyncio.gather(*(measure() for _ in range(bench.slots)))
         except Failed as failed:
-            found.left.append(f"nothing: the run ended with {failed.diagnostics[0]}")
+            found.left.append(f"the run, which ended with {failed.diagnostics[0]}")
         finally:
             faults.cancel()
             await asyncio.gather(faults, return_exceptions=True)
@@ -314,44 +317,27 @@ def kill_tuners(given: argparse.Namespace, base: Path, count: int) -> list[str]:
     return left
 
 
-def report(given: argparse.Namespace, found: Found, killed: int, seconds: float) -> str:
-    wrong = Counter((str(o.failure), o.code, o.message[:90]) for o in found.outcomes if o.failure is not None)
-    slow = sorted(found.seconds)
-    title = next((o.title for o in found.outcomes if o.title), given.device)
-    lines = [
-        "# Faults of the machine",
-        "",
-        f"`./scripts/fault-run --machine {given.machine} --device {given.device} --seed {given.seed}` prints"
-        f" this table again ({title}).",
-        "",
-        f"- injected: {found.injected.total() + killed} faults in {seconds:.0f} s",
-        f"- good candidates measured: {sum(o.failure is None for o in found.outcomes)} of"
-        f" {len(found.outcomes)} that were proposed",
-        f"- booked wrong: {sum(wrong.values())}",
-        f"- left behind: {len(found.left)} processes or files",
-        f"- longest trial: {slow[-1] if slow else 0.0:.1f} s (stated limit {LONGEST:.0f} s), median"
-        f" {slow[len(slow) // 2] if slow else 0.0:.2f} s",
-        f"- remarks to the user: {len(found.said)}",
-        "",
-        "| fault | times |",
-        "|---|---:|",
-        *(f"| {name} | {times} |" for name, times in sorted(found.injected.items())),
-        f"| the tuner is killed | {killed} |",
-    ]
-    lines += [f"\n- {n} booked wrong: {what}" for what, n in wrong.items()]
-    lines += [f"\n- left: {what}" for what in found.left]
-    return "\n".join(lines) + "\n"
+def counts(given: argparse.Namespace, found: Found, killed: int, seconds: float) -> Counts:
+    slow = sorted(found.seconds) or [0.0]
+    return Counts(
+        next((o.title for o in found.outcomes if o.title), given.device),
+        {**found.injected, "the tuner is killed": killed},
+        len(found.outcomes),
+        sum(o.failure is None for o in found.outcomes),
+        [f"{o.failure} {o.code}: {o.message[:160]}" for o in found.outcomes if o.failure is not None],
+        found.left,
+        slow[-1],
+        slow[len(slow) // 2],
+        LONGEST,
+        len(found.said),
+        seconds,
+    )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--machine", type=int, required=True)
-    parser.add_argument("--device", default="c")
-    parser.add_argument("--jobs", type=int)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+def campaign(given: argparse.Namespace) -> Counts:
+    """One bench and its faults, in a folder of its own."""
     killed = max(1, given.machine // 50)
-    given.machine -= killed
+    given = argparse.Namespace(**{**vars(given), "machine": given.machine - killed})
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="faulty-", ignore_cleanup_errors=True) as name:
         base = Path(name)
@@ -367,14 +353,46 @@ def main() -> int:
             found = asyncio.run(tune(given, base, disk))
             found.left += remains(base, tmp)
             found.left += kill_tuners(given, base, killed)
-        given.machine += killed
-        text = report(given, found, killed, time.perf_counter() - start)
+    return counts(given, found, killed, time.perf_counter() - start)
+
+
+def campaigns(given: argparse.Namespace) -> Counts:
+    """Several at once, each in a process of its own with a seed of its own."""
+    started = []
+    for i in range(given.campaigns):
+        share = given.machine // given.campaigns + (i < given.machine % given.campaigns)
+        words = ["--machine", share, "--device", given.device, "--seed", given.seed + i, "--json"]
+        words += [] if given.jobs is None else ["--jobs", given.jobs]
+        command = [sys.executable, __file__, *map(str, words)]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+    parts = []
+    for one in started:
+        told, _ = one.communicate()
+        # one that ended early has told nothing, and its faults are missing in the sum
+        parts += [Counts(**json.loads(told))] if told else []
+    if not parts:
+        raise SystemExit("no campaign came to its end")
+    return summed(parts)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--machine", type=int, required=True)
+    parser.add_argument("--device", default="c")
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--campaigns", type=int, default=1, help="so many at once, on parts of the faults")
+    parser.add_argument("--json", action="store_true", help="the counts as data, and no page")
+    given = parser.parse_args()
+    found = campaigns(given) if given.campaigns > 1 else campaign(given)
+    if given.json:
+        sys.stdout.write(json.dumps(asdict(found)))
+        return 0
+    text = report(given, found)
     sys.stdout.write(text)
-    (ROOT / "artifacts" / f"machine_faults_{given.device.partition(':')[0]}.md").write_text(
-        text, encoding="utf-8"
-    )
-    good = not found.left and all(o.failure is None for o in found.outcomes)
-    return 0 if good and all(s < LONGEST for s in found.seconds) else 1
+    page = ROOT / "artifacts" / f"machine_faults_{given.device.partition(':')[0]}.md"
+    page.write_text(text, encoding="utf-8")
+    return 0 if found.good else 1
 
 
 if __name__ == "__main__":
