@@ -58,7 +58,8 @@ def report(given: argparse.Namespace, found: Counts) -> str:
         f"- good candidates measured: {found.measured} of {found.proposed} that were proposed",
         f"- booked wrong: {len(found.wrong)}",
         f"- left behind: {len(found.left)} processes or files",
-        f"- longest trial: {found.longest:.1f} s (stated limit {found.limit:.0f} s), median {found.median:.2f} s",
+        f"- longest trial: {found.longest:.1f} s (stated limit {found.limit:.0f} s), median"
+        f" {found.median:.2f} s",
         f"- remarks to the user: {found.said}",
         "",
         "| fault | times |",
