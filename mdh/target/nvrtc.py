@@ -12,6 +12,11 @@ from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.target.kept import keep_refused
 from mdh.target.text import KernelText
 
+_BLAMES = re.compile(r"^(kernel\.cu\(\d+\): error|ptxas [^\n]*, line \d+; error|ptxas error)", re.MULTILINE)
+"""Messages that the text is to blame for. `catastrophic error: out of memory` and `ptxas fatal` are not."""
+_PROBE = 'extern "C" __global__ void mdh_probe(float *x) { x[threadIdx.x] = 1.0f; }\n'
+_ROOM = "it needs memory, open files, and its libnvrtc-builtins beside it"
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:
@@ -57,28 +62,38 @@ class Cubin:
 def compile_cubin(text: KernelText, arch: str) -> Cubin:
     """Compile for `arch` (`sm_90a`).
 
-    Raises D120 where NVRTC is missing, D121 where it refuses the text (the message names the file that
-    keeps it), D122 where this NVRTC does not know the architecture.
+    Raises D120 where NVRTC is missing or fails on every text, D121 where it refuses this one (the message
+    names the file that keeps it), D122 where this NVRTC does not know the architecture.
     """
     lib = _library()
     if arch not in architectures():
         known = ", ".join(architectures())
         raise fail("D122", f"NVRTC does not compile for {arch}", help=f"it knows {known}")
-    options = [f"--gpu-architecture={arch}", "--ptxas-options=-v", *text.options]
-    options += [f"-I{folder}" for folder in _include_folders()]
+    status, log, image = _compiled(lib, text.source, arch, text.options)
+    if not status:
+        return Cubin(image, arch, log, resources(log))
+    if _BLAMES.search(log):
+        raise _refused(text, arch, log, "refuses")
+    # what does not name a line of the text may be the machine's doing, which shows on any text
+    failed, said, _ = _compiled(lib, _PROBE, arch, ())
+    if failed:
+        raise fail("D120", f"NVRTC fails on every text: {_why(said)}", help=_ROOM)
+    raise _refused(text, arch, log, "fails on")
+
+
+def _compiled(lib: ctypes.CDLL, source: str, arch: str, options: Sequence[str]) -> tuple[int, str, bytes]:
+    """NVRTC's status (0: it worked), its messages and ptxas's, the cubin. Raises Failed D120."""
+    words = [f"--gpu-architecture={arch}", "--ptxas-options=-v", *options]
+    words += [f"-I{folder}" for folder in _include_folders()]
     program = ctypes.c_void_p()
-    source = text.source.encode()
-    _must(lib, lib.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None))
+    _must(lib, lib.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None))
     try:
-        array = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
-        status = lib.nvrtcCompileProgram(program, len(options), array)
-        log = _fetched(lib, program, "ProgramLog").decode(errors="replace").rstrip("\0").strip()
-        if status:
-            raise _refused(text, arch, log)
-        image = _fetched(lib, program, "CUBIN")
+        array = (ctypes.c_char_p * len(words))(*(w.encode() for w in words))
+        status = lib.nvrtcCompileProgram(program, len(words), array)
+        log = _fetched(lib, program, "ProgramLog").decode(errors="replace").replace("\0", "").strip()
+        return status, log, b"" if status else _fetched(lib, program, "CUBIN")
     finally:
         lib.nvrtcDestroyProgram(ctypes.byref(program))
-    return Cubin(image, arch, log, resources(log))
 
 
 def nvrtc_version() -> str:
@@ -115,10 +130,16 @@ def resources(log: str) -> dict[str, Resources]:
     return out
 
 
-def _refused(text: KernelText, arch: str, log: str) -> Failed:
-    errors = [line for line in log.splitlines() if "error" in line]
-    head = f"NVRTC refuses the kernel text of {text.name} for {arch}"
+def _refused(text: KernelText, arch: str, log: str, does: str) -> Failed:
+    errors = [line for line in log.splitlines() if "error" in line] or [_why(log)]
+    head = f"NVRTC {does} the kernel text of {text.name} for {arch}"
     return Failed(Diagnostic("D121", head, notes=(*errors[:5], keep_refused(text, log).note)))
+
+
+def _why(log: str) -> str:
+    """The first line that speaks of an error, else the first."""
+    lines = log.splitlines()
+    return next((line for line in lines if "error" in line.lower()), lines[0] if lines else "it says nothing")
 
 
 def _number(pattern: str, text: str) -> int:

@@ -1,6 +1,8 @@
 """CUDA texts compile without a warning and without a spill, for two architectures, on any machine."""
 
 import dataclasses
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,39 @@ def test_unknown_architecture() -> None:
     with pytest.raises(Failed) as failed:
         compile_cubin(emit(*modules.saxpy("cuda")), "sm_35")
     assert failed.value.diagnostics[0].code == "D122"
+
+
+STARVED = """
+import resource
+from pathlib import Path
+from mdh.diagnostics import Failed
+from mdh.target.emit import emit
+from mdh.target.nvrtc import compile_cubin
+from tests.target import modules
+
+text = emit(*modules.matmul("cuda"))
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+# the interpreter itself needs some
+soft = (pages << 12) + (24 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (soft, resource.getrlimit(resource.RLIMIT_AS)[1]))
+try:
+    compile_cubin(text, "sm_90a")
+except Failed as failed:
+    print(failed.diagnostics[0].code)
+"""
+
+
+def test_where_it_gets_no_memory_the_text_is_not_to_blame() -> None:
+    done = subprocess.run([sys.executable, "-c", STARVED], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["D120"], done.stderr
+
+
+def test_what_the_text_is_to_blame_for_is_refused() -> None:
+    text = emit(*modules.saxpy("cuda"))
+    broken = dataclasses.replace(text, source=text.source + "\nint broken(void) { return nothing; }\n")
+    with pytest.raises(Failed, match="D121: NVRTC refuses"):
+        compile_cubin(broken, "sm_90a")
+    crowded = "__shared__ int s[99999]; s[*x] = 1; *x = s[*x + 1];"
+    crowded = f'extern "C" __global__ void crowded(int *x) {{ {crowded} }}'
+    with pytest.raises(Failed, match="D121: NVRTC refuses"):
+        compile_cubin(dataclasses.replace(text, source=text.source + crowded), "sm_80")

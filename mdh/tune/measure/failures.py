@@ -22,7 +22,7 @@ MACHINE = {
     "D108": "Oclgrind is not installed",
     "D113": "the C compiler does not start, or fails on every text",
     "D114": "no room for a compiler's files, or none may be executed",
-    "D120": "NVRTC is not installed",
+    "D120": "NVRTC is not installed, or fails on every text",
     "D122": "NVRTC is too old",
     "D132": "no room for the tuner's files",
     "D133": "no worker starts",
@@ -32,11 +32,12 @@ MACHINE = {
 _SYSTEM = (
     "no space left on device", "disk quota exceeded", "read-only file system", "too many open files",
     "resource temporarily unavailable", "input/output error", "oserror: ", "permissionerror: ",
-    "filenotfounderror: ", "blockingioerror: ", "failed to map segment",
+    "filenotfounderror: ", "blockingioerror: ", "failed to map segment", "cuda_error_operating_system",
+    "cudaerroroperatingsystem", "cudaerrordevicesunavailable", "cuda_error_device_unavailable",
 )  # fmt: skip
 """What the system says, in the words of compilers and of processes that ended: no kernel's text makes it."""
-_WORDLESS = "the C compiler fails on the kernel text"
-"""As mdh.device.c_compiler says it of one that names no line of the text."""
+_WORDLESS = ("the C compiler fails on the kernel text", "NVRTC fails on the kernel text")
+"""As mdh.device.c_compiler and mdh.target.nvrtc say it of texts of which the compiler names no line."""
 _KILLED = ("killed signal terminated program", "terminated signal terminated program")
 """Of compilers that were killed. Earlier versions did not ask twice whether it was the text's doing."""
 _ROOM = "free some room, or set TMPDIR to a folder on a larger disk"
@@ -76,7 +77,7 @@ def of_candidate(outcome: Outcome) -> bool:
 
 def wordless(outcome: Outcome) -> bool:
     """A compiler refused the text and named no line of it: it may have been killed."""
-    return outcome.code == "D103" and outcome.message.startswith(_WORDLESS)
+    return outcome.code in ("D103", "D121") and outcome.message.startswith(_WORDLESS)
 
 
 def system_said(words: str) -> bool:
@@ -142,6 +143,14 @@ def crashed(stage: str, status: int, words: str) -> Outcome:
     how = f"by {signal_name(-status)}" if status < 0 else f"with status {status}"
     last = f": {words}" if words else ""
     return Outcome(Failure.CRASH, "D131", f"the process that did its {stage} ended {how}{last}")
+
+
+def different(devices: tuple[str, ...], titles: list[str]) -> Failed:
+    """D134."""
+    headline = f"{', '.join(devices)} are devices of different models: {', '.join(titles)}"
+    return fail(
+        "D134", headline, help="times of one search must be comparable: tune for each model by itself"
+    )
 
 
 def unstarted(why: str) -> Failed:

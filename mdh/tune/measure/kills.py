@@ -26,6 +26,12 @@ class Kills:
         others = any(other != name and now - at < _SPELL for at, other in self._recent)
         return self._of[name] >= (_AMONG_OTHERS if others else _ALONE)
 
+    def first(self, name: str) -> bool:
+        """To be asked once a crash that the process may have met for want of memory: it is the first of this
+        candidate, which gets a second turn."""
+        self._of[name] += 1
+        return self._of[name] == 1
+
     def elsewhere(self) -> None:
         """A process that worked on no candidate was killed."""
         self._recent.append((monotonic(), ""))

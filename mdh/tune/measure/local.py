@@ -1,6 +1,7 @@
 """The bench of one machine: builders that may hang or crash, and one measuring process a device."""
 
 import asyncio
+import signal
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,7 +9,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from mdh.device.cache import Cache
-from mdh.diagnostics import Failed, fail
 from mdh.folders import Private
 from mdh.machine import Machine, read_machine
 from mdh.source import Source
@@ -16,6 +16,7 @@ from mdh.tune.aside import aside
 from mdh.tune.jobs import processors
 from mdh.tune.measure.failures import (
     crashed,
+    different,
     no_room,
     of_the_machine,
     refused,
@@ -364,14 +365,6 @@ def final(effort: Effort) -> bool:
     return effort.inputs > QUICK.inputs
 
 
-def different(devices: tuple[str, ...], titles: list[str]) -> Failed:
-    """D134."""
-    headline = f"{', '.join(devices)} are devices of different models: {', '.join(titles)}"
-    return fail(
-        "D134", headline, help="times of one search must be comparable: tune for each model by itself"
-    )
-
-
 def _refused(reply: Json) -> Outcome:
     """Raises Failed where the fault is the machine's."""
     failed = read_failed(reply["failed"])
@@ -385,6 +378,10 @@ def _after_death(name: str, stage: str, died: Died, kills: Kills) -> Outcome | N
     if died.status > 0 and system_said(died.words):
         raise no_room(OSError(died.words))
     if died.doubtful and not kills.blame(name):
+        return None
+    # compilers that get no memory crash, and so does what maps a file that the disk has no room for
+    starved = stage == "build" or died.status == -signal.SIGBUS
+    if not died.doubtful and starved and kills.first(name):
         return None
     return crashed(stage, died.status, died.words)
 

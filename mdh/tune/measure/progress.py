@@ -12,7 +12,10 @@ class Progress:
     def __init__(self, path: Path) -> None:
         path.touch(mode=0o600)
         with open(path, "r+b") as file:
-            file.truncate(_SIZE)
+            if path.stat().st_size < _SIZE:
+                # written, not only claimed: a full disk is told of here, and ends no process later
+                file.write(bytes(_SIZE))
+                file.flush()
             self._page = mmap.mmap(file.fileno(), _SIZE)
 
     def at(self, name: str) -> None:

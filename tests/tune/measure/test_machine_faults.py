@@ -13,7 +13,7 @@ import pytest
 
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.tune.measure import outage, posts
-from mdh.tune.measure.failures import MACHINE, from_outside, misbooked, of_the_machine
+from mdh.tune.measure.failures import MACHINE, from_outside, misbooked, of_the_machine, wordless
 from mdh.tune.measure.groups import group_of
 from mdh.tune.measure.kills import Kills
 from mdh.tune.measure.local import LocalBench
@@ -255,3 +255,22 @@ def test_a_bench_outlasts_a_full_disk_and_workers_that_die_at_their_start(
 
     assert [o.failure for o in asyncio.run(run())] == [None, None]
     assert [remark[:5] for remark in said] == ["D114:", "D133:"]
+
+
+def test_what_cuda_says_of_the_system_is_not_the_candidates() -> None:
+    def outcome(code: str, message: str) -> Outcome:
+        return Outcome(Failure.LAUNCH, code, message)
+
+    assert misbooked(outcome("D105", "NVIDIA H200 could not load `f`: CUDA_ERROR_OPERATING_SYSTEM"))
+    assert misbooked(outcome("D120", "NVRTC fails on every text: it says nothing"))
+    assert not misbooked(outcome("D105", "NVIDIA H200 could not load `f`: CUDA_ERROR_INVALID_IMAGE"))
+    assert wordless(outcome("D121", "NVRTC fails on the kernel text of f for sm_90a; out of memory"))
+    assert not wordless(outcome("D121", "NVRTC refuses the kernel text of f for sm_90a; kernel.cu(3): error"))
+
+
+def test_a_crash_for_want_of_memory_is_tried_once_more() -> None:
+    kills = Kills()
+    assert kills.first("1")
+    assert not kills.first("1")
+    kills.forget("1")
+    assert kills.first("1")

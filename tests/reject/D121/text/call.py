@@ -7,4 +7,6 @@ text = KernelText(
 
 from mdh.target.nvrtc import _refused  # noqa: E402
 
-raise _refused(text, "sm_90a", "saxpy.cu(1): error: this declaration has no storage class or type specifier")
+raise _refused(
+    text, "sm_90a", "saxpy.cu(1): error: this declaration has no storage class or type specifier", "refuses"
+)
