@@ -1,5 +1,6 @@
 """User text and places in it: every message points at a `Span`."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,9 +15,7 @@ class Source:
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
-        starts = [0]
-        starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
-        return tuple(starts)
+        return (0, *(m.end() for m in re.finditer("\n", self.text)))
 
     def position(self, offset: int) -> tuple[int, int]:
         """1-based (line, column) of a 0-based character offset."""

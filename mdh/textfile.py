@@ -8,7 +8,7 @@ from pathlib import Path
 from mdh.diagnostics import fail
 from mdh.source import Source
 
-C_LIMIT = 1 << 20
+C_LIMIT = 1 << 18
 SCHEDULE_LIMIT = 1 << 17
 """Bytes. The largest hand-written nests are a few kilobytes; a file beyond this is not what it seems. A
 schedule of a hundred stages takes a third of its limit, and parsing it all stays under a second."""

@@ -3,6 +3,7 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
+from mdh.frontend.behind import Behind
 from mdh.frontend.best import best_of
 from mdh.frontend.branches import check_condition, join_assignments, joined_locals
 from mdh.frontend.collect import collected
@@ -14,7 +15,7 @@ from mdh.frontend.last import kept_behind, leave, note_last
 from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
 from mdh.frontend.literals import check_enumerator
-from mdh.frontend.loops import counter_of, counter_type, counters_inside, loop_of
+from mdh.frontend.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.pragmas import inside_scop, read_pragma
 from mdh.frontend.scope import Array, Assign, Local, Scope
 from mdh.frontend.sink import LastValue, assigned_in_loop, sunk
@@ -42,25 +43,26 @@ def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
     tables = dict(scope.tables)
     scope.declared = {}
     items = inside_scop(items, scope)
+    behind = Behind.of(items)
     for n, item in enumerate(items):
         with collected(item, scope):
-            _statement(item, items[n + 1 :], scope)
+            _statement(item, behind.at(n + 1), scope)
     scope.end_block(declared)
     scope.cells, scope.values, scope.tables = cells, values, tables
 
 
-def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
+def _statement(node: c_ast.Node, rest: Behind, scope: Scope) -> None:
     match node:
         case c_ast.Compound():
             walk_body(node.block_items or [], scope)
         case c_ast.For():
             _for(node, scope)
         case c_ast.Decl():
-            _declare(node, rest, scope)
+            _declare(node, rest.naming(node.name), scope)
         case c_ast.DeclList():
             for d in node.decls:
                 with collected(d, scope):
-                    _declare(d, rest, scope)
+                    _declare(d, rest.naming(d.name), scope)
         case c_ast.Assignment():
             _assign(node.lvalue, node.op, node.rvalue, node, scope)
         case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--" as op):
@@ -89,7 +91,7 @@ def _statement(node: c_ast.Node, rest: list[c_ast.Node], scope: Scope) -> None:
                        help="put what it leaves out under the opposite condition")  # fmt: skip
         case c_ast.ExprList():
             for n, e in enumerate(node.exprs):
-                _statement(e, [*node.exprs[n + 1 :], *rest], scope)
+                _statement(e, rest.after(node.exprs[n + 1 :]), scope)
         case c_ast.Cast() if _unused(node):
             pass
         case c_ast.FuncCall():
@@ -123,6 +125,8 @@ def _for(node: c_ast.For, scope: Scope) -> None:
     scope.locals.pop(name, None)
     scope.cells.pop(name, None)
     outer_loops, outer_values = scope.loops, dict(scope.values)
+    if len(outer_loops) == MOST_LOOPS:
+        raise fail("C102", f"loops nest deeper than {MOST_LOOPS}", loop.span, help="join some of the loops")
     value = counter_value(loop.name, loop.start, loop.step, loop.extent, declared)
     scope.values = {**scope.values, name: value}
     scope.loops = (*outer_loops, loop)
@@ -144,6 +148,7 @@ def _for(node: c_ast.For, scope: Scope) -> None:
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
+    """rest: what names it behind it, in its block."""
     scope.begin()
     span = scope.places.of(node, node.name or "")
     if isinstance(node.type, c_ast.FuncDecl):

@@ -113,14 +113,22 @@ def _same_element(a: Statement, b: Statement) -> bool:
 
 def conflict(a: Statement, b: Statement) -> bool:
     """One of the two writes a buffer that the other reads or writes."""
-    (wa, ra), (wb, rb) = _buffers(a), _buffers(b)
-    return bool(wa & (wb | rb) or wb & ra)
+    return conflicting(buffers_of(a), buffers_of(b))
 
 
-def _buffers(s: Statement) -> tuple[set[str], set[str]]:
-    """What is written, what is read."""
+Buffers = tuple[frozenset[str], frozenset[str]]
+"""What is written, what is read."""
+
+
+def buffers_of(s: Statement) -> Buffers:
     read = (s.value, *s.index, *s.conds) if isinstance(s, Assign) else s.values
-    return set(s.targeted), {x.buffer for e in read for x in loads(e)}
+    return s.targeted, frozenset(x.buffer for e in read for x in loads(e))
+
+
+def conflicting(a: Buffers, b: Buffers) -> bool:
+    """`conflict` of statements that touch these."""
+    (wa, ra), (wb, rb) = a, b
+    return not (wa.isdisjoint(wb) and wa.isdisjoint(rb) and wb.isdisjoint(ra))
 
 
 def check_condition(cond: Expr, first: int, span: Span, scope: Scope) -> None:

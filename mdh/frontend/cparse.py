@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from pycparser import c_ast, c_parser
@@ -11,7 +10,9 @@ from pycparser import c_ast, c_parser
 from mdh.diagnostics import fail
 from mdh.frontend.defines import meant
 from mdh.frontend.enums import write_out_enums
+from mdh.frontend.nearest import nearest
 from mdh.frontend.places import Places
+from mdh.frontend.pragma_operators import read_pragma_operators
 from mdh.frontend.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.typedefs import resolve_typedefs
 from mdh.source import Source, Span
@@ -40,7 +41,7 @@ class _Lexer(c_parser.CLexer):  # type: ignore[misc]
 
 def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     """The AST of the only function, or of the one named."""
-    places = Places(pre.source)
+    places = Places(pre.source, pre.included)
     parser = c_parser.CParser(lexer=_Lexer)
     try:
         tree = parser.parse(pre.text, pre.source.name)
@@ -48,7 +49,10 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
         raise _syntax(str(e), places, pre.macros) from None
     except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
         # pycparser answers some malformed input with errors of its own internals
-        raise fail("C101", "this is not C that can be parsed", places.at(*parser.clex.at)) from None
+        line, column = parser.clex.at
+        at = places.at(line, column, file=parser.clex.filename)
+        raise fail("C101", "this is not C that can be parsed", at) from None
+    read_pragma_operators(tree)
     resolve_typedefs(tree.ext[PRELUDE.count("typedef ") :])
     for n in tree.ext:
         if isinstance(n, c_ast.Pragma) and (n.string or "").split("(")[0].split()[:1] == ["mdh"]:
@@ -80,18 +84,22 @@ def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) ->
     names = [f.decl.name for f in found]
     if function is not None:
         if function not in names:
-            near = get_close_matches(function, names, 1)
+            near = nearest(function, names)
             raise fail(
                 "C107",
                 f"no function `{function}` is defined here",
                 places.of(found[0].decl, names[0]),
-                help=f"did you mean `{near[0]}`?" if near else f"defined: {', '.join(names)}",
+                help=f"did you mean `{near}`?" if near else f"defined: {_listed(names)}",
             )
         return found[names.index(function)]
     if len(found) > 1:
-        raise fail("C107", f"{len(found)} functions are defined: {', '.join(names)}",
+        raise fail("C107", f"{len(found)} functions are defined: {_listed(names)}",
                    places.of(found[1].decl, names[1]), help="choose one with --function NAME")  # fmt: skip
     return found[0]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
 def old_style(span: Span) -> Exception:
@@ -133,8 +141,12 @@ def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exceptio
         return fail("C101", "the file ends inside a function or expression",
                     Span(places.source, max(0, end - 1), max(1, end)),
                     help="a closing brace or semicolon is missing")  # fmt: skip
+    if m["file"] in places.included:
+        at = places.at(1, 1, file=m["file"])
+        return fail("C101", "what is included here is not C that can be parsed", at,
+                    help="put what the function needs of it into the C file")  # fmt: skip
     kind, before, token = m["what"].partition("before:")
-    span = places.at(int(m["line"]), int(m["column"]))
+    span = places.at(int(m["line"]), int(m["column"]), file=m["file"])
     name = next((n for n in macros if _declared(n, places.source.line(span.line))), None)
     if name is not None:
         return fail("C101", f"`{name}` is a name in this program, and `-D {name}={macros[name]}` replaces it",

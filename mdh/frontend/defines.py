@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.nearest import nearest
 from mdh.frontend.typedefs import integer_names
 from mdh.source import Source, Span
 
@@ -65,9 +65,9 @@ def meant(name: str, text: str) -> str:
     """Which name of the program may have been meant."""
     names = [n for n in dict.fromkeys(_NAME.findall(_COMMENT.sub(" ", text))) if n not in _KEYWORDS]
     same = [n for n in names if n != name and n.lower() == name.lower()]
-    near = same or get_close_matches(name, [n for n in names if n != name], 1, 0.7)
+    near = same[0] if same else nearest(name, (n for n in names if n != name), 0.7)
     if near:
-        return f"did you mean `{near[0]}`?"
+        return f"did you mean `{near}`?"
     sizes = list(size_spans(Source("", text)))
     macros = re.findall(r"^[ \t]*#[ \t]*(?:define|ifndef)[ \t]+(\w+)", text, re.MULTILINE)
     open_ = list(dict.fromkeys([*sizes, *macros]))

@@ -30,7 +30,9 @@ class Written:
 def written(s: Statement) -> Written:
     """The accesses that are left of a statement's: a branch that is never taken reads nothing."""
     read = set(_loads(s))
-    uses = [u for u in s.uses if u.write or u.load in read]
+    # what a condition reads comes with each of its branches
+    once = {id(u): u for u in s.uses}.values()
+    uses = [u for u in once if u.write or u.load in read]
     accesses = tuple(
         Access(u.load.buffer, tuple(map(from_expr, u.load.index)), u.write, u.loops, u.position, u.span)
         for u in uses

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mdh.frontend.branches import conflict
+from mdh.frontend.branches import Buffers, buffers_of, conflicting
 from mdh.frontend.pieces import element_of, update, used_names
 from mdh.frontend.scope import Assign, Statement
 from mdh.frontend.typing_rules import binary, convert
@@ -13,20 +13,25 @@ from mdh.ir.expr import Load, walk
 def fused_updates(statements: list[Statement]) -> tuple[list[Statement], dict[int, int]]:
     """The statements with such updates joined at the first one's place; old numbers → new numbers."""
     out: list[Statement] = []
+    touched: list[Buffers] = []
     places: dict[int, int] = {}
     for n, s in enumerate(statements):
-        at, whole = _joined(out, s)
+        mine = buffers_of(s)
+        at, whole = _joined(out, touched, s, mine)
         if whole is None:
             places[n] = len(out)
             out.append(s)
+            touched.append(mine)
         else:
             places[n] = at
-            out[at] = whole
+            out[at], touched[at] = whole, buffers_of(whole)
     return out, places
 
 
-def _joined(before: list[Statement], s: Statement) -> tuple[int, Statement | None]:
-    """The place of the statement that `s` may be joined to, and the two as one."""
+def _joined(
+    before: list[Statement], touched: list[Buffers], s: Statement, buffers: Buffers
+) -> tuple[int, Statement | None]:
+    """The place of the statement that `s` may be joined to, and both as one; touched: by those before."""
     mine = _update(s)
     if mine is None or not isinstance(s, Assign):
         return 0, None
@@ -39,7 +44,7 @@ def _joined(before: list[Statement], s: Statement) -> tuple[int, Statement | Non
             value = binary(mine.op.name, binary(mine.op.name, element_of(p), theirs.value), mine.value)
             value = convert(value, p.value.dtype)
             return at, replace(p, value=value, conds=(), uses=(*p.uses, *s.uses))
-        if conflict(p, s):
+        if conflicting(touched[at], buffers):
             break
     return 0, None
 

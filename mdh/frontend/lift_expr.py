@@ -1,7 +1,5 @@
 """C expressions to typed scalar expressions."""
 
-from difflib import get_close_matches
-
 from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
@@ -9,6 +7,7 @@ from mdh.frontend.ctypes_of import scalar_type
 from mdh.frontend.guards import negation
 from mdh.frontend.header_constants import CONSTANTS
 from mdh.frontend.literals import literal
+from mdh.frontend.nearest import nearest
 from mdh.frontend.scope import Array, Local, Scope, Use
 from mdh.frontend.tables import Table, element_of_table
 from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
@@ -139,9 +138,9 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
 
 def _undefined(name: str, node: c_ast.Node, advice: str, scope: Scope) -> Failed:
     known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays, *scope.tables]
-    near = get_close_matches(name, [n for n in known if n.isidentifier()], 1)
+    near = nearest(name, (n for n in known if n is not None and n.isidentifier()))
     return fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
-                help=f"did you mean `{near[0]}`?" if near else advice)  # fmt: skip
+                help=f"did you mean `{near}`?" if near else advice)  # fmt: skip
 
 
 def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
@@ -169,11 +168,15 @@ def has_value(buffer: str, name: str, node: c_ast.Node, scope: Scope) -> None:
 
 
 def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
-    name = getattr(node.name, "name", "?")
+    if not isinstance(node.name, c_ast.ID):
+        raise fail(
+            "C112", "what is called here has no name", scope.places.of(node), help="call a function of math.h"
+        )
+    name = node.name.name
     args = tuple(lift(a, scope) for a in (node.args.exprs if node.args else ()))
     out = call(name, args)
     if out is None:
-        near = get_close_matches(name, [*FUNCTIONS, *(f + "f" for f in FUNCTIONS)], 1, 0.8)
+        near = nearest(name, [*FUNCTIONS, *(f + "f" for f in FUNCTIONS)], 0.8)
         count = FUNCTIONS.get(name, FUNCTIONS.get(name.removesuffix("f")))
         if count is not None:
             raise fail(
@@ -186,7 +189,7 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
             "C112",
             f"the function `{name}` is not known",
             scope.places.of(node, name),
-            help=f"did you mean `{near[0]}`?" if near else f"known: {_KNOWN}; write others as macros",
+            help=f"did you mean `{near}`?" if near else f"known: {_KNOWN}; write others as macros",
         )
     return out
 

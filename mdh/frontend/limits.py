@@ -15,17 +15,28 @@ HELP = "store a part of it in an array of its own"
 
 
 def check_size(e: Expr, span: Span) -> None:
-    """Fails where `e`, written out, is too large; looks at no more of it than that takes."""
+    """Raises Failed C121 where `e`, written out, is too large."""
+    what = _excess(e)
+    if what:
+        raise fail("C121", f"this expression {what}", span, help=HELP)
+
+
+def is_small(e: Expr) -> bool:
+    """`check_size` takes `e`."""
+    return not _excess(e)
+
+
+def _excess(e: Expr) -> str:
+    """What is too large about `e`, empty where nothing is; looks at no more of it than that takes."""
     seen, level = 0, [e]
     for _ in range(MOST_DEPTH):
         seen += len(level)
         if seen > MOST_NODES:
-            what = f"this expression has more than {MOST_NODES:,} parts once its locals are written out"
-            raise fail("C121", what, span, help=HELP)
+            return f"has more than {MOST_NODES:,} parts once its locals are written out"
         level = [c for x in level for c in children(x)]
         if not level:
-            return
-    raise fail("C121", f"this expression nests deeper than {MOST_DEPTH} operators", span, help=HELP)
+            return ""
+    return f"nests deeper than {MOST_DEPTH} operators"
 
 
 def check_statements(source: Source) -> None:

@@ -15,6 +15,8 @@ from mdh.ir.expr import Const, Expr
 
 MOST_DIGITS = 80
 """Of an integer below 2^64, in any base and after its leading zeros: Python reads no number of any length."""
+MOST_FLOAT = 4_000
+"""Characters of a floating constant: every double can be written exactly in 1,100, its zeros included."""
 _ESCAPES = {"n": 10, "t": 9, "\\": 92, "'": 39, '"': 34, "?": 63, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11}
 
 
@@ -63,6 +65,9 @@ def _character(body: str) -> int | None:
 def _float(text: str, node: c_ast.Constant, places: Places) -> Const:
     """Rounded once, to the type that the suffix names."""
     # the digits of a hexadecimal constant end before its exponent, which C demands
+    if len(text) > MOST_FLOAT:
+        what = f"the constant {_short(text)} has {len(text):,} characters, more than {MOST_FLOAT:,}"
+        raise fail("C124", what, places.of(node), help="17 digits and an exponent give every double")
     t = F32 if text[-1] in "fF" else F64
     body = text.rstrip("fFlL")
     hexadecimal = body.lower().startswith("0x")

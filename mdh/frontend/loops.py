@@ -15,6 +15,9 @@ from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
 MOST_TRIPS = 2**31 - 1
+MOST_LOOPS = 16
+"""Loops inside of loops. Contractions of tensors in chemistry have ten; proofs about a nest of 16 take most
+of a second, and each loop more a third again."""
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 FORM = "write for (int i = START; i < END; i += STEP) with constant START, END and STEP"
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from mdh.frontend.conversions import strip
 from mdh.frontend.dependences import Written, keeps
+from mdh.frontend.limits import is_small
 from mdh.frontend.loops import MOST_TRIPS
 from mdh.frontend.pieces import Member, Piece, replace_load, used_names
 from mdh.frontend.scans import BEGUN, fixed, repeated
@@ -39,6 +40,10 @@ def _reduction(pieces: list[Piece], number: int) -> Piece:
     return next(p for p in pieces if p.accumulator == number)
 
 
+def _place(pieces: list[Piece], r: Piece) -> int:
+    return next(n for n, p in enumerate(pieces) if p is r)
+
+
 def _joined(out: list[Piece], r: Piece, other: Piece, whole: Piece) -> list[Piece]:
     """`whole` in the place of r, `other` gone."""
     return [whole if p is r else p for p in out if p is not other]
@@ -47,7 +52,7 @@ def _joined(out: list[Piece], r: Piece, other: Piece, whole: Piece) -> list[Piec
 def _with_starts(out: list[Piece], number: int, text: Sequence[Written]) -> list[Piece]:
     for c in range(len(_reduction(out, number).targets)):
         r = _reduction(out, number)
-        before = out[: out.index(r)]
+        before = out[: _place(out, r)]
         m = next((p for p in reversed(before) if r.targets[c].buffer in p.writes()), None)
         if m is None or m.op is not None:
             continue
@@ -138,20 +143,23 @@ def _affine_parts(e: Expr) -> Expr:
 
 
 def _with_epilogues(out: list[Piece], number: int, text: Sequence[Written]) -> list[Piece]:
-    for f in out[out.index(_reduction(out, number)) + 1 :]:
-        r = _reduction(out, number)
-        if any(t.buffer in p.writes() for t in r.targets for p in out[out.index(r) + 1 : out.index(f)]):
+    r = _reduction(out, number)
+    overwritten: set[str] = set()
+    for f in out[_place(out, r) + 1 :]:
+        if any(t.buffer in overwritten for t in r.targets):
             break
         whole = _finished(r, f) if f.op is None else None
         if whole is not None and keeps(_joined(out, r, f, whole), whole, text):
-            out = _joined(out, r, f, whole)
+            out, r = _joined(out, r, f, whole), whole
+        else:
+            overwritten |= f.writes()
     return out
 
 
 def _without_unread(out: list[Piece], number: int, temps: frozenset[str]) -> list[Piece]:
     """Arrays of the function's own are stored only where something reads them later."""
     r = _reduction(out, number)
-    later = out[out.index(r) + 1 :]
+    later = out[_place(out, r) + 1 :]
     keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads() for p in later))
     return [replace(r, outputs=keep or r.outputs) if p is r else p for p in out]
 
@@ -159,7 +167,7 @@ def _without_unread(out: list[Piece], number: int, temps: frozenset[str]) -> lis
 def _with_total(out: list[Piece], number: int, temps: frozenset[str]) -> list[Piece]:
     """The running value itself is stored only where something reads it later."""
     r = _reduction(out, number)
-    cell, at = r.targets[0], out.index(r) + 1
+    cell, at = r.targets[0], _place(out, r) + 1
     if any(o.buffer == cell.buffer for o in r.outputs):
         return out
     if cell.buffer in temps and not any(cell.buffer in p.reads() for p in out[at:]):
@@ -188,6 +196,9 @@ def _finished(r: Piece, f: Piece) -> Piece | None:
             # what is stored over the element that its value reads is not computed a second time
             return None
         value = replace_load(substitute(f.values[0], names), t, mine.value)
+        if not is_small(value):
+            # `y = y > 0 ? y + b : y - b` thrice, as one, reads the sum eight times: they are stages, then
+            return None
         written = f.targets[0]
         new = Output(written.buffer, tuple(substitute(e, names) for e in written.index), value, f.span)
         phase = max(Phase.UPDATE, *(m.phase for m in r.members)) + 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.scans import prefix_of
@@ -34,7 +35,7 @@ class Member:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Piece:
     """One Result to be, over `loops`; `kinds`: each loop's combine class; `accumulator`: the statement that
     updates it, or that it is; `members`: it and those that are its start, its stores or its epilogues."""
@@ -62,16 +63,24 @@ class Piece:
         """True for a histogram. Data name its elements, so only other histograms may share its stage."""
         return any(True for t in self.targets for i in t.index for _ in loads(i))
 
-    def reads(self) -> set[str]:
+    def reads(self) -> frozenset[str]:
+        return self._read
+
+    def writes(self) -> frozenset[str]:
+        return self._written
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        return frozenset(o.buffer for o in self.outputs)
+
+    @cached_property
+    def _read(self) -> frozenset[str]:
         es = [*self.values, *(s for s in self.starts if s is not None)]
         for o in self.outputs:
             es += [o.value, *o.index]
         for t in self.targets:
             es += t.index
-        return {n.buffer for e in es for n in loads(e)}
-
-    def writes(self) -> set[str]:
-        return {o.buffer for o in self.outputs}
+        return frozenset(n.buffer for e in es for n in loads(e))
 
 
 def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
@@ -131,20 +140,23 @@ def used_names(index: tuple[Expr, ...]) -> set[str]:
 def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
     """Running updates `s += …` → statements of the same loops that store what has been summed so far."""
     out: dict[int, list[int]] = {}
+    scattered = [isinstance(t, Assign) and any(True for e in t.index for _ in loads(e)) for t in statements]
+    read = [frozenset(loads(t.value)) if isinstance(t, Assign) else frozenset[Load]() for t in statements]
     for n, s in enumerate(statements):
-        if not isinstance(s, Assign) or update(s) is None or any(True for e in s.index for _ in loads(e)):
+        if not isinstance(s, Assign) or scattered[n] or update(s) is None:
             continue
         free = [lv for lv in s.loops if lv.name not in used_names(s.index)]
+        me = element_of(s)
         stores = [
             k
             for k, t in enumerate(statements)
-            if isinstance(t, Assign)
+            if me in read[k]
+            and isinstance(t, Assign)
             and k != n
             and t.target != s.target
-            and not any(True for e in t.index for _ in loads(e))
+            and not scattered[k]
             and free
             and t.loops == s.loops
-            and element_of(s) in loads(t.value)
         ]
         if stores and len(free) == 1:
             out[n] = stores

@@ -1,6 +1,7 @@
 """Places: pycparser knows where a node starts; this finds the text it covers in the user's file."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from mdh.source import Source, Span
@@ -8,23 +9,33 @@ from mdh.source import Source, Span
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
 
 
-class Places:
-    """Spans of AST nodes in the original source; macro-expanded tokens point at the line's nearest token."""
+NEAR = 2_000
+"""Characters on either side of a place in which a word is looked for: lines may be as long as the text."""
 
-    def __init__(self, source: Source) -> None:
+
+class Places:
+    """Spans of AST nodes in the original source; macro-expanded tokens point at the line's nearest token.
+
+    included: a file that #line marks name → the line of the source that includes it: its nodes stand there.
+    """
+
+    def __init__(self, source: Source, included: Mapping[str, int] = {}) -> None:
         self.source = source
+        self.included = included
 
     def of(self, node: Any, word: str = "") -> Span:
         """The token at a node's coordinate, or `word` on its line where that is given and found."""
         coord = getattr(node, "coord", None)
         if coord is None:
             return Span(self.source, 0, min(1, len(self.source.text)))
-        return self.at(coord.line, coord.column or 1, word)
+        return self.at(coord.line, coord.column or 1, word, str(coord.file))
 
-    def at(self, line: int, column: int, word: str = "") -> Span:
+    def at(self, line: int, column: int, word: str = "", file: str = "") -> Span:
+        if file in self.included:
+            line, column = self.included[file], 1
         line = min(max(line, 1), len(self.source.line_starts))
-        text = self.source.line(line)
-        base = self.source.line_starts[line - 1]
+        text, base = self._near(line, column)
+        column -= base - self.source.line_starts[line - 1]
         if word:
             hits = [m.start() for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text)]
             if hits:
@@ -36,3 +47,11 @@ class Places:
             start = len(text) - len(text.lstrip())
             return Span(self.source, base + start, base + max(len(text.rstrip()), start + 1))
         return Span(self.source, base + start, base + m.end())
+
+    def _near(self, line: int, column: int) -> tuple[str, int]:
+        """The part of a line around a column, and where in the source that begins."""
+        text, start = self.source.text, self.source.line_starts[line - 1]
+        low = max(start, start + column - NEAR)
+        high = min(start + column + NEAR, len(text))
+        end = text.find("\n", min(low, high), high)
+        return text[low : high if end < 0 else end], low

@@ -1,6 +1,7 @@
 """C text to preprocessed C text, with no preprocessor of the system: the only importer of pcpp."""
 
 import io
+import os
 import re
 from collections.abc import Iterator, Mapping
 from copy import copy
@@ -9,21 +10,20 @@ from typing import Any
 
 import pcpp
 
-from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.defines import sort_defines
 from mdh.frontend.header_constants import CONSTANTS, header_of
-from mdh.frontend.limits import check_statements
+from mdh.frontend.includes import Includes
+from mdh.frontend.source_limits import MOST_TOKENS, check_expanded, checked_text
 from mdh.frontend.specifiers import check_attributes
 from mdh.source import Source, Span
 
-MOST_CHARACTERS = 1 << 20
-MOST_NESTING = 200
-"""Brackets inside brackets: far beyond what people write, and what a recursive parser can take."""
+MOST_EXPANSIONS = 20_000
+"""Macros that one text may expand, those inside of others included: `#define B A A` doubles the work of `A`
+even where nothing comes of it. A text of 1,000 statements with ten macros each uses half."""
+MOST_EXPANDED = 1 << 18
+"""Tokens, and characters, that come of all expansions together, those inside of others included."""
 
-MOST_TOKENS = 20_000
-"""That one expansion may add: macros that double each other would never end."""
-
-_SPLICED = re.compile(r"//[^\n]*\\[ \t\r]*(?=\n)")
 _WHOLE = re.compile(r"(-?(?:0[xX][0-9a-fA-F]{1,8}|0|[1-9][0-9]{0,9}))[uUlL]{0,3}")
 
 PRELUDE = (
@@ -46,6 +46,22 @@ HEADERS = frozenset(
 )
 
 
+MAIN = "the C text"
+"""How #line marks name it."""
+_BUILT_IN = (
+    ("__STDC__", "1"),
+    ("__STDC_VERSION__", "201710L"),
+    ("__restrict__", "restrict"),
+    ("__restrict", "restrict"),
+    ("__inline", "inline"),
+    ("__inline__", "inline"),
+    ("__const", "const"),
+    ("__volatile__", "volatile"),
+    ("__extension__", ""),
+    ("__attribute__(x)", ""),
+)
+_TIGHTER = frozenset("*/%+-")
+
 JOINED = frozenset(("++", "--", "&&", "||", "<<", ">>", "->", "/*", "//", "==", "<=", ">=", "!=", "+=", "-="))
 """Operators of two characters that two adjacent tokens would form."""
 
@@ -53,13 +69,15 @@ JOINED = frozenset(("++", "--", "&&", "||", "<<", ">>", "->", "/*", "//", "==", 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
     """`text`: C with #line marks that lead back to `source`; `sizes`: parameters bound by defines, `macros`:
-    the other defines; `constants`: macros of the file and of the defines that are whole numbers."""
+    the other defines; `constants`: macros of the file and of the defines that are whole numbers; `included`:
+    a file that #line marks name → the line of `source` that includes it."""
 
     source: Source
     text: str
     sizes: dict[str, int]
     macros: dict[str, str]
     constants: dict[str, int]
+    included: dict[str, int]
 
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
@@ -71,25 +89,54 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.fixed = fixed
         self.found: list[Diagnostic] = []
         self.line_directive = "#line"
-        self.last = _first_directive(source)
+        # pcpp names files by their paths, which may hold what no #line mark can
+        self.rewrite_paths = [(rf"\A{re.escape(os.path.abspath(source.name))}\Z", MAIN)]
+        self.last = self.directive = _first_directive(source)
         self.included: set[str] = set()
+        self.includes = Includes(source.name)
+        self.expansions = self.tokens = self.characters = 0
+
+    def note_place(self, token: Any) -> None:
+        """Problems from here on are those of the line of `token`; of a file's, the line that includes it."""
+        if getattr(token, "source", MAIN) in (MAIN, ""):
+            self.last = getattr(token, "lineno", self.last) or self.last
 
     def on_error(self, file: str, line: int, msg: str) -> None:
+        name = "" if file in (MAIN, "unknown", "") else "in an included file: "
+        at = self.last if name or not line else line
+        if msg.startswith("Could not evaluate"):
+            msg = "the condition cannot be computed"
         self.found.append(
-            Diagnostic("C103", f"the preprocessor stops here: {msg.strip()}", (_line(self.file, line),))
+            Diagnostic("C103", f"the preprocessor stops here: {name}{msg.strip()}", (_line(self.file, at),))
         )
+
+    def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
+        """Raises FileNotFoundError for what is no file beside the C file: that may be a known header."""
+        text = None
+        if not is_system_include:
+            # what stands in front of the directive has been expanded since it was met
+            self.last = self.directive
+            place = self.include_place(os.path.basename(includepath))
+            text = self.includes.text_of(includepath, place, self.include_depth)
+        if text is None:
+            raise FileNotFoundError(includepath)
+        self.includes.note(includepath, self.last)
+        self.rewrite_paths.append((rf"\A{re.escape(includepath)}\Z", self.includes.names[includepath]))
+        return io.StringIO(text)
 
     def on_include_not_found(self, is_malformed: bool, is_system: bool, curdir: str, include: str) -> None:
         if include not in HEADERS:
-            line = self.source_line(include)
+            place = self.include_place(include)
             help_ = f"supported headers: {', '.join(sorted(HEADERS))}"
-            self.found.append(Diagnostic("C104", f"`{include}` cannot be included", (line,), help=help_))
+            self.found.append(Diagnostic("C104", f"`{include}` cannot be included", (place,), help=help_))
         self.included.add(include)
         raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
 
-    def source_line(self, word: str) -> Label:
-        at = self.file.text.find(word)
-        return Label(Span(self.file, max(at, 0), max(at, 0) + len(word)))
+    def include_place(self, word: str) -> Label:
+        """`word` on the line that is read, else that line."""
+        label = _line(self.file, self.directive)
+        at = self.file.text.find(word, label.span.start, label.span.end) if word else -1
+        return label if at < 0 else Label(Span(self.file, at, at + len(word)))
 
     def on_unknown_macro_in_defined_expr(self, tok: Any) -> bool:
         return tok.value in CONSTANTS and not header_of(tok.value).isdisjoint(self.included)
@@ -100,21 +147,36 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 
     def expand_macros(self, tokens: Any, expanding_from: Any = ()) -> Any:
         if tokens and not expanding_from:
-            used = next((t for t in tokens if t.value in self.macros), tokens[0])
-            self.last = getattr(used, "lineno", self.last) or self.last
+            self.note_place(next((t for t in tokens if t.value in self.macros), tokens[0]))
         before = len(tokens)
         out = super().expand_macros(tokens, list(expanding_from))
         if len(out) - before > MOST_TOKENS:
-            what = f"macros expand to more than {MOST_TOKENS:,} tokens here"
-            raise Failed(Diagnostic("C103", what, (_line(self.file, self.last),)))
-        return out if expanding_from else list(_apart(out))
+            raise self.exploded(f"macros expand to more than {MOST_TOKENS:,} tokens here")
+        if not expanding_from:
+            return list(_apart(out))
+        self.expansions += 1
+        self.tokens += len(out)
+        self.characters += sum(len(t.value) for t in out)
+        if self.expansions > MOST_EXPANSIONS:
+            raise self.exploded(f"more than {MOST_EXPANSIONS:,} macros are expanded up to here")
+        if max(self.tokens, self.characters) > MOST_EXPANDED:
+            raise self.exploded(f"macros expand to more than {MOST_EXPANDED:,} tokens or characters up to here")
+        return out
+
+    def exploded(self, what: str) -> Failed:
+        return Failed(Diagnostic("C103", what, (_line(self.file, self.last),)))
 
     def on_directive_handle(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Any:
-        self.last = getattr(directive, "lineno", self.last) or self.last
+        self.note_place(directive)
+        if getattr(directive, "source", MAIN) == MAIN:
+            self.directive = self.last
         if directive.value == "error":
             words = "".join(t.value for t in toks).strip()
             self.found.append(Diagnostic("C103", f"#error: {words}", (_line(self.file, self.last),)))
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
+        if directive.value == "include" and not toks:
+            what = "`#include` names no file"
+            self.found.append(Diagnostic("C103", what, (_line(self.file, self.last),)))
         if directive.value == "define" and toks and toks[0].value in self.fixed:
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
         if directive.value == "line" and "__LINE__" in self.file.text:
@@ -125,13 +187,30 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
 
     def _check_arithmetic(self, toks: Any) -> None:
-        """Notes C103 where pcpp's arithmetic may differ from C's: negative quotients, character constants."""
-        tokens = self.expand_macros([copy(t) for t in toks])
-        values = {t.value for t in tokens}
-        if (values & {"/", "%"} and values & {"-", "~"}) or any(t.value.startswith("'\\") for t in tokens):
+        """Notes C103 where pcpp's arithmetic may differ from C's: negative quotients, character constants,
+        shifts by what no number of 64 bits is shifted by."""
+        tokens = [t.value for t in self.expand_macros([copy(t) for t in toks]) if t.value.strip()]
+        values = set(tokens)
+        what = ""
+        if (values & {"/", "%"} and values & {"-", "~"}) or any(t.startswith("'\\") for t in tokens):
             what = "this `#if` divides beside a `-` or `~`, or holds an escaped character: not supported"
+        if any(t in ("<<", ">>") and not _small_count(tokens[n + 1 :]) for n, t in enumerate(tokens)):
+            what = "this `#if` shifts by what is no number from 0 to 63: not supported"
+        if what:
             help_ = "compute the number by hand"
             self.found.append(Diagnostic("C103", what, (_line(self.file, self.last),), help=help_))
+            # the condition itself is not computed: it may be a number of a thousand million digits
+            toks[0].type, toks[0].value = self.t_INTEGER, "0"
+            del toks[1:]
+
+
+def _small_count(tokens: list[str]) -> bool:
+    """The operand that begins here is one number from 0 to 63, perhaps in parentheses."""
+    opened = next((n for n, t in enumerate(tokens) if t != "("), len(tokens))
+    number, *behind = (*tokens[opened : 2 * opened + 2], "")
+    found = _WHOLE.fullmatch(number)
+    closed = behind[:opened] == [")"] * opened
+    return found is not None and closed and behind[opened] not in _TIGHTER and int(found[1], 0) < 64
 
 
 def _apart(tokens: list[Any]) -> Iterator[Any]:
@@ -148,36 +227,24 @@ def _apart(tokens: list[Any]) -> Iterator[Any]:
 
 def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed:
     """Expand macros; defines that name integer parameters are sizes, kept from the preprocessor."""
-    check_text(source)
+    text = checked_text(source)
     check_attributes(source)
     sizes, macros = sort_defines(source, defines)
     p = _Preprocessor(source, frozenset(macros))
-    for name, text in macros.items():
-        p.define(f"{name} {text}")
-    p.define("__STDC__ 1")
-    p.define("__STDC_VERSION__ 201710L")
-    p.define("__restrict__ restrict")
-    p.define("__restrict restrict")
-    p.define("__inline inline")
-    p.define("__inline__ inline")
-    p.define("__const const")
-    p.define("__volatile__ volatile")
-    p.define("__extension__ ")
-    p.define("__attribute__(x) ")
+    for name, body in (*macros.items(), *_BUILT_IN):
+        p.define(f"{name} {body}")
     out = io.StringIO()
     try:
-        p.parse(source.text, source.name)
+        p.parse(text, source.name)
         p.write(out)
-    except (IndexError, AttributeError, TypeError, ValueError):
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError):
         # pcpp answers some malformed directives and macros with errors of its own internals
         p.found.append(Diagnostic("C103", "the preprocessor cannot read this", (_line(source, p.last),)))
     if p.found:
         raise Failed(*p.found)
-    text = out.getvalue()
-    if '"' in source.name or "\n" in source.name:
-        # the name of a `#line` holds neither
-        text = text.replace(f'"{source.name}"', '"input.c"')
-    return Preprocessed(source, f"{PRELUDE}\n{text}", sizes, macros, _constants(p))
+    check_expanded(source, out.getvalue())
+    whole = f"{PRELUDE}\n{out.getvalue()}"
+    return Preprocessed(source, whole, sizes, macros, _constants(p), p.includes.lines)
 
 
 def _constants(p: _Preprocessor) -> dict[str, int]:
@@ -197,34 +264,6 @@ def _constants(p: _Preprocessor) -> dict[str, int]:
         if found is not None:
             out[name] = int(found.group(1), 0)
     return out
-
-
-def check_text(source: Source) -> None:
-    """Refuse at once what is no C source of a sane size."""
-    if len(source.text) > MOST_CHARACTERS:
-        size = f"{len(source.text):,} characters, more than {MOST_CHARACTERS:,}"
-        raise fail("C102", f"`{source.name}` holds {size}", Span(source, 0, 1),
-                   help="give mdh the one function to compile, not a generated library")  # fmt: skip
-    if "\0" in source.text:
-        raise fail(
-            "C102", f"`{source.name}` is a binary file", Span(source, 0, 1), help="give mdh a C source file"
-        )
-    spliced = _SPLICED.search(source.text)
-    if spliced is not None:
-        raise fail("C103", "this comment goes on in the next line",
-                   Span(source, *spliced.span()), help="remove the backslash at its end")  # fmt: skip
-    depth = 0
-    for at, c in enumerate(source.text):
-        if c in "([{":
-            depth += 1
-            if depth > MOST_NESTING:
-                blocks = source.text[: at + 1].count("{") > MOST_NESTING // 2
-                help_ = "remove blocks inside blocks" if blocks else "split the expression"
-                raise fail("C102", f"brackets nest deeper than {MOST_NESTING}", Span(source, at, at + 1),
-                           help=help_)  # fmt: skip
-        elif c in ")]}":
-            depth = max(0, depth - 1)
-    check_statements(source)
 
 
 def _first_directive(source: Source) -> int:

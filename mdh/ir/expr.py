@@ -138,9 +138,11 @@ def children(e: Expr) -> tuple[Expr, ...]:
 
 def walk(e: Expr) -> Iterator[Expr]:
     """`e` and all its descendants, parents first."""
-    yield e
-    for child in children(e):
-        yield from walk(child)
+    left = [e]
+    while left:
+        node = left.pop()
+        yield node
+        left.extend(reversed(children(node)))
 
 
 def loads(e: Expr) -> Iterator[Load]:

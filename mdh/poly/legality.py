@@ -42,22 +42,93 @@ def broken_dependences(
 
     second: the statements that come later in the text, where not all pairs of `first` are asked for.
     """
-    for a in first:
-        for b in first if second is None else second:
-            yield from _between(a, b)
+    one = [_sorted(s) for s in first]
+    other = one if second is None else [_sorted(s) for s in second]
+    users: dict[str, list[int]] = {}
+    for n, b in enumerate(other):
+        for buffer in b.kinds:
+            users.setdefault(buffer, []).append(n)
+    for a in one:
+        # only statements that share an array depend on each other
+        for n in sorted({n for buffer in a.kinds for n in users.get(buffer, ())}):
+            if a.statement.placement.stage >= other[n].statement.placement.stage and _any_lost(a, other[n]):
+                yield from _between(a.statement, other[n].statement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Accesses of a statement that differ in their places alone; `least`, `most`: of the places."""
+
+    access: Access
+    carried: bool
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """A statement, its accesses by what tells them apart: buffer → kinds."""
+
+    statement: PlacedStatement
+    kinds: dict[str, tuple[_Kind, ...]]
+
+
+def _sorted(s: PlacedStatement) -> _Sorted:
+    """A condition in front of many branches is read once in each: these accesses are one kind."""
+    found: dict[tuple[object, ...], list[Access]] = {}
+    for n, x in enumerate(s.statement.accesses):
+        key = (x.buffer, x.index, x.write, x.loops, n in s.placement.carried)
+        found.setdefault(key, []).append(x)
+    kinds: dict[str, list[_Kind]] = {}
+    for (*_, carried), like in found.items():
+        places = [x.position for x in like]
+        kind = _Kind(like[0], carried is True, min(places), max(places))
+        kinds.setdefault(like[0].buffer, []).append(kind)
+    return _Sorted(s, {buffer: tuple(of) for buffer, of in kinds.items()})
+
+
+def _any_lost(a: _Sorted, b: _Sorted) -> bool:
+    """Some dependence of b on a is lost: asked once for each two kinds and each order of their places."""
+    p, q = a.statement.placement, b.statement.placement
+    for buffer in a.kinds.keys() & b.kinds.keys():
+        for k in a.kinds[buffer]:
+            for m in b.kinds[buffer]:
+                if not (k.access.write or m.access.write) or _apart(k.access, m.access):
+                    continue
+                both = k.carried and m.carried and p.accumulator == q.accumulator
+                need = _kept_at_one_point(p, q, k.access, m.access, carried=both)
+                for ordered in _orders(k, m):
+                    if _lost(a.statement, b.statement, k.access, m.access, need, ordered=ordered):
+                        return True
+    return False
+
+
+def _orders(k: _Kind, m: _Kind) -> Iterator[bool]:
+    """Whether an access of the one kind stands before one of the other in the text: True, False or both."""
+    if (k.least, k.access.write) < (m.most, m.access.write):
+        yield True
+    if (k.most, k.access.write) >= (m.least, m.access.write):
+        yield False
+
+
+def _apart(x: Access, y: Access) -> bool:
+    """The accesses never meet: a subscript is one number here and another one there."""
+    return any(
+        f is not None and g is not None and not f.terms and not g.terms and f.const != g.const
+        for f, g in zip(x.index, y.index, strict=True)
+    )
 
 
 def _between(a: PlacedStatement, b: PlacedStatement) -> Iterator[Broken]:
     """Dependences of b on a that are lost."""
-    if a.placement.stage < b.placement.stage:
-        return
     for m, x in enumerate(a.statement.accesses):
         for n, y in enumerate(b.statement.accesses):
             if x.buffer != y.buffer or not (x.write or y.write):
                 continue
             p, q = a.placement, b.placement
             both = m in p.carried and n in q.carried and p.accumulator == q.accumulator
-            found = _lost(a, b, x, y, _kept_at_one_point(p, q, x, y, carried=both))
+            ordered = (x.position, x.write) < (y.position, y.write)
+            found = _lost(a, b, x, y, _kept_at_one_point(p, q, x, y, carried=both), ordered=ordered)
             if found is not None:
                 yield Broken(a, x, found[0], b, y, found[1])
 
@@ -92,17 +163,19 @@ def _coordinates(p: Placement, q: Placement, *, scanned: bool) -> Need:
 
 
 def _lost(
-    a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None
+    a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None, *, ordered: bool
 ) -> tuple[Point, Point] | None:
-    """Points of a and b whose accesses x and y meet, x first in the text, and which `need` keeps apart."""
+    """Points of a and b whose accesses x and y meet, x first in time, and which `need` keeps apart.
+
+    ordered: x stands before y in the text.
+    """
     pinned = set(_pinned(x, y))
     common = [v for v, w in zip(x.loops, y.loops, strict=False) if v == w]
-    ordered = (x.position, x.write) < (y.position, y.write)
     if not ordered and all((v.name, v.name) in pinned for v in common):
         return None
     if need is not None and all(_holds(f, g, pinned) for f, g in need):
         return None
-    return _witness(_relation(a, b, x, y, need), a.statement.loops, b.statement.loops)
+    return _witness(_relation(a, b, x, y, need, ordered=ordered), a.statement.loops, b.statement.loops)
 
 
 def _pinned(x: Access, y: Access) -> Iterator[tuple[str, str]]:
@@ -121,7 +194,9 @@ def _holds(f: Affine, g: Affine, pinned: set[tuple[str, str]]) -> bool:
     return all(c == d and (v, w) in pinned for (v, c), (w, d) in zip(f.terms, g.terms, strict=True))
 
 
-def _relation(a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None) -> str:
+def _relation(
+    a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None, *, ordered: bool
+) -> str:
     """The lost instances as a set in isl's text: a's loop variables, then b's."""
     first = {v.name: f"a{k}" for k, v in enumerate(a.statement.loops)}
     second = {v.name: f"b{k}" for k, v in enumerate(b.statement.loops)}
@@ -133,7 +208,6 @@ def _relation(a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need
         if f is not None and g is not None
     ]
     common = [v.name for v, w in zip(x.loops, y.loops, strict=False) if v == w]
-    ordered = (x.position, x.write) < (y.position, y.write)
     terms.append(_before([first[n] for n in common], [second[n] for n in common], ordered=ordered))
     if a.number == b.number:
         pairs = zip(first.values(), second.values(), strict=True)

@@ -76,7 +76,8 @@ def _reference(
     own = PurePath(program.source.name).name
     if _NAMEABLE.fullmatch(own) is None:
         own = f"{function}.c"
-    while own in taken or own == "reference.c":
+    # make has a rule of its own that builds a file called `Makefile` from one called `Makefile.c`
+    while own in taken or own == "reference.c" or own.removesuffix(".c") in taken:
         own = f"user_{own}"
     sizes = size_spans(program.source)
     bound = {k: v for k, v in sorted(defines.items()) if k not in sizes}

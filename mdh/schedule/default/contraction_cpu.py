@@ -3,7 +3,7 @@
 from math import prod
 
 from mdh.machine import Machine
-from mdh.schedule.default.grid import block_axes, ceil_div, round_up
+from mdh.schedule.default.grid import block_axes, ceil_div, divisors, round_up
 from mdh.schedule.default.map import GROUPS_PER_CORE, native_lanes, outer_tiles, vector_lanes
 from mdh.schedule.default.operands import Contraction, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held, staged
@@ -183,7 +183,7 @@ def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: 
 
 def _whole(extent: int, tile: int, height: int) -> int:
     """A multiple of `height` near `tile` that divides the extent, since a cut group guards every access."""
-    exact = [t for t in range(height, extent + 1, height) if extent % t == 0 and tile <= 2 * t <= 4 * tile]
+    exact = [t for t in divisors(extent) if t % height == 0 and tile <= 2 * t <= 4 * tile]
     return min(exact, key=lambda t: (abs(t - tile), t), default=min(extent, round_up(tile, height)))
 
 

@@ -1,12 +1,19 @@
 """Which dims become axes of the grid, and how large their tiles must be."""
 
 from collections.abc import Mapping, Sequence
+from math import isqrt
 
 from mdh.machine import Machine
 from mdh.schedule.model import Unit
 
 LOW_AXIS_LIMIT = 65535
 AXES = ("x", "y", "z")
+
+
+def divisors(n: int) -> list[int]:
+    """Of a positive number, ascending; takes as many steps as its square root is."""
+    small = [d for d in range(1, isqrt(n) + 1) if n % d == 0]
+    return sorted({*small, *(n // d for d in small)})
 
 
 def ceil_div(a: int, b: int) -> int:

@@ -1,0 +1,84 @@
+"""Programs of many statements, and of the largest sizes, are compiled in little time."""
+
+from time import process_time
+
+import pytest
+
+from mdh.check.run import check
+from mdh.frontend.c import read_program
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.schedule.default import default_schedule
+from mdh.schedule.default.grid import divisors
+from mdh.source import Source
+from mdh.target.emit import emit
+from mdh.target.folder import folder
+from tests.corpus import WORKLOADS
+
+SECONDS = 6.0
+"""Of processor time; these took 25 to 60 before the work became linear in the text, and take one now."""
+COUNT = 250
+MACHINE = load_machine("generic-cpu")
+
+
+def in_loop(statements: str, parameters: str) -> Program:
+    head = f"void f({parameters}, const float x[64]) {{\n for (int i = 0; i < 64; i++) {{\n"
+    return read_program(Source("a.c", f"{head}{statements} }}\n}}\n"))
+
+
+STATEMENTS = {
+    "one array": ("float y[64]", "y[i] += x[i] * {k};\n"),
+    "one array each": (", ".join(f"float y{k}[64]" for k in range(COUNT)), "y{k}[i] = x[i] * {k};\n"),
+    "sums": (", ".join(f"float y{k}[1]" for k in range(COUNT)), "y{k}[0] += x[i] * {k};\n"),
+    "locals": ("float y[64]", "float t{k} = x[i] * {k}; y[i] = t{k};\n"),
+}
+
+
+@pytest.mark.parametrize("kind", STATEMENTS)
+def test_many_statements_in_a_loop(kind: str) -> None:
+    parameters, statement = STATEMENTS[kind]
+    begun = process_time()
+    program = in_loop("".join(statement.format(k=k) for k in range(COUNT)), parameters)
+    assert process_time() - begun < SECONDS
+    assert program.stages
+
+
+def test_many_branches() -> None:
+    begun = process_time()
+    chain = "".join(f"if (x[i] == {k}) y[i] = {k}; else\n" for k in range(90))
+    program = in_loop(chain + "y[i] = 0;", "float y[64]")
+    assert process_time() - begun < SECONDS
+    assert len(program.stages) == 1
+
+
+@pytest.mark.parametrize("name", ["matmul", "batched_matmul"])
+def test_default_schedule_of_the_largest_size(name: str) -> None:
+    source = WORKLOADS[name].source
+    program = read_program(source, defines={"M": 2**31 - 1})
+    begun = process_time()
+    assert default_schedule(program, MACHINE, "c").sections
+    assert process_time() - begun < SECONDS
+
+
+def test_divisors() -> None:
+    assert divisors(1) == [1]
+    assert divisors(36) == [1, 2, 3, 4, 6, 9, 12, 18, 36]
+    assert divisors(2**31 - 1) == [1, 2**31 - 1]
+
+
+NAMES = ["Makefile.c", 'a"b.c', "a\\b.c", "a\nb.c", "main.c", "reference.c", "manifest.json"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_the_c_file_leave_the_folder_whole(name: str) -> None:
+    """make would build `Makefile` from `Makefile.c`, and `#include` cannot name what holds a quote."""
+    text = "void f(float y[8]) { for (int i = 0; i < 8; i++) y[i] = 1; }"
+    program = read_program(Source(f"somewhere/{name}", text))
+    plan = check(program, default_schedule(program, MACHINE, "c"), MACHINE, "c")
+    files = folder(emit(lower(plan), program), program, plan.text)
+    own = next(n for n, content in files.items() if content == text)
+    assert len(files) == 9
+    assert "Makefile.c" not in files
+    assert own.isprintable() and not set(own) & set('"\\')
+    assert f'#include "{own}"' in files["reference.c"]
