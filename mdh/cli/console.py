@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 import typer
 
+from mdh.cli.capped import MOST_IN_JSON, MOST_SHOWN, capped
 from mdh.cli.exit_codes import BROKEN_PIPE
 from mdh.diagnostics import Diagnostic, Failed, fail, render_text
 from mdh.printable import fitting, json_text, printable
@@ -84,5 +85,9 @@ def note(text: str) -> None:
 
 
 def report(diagnostics: Iterable[Diagnostic]) -> None:
-    """Diagnostics as text on stderr, one blank line between two."""
-    note("\n".join(render_text(d) for d in diagnostics))
+    """Diagnostics as text on stderr, one blank line between two; the first ones where there are many."""
+    shown, left = capped(tuple(diagnostics), MOST_SHOWN)
+    note("\n".join(render_text(d) for d in shown))
+    if left:
+        more = "errors are" if left > 1 else "error is"
+        log(f"{left:,} more {more} not shown; --json lists up to {MOST_IN_JSON:,}")

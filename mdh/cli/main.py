@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from mdh.cli.capped import MOST_IN_JSON, capped
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import lost_output, report, show, show_json
 from mdh.cli.crash import save_crash
@@ -125,9 +126,10 @@ def _report(line: CommandLine, failed: Failed) -> int:
     told = [line.told(d) for d in failed.diagnostics]
     # where the output cannot be written (F118), the text is what is left
     if line.json and all(d.code != "F118" for d in failed.diagnostics):
-        diagnostics = [render_json(d) for d in told]
+        shown, left = capped(told, MOST_IN_JSON)
+        found = {"diagnostics": [render_json(d) for d in shown], **({"not_shown": left} if left else {})}
         with suppress(Failed):
-            show_json({"schema": "mdh.result/1", "ok": False, "exit": code, "diagnostics": diagnostics})
+            show_json({"schema": "mdh.result/1", "ok": False, "exit": code, **found})
             return code
     report(told)
     return code

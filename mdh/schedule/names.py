@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 
 from mdh.schedule.model import CORE_LAYERS, REGIONS
 
@@ -37,8 +38,12 @@ def axes_of(layer: str) -> tuple[str, ...]:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """`did you mean …?` for a word that is close to a known one, else empty."""
-    words = list(known)
-    word = word[:80]
+    return _nearest(word[:80], tuple(known))
+
+
+@lru_cache(maxsize=256)
+def _nearest(word: str, words: tuple[str, ...]) -> str:
+    """A damaged text asks the same thousands of times, and each answer takes a fraction of a millisecond."""
     cutoff = 0.5 if len(word) < 4 else 0.6
     exact = [w for w in words if w.lower() == word.lower()]
     close = (
