@@ -21,8 +21,10 @@ from mdh.source import Source, Span
 MOST_EXPANSIONS = 20_000
 """Macros that one text may expand, those inside of others included: `#define B A A` doubles the work of `A`
 even where nothing comes of it. A text of 1,000 statements with ten macros each uses half."""
-MOST_EXPANDED = 1 << 18
-"""Tokens, and characters, that come of all expansions together, those inside of others included."""
+MOST_EXPANDED = 3 * MOST_TOKENS
+"""Tokens that come of all expansions together, those inside of others included."""
+MOST_PASTED = 1 << 18
+"""Characters of all these tokens: `x##x` doubles a name."""
 
 _WHOLE = re.compile(r"(-?(?:0[xX][0-9a-fA-F]{1,8}|0|[1-9][0-9]{0,9}))[uUlL]{0,3}")
 
@@ -159,8 +161,10 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.characters += sum(len(t.value) for t in out)
         if self.expansions > MOST_EXPANSIONS:
             raise self.exploded(f"more than {MOST_EXPANSIONS:,} macros are expanded up to here")
-        if max(self.tokens, self.characters) > MOST_EXPANDED:
-            raise self.exploded(f"macros expand to more than {MOST_EXPANDED:,} tokens or characters up to here")
+        if self.tokens > MOST_EXPANDED:
+            raise self.exploded(f"macros expand to more than {MOST_EXPANDED:,} tokens up to here")
+        if self.characters > MOST_PASTED:
+            raise self.exploded(f"macros expand to more than {MOST_PASTED:,} characters up to here")
         return out
 
     def exploded(self, what: str) -> Failed:

@@ -119,7 +119,10 @@ def _check_length(m: re.Match[str], span: Span) -> None:
     if m.lastgroup is not None and len(m[0]) > most:
         what = f"the {m.lastgroup} `{m[0][:20]}…` has {len(m[0]):,} characters, more than {most:,}"
         number = m.lastgroup == "constant" and m[0][0] not in "\"'"
-        raise fail("C124" if number else "C102", what, span, help="write it shorter")
+        help_ = (
+            "no integer has more than 20 digits, and 17 give every double" if number else "write it shorter"
+        )
+        raise fail("C124" if number else "C102", what, span, help=help_)
 
 
 def _check_comment(source: Source, m: re.Match[str]) -> None:

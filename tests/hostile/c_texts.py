@@ -120,3 +120,12 @@ _PRAGMAS = {
 }
 
 TEXTS: dict[str, str] = {**_NUMBERS, **_DEEP, **_LONG, **_MACROS, **_PRAGMAS}
+
+_FOUND = {
+    "a call of a call": value("sinf(1)(2)"),
+    "a struct without a name": body("struct { int x; }; struct { int x; } = 1; y[0] = z;"),
+    "a parameter without a name": "void f(float [8], float y[8]) { y[0] = z; }",
+}
+"""Found by `tests.hostile.mutators`."""
+
+TEXTS |= _FOUND
