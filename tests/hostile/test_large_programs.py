@@ -87,8 +87,10 @@ def test_names_of_the_c_file_leave_the_folder_whole(name: str) -> None:
 def test_what_reads_itself_twice_and_again() -> None:
     """Each epilogue that is joined to a reduction reads it twice: 20 of them would be a million terms."""
     again = "y[i] = y[i] + x[i] > 0 ? y[i] + x[i] : 0;\n" * 20
-    text = "void f(float y[64], const float x[64]) {\n for (int i = 0; i < 64; i++) {\n y[i] = 0;\n"
+    loops = "for (int i = 0; i < 64; i++) {\n y[i] = 0;\n for (int k = 0; k < 64; k++) y[i] += x[k];\n"
     begun = process_time()
-    program = read_program(Source("a.c", f"{text} for (int k = 0; k < 64; k++) y[i] += x[k];\n{again} }}\n}}\n"))
+    program = read_program(
+        Source("a.c", f"void f(float y[64], const float x[64]) {{\n {loops}{again} }}\n}}\n")
+    )
     assert process_time() - begun < SECONDS
     assert len(program.stages) > 1
