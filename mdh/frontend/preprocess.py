@@ -20,7 +20,7 @@ from mdh.source import Source, Span
 
 MOST_EXPANSIONS = 20_000
 """Macros that one text may expand, those inside of others included: `#define B A A` doubles the work of `A`
-even where nothing comes of it. A text of 1,000 statements with ten macros each uses half."""
+even where nothing comes of it. A text of 400 statements with ten macros each uses a fifth."""
 MOST_EXPANDED = 3 * MOST_TOKENS
 """Tokens that come of all expansions together, those inside of others included."""
 MOST_PASTED = 1 << 18
