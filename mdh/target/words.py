@@ -76,6 +76,7 @@ strerror strftime strlen strncat strncmp strncpy strpbrk strrchr strsep strsigna
 strtof strtok strtol strtoll strtoul swab symlink sync syscall sysinfo syslog system tee time times
 timespec_get tmpfile tmpnam toascii tolower toupper truncate ttyname tzname tzset umask umount uname ungetc
 unlink unsetenv usleep utime vfork vprintf wait waitpid warn warnx err errx write writev
+_start _init _fini _end _edata _etext
 """)
 """Functions and variables of the C library: a function of such a name would take their place."""
 

@@ -37,7 +37,7 @@ TEXT = (
 FUNCTIONS = [
     "f", "main", "cos", "kernel", "opencl", "clean", "fill", "read", "dot", "half", "index", "launch",
     "Makefile", "class", "source", "cuda_f", "f_kernel", "value", "printf", "timed_launch", "NAN",
-    "F32", "threadIdx", "y1",
+    "F32", "threadIdx", "y1", "_start",
 ]  # fmt: skip
 
 
