@@ -57,7 +57,7 @@ def command(folder: Path, trials: int) -> list[str]:
 def one(folder: Path, rng: random.Random, before: int) -> Kill:
     """Starts the tuner, lets it measure for a random while after its first new trial, kills it."""
     record = folder / "r.jsonl"
-    size = record.stat().st_size if record.exists() else 0
+    known = lines(record)
     log = folder / "log"
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
@@ -68,13 +68,16 @@ def one(folder: Path, rng: random.Random, before: int) -> Kill:
         )
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and tuner.poll() is None:
-            if record.exists() and record.stat().st_size > size:
+            # lines, not bytes: a tuner that begins tries whether the disk takes any
+            if lines(record) > known:
                 break
             time.sleep(0.02)
         time.sleep(rng.expovariate(1 / 1.5))
         os.kill(tuner.pid, signal.SIGKILL)
         tuner.wait()
-    orphans, lost = left(tuner.pid), under_way(temporary)
+    # at once: what outlives the tuner removes its folder
+    lost = under_way(temporary)
+    orphans = left(tuner.pid)
     shown = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) right", log.read_text())]
     try:
         _, trials, remarks = read_record(record)
@@ -86,10 +89,16 @@ def one(folder: Path, rng: random.Random, before: int) -> Kill:
     return Kill(told, len(trials), len(trials) - before, orphans, tuple(remarks), wrong, under_way=lost)
 
 
+def lines(record: Path) -> int:
+    """Whole ones, of trials."""
+    found = record.read_bytes().splitlines(keepends=True) if record.exists() else []
+    return sum(line.endswith(b"\n") and b'"trial":' in line for line in found)
+
+
 def under_way(temporary: Path) -> int:
     """Candidates that were handed from builders to measurers and whose trials had not ended. Removes what the
     dead tuner has left."""
-    found = [p for p in temporary.glob("mdh-bench-*/*.json") if p.name != "job.json"]
+    found = list(temporary.glob("mdh-*/[0-9]*.json"))
     shutil.rmtree(temporary, ignore_errors=True)
     return len(found)
 
