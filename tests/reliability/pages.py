@@ -33,9 +33,12 @@ def kills(text: str) -> Found:
     went, of = number(text, r"last one ended \| (\d+) of"), number(text, r"last one ended \| \d+ of (\d+)")
     lost = number(text, r"not in the record \| (\d+)")
     left = number(text, r"alive [\d.]+ s after their tuner \| (\d+)")
+    unread = number(text, r"could not be read \| (\d+)")
+    each = number(text, r"lost a worker, at most \| (\d+)")
     return Found(
-        f"{went:.0f}/{of:.0f} resumed, {lost:.0f} told trials lost, {left:.0f} workers left",
-        went == of and not lost and not left, int(of), 200,
+        f"{went:.0f}/{of:.0f} resumed, {lost:.0f} told trials lost, at most {each:.0f} under way a worker,"
+        f" {unread:.0f} records unreadable, {left:.0f} workers left",
+        went == of and not lost and not left and not unread and each <= 1, int(of), 200,
     )  # fmt: skip
 
 
@@ -58,6 +61,21 @@ def budgets(text: str) -> Found:
     told = ", ".join(f"{float(row[0]):.0f} s took {row[2]} s" for row in cells)
     long = sum(float(row[0]) >= 3600 for row in cells)
     return Found(told, right == len(cells), len(cells) if long else min(len(cells), 2), 3)
+
+
+def worker_kills(text: str) -> Found:
+    """R20, of scripts/worker-kills: all of it where eight workers took part."""
+    cells = [r.split(" | ") for r in re.findall(r"^\| (undisturbed \| .*|one killed .*) \|$", text, re.M)]
+    if len(cells) != 2:
+        raise ValueError("the page has no table of both spells")
+    (_, *calm), (_, *disturbed) = cells
+    lost, kept = int(calm[4]) + int(disturbed[4]), float(disturbed[3]) / float(calm[3])
+    workers, kills = int(number(text, r"--workers (\d+)")), int(disturbed[1])
+    return Found(
+        f"{workers} workers, {kills} kills: {lost} results lost, {kept:.0%} of the undisturbed rate",
+        not lost and kept >= 0.8, min(kills, 20) if workers >= 8 else min(kills, 19), 20,
+        (f"{workers} workers: one a core, since two of one core would disturb each other's times",),
+    )  # fmt: skip
 
 
 def records(text: str) -> Found:

@@ -63,6 +63,11 @@ def _budgets(setting: Setting, page: Path) -> list[str]:
     return [str(ROOT / "scripts" / "budget-run"), "--budgets", budgets, "--out", str(page)]
 
 
+def _worker_kills(setting: Setting, page: Path) -> list[str]:
+    seconds = str(setting.number(600, 60))
+    return [str(ROOT / "scripts" / "worker-kills"), "--seconds", seconds, "--out", str(page)]
+
+
 ROWS: tuple[Row, ...] = (
     Row(
         "R1", "hostile mix: 1,000 trials, 100 of them planted faults",
@@ -158,8 +163,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "R20", "8 workers, one killed every 30 s for 10 min",
         "no result lost; ≥ 80 % of the undisturbed rate",
-        "scripts/cluster-check, artifacts/tuner_cluster.md",
-        run=suite(20, "tests/tune/cluster/test_crew.py", what="workers come, die and are replaced"),
+        "scripts/worker-kills", page="tuner_worker_kills.md", read=pages.worker_kills, command=_worker_kills,
     ),
     Row(
         "R21", "records of every released form",

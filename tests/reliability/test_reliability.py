@@ -131,9 +131,20 @@ BUDGETS = """# Budgets
 | 30 | 60 | 29.4 | 0 | 120 | 0 | ok |
 | 300 | 330 | 299.0 | 0 | 1,200 | 0 | ok |
 """
+WORKERS = """# Workers killed on the way
+`./scripts/worker-kills --seconds 600 --every 30 --workers 8` on 16 cores
+| | seconds | kills | trials | a minute | lost | exit |
+|---|---|---|---|---|---|---|
+| undisturbed | 600 | 0 | 3000 | 300.0 | 0 | 130 |
+| one killed every 30 s | 600 | 20 | 2700 | 270.0 | 0 | 130 |
+"""
 
 
 def test_figures_of_other_pages() -> None:
+    assert pages.worker_kills(WORKERS).state == "met"
+    assert pages.worker_kills(WORKERS.replace("--workers 8", "--workers 2")).state == "in part"
+    assert pages.worker_kills(WORKERS.replace("270.0 | 0", "270.0 | 1")).state == "short"
+    assert pages.worker_kills(WORKERS.replace("270.0", "230.0")).state == "short"
     assert pages.signals(SIGNALS).state == "met"
     assert pages.signals(SIGNALS.replace("1.42", "6.00")).state == "short"
     assert pages.signals(SIGNALS.replace("50 of 50", "49 of 50")).state == "short"
