@@ -106,7 +106,10 @@ class OpenCL:
         if same_value_type(e.arg.dtype, e.dtype, self):
             return Piece(text(e.arg, scope, self, UNARY), UNARY)
         if lanes > 1:
-            return Piece(self.converted(e.dtype, lanes, text(e.arg, scope, self)), POSTFIX)
+            arg = text(e.arg, scope, self)
+            if _same_bits(e.arg.dtype, e.dtype):
+                return Piece(f"as_{self.value_type(e.dtype, lanes)}({arg})", POSTFIX)
+            return Piece(self.converted(e.dtype, lanes, arg), POSTFIX)
         return Piece(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
 
     def call(self, e: Call, scope: Scope) -> Piece:
@@ -206,6 +209,12 @@ class OpenCL:
 
     def registers(self, s: Alloc, scope: Scope) -> list[str]:
         return declaration(s, scope, self)
+
+
+def _same_bits(one: DType, other: DType) -> bool:
+    """Integers of one width, whose conversion keeps the bits: no function is called for it, so it is right for
+    wide vectors too, which PoCL's functions take where its kernels do not leave them."""
+    return one.bits == other.bits and not one.is_float and not other.is_float
 
 
 def _endless(e: Expr, lanes: int) -> str:
