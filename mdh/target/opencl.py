@@ -212,8 +212,8 @@ class OpenCL:
 
 
 def _same_bits(one: DType, other: DType) -> bool:
-    """Integers of one width, whose conversion keeps the bits: no function is called for it, so it is right for
-    wide vectors too, which PoCL's functions take where its kernels do not leave them."""
+    """Integers of one width. Their conversion keeps the bits and needs no function. PoCL's functions take
+    vectors of 64 bytes in other registers than its kernels pass them in, on processors with AVX-512."""
     return one.bits == other.bits and not one.is_float and not other.is_float
 
 
