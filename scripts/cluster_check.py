@@ -61,7 +61,8 @@ class Tuner:
     def trials(self) -> list[dict[str, Any]]:
         """Quick trials on record."""
         lines = [x for f in self.folder.glob("*.jsonl") for x in f.read_bytes().splitlines(keepends=True)]
-        rows = [json.loads(line) for line in lines if line.endswith(b"\n")]
+        # a record tries whether there is room for a line by writing an empty one
+        rows = [json.loads(line) for line in lines if line.endswith(b"\n") and line.strip()]
         return [r for r in rows if r.get("phase") == "quick"]
 
     def after(self, trials: int) -> "Tuner":

@@ -64,17 +64,19 @@ def budgets(text: str) -> Found:
 
 
 def worker_kills(text: str) -> Found:
-    """R20, of scripts/worker-kills: all of it where eight workers took part."""
+    """R20, of scripts/worker-kills: all of it where eight workers took part and kills came every 30 s."""
     cells = [r.split(" | ") for r in re.findall(r"^\| (undisturbed \| .*|one killed .*) \|$", text, re.M)]
     if len(cells) != 2:
         raise ValueError("the page has no table of both spells")
     (_, *calm), (_, *disturbed) = cells
     lost, kept = int(calm[4]) + int(disturbed[4]), float(disturbed[3]) / float(calm[3])
     workers, kills = int(number(text, r"--workers (\d+)")), int(disturbed[1])
+    full = workers >= 8 and number(text, r"--every (\d+)") <= 30
+    when = "both spells at the same time" if "--at-once" in text else "one spell after the other"
     return Found(
         f"{workers} workers, {kills} kills: {lost} results lost, {kept:.0%} of the undisturbed rate",
-        not lost and kept >= 0.8, min(kills, 20) if workers >= 8 else min(kills, 19), 20,
-        (f"{workers} workers: one a core, since two of one core would disturb each other's times",),
+        not lost and kept >= 0.8, min(kills, 20 if full else 19), 20,
+        (f"one worker a core, since two of one core would disturb each other's times; {when}",),
     )  # fmt: skip
 
 
