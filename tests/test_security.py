@@ -59,6 +59,8 @@ def dangers(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, n) for n in full if n.split(".")[0] in LOADERS)
             case ast.Call():
                 yield from ((node.lineno, what) for what in _call(node, names))
+            case ast.Tuple() | ast.List():
+                yield from ((node.lineno, what) for what in _python(node, names))
             case ast.Name() | ast.Attribute():
                 # also where it is only handed on
                 if (name := dotted(node, names)) in SHELLS | UNSAFE:
@@ -80,8 +82,15 @@ def _call(node: ast.Call, names: dict[str, str]) -> Iterator[str]:
             yield f"import_module({root})"
 
 
+def _python(node: ast.Tuple | ast.List, names: dict[str, str]) -> Iterator[str]:
+    """A Python that looks for modules in the current folder, where others may have put theirs."""
+    first = dotted(node.elts[0], names) if node.elts else ""
+    if first == "sys.executable" and not any(_is(word, "-P") or _is(word, "-I") for word in node.elts):
+        yield "sys.executable without -P"
+
+
 def _is(node: ast.expr | None, value: object) -> bool:
-    return isinstance(node, ast.Constant) and node.value is value
+    return isinstance(node, ast.Constant) and type(node.value) is type(value) and node.value == value
 
 
 @pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
@@ -111,6 +120,7 @@ def test_data_never_runs(module: Module) -> None:
         "torch.load(path)",
         "from tempfile import mktemp\nf = mktemp",
         "read = torch.load",
+        "import sys\nrun([sys.executable, '-m', 'mdh'])",
     ],
 )
 def test_each_danger_is_seen(text: str) -> None:
@@ -123,6 +133,7 @@ def test_each_danger_is_seen(text: str) -> None:
         "import re\nre.compile('a')",
         "import numpy as np\nnp.load(path, allow_pickle=False)",
         "import json\njson.load(file)",
+        "import sys\nrun([sys.executable, '-P', '-m', 'mdh'])",
         "import subprocess\nsubprocess.run(['ls'], shell=False)",
         "self.compile(x)",
         "import tomllib\ntomllib.load(file)",

@@ -5,10 +5,8 @@ reports to a log, and must be able to crash alone.
 """
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -18,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mdh.children import module_command, module_environment
 from mdh.device.api import Listed, Sample
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.diagnostics import Diagnostic, Failed, fail
@@ -153,8 +152,8 @@ class OclgrindCall:
         return {"name": entry.name, "global": size, "local": list(block), "args": args}
 
     def _run(self, folder: Path) -> "subprocess.CompletedProcess[str]":
-        environment = os.environ | CHECKS | {"OCLGRIND_LOG": str(folder / "log.txt")}
-        command = [sys.executable, "-m", "mdh.device.opencl_child", str(folder)]
+        environment = module_environment() | CHECKS | {"OCLGRIND_LOG": str(folder / "log.txt")}
+        command = module_command("mdh.device.opencl_child", str(folder))
         try:
             return subprocess.run(
                 command, env=environment, capture_output=True, text=True, check=False,

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 
+from mdh.children import module_command, module_environment
 from mdh.device.api import open_device
 from mdh.device.faults import faults_from, faults_json
 from mdh.diagnostics import Diagnostic, Failed
@@ -19,9 +20,11 @@ SECONDS = 300.0
 def examined(spec: str) -> Passed:
     """What a self-test of the device finds, CRASH where it does not come to an end. Raises Failed D105 where
     the device refuses a test."""
-    command = [sys.executable, "-m", "mdh.report.self_test_child", spec]
+    command = module_command("mdh.report.self_test_child", spec)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            command, env=module_environment(), capture_output=True, text=True, timeout=SECONDS, check=False
+        )
         said = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
     except (subprocess.TimeoutExpired, ValueError, IndexError):
         said = None

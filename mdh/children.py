@@ -1,0 +1,22 @@
+"""Processes of this Python that run a module of this very mdh.
+
+`python -m` looks for modules in the current folder first: in a folder that others can write to, their
+`numpy.py` would run. Here it does not look there.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+_ABOVE = Path(__file__).resolve().parent.parent
+"""Where a child finds this mdh."""
+
+
+def module_command(module: str, *words: str) -> tuple[str, ...]:
+    return sys.executable, "-P", "-m", module, *words
+
+
+def module_environment() -> dict[str, str]:
+    """That of this process. Where mdh was found by way of the current folder, the child finds it too."""
+    rest = os.environ.get("PYTHONPATH", "")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in (str(_ABOVE), rest) if p)}
