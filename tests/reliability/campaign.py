@@ -159,7 +159,7 @@ def look(trials: int, gpu: bool) -> Look:
         todo += children.get(below[-1], [])
     return Look(
         trials, _memory(own), sum(map(_memory, below)), _files(own), sum(map(_files, below)),
-        _gpu_memory() if gpu else 0,
+        gpu_memory() if gpu else 0,
     )  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def _files(pid: int) -> int:
         return 0
 
 
-def _gpu_memory() -> int:
+def gpu_memory() -> int:
     words = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
     said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     return max(int(line) for line in said.split()) * MIB

@@ -28,6 +28,29 @@ def faults(text: str) -> Found:
     )  # fmt: skip
 
 
+def timeouts(text: str) -> Found:
+    """R2, of scripts/timeout-run: all of it where a GPU takes part, whose memory is looked at."""
+    # device (title) | hung | kills | limit | gone after | worst | left | memory | next time | noise | seconds
+    rows = [r.split(" | ") for r in re.findall(r"^\| ((?:c|\w+:\d+) \(.*) \|$", text, re.M)]
+    classes = re.findall(r"^\| \S+ \| [^|]+: [^|]+ \| (\d+) \| ([^|]+) \| [\d.]+ \| [\d.]+ \|$", text, re.M)
+    if not rows or not classes:
+        raise ValueError("the page has no tables of devices that hang")
+    told, good = [], all(said == f"{n} timeout" for n, said in classes)
+    for name, hung, _, _, _, worst, left, memory, after, *_ in rows:
+        part = number(after, r"([+-][\d.]+)%")
+        good &= float(worst) <= 2 and left == "0 processes, 0 files" and abs(part) <= 2
+        good &= not memory.strip() or float(memory) <= 64
+        room = f", GPU memory {memory} MiB" if memory.strip() else ""
+        told.append(
+            f"{name.split()[0]}: {hung} hung, gone at most {worst} s after the limit, {left} left{room}, next"
+            f" time {part:+.1f} %"
+        )
+    least = min(int(row[1]) for row in rows)
+    missing = sorted({"c", "opencl:0", "cuda:0"} - {row[0].split()[0] for row in rows})
+    notes = (f"not yet on {', '.join(missing)}",) if missing else ()
+    return Found("; ".join(told), good, min(least, 99) if missing else least, 100, notes)
+
+
 def kills(text: str) -> Found:
     """R3, of scripts/kill-resume."""
     went, of = number(text, r"last one ended \| (\d+) of"), number(text, r"last one ended \| \d+ of (\d+)")

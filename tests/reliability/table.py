@@ -32,6 +32,12 @@ def _faults(setting: Setting, page: Path) -> list[str]:
     return [str(ROOT / "scripts" / "fault-run"), *counted, "--out", str(page)]
 
 
+def _timeouts(setting: Setting, page: Path) -> list[str]:
+    devices = ",".join(["c", "opencl:0", *(["cuda:0"] if setting.gpu else [])])
+    counted = ["--devices", devices, "--hangs", str(setting.number(100, 4))]
+    return [str(ROOT / "scripts" / "timeout-run"), *counted, "--out", str(page)]
+
+
 def _judge(setting: Setting, page: Path) -> list[str]:
     words = ["--valid", "0", "--device", setting.device, "--out", str(page.parent)]
     return [str(ROOT / "scripts" / "judge-audit"), *words]
@@ -78,10 +84,9 @@ ROWS: tuple[Row, ...] = (
         "scripts/fault-run", page="tuner_faults.md", read=pages.faults, command=_faults,
     ),
     Row(
-        "R2", "timeouts",
+        "R2", "timeouts: 100 candidates a device that hang in their build or their launch",
         "killed ≤ limit + 2 s; no orphan; GPU memory back within 64 MiB; next timing within 2 %",
-        "tests/tune/measure/test_local.py",
-        run=suite(100, "tests/tune/measure/test_local.py", what="hangs end, no process is left"),
+        "scripts/timeout-run", page="tuner_timeouts.md", read=pages.timeouts, command=_timeouts,
     ),
     Row(
         "R3", "`kill -9` of the tuner at 200 random points",

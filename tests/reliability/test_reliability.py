@@ -131,6 +131,17 @@ BUDGETS = """# Budgets
 | 30 | 60 | 29.4 | 0 | 120 | 0 | ok |
 | 300 | 330 | 299.0 | 0 | 1,200 | 0 | ok |
 """
+TIMEOUTS = """# Candidates that hang
+| device | hung | kills | limit, s | gone after, s | worst | left | GPU memory, MiB | next time | noise | s |
+|---|---|---|---|---|---|---|---|---|---|---|
+| c (EPYC (C)) | 100 | 9 | 1 | 0.03 | 0.10 | 0 processes, 0 files |  | +0.14% (-1% to +1%) | 1% | 58 |
+| opencl:0 (EPYC) | 100 | 9 | 1 | 0.03 | 0.10 | 0 processes, 0 files |  | -0.14% (-1% to +1%) | 1% | 58 |
+| cuda:0 (H100) | 100 | 9 | 1 | 0.03 | 1.10 | 0 processes, 0 files | +2 | +0.14% (-1% to +1%) | 1% | 58 |
+
+| device | where it hangs | candidates | class | attempts | gone after, worst, s |
+|---|---|---|---|---|---|
+| c | launch: an endless loop | 100 | 100 timeout | 1.0 | 0.10 |
+"""
 WORKERS = """# Workers killed on the way
 `./scripts/worker-kills --seconds 600 --every 30 --workers 8` on 16 cores
 | | seconds | kills | trials | a minute | lost | exit |
@@ -141,6 +152,13 @@ WORKERS = """# Workers killed on the way
 
 
 def test_figures_of_other_pages() -> None:
+    assert pages.timeouts(TIMEOUTS).state == "met"
+    assert pages.timeouts(TIMEOUTS.replace("cuda:0", "opencl:1")).state == "in part"
+    for worse in (
+        ("| 1.10 |", "| 2.10 |"), ("0 processes", "1 processes"), ("| +2 |", "| +65 |"), ("-0.14%", "-2.14%"),
+        ("100 timeout", "99 timeout, 1 crash"),
+    ):  # fmt: skip
+        assert pages.timeouts(TIMEOUTS.replace(*worse)).state == "short"
     assert pages.worker_kills(WORKERS).state == "met"
     for less in (("--workers 8", "--workers 2"), ("--every 30", "--every 60")):
         assert pages.worker_kills(WORKERS.replace(*less)).state == "in part"
