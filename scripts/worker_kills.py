@@ -36,22 +36,32 @@ class Spell:
         return 60 * self.trials / self.seconds
 
 
-def spell(folder: Path, cores: list[int], seconds: float, every: float | None, start: Barrier) -> Spell:
-    """A worker a core. The time runs from `start`, where a spell waits until every worker takes part. every:
-    seconds between two kills of a worker's process, which its nanny starts anew; None: nobody is killed."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What both spells share. seconds: of one; every: seconds between two kills of the disturbed one."""
+
+    device: str
+    workers: int
+    seconds: float
+    every: float
+
+
+def spell(plan: Plan, folder: Path, cores: list[int], start: Barrier, *, kill: bool) -> Spell:
+    """A worker a core. The time runs from `start`, where a spell waits until every worker takes part. kill:
+    workers' processes are killed in turn, and their nannies start them anew."""
     try:
         with cluster() as made:
             here = [made.add(core=core, nanny=True) for core in cores]
             folder.mkdir()
             (folder / "s.mdh").write_text(SCHEDULE)
             words = ("-s", "s.mdh", "--trials", "1000000", "--sampler", "random", "--no-model")
-            tuner = Tuner(folder, "--cluster", made.address, *words)
+            tuner = Tuner(folder, "--cluster", made.address, "--device", plan.device, *words)
             tuner.until(lambda: tuner.said.count("takes part") >= len(cores) <= len(tuner.trials))
             start.wait()
             before, begun, kills = len(tuner.trials), time.monotonic(), 0
-            while (passed := time.monotonic() - begun) < seconds:
+            while (passed := time.monotonic() - begun) < plan.seconds:
                 assert tuner.process.poll() is None, tuner.said
-                if every is not None and passed >= (kills + 0.5) * every:
+                if kill and passed >= (kills + 0.5) * plan.every:
                     kill_child(here[kills % len(here)])
                     kills += 1
                 time.sleep(0.1)
@@ -77,33 +87,33 @@ def by_place(cores: list[int]) -> list[int]:
     return sorted(cores, key=place)
 
 
-def one_after_the_other(folder: Path, workers: int, seconds: float, every: float) -> tuple[Spell, Spell]:
+def one_after_the_other(plan: Plan, folder: Path) -> tuple[Spell, Spell]:
     """The undisturbed spell, then the disturbed one, on the same cores."""
-    cores = CORES[:workers]
-    calm = spell(folder / "calm", cores, seconds, None, Barrier(1))
-    return calm, spell(folder / "disturbed", cores, seconds, every, Barrier(1))
+    cores = CORES[: plan.workers]
+    calm = spell(plan, folder / "calm", cores, Barrier(1), kill=False)
+    return calm, spell(plan, folder / "disturbed", cores, Barrier(1), kill=True)
 
 
-def at_once(folder: Path, workers: int, seconds: float, every: float) -> tuple[Spell, Spell]:
+def at_once(plan: Plan, folder: Path) -> tuple[Spell, Spell]:
     """Both spells at the same time; each, its tuner and its scheduler too, on cores of its own."""
     start, ordered = Barrier(2), by_place(CORES)
     half = len(ordered) // 2
 
-    def pinned(name: str, cores: list[int], period: float | None) -> Spell:
+    def pinned(name: str, cores: list[int], kill: bool) -> Spell:
         # of this thread alone, and of the processes that it starts
         os.sched_setaffinity(0, cores)
-        return spell(folder / name, cores[:workers], seconds, period, start)
+        return spell(plan, folder / name, cores[: plan.workers], start, kill=kill)
 
     with ThreadPoolExecutor(2) as both:
-        calm = both.submit(pinned, "calm", ordered[:half], None)
-        disturbed = both.submit(pinned, "disturbed", ordered[half : 2 * half], every)
+        calm = both.submit(pinned, "calm", ordered[:half], False)
+        disturbed = both.submit(pinned, "disturbed", ordered[half : 2 * half], True)
         if isinstance(calm.exception(), BrokenBarrierError):
             # the other one has said what went wrong
             disturbed.result()
         return calm.result(), disturbed.result()
 
 
-def page(workers: int, every: float, together: bool, calm: Spell, disturbed: Spell) -> str:
+def page(plan: Plan, together: bool, calm: Spell, disturbed: Spell) -> str:
     option = " --at-once" if together else ""
     clusters = "two Dask clusters" if together else "a Dask cluster"
     when = (
@@ -111,15 +121,15 @@ def page(workers: int, every: float, together: bool, calm: Spell, disturbed: Spe
     )
     rows = "".join(
         f"| {name} | {s.seconds:.0f} | {s.kills} | {s.trials} | {s.rate:.1f} | {s.lost} | {s.code} |\n"
-        for name, s in (("undisturbed", calm), (f"one killed every {every:.0f} s", disturbed))
+        for name, s in (("undisturbed", calm), (f"one killed every {plan.every:.0f} s", disturbed))
     )
     return (
         f"# Workers killed on the way\n\n`./scripts/worker-kills --seconds {calm.seconds:.0f}"
-        f" --every {every:.0f} --workers {workers}{option}` on {len(CORES)} cores: {clusters} on loopback,"
-        f" one worker a core, matmul 64x64x64 on opencl:0; {when}.\n\n"
+        f" --every {plan.every:.0f} --workers {plan.workers} --device {plan.device}{option}` on {len(CORES)}"
+        f" cores: {clusters} on loopback, one worker a core, matmul 64x64x64; {when}.\n\n"
         "| | seconds | kills | trials | a minute | lost | exit |\n"
         f"|---|---|---|---|---|---|---|\n{rows}\n"
-        f"{disturbed.rate / calm.rate:.0%} of the undisturbed rate with {workers} workers; at least"
+        f"{disturbed.rate / calm.rate:.0%} of the undisturbed rate with {plan.workers} workers; at least"
         f" {LEAST:.0%} is wanted of 8.\n"
     )
 
@@ -129,17 +139,18 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--every", type=float, default=30.0)
     parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--device", default="opencl:0")
     parser.add_argument("--at-once", action="store_true", help="both spells; needs two cores a worker")
     parser.add_argument("--out", type=Path, default=ROOT / "artifacts" / "tuner_worker_kills.md")
     given = parser.parse_args()
     if given.at_once and len(CORES) < 2 * given.workers:
         parser.error(f"--at-once needs {2 * given.workers} cores for {given.workers} workers: {len(CORES)}")
     # two workers of one core would disturb each other's times: the second stands by
-    workers = min(given.workers, len(CORES))
+    plan = Plan(given.device, min(given.workers, len(CORES)), given.seconds, given.every)
     run = at_once if given.at_once else one_after_the_other
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        calm, disturbed = run(Path(folder), workers, given.seconds, given.every)
-    text = page(workers, given.every, given.at_once, calm, disturbed)
+        calm, disturbed = run(plan, Path(folder))
+    text = page(plan, given.at_once, calm, disturbed)
     given.out.write_text(text, encoding="utf-8")
     sys.stdout.write(text)
     lost = calm.lost + disturbed.lost
