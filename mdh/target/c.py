@@ -8,7 +8,7 @@ instructions.
 from mdh.ir.dtype import F32, F64, DType
 from mdh.ir.expr import Call, Const, Expr
 from mdh.ir.kernel import Atomic, Barrier, Buf, Space, Store
-from mdh.target.clike import POSTFIX, lanes_of, place, text
+from mdh.target.clike import POSTFIX, UNARY, lanes_of, place, text
 from mdh.target.dialect import Piece, Scope
 from mdh.target.opencl import HALVES, OpenCL
 from mdh.target.operators import OPERATOR_NAMES
@@ -48,6 +48,9 @@ class C(OpenCL):
 
     def converted(self, dtype: DType, lanes: int, value: str) -> str:
         return f"__builtin_convertvector({value}, {self.value_type(dtype, lanes)})"
+
+    def same_bits(self, dtype: DType, lanes: int, value: str) -> Piece:
+        return Piece(f"({self.value_type(dtype, lanes)})({value})", UNARY)
 
     def chosen(self, mask: Piece, then: str, other: str, dtype: DType, lanes: int) -> Piece:
         return Piece(f"pick_{self.value_type(dtype, lanes)}({mask.text}, {then}, {other})", POSTFIX)

@@ -108,9 +108,13 @@ class OpenCL:
         if lanes > 1:
             arg = text(e.arg, scope, self)
             if _same_bits(e.arg.dtype, e.dtype):
-                return Piece(f"as_{self.value_type(e.dtype, lanes)}({arg})", POSTFIX)
+                return self.same_bits(e.dtype, lanes, arg)
             return Piece(self.converted(e.dtype, lanes, arg), POSTFIX)
         return Piece(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
+
+    def same_bits(self, dtype: DType, lanes: int, value: str) -> Piece:
+        """A vector of integers as one of the other sign."""
+        return Piece(f"as_{self.value_type(dtype, lanes)}({value})", POSTFIX)
 
     def call(self, e: Call, scope: Scope) -> Piece:
         lanes = lanes_of(e, scope)

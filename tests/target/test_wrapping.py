@@ -46,6 +46,12 @@ def test_vectors_become_unsigned_without_a_function() -> None:
     assert "convert_" not in found
 
 
+def test_vectors_of_c_change_their_sign_without_a_function() -> None:
+    found = _text(MAP % "(int)((unsigned)x[i] >> 1)", "c")
+    assert re.search(r"\(u32x\d+\)\(", found), found
+    assert "as_" not in found
+
+
 def test_c_is_compiled_with_wrapping_integers() -> None:
     program = read_program(Source("f.c", HEAD + MAP % "x[i] * w[i]"))
     text = emit(lower(planned(program, None, load_machine("generic-cpu"), "c")), program)
