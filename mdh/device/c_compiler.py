@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from time import sleep
 
-from mdh.device.c_run import SECONDS, Finished, run_compiler
+from mdh.device.c_run import SECONDS, Finished, made_library, run_compiler
 from mdh.device.c_threads import with_settle
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch, unserving
@@ -32,8 +32,6 @@ it."""
 _PAUSE = 0.2
 """Seconds between two of them: what killed the compiler may be over by then."""
 _PROBE = "int mdh_probe(int x) { return x + 1; }\n"
-_NO_ROOM = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large",
-            "File size limit exceeded")  # fmt: skip
 _OTHER = "on Debian or Ubuntu: apt-get install gcc; or name one in the variable CC"
 _VECTORS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__AVX__", 32))
 
@@ -153,8 +151,7 @@ def _turn(source: Path, text: KernelText, compiler: Compiler) -> tuple[Finished,
     except OSError as error:
         headline = f"the C compiler does not start: {reason(error)}"
         raise fail("D113", headline, help="name another one in the variable CC") from error
-    made = not done.status and not done.late and library.exists()
-    return done, library.read_bytes() if made else None
+    return done, made_library(done, library)
 
 
 def _demand_working(text: KernelText, compiler: Compiler, folder: Path) -> None:
@@ -169,7 +166,7 @@ def _demand_working(text: KernelText, compiler: Compiler, folder: Path) -> None:
     if "omp" in why and ("cannot find" in log or "not found" in log):
         headline = f"the C compiler `{said}` finds no OpenMP library"
         raise fail("D113", headline, help="install libgomp (GCC) or libomp (Clang), or name another in CC")
-    if any(words in log for words in _NO_ROOM):
+    if done.lacks_room:
         raise unserving(why)
     headline = f"the C compiler `{said}` fails on every text: {why}"
     raise fail("D113", headline, help="it needs memory, and room in TMPDIR, or /tmp; CC names another one")
@@ -183,7 +180,8 @@ def _why(done: Finished) -> str:
     first = next((line for line in lines if re.search(r"\berror\b|final link failed", line)), None)
     if first is None and done.status < 0:
         return f"it was ended by signal {-done.status} ({signal.strsignal(-done.status)})"
-    return (first or (lines[0] if lines else f"it says nothing (status {done.status})"))[:300]
+    silent = f"it says nothing (status {done.status})" if done.status else "it leaves no whole library"
+    return (first or (lines[0] if lines else silent))[:300]
 
 
 def _refused(text: KernelText, done: Finished, source: Path, does: str) -> Failed:

@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+import struct
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,6 +12,10 @@ from pathlib import Path
 
 SECONDS = 300
 """Of the clock, and of a processor's time for each process of a compiler: one whose parent was killed too."""
+_NO_ROOM = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large",
+            "File size limit exceeded")  # fmt: skip
+_HEADER = struct.Struct("=40xQ10xHH2x")
+"""Of an ELF file of 64 bits: where the table of sections begins, the bytes of an entry, their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,29 @@ class Finished:
     status: int
     log: str
     late: bool = False
+
+    @property
+    def lacks_room(self) -> bool:
+        """It says that the disk has none for its files."""
+        return any(words in self.log for words in _NO_ROOM)
+
+
+def made_library(done: Finished, path: Path) -> bytes | None:
+    """The shared library that a run left at `path`; None where it failed, or left a part of one. Raises
+    OSError."""
+    if done.status or done.late or not path.exists():
+        return None
+    library = path.read_bytes()
+    return library if _whole(library) else None
+
+
+def _whole(library: bytes) -> bool:
+    """Linkers write the table of sections last: a file that ends before it was cut off, by a disk that lost
+    it or by whoever killed the linker unseen."""
+    if library[:4] != b"\x7fELF" or len(library) < _HEADER.size:
+        return False
+    start, each, count = _HEADER.unpack_from(library)
+    return bool(start + each * count <= len(library))
 
 
 def run_compiler(words: Sequence[str], folder: Path) -> Finished:

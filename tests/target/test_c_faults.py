@@ -53,9 +53,13 @@ def refused(device: CDevice, text: KernelText = TEXT) -> tuple[str, str]:
 
 
 KILLED = "echo gcc: fatal error: Killed signal terminated program cc1 >&2; exit 1"
+OUT = 'until [ "$1" = -o ]; do shift; done'
+EMPTY = f'{OUT}; : >"$2"; exit 0'
+GARBAGE = f'{OUT}; head -c 20000 /dev/zero >"$2"; exit 0'
+CUT = f'cc "$@"; {OUT}; truncate -s -64 "$2"; exit 0'
 
 
-@pytest.mark.parametrize("fault", ["kill -9 $$", "exit 1", "exit 0", KILLED])
+@pytest.mark.parametrize("fault", ["kill -9 $$", "exit 1", "exit 0", KILLED, EMPTY, GARBAGE, CUT])
 def test_a_compiler_that_fails_once_is_asked_again(wrapped: Wrapped, fault: str) -> None:
     device = wrapped(f"[ -z $text ] || [ -e once ] || {{ touch once; {fault}; }}")
     assert device.build(TEXT).image
@@ -67,6 +71,7 @@ def test_a_compiler_that_fails_once_is_asked_again(wrapped: Wrapped, fault: str)
     [
         ("kill -9 $$", "D113", "fails on every text: it was ended by signal 9"),
         ("exit 3", "D113", "fails on every text: it says nothing (status 3)"),
+        (CUT, "D113", "fails on every text: it leaves no whole library"),
         ("echo 'ld: final link failed: No space left on device' >&2; exit 1", "D114", "final link failed"),
         ("echo 'cc1: error: vfork: Resource temporarily unavailable' >&2; exit 1", "D113", "vfork"),
     ],
