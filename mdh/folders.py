@@ -8,7 +8,9 @@ Nothing here has a name in a shared folder that somebody else could foresee, and
 import atexit
 import errno
 import fcntl
+import grp
 import os
+import pwd
 import shutil
 import stat
 import tempfile
@@ -21,6 +23,10 @@ from mdh.diagnostics import Failed, fail
 from mdh.textfile import reason
 
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_ACCESS_LIST = "system.posix_acl_access"
+_USERS = Path("/proc/self/uid_map")
+_STAND_IN = 65534
+"""Of users that a namespace has no number for."""
 _PREFIX = "mdh-"
 _LOCK = "owner"
 _NEW = 60.0
@@ -39,15 +45,17 @@ def cache_home() -> Path:
 
 
 def own_folder(place: Path) -> Path:
-    """`place`, made with mode 0700 where it is missing. Raises Failed F160: it cannot be made or written, is
-    no folder, belongs to somebody else, or others may write to it or to a folder above it and so choose what
-    runs. A folder like /tmp, where others may add names but not touch ours, may be above it."""
+    """`place` without links in it, made with mode 0700 where it is missing. Raises Failed F160: it cannot be
+    made or written, is no folder, belongs to somebody else, or others may write to it or to a folder above it
+    and so choose what runs. A folder like /tmp, where others may add names but not touch ours, may be above
+    it."""
     try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make(place)
         # a link of ours may lead to a larger disk: what it leads to is judged, and so is the link
         _demand_owner(place, place.lstat())
-        status = place.stat()
-        above = place.resolve(strict=True).parents
+        real = place.resolve(strict=True)
+        why = replaceable(real)
+        status = real.lstat()
     except (OSError, RuntimeError) as error:
         raise _refused(place, f"it cannot be made: {reason(error)}") from None
     if not stat.S_ISDIR(status.st_mode):
@@ -55,11 +63,18 @@ def own_folder(place: Path) -> Path:
     _demand_owner(place, status)
     if status.st_mode & _OTHERS:
         raise _refused(place, f"others may write to it (mode {stat.S_IMODE(status.st_mode):04o})")
-    if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+    if not os.access(real, os.R_OK | os.W_OK | os.X_OK):
         raise _refused(place, f"it may not be written (mode {stat.S_IMODE(status.st_mode):04o})")
-    for folder in above:
-        _demand_safe(place, folder)
-    return place
+    if why:
+        raise _refused(place, why)
+    # the links on the way to it may lead elsewhere by now
+    return real
+
+
+def _make(place: Path) -> None:
+    """Folders above it that are missing are the user's alone too, whatever the umask says. Raises OSError."""
+    for folder in reversed([p for p in (place, *place.parents) if not p.exists()]):
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _demand_owner(place: Path, status: os.stat_result) -> None:
@@ -67,13 +82,46 @@ def _demand_owner(place: Path, status: os.stat_result) -> None:
         raise _refused(place, f"it belongs to user {status.st_uid}")
 
 
-def _demand_safe(place: Path, above: Path) -> None:
-    """Nobody but this user and root can put another folder in the place of the one below `above`."""
-    status = above.stat()
-    if status.st_uid not in (os.getuid(), 0):
-        raise _refused(place, f"the folder `{above}` above it belongs to user {status.st_uid}")
-    if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
-        raise _refused(place, f"everybody may rename what lies in the folder `{above}` above it")
+def replaceable(real: Path) -> str:
+    """Why somebody else than this user and root can put something else in the place of `real`, a path without
+    links; nothing where nobody can. Raises OSError."""
+    # from the root on: nobody can change any more what lies in a folder that has been judged
+    for above in reversed(real.parents):
+        status = above.lstat()
+        if status.st_uid not in (os.getuid(), 0) and not _of_the_system(above, status.st_uid):
+            return f"the folder `{above}` above it belongs to user {status.st_uid}"
+        if status.st_mode & stat.S_ISVTX:
+            continue
+        if status.st_mode & stat.S_IWOTH:
+            return f"everybody may rename what lies in the folder `{above}` above it"
+        if status.st_mode & stat.S_IWGRP and not _alone(above, status.st_gid):
+            return f"group {status.st_gid} may rename what lies in the folder `{above}` above it"
+    return ""
+
+
+def _of_the_system(folder: Path, owner: int) -> bool:
+    """In a sandbox that does not know the number of root, root's own folders belong to a stand-in: `/` and
+    those right below it, which nobody else can have made."""
+    if owner != _STAND_IN or len(folder.parts) > 2:
+        return False
+    with suppress(OSError, ValueError):
+        known = (line.split() for line in _USERS.read_text("ascii").splitlines())
+        return not any(int(first) <= owner < int(first) + int(count) for first, _, count in known)
+    return False
+
+
+def _alone(folder: Path, group: int) -> bool:
+    """Nobody but this user and root is in the group of a folder, and no further list says who may write."""
+    with suppress(OSError):
+        os.getxattr(folder, _ACCESS_LIST, follow_symlinks=False)
+        return False
+    user = os.getuid()
+    with suppress(KeyError):
+        known = grp.getgrgid(group)
+        name = pwd.getpwuid(user).pw_name
+        # many systems give each user a group of the same name
+        return (group == 0 or known.gr_name == name) and not set(known.gr_mem) - {name, "root"}
+    return group in (0, user)
 
 
 def _refused(place: Path, why: str) -> Failed:
@@ -150,6 +198,15 @@ class Private:
     lock: int
     process: int
 
+    def there(self) -> bool:
+        """It may have been removed since, where files that lie long are, and somebody else may have made one
+        of its name."""
+        try:
+            status = self.path.lstat()
+        except OSError:
+            return False
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+
     def remove(self) -> None:
         """Does nothing in a process that was forked from the maker."""
         if os.getpid() == self.process:
@@ -166,15 +223,18 @@ def private_folder(above: Path | None = None) -> Path:
     when the process ends. The first call removes those that killed processes of this user left behind. Raises
     OSError."""
     made = _made.get((os.getpid(), above))
-    if made is None or not made.path.is_dir():
+    if made is None or not made.there():
         made = _made[os.getpid(), above] = make_private(above)
         atexit.register(made.remove)
     return made.path
 
 
 def make_private(above: Path | None = None) -> Private:
-    """A new private folder for which the caller is responsible. Raises OSError."""
-    place = Path(tempfile.gettempdir()) if above is None else above
+    """A new private folder for which the caller is responsible. Raises OSError, also where others could put
+    another one in its place."""
+    place = Path(tempfile.gettempdir() if above is None else above).resolve(strict=True)
+    if replaceable(place / _PREFIX):
+        raise PermissionError(errno.EACCES, "others may rename what lies there or above", str(place))
     _remove_orphans(place)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
     try:

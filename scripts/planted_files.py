@@ -23,7 +23,7 @@ from mdh.device.cache import SCHEMA, key_of, open_cache
 from mdh.device.opencl_vendors import _folder as icd_folder
 from mdh.device.pocl_cache import PoclFolder
 from mdh.diagnostics import Failed
-from mdh.folders import code_folder, private_folder
+from mdh.folders import code_folder, make_private, own_folder, private_folder
 from mdh.ir.kernel import Launch
 from mdh.target.kept import keep_refused
 from mdh.target.text import EntryPoint, KernelText
@@ -124,6 +124,27 @@ def swept(shared: Path) -> bool:
 def swept_link(shared: Path) -> bool:
     private_folder()
     return not (shared / "victim").exists()
+
+
+def temporary(name: str) -> Callable[[Path], bool]:
+    def ask(shared: Path) -> bool:
+        try:
+            make_private(shared / name)
+        except OSError:
+            return False
+        return True
+
+    return ask
+
+
+def through_link(shared: Path) -> bool:
+    """Whether what is used later goes by way of the link, which may lead elsewhere then."""
+    return (shared / "link") in own_folder(shared / "link" / "mdh").parents
+
+
+def opened(folder: Path, mode: int) -> None:
+    folder.mkdir(parents=True)
+    folder.chmod(mode)
 
 
 def run_anyhow() -> int:
@@ -234,6 +255,15 @@ PLANTS = {
     ),
     "tmp-link": Plant("link like a private folder", lambda s: link(s / "mdh-other", s), swept_link),
     "tmp-code": Plant("code in the temporary folder", lambda s: write(s / "pocl/AB/planted"), pocl),
+    "tmp-theirs": Plant(
+        "temporary folder of the other user", lambda s: opened(s / "theirs", 0o1777), temporary("theirs")
+    ),
+    "tmp-below": Plant(
+        "temporary folder below one of the other user",
+        lambda s: opened(s / "theirs/tmp", 0o1777),
+        temporary("theirs/tmp"),
+    ),
+    "link-above": Plant("link above a cache", lambda s: link(s / "link", s / "mdh"), through_link, True),
     "cupy": Plant(
         "CUPY_CACHE_DIR",
         lambda s: write(s / "theirs/x"),
@@ -307,7 +337,7 @@ def main() -> int:
             said = [planted(name, user, Path(folder)) for user in given.users]
             wrong += any(one != "no" for one in said)
             row = "  ".join(f"user {u}: {s}" for u, s in zip(given.users, said, strict=True))
-            sys.stdout.write(f"{plant.what:<42} {row}\n")
+            sys.stdout.write(f"{plant.what:<46} {row}\n")
             sys.stdout.flush()
     sys.stdout.write(f"{wrong} plants were trusted or not known\n")
     return int(bool(wrong))

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.folders import own_folder, private_folder, read_own, replace_own
+from mdh.folders import make_private, own_folder, private_folder, read_own, replace_own, replaceable
 
 NOBODY = 65534
+ACCESS_LIST = "02000000 01000700ffffffff 02000700feff0000 04000500ffffffff 10000700ffffffff 20000500ffffffff"
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may give files to others")
 
 
@@ -42,6 +43,80 @@ def test_folders_and_links_of_others_are_refused(tmp_path: Path) -> None:
     for place in (link, others, others / "below"):
         with pytest.raises(Failed, match=f"user {NOBODY}"):
             own_folder(place)
+
+
+@as_root
+def test_links_on_the_way_are_followed_once(tmp_path: Path) -> None:
+    """Whoever made them may let them lead elsewhere later."""
+    (tmp_path / "disk").mkdir(mode=0o700)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "disk")
+    os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
+    assert own_folder(link / "mdh") == tmp_path / "disk" / "mdh"
+
+
+@as_root
+@pytest.mark.parametrize(
+    ("mode", "owner", "group"), [(0o777, 0, 0), (0o1777, NOBODY, 0), (0o775, 0, NOBODY), (0o755, NOBODY, 0)]
+)
+def test_nothing_lies_where_others_may_rename_it(tmp_path: Path, mode: int, owner: int, group: int) -> None:
+    above = tmp_path / "theirs"
+    (above / "tmp").mkdir(parents=True)
+    os.chown(above, owner, group)
+    above.chmod(mode)
+    for place in (above, above / "tmp"):
+        with pytest.raises(PermissionError, match="others may rename"):
+            make_private(place)
+    with pytest.raises(Failed, match="F160"):
+        own_folder(above / "cache")
+
+
+@as_root
+def test_groups_of_one_may_write_above(tmp_path: Path) -> None:
+    tmp_path.chmod(0o775)
+    os.chown(tmp_path, 0, 0)
+    make_private(tmp_path).remove()
+    try:
+        # user 65534 may write too, as a further list says
+        os.setxattr(tmp_path, "system.posix_acl_access", bytes.fromhex(ACCESS_LIST))
+    except OSError:
+        pytest.skip("no access lists here")
+    with pytest.raises(PermissionError, match="others may rename"):
+        make_private(tmp_path)
+
+
+def test_folders_above_a_new_one_are_the_users_too(tmp_path: Path) -> None:
+    mask = os.umask(0)
+    try:
+        own_folder(tmp_path / "a" / "b")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
+
+
+@as_root
+def test_a_private_folder_that_somebody_else_has_replaced_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mdh.folders._made", {})
+    first = private_folder(tmp_path)
+    assert private_folder(tmp_path) == first
+    os.chown(first, NOBODY, NOBODY)
+    assert private_folder(tmp_path) != first
+
+
+@pytest.mark.parametrize(("known", "refused"), [("0 0 4294967295", True), ("0 1000 1", False)])
+def test_a_sandbox_that_does_not_know_root(
+    known: str, refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There the owner of `/` and `/tmp` is shown as 65534."""
+    about = tmp_path / "uid_map"
+    about.write_text(f"{known}\n")
+    monkeypatch.setattr("mdh.folders._USERS", about)
+    monkeypatch.setattr("mdh.folders.os.getuid", lambda: NOBODY + 1)
+    monkeypatch.setattr(Path, "lstat", lambda path: os.stat_result((0o40755, 0, 0, 2, NOBODY, 0, 0, 0, 0, 0)))
+    assert bool(replaceable(Path("/tmp/mdh"))) == refused
+    assert replaceable(Path("/tmp/theirs/mdh"))
 
 
 def test_a_link_of_ours_may_lead_to_another_disk(tmp_path: Path) -> None:

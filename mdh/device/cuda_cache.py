@@ -30,7 +30,9 @@ def _keep_safe(variable: str, place: str) -> None:
     try:
         if not wanted:
             raise FileNotFoundError("HOME")
-        own_folder(Path(wanted))
+        os.environ[variable] = str(own_folder(Path(wanted)))
     except (Failed, OSError):
+        # where nobody can make a folder, if there is no private one
+        os.environ[variable] = f"{os.devnull}/{variable.lower()}"
         with suppress(OSError):
             os.environ[variable] = str(private_folder() / variable.lower())

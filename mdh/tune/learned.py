@@ -79,8 +79,8 @@ def save(path: Path, learned: Learned) -> bool:
     data = {"schema": SCHEMA, "kind": learned.kind, "programs": programs}
     try:
         open_cache()
-        open_cache(path.parent)
-        replace_file(path, json.dumps(data).encode())
+        folder = open_cache(path.parent).folder
+        replace_file(folder / path.name, json.dumps(data).encode())
     except Failed:
         return False
     return True
