@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.native import compiler
+from tests.soundness import sanitized
 from tests.soundness.batch import Bench, Row, Setting
 from tests.soundness.bits import compared_bits
 from tests.soundness.campaign import Part, summary
@@ -37,6 +38,18 @@ def test_accepted_programs_mean_what_c_says() -> None:
 def test_devices_and_compilers_mean_the_same() -> None:
     assert not [r for r in _rows(Setting("c"), EXECUTED) if r.verdict.bad]
     assert not [r for r in _rows(Setting(native=True), PROGRAMS[:60]) if r.verdict.bad]
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler here")
+def test_sanitizers_report_what_is_wrong_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = _rows(Setting("c", sanitized=True), EXECUTED[:8])
+    assert not [r for r in good if r.verdict.bad]
+    assert any(r.kind == "equal" for r in good)
+    # a kernel that gets one byte less of every array than it touches
+    monkeypatch.setattr(sanitized, "room_of", lambda a: a.nbytes - 1)
+    bad = [r for r in _rows(Setting("c", sanitized=True), EXECUTED[:8]) if r.verdict.bad]
+    assert len(bad) == sum(r.kind == "equal" for r in good)
+    assert any("heap-buffer-overflow" in r.detail for r in bad)
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler here")

@@ -151,6 +151,21 @@ WORKERS = """# Workers killed on the way
 """
 
 
+TOOLS = "# Kernels under checking tools\n" + "".join(
+    f"| {'c' if 'ASan' in tool else 'cuda:0'} | {tool} | {n} | {n} | 0 | 0 |  |\n"
+    for tool, n in pages.TOOLS.items()
+)
+
+
+def test_every_tool_must_have_run_at_its_number() -> None:
+    assert pages.sanitizers(TOOLS).state == "met"
+    assert pages.sanitizers(TOOLS.replace("synccheck | 50", "synccheck | 30")).ran == 120
+    assert pages.sanitizers(TOOLS.replace("| 0 | 0 |", "| 1 | 0 |", 1)).state == "short"
+    less = pages.sanitizers("".join(line for line in TOOLS.splitlines(True) if "cuda" not in line))
+    assert (less.state, less.ran) == ("in part", 199)
+    assert "synccheck" in less.notes[0]
+
+
 def test_figures_of_other_pages() -> None:
     assert pages.timeouts(TIMEOUTS).state == "met"
     assert pages.timeouts(TIMEOUTS.replace("cuda:0", "opencl:1")).state == "in part"

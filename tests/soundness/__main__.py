@@ -25,6 +25,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--device", default="none", help="none, c, opencl:0, oclgrind, cuda:0")
     parser.add_argument("--machine", help="a machine file's name, where it is not the device's own")
     parser.add_argument("--schedules", action="store_true", help="random schedules, not the default ones")
+    parser.add_argument("--sanitized", action="store_true", help="on c: under ASan and UBSan")
     parser.add_argument(
         "--gcc", type=int, default=0, help="so many programs are compared with C compilers too"
     )

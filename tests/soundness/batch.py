@@ -16,6 +16,7 @@ from mdh.machine import Machine, load_machine
 from mdh.target.text import KernelText
 from tests.soundness.generator import random_statements
 from tests.soundness.native import Library, compilers
+from tests.soundness.sanitized import examined_by_tools
 from tests.soundness.shrink import shrunk
 from tests.soundness.tree import Tree, text_of
 from tests.soundness.trial import Ready, examined, executed, native_difference, prepared
@@ -25,12 +26,14 @@ from tests.soundness.verdict import EQUAL, Verdict
 @dataclass(frozen=True, slots=True)
 class Setting:
     """device: its spec, or `none`. schedules: random ones in place of the default. machine: a machine file's
-    name where it is not the device's own. native: compare the interpreter with the compilers found."""
+    name where it is not the device's own. native: compare the interpreter with the compilers found.
+    sanitized: on `c`, as programs of their own under sanitizers."""
 
     device: str = "none"
     schedules: bool = False
     machine: str = ""
     native: bool = False
+    sanitized: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,9 @@ class Bench:
         }
         out = {s: t for s, t in texts.items() if isinstance(t, Verdict)}
         good = {s: t for s, t in texts.items() if not isinstance(t, Verdict)}
+        if self.setting.sanitized:
+            assert isinstance(device, CDevice)
+            return out | {s: examined_by_tools(ready[s], t, device.compiler) for s, t in good.items()}
         builds: dict[int, Callable[[], Built]] = {s: partial(device.build, t) for s, t in good.items()}
         if isinstance(device, CDevice) and len(good) > 1:
             builds |= built_together(device, good)

@@ -3,6 +3,7 @@
     scripts/soundness --programs 100000                     the front end's proof, without a device
     scripts/soundness --programs 10000 --device c           executed by the default schedule
     scripts/soundness --programs 3000 --device c --schedules    executed by random schedules
+    scripts/soundness --programs 600 --device c --sanitized     executed under ASan and UBSan
     scripts/soundness --expressions 20000                   expressions bit for bit against the C compiler
     scripts/soundness --faults                              planted faults in merging are found
     scripts/soundness --page                                artifacts/soundness.md from all parts in --out
@@ -42,7 +43,8 @@ class Part:
 
     def __init__(self, folder: Path, setting: Setting) -> None:
         words = [setting.device.replace(":", ""), *(["schedules"] if setting.schedules else []),
-                 *(["native"] if setting.native else []), setting.machine]  # fmt: skip
+                 *(["native"] if setting.native else []), *(["sanitized"] if setting.sanitized else []),
+                 setting.machine]  # fmt: skip
         self.name = "-".join(w for w in words if w)
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{self.name}.jsonl"
@@ -131,7 +133,7 @@ def summary(rows: Iterable[Row]) -> tuple[Counter[str], Counter[str]]:
 
 
 def main_programs(given: argparse.Namespace) -> int:
-    setting = Setting(given.device, given.schedules, given.machine or "")
+    setting = Setting(given.device, given.schedules, given.machine or "", sanitized=given.sanitized)
     seeds = range(given.seed, given.seed + given.programs)
     bad = 0
     runs = [(setting, seeds)]
