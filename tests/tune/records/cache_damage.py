@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 from mdh.device.cache import Cache, key_of, open_cache
+from tests.tune.records.read_only import lockable
 
 ENTRIES = 50
 
@@ -74,6 +75,24 @@ def full(folder: Path, written: dict[str, bytes]) -> tuple[int, Counter[str]]:
     return cases, outcomes
 
 
+def read_only(folder: Path) -> tuple[int, Counter[str]]:
+    """Every entry is looked up, put anew and removed on a disk that takes nothing, and new ones are put. No
+    cases where this user can have no such disk."""
+    outcomes: Counter[str] = Counter()
+    with lockable(folder) as lock:
+        if lock is None:
+            return 0, outcomes
+        written = kept(folder / "cache")
+        lock()
+        cache = Cache(folder / "cache")
+        for key, payload in written.items():
+            told = cache.put(key, b"other") or cache.put(key_of("new", key), payload)
+            cache.drop(key)
+            outcomes["wrong" if told or cache.get(key) != payload else "whole"] += 1
+        outcomes["wrong"] += cache.trim(0) + cache.clear().entries
+    return len(written), outcomes
+
+
 def _raws(folder: Path, written: dict[str, bytes]) -> list[tuple[str, bytes]]:
     return [(key, _place(folder, key).read_bytes()) for key in written]
 
@@ -118,8 +137,10 @@ def table(folder: Path, flips: int, seed: int) -> list[str]:
         ("one bit flipped", flipped(place, written, flips, seed)),
         ("entries under one another's names", swapped(place, written)),
         ("the disk is full at every eighth byte", full(place, written)),
+        ("the folder is read-only", read_only(folder / "locked")),
     ]
     return [
         f"| {name} | {cases:,} | {', '.join(f'{o} {n:,}' for o, n in outcomes.most_common() if n)} |"
         for name, (cases, outcomes) in rows
+        if cases
     ]

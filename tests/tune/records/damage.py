@@ -16,6 +16,7 @@ from mdh.tune.records.read import read_record
 from mdh.tune.values import Trial
 from tests.source_tree import ROOT
 from tests.tune.records import cache_damage
+from tests.tune.records.read_only import lockable
 from tests.tune.records.samples import header, write
 
 REPORT = ROOT / "artifacts" / "tuner_records.md"
@@ -63,14 +64,19 @@ def take_up(path: Path) -> tuple[Trial, ...]:
 
 
 def tally(
-    texts: Iterator[bytes], written: tuple[Trial, ...], path: Path, use: Callable[[Path], tuple[Trial, ...]]
+    texts: Iterator[bytes | None],
+    written: tuple[Trial, ...],
+    path: Path,
+    use: Callable[[Path], tuple[Trial, ...]],
 ) -> Tally:
+    """texts: what the file holds in turn; None: it stays as it is."""
     outcomes: Counter[str] = Counter()
     cases = wrong = raised = lost = 0
     known = {trial.number: trial for trial in written}
     for text in texts:
         cases += 1
-        path.write_bytes(text)
+        if text is not None:
+            path.write_bytes(text)
         try:
             trials = use(path)
         except Failed as failed:
@@ -84,6 +90,20 @@ def tally(
         wrong += any(known.get(t.number) != t for t in trials) or len(trials) > len(written)
         lost = max(lost, len(written) - len(trials))
     return Tally(cases, tuple(outcomes.most_common()), wrong, raised, lost)
+
+
+def read_only(data: bytes, written: tuple[Trial, ...], folder: Path) -> list[tuple[str, Tally]]:
+    """The whole record on a disk that takes nothing: it is read, and no tuner can go on with it."""
+    with lockable(folder) as lock:
+        if lock is None:
+            return []
+        path = folder / "r.jsonl"
+        path.write_bytes(data)
+        lock()
+        return [
+            (f"the folder is read-only, {name}", tally(iter((None,)), written, path, use))
+            for name, use in (("read", read_all), ("taken up", take_up))
+        ]
 
 
 def main() -> None:
@@ -106,6 +126,7 @@ def main() -> None:
             ),
             ("cut at every byte, read", tally(cut(data), written, path, read_all)),
             ("cut at every byte, taken up", tally(cut(data), written, path, take_up)),
+            *read_only(data, written, Path(folder) / "locked"),
         ]
     lines = [
         "# Damaged records",
@@ -114,7 +135,8 @@ def main() -> None:
         f" {args.trials} trials, {len(data):,} bytes, is damaged",
         "and loaded. A wrong load is one that holds a trial or a header that was never written. A flipped",
         "newline joins two lines and costs both trials. F174: the header was hit; a tuner writes it anew.",
-        "F170: less than the header is left.",
+        "F170: less than the header is left. F111: nothing can be added to the record, which a tuner says",
+        "before it measures.",
         "",
         "| damage | cases | tracebacks | wrong loads | most trials lost to a bit | outcomes |",
         "|---|---|---|---|---|---|",
