@@ -24,6 +24,7 @@ from mdh.device.opencl_memory import Region, Twin
 from mdh.device.opencl_noise import quiet_stderr
 from mdh.device.opencl_platforms import POCL, Found, found_devices
 from mdh.device.pocl_cache import pocl_folder
+from mdh.device.pocl_linker import demand_linker
 from mdh.device.process import same_process
 from mdh.folders import unserving
 from mdh.machine import Machine
@@ -104,6 +105,7 @@ class OpenCLDevice:
     def build(self, text: KernelText) -> "OpenCLBuilt":
         self.ready()
         self._room_to_compile()
+        self._able_to_link()
         start, seat = perf_counter(), self.seat(text)
         try:
             with quiet_stderr(), self._making(text):
@@ -127,6 +129,7 @@ class OpenCLDevice:
     def load(self, text: KernelText, image: bytes) -> "OpenCLBuilt":
         """A binary that this device's runtime made of `text`. Raises Failed D105 where it is refused."""
         self.ready()
+        self._able_to_link()
         start, seat = perf_counter(), self.seat(text)
         try:
             with quiet_stderr():
@@ -141,6 +144,14 @@ class OpenCLDevice:
         if self.shares_memory:
             demand_room(_COMPILER, _NEXT if self._compiled else _FIRST)
             self._compiled = True
+
+    def _able_to_link(self) -> None:
+        """Raises Failed D102, D114."""
+        if self.found.wheel:
+            try:
+                demand_linker(pocl_folder().path)
+            except OSError as error:
+                raise unserving(error) from error
 
     def binary(self, built: "OpenCLBuilt") -> bytes:
         try:

@@ -31,6 +31,11 @@ class Found:
     def title(self) -> str:
         return " ".join(str(self.device.name).split())
 
+    @property
+    def wheel(self) -> bool:
+        """It is of the wheel pocl-binary-distribution."""
+        return self.platform == POCL and _WHEEL in self.version
+
 
 def found_devices() -> tuple[Found, ...]:
     """`opencl:0`, `opencl:1`…: the wheel's PoCL, GPUs, other CPUs. MDH_OPENCL_PLATFORM keeps those platforms
@@ -58,8 +63,7 @@ def oclgrind_device() -> Found | None:
 
 def _rank(found: Found) -> tuple[bool, bool, bool]:
     """False sorts first: the wheel's CPU (always there, always the same), GPUs, other PoCLs."""
-    wheel = found.platform == POCL and _WHEEL in found.version
-    return (not wheel, not found.gpu, found.platform != POCL)
+    return (not found.wheel, not found.gpu, found.platform != POCL)
 
 
 def _all_devices() -> list[Found]:

@@ -5,6 +5,7 @@ import os
 import signal
 import tempfile
 
+from mdh.device.pocl_linker import unlinked
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.textfile import reason
 from mdh.tune.values import Failure, Outcome
@@ -38,8 +39,18 @@ _SYSTEM = (
 """What the system says, in the words of compilers and of processes that ended: no kernel's text makes it."""
 _WORDLESS = ("the C compiler fails on the kernel text", "NVRTC fails on the kernel text")
 """As mdh.device.c_compiler and mdh.target.nvrtc say it of texts of which the compiler names no line."""
-_KILLED = ("killed signal terminated program", "terminated signal terminated program")
-"""Of compilers that were killed. Earlier versions did not ask twice whether it was the text's doing."""
+_KILLED = (
+    "killed signal terminated program", "terminated signal terminated program", "it was ended by signal 9 (",
+    "it was ended by signal 15 (",
+)  # fmt: skip
+"""Of compilers that were killed: a run asks again and again whether it was the text's doing, and the next run
+asks once more."""
+_DAMAGED = (
+    "kernels.so: file too short",
+    "kernels.so: invalid elf header",
+    "kernels.so: cannot read file data",
+)
+"""Of libraries that a linker left unfinished, which earlier versions took for whole."""
 _ROOM = "free some room, or set TMPDIR to a folder on a larger disk"
 _PROCESSES = "end other programs, or allow more processes and memory: ulimit -u, ulimit -v"
 _REPAIRS = {
@@ -62,11 +73,13 @@ def of_the_machine(found: tuple[Diagnostic, ...]) -> bool:
 
 
 def misbooked(outcome: Outcome) -> bool:
-    """A failure in a record that was the machine's: earlier versions kept those as the candidate's."""
+    """A failure in a record that was the machine's, as it seems: a run keeps those that came again and again,
+    and earlier versions kept others as the candidate's."""
     return outcome.failure is not None and (
         outcome.code in MACHINE
         or _by_system(outcome.code, outcome.message)
-        or any(words in outcome.message.lower() for words in _KILLED)
+        or any(words in outcome.message.lower() for words in (*_KILLED, *_DAMAGED))
+        or (outcome.code == "D131" and unlinked(outcome.message))
     )
 
 

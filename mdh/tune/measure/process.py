@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic
 
 import mdh
+from mdh.device.pocl_linker import unlinked
 from mdh.tune.measure.failures import from_outside
 from mdh.tune.measure.groups import group_of
 from mdh.tune.measure.guardian import Guardian
@@ -42,8 +43,9 @@ class Died(Exception):  # noqa: N818 - an outcome
     @property
     def doubtful(self) -> bool:
         """It may not be for what it was asked: killed from outside, as it seems, or ended by itself, which
-        it does where it gets no memory. Kernels and compilers that crash end it by a signal of their own."""
-        return self.status > 0 or from_outside(self.status)
+        it does where it gets no memory or its linker fails. Kernels and compilers that crash end it by a
+        signal of their own."""
+        return self.status > 0 or from_outside(self.status) or unlinked(self.words)
 
 
 class Late(Exception):  # noqa: N818 - an outcome
@@ -196,9 +198,10 @@ class Worker:
         return status
 
     def last_words(self) -> str:
-        """The last line that the process said at the margin: of a traceback the exception itself."""
+        """The last line that the process said at the margin: of a traceback the exception itself. A note says
+        more of the line before."""
         lines = self._words.decode(errors="replace").splitlines()
-        said = [x.strip() for x in lines if x.strip() and not x[0].isspace()]
+        said = [x.strip() for x in lines if x.strip() and not x[0].isspace() and not x.startswith("note:")]
         return said[-1][:300] if said else ""
 
     def _clock(self) -> float:

@@ -122,7 +122,7 @@ def test_a_program_that_is_refused_is_not_tried_again() -> None:
 
 def test_kills_speak_against_a_candidate_that_alone_is_met() -> None:
     alone = Kills()
-    assert [alone.blame("a"), alone.blame("a")] == [False, True]
+    assert [alone.blame("a") for _ in range(3)] == [False, False, True]
     idle = Kills()
     idle.elsewhere()
     assert [idle.blame("a"), idle.blame("a")] == [False, False]
@@ -139,6 +139,8 @@ def test_kills_speak_against_a_candidate_that_alone_is_met() -> None:
         (Outcome(Failure.LAUNCH, "D105", "x.so: failed to map segment from shared object"), True),
         (Outcome(Failure.CRASH, "D131", "ended with status 1: OSError: [Errno 28] No space left"), True),
         (Outcome(Failure.COMPILE, "D103", "gcc: fatal error: Killed signal terminated program cc1"), True),
+        (Outcome(Failure.COMPILE, "D103", "fails on the text; it was ended by signal 9 (Killed)"), True),
+        (Outcome(Failure.LAUNCH, "D105", "/tmp/0-kernels.so: file too short"), True),
         (Outcome(Failure.COMPILE, "D103", "k.c:3:1: error: expected ';'"), False),
         (Outcome(Failure.CRASH, "D131", "the process that did its launch ended by SIGSEGV"), False),
         (Outcome(Failure.TIMEOUT, "D130", "the candidate did not end its build in 60 s"), False),
