@@ -5,7 +5,7 @@ from time import monotonic
 
 _SPELL = 60.0
 """Seconds in which the kills of others count."""
-_ALONE, _AMONG_OTHERS = 2, 6
+_ALONE, _AMONG_OTHERS = 3, 6
 """Kills that a candidate is held for: where it alone is met, and where other workers are killed too.
 A candidate that eats the machine's memory is killed by the system again and again; somebody who ends
 processes does not choose."""
