@@ -20,7 +20,7 @@ from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
 from mdh.tune.bugs import BUGS, bug
 from mdh.tune.measure.appetite import limited_memory
-from mdh.tune.measure.failures import refused, wordless
+from mdh.tune.measure.failures import doubtful, refused
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.wire import Json, text_json
@@ -38,9 +38,9 @@ class Builder:
         self.device, self.cache, self.folder, self.faults = device, cache, folder, faults
 
     def poisoned(self, found: Diagnostic) -> bool:
-        """NVRTC works in this process: once it got no memory or no open file, it may fail on what comes next.
-        Other compilers that refuse a text take the next."""
-        return found.code == "D120" or wordless(refused((found,)))
+        """NVRTC and OpenCL's compilers work in this process: once one got no memory or no open file, it may
+        fail on what comes next. Compilers that refuse a text take the next."""
+        return found.code == "D120" or doubtful(refused((found,)))
 
     def answer(self, request: Mapping[str, Any]) -> Json:
         if request["do"] == "expect":

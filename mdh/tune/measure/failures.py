@@ -39,6 +39,8 @@ _SYSTEM = (
 """What the system says, in the words of compilers and of processes that ended: no kernel's text makes it."""
 _WORDLESS = ("the C compiler fails on the kernel text", "NVRTC fails on the kernel text")
 """As mdh.device.c_compiler and mdh.target.nvrtc say it of texts of which the compiler names no line."""
+_STARVED = "no room for the compiler of the opencl runtime"
+"""It takes the memory of the process that it is in, whatever the text is, and keeps most of it."""
 _KILLED = (
     "killed signal terminated program", "terminated signal terminated program", "it was ended by signal 9 (",
     "it was ended by signal 15 (",
@@ -80,6 +82,7 @@ def misbooked(outcome: Outcome) -> bool:
         or _by_system(outcome.code, outcome.message)
         or any(words in outcome.message.lower() for words in (*_KILLED, *_DAMAGED))
         or (outcome.code == "D131" and unlinked(outcome.message))
+        or _starved(outcome)
     )
 
 
@@ -91,6 +94,15 @@ def of_candidate(outcome: Outcome) -> bool:
 def wordless(outcome: Outcome) -> bool:
     """A compiler refused the text and named no line of it: it may have been killed."""
     return outcome.code in ("D103", "D121") and outcome.message.startswith(_WORDLESS)
+
+
+def doubtful(outcome: Outcome) -> bool:
+    """To be asked again in a fresh process: a compiler named no line of the text, or got no memory."""
+    return wordless(outcome) or _starved(outcome)
+
+
+def _starved(outcome: Outcome) -> bool:
+    return outcome.code == "D104" and _STARVED in outcome.message.lower()
 
 
 def system_said(words: str) -> bool:

@@ -17,6 +17,7 @@ from mdh.tune.jobs import processors
 from mdh.tune.measure.failures import (
     crashed,
     different,
+    doubtful,
     no_room,
     of_the_machine,
     refused,
@@ -24,7 +25,6 @@ from mdh.tune.measure.failures import (
     timed_out,
     unjudged,
     unstarted,
-    wordless,
 )
 from mdh.tune.measure.folder import environment, make_folder, trim_runtime
 from mdh.tune.measure.guardian import Guardian
@@ -228,7 +228,7 @@ class LocalBench:
                 if reply.get("poisoned"):
                     await worker.kill()
                 built = self._built(candidate, name, reply)
-                again = isinstance(built, Outcome) and wordless(built) and not self._kills.blame(name)
+                again = isinstance(built, Outcome) and doubtful(built) and not self._kills.blame(name)
                 return None if again else built
 
         while (built := await self._building.overcome(attempt)) is None:
@@ -281,12 +281,15 @@ class LocalBench:
                     return out
                 return {**out, ready.name: replace(timed_out("launch", limit), check_seconds=limit)}
             except Died as died:
-                outcome = _after_death(ready.name, "launch", died, self._kills)
-                return {**out, ready.name: outcome} if outcome is not None else out
+                dead = _after_death(ready.name, "launch", died, self._kills)
+                return {**out, ready.name: dead} if dead is not None else out
             if "failed" in reply:
                 if reply["poisoned"]:
                     await worker.kill()
-                out[ready.name] = _refused(reply)
+                outcome = _refused(reply)
+                if doubtful(outcome) and not self._kills.blame(ready.name):
+                    return out
+                out[ready.name] = outcome
                 if reply["poisoned"]:
                     return out
             else:

@@ -13,7 +13,7 @@ from mdh.ir.program import Program
 from mdh.memory_left import no_room
 from mdh.target.text import KernelText
 from mdh.tune.measure.clocks import cpu_clock, gpu_clock
-from mdh.tune.measure.failures import of_the_machine, poisons
+from mdh.tune.measure.failures import doubtful, of_the_machine, poisons, refused
 from mdh.tune.measure.judging import Judge, Trusted
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.timing import Timed, run_timed
@@ -33,7 +33,8 @@ class Measurer:
         """What this process does next may fail for the candidate's sake. OpenCL on GPUs does not tell which
         errors last."""
         vague = self.device.machine.kind == "gpu" and self.device.memory == "host"
-        return poisons(found) or of_the_machine((found,)) or (vague and found.code in ("D104", "D105"))
+        unsure = of_the_machine((found,)) or doubtful(refused((found,)))
+        return poisons(found) or unsure or (vague and found.code in ("D104", "D105"))
 
     def answer(self, request: Mapping[str, Any]) -> Json:
         with suppress(MemoryError):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,8 +13,17 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.memory_left import no_room as short_of
 from mdh.tune.measure import outage, posts
-from mdh.tune.measure.failures import MACHINE, from_outside, misbooked, of_the_machine, wordless
+from mdh.tune.measure.failures import (
+    MACHINE,
+    doubtful,
+    from_outside,
+    misbooked,
+    of_the_machine,
+    refused,
+    wordless,
+)
 from mdh.tune.measure.groups import group_of
 from mdh.tune.measure.kills import Kills
 from mdh.tune.measure.local import LocalBench
@@ -268,6 +278,31 @@ def test_what_cuda_says_of_the_system_is_not_the_candidates() -> None:
     assert not misbooked(outcome("D105", "NVIDIA H200 could not load `f`: CUDA_ERROR_INVALID_IMAGE"))
     assert wordless(outcome("D121", "NVRTC fails on the kernel text of f for sm_90a; out of memory"))
     assert not wordless(outcome("D121", "NVRTC refuses the kernel text of f for sm_90a; kernel.cu(3): error"))
+
+
+def test_a_compiler_without_memory_in_one_process_is_asked_in_another() -> None:
+    """PoCL's keeps most of what it takes."""
+
+    async def run() -> tuple[bool, Outcome]:
+        async with LocalBench(JOB, jobs=1) as bench:
+            (post,) = bench._builders.all
+            pid = (await post.worker()).pid
+            pages = int(Path(f"/proc/{pid}/statm").read_text().split()[0])
+            limit = pages * resource.getpagesize() + (16 << 20)
+            resource.prlimit(pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+            outcome = await bench.trial(GOOD[0], EFFORT, LIMITS)
+            return (await post.worker()).pid == pid, outcome
+
+    same, outcome = asyncio.run(run())
+    assert not same
+    assert outcome.failure is None
+
+
+def test_what_a_compiler_lacks_is_told_from_what_a_candidate_takes() -> None:
+    compiler = refused(short_of("the compiler of the OpenCL runtime", 1 << 25).diagnostics)
+    assert doubtful(compiler) and misbooked(compiler)
+    own = refused(short_of("workspace `w`", 1 << 25).diagnostics)
+    assert not doubtful(own) and not misbooked(own)
 
 
 def test_a_crash_for_want_of_memory_is_tried_once_more() -> None:
