@@ -96,3 +96,17 @@ def test_parts_go_on_where_they_ended(tmp_path: Path) -> None:
     text = page(tmp_path)
     assert "| c | 3 | 1–2, 4–4 | 66.7% | 2 | 1 |" in text
     assert "C150" in text
+
+
+def test_the_page_keeps_what_a_folder_has_nothing_of(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    Part(one, Setting("c")).append([Row(1, "equal"), Row(2, "refused", "C150")])
+    (one / "notes.json").write_text('{"a checker": "0 errors"}')
+    Part(other, Setting("none")).append([Row(7, "refused", "C113 C150")])
+    before = page(one)
+    text = page(other, before)
+    assert "| c | 2 | 1–2 |" in text
+    assert "| none | 1 | 7–7 |" in text
+    assert "| part | C113 | C150 |" in text and "| c | 0 | 1 |" in text and "| none | 1 | 1 |" in text
+    assert "- a checker: 0 errors" in text
+    assert page(tmp_path / "nothing", before) == before

@@ -48,7 +48,8 @@ def main(argv: list[str]) -> int:
         notes[given.note[0]] = given.note[1]
         path.write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     if given.page:
-        PAGE.write_text(page(folder), encoding="utf-8")
+        before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+        PAGE.write_text(page(folder, before), encoding="utf-8")
     return status
 
 

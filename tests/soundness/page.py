@@ -31,16 +31,39 @@ something legal was not built. *judge*: the interpreter is not a C compiler's.
 """
 
 
-def page(folder: Path) -> str:
-    """The whole page. A part that is not there is not mentioned."""
+def page(folder: Path, before: str = "") -> str:
+    """The whole page. before: the page as it was, which keeps what the folder has nothing of."""
     parts = {
         p.stem: rows_of(p) for p in sorted(folder.glob("*.jsonl")) if not p.stem.startswith("expressions")
     }
-    lines = [HEAD.rstrip(), "", "## Programs", "", *_programs(parts), MEANINGS.rstrip(), "", *_codes(parts)]
-    lines += _expressions(sorted(folder.glob("expressions-*.jsonl")))
-    lines += _faults(folder / "faults.json")
-    lines += _notes(folder / "notes.json")
-    return "\n".join(lines) + "\n"
+    old = _sections(before)
+    lines = [HEAD.rstrip(), "", "## Programs", ""]
+    lines += _programs(parts, _table(old.get("Programs", [])))
+    lines += [MEANINGS.rstrip(), "", *_codes(parts, _table(old.get("Refusals by code", [])))]
+    for title, new in (
+        ("Expressions bit for bit", _expressions(sorted(folder.glob("expressions-*.jsonl")))),
+        ("Planted faults", _faults(folder / "faults.json")),
+        ("Checkers", _notes(folder / "notes.json")),
+    ):
+        lines += new or ([f"## {title}", *old[title]] if title in old else [])
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _sections(text: str) -> dict[str, list[str]]:
+    """The lines below each heading of a page."""
+    out: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("## "):
+            here = out.setdefault(line[3:], [])
+        elif out:
+            here.append(line)
+    return out
+
+
+def _table(lines: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Of each row of a table: column -> cell. The first column names the row."""
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    return {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[1:]}
 
 
 def rows_of(path: Path) -> list[Row]:
@@ -73,9 +96,13 @@ def seeds_text(rows: Sequence[Row]) -> str:
     return ", ".join(f"{a:,}–{b:,}" for a, b in runs)
 
 
-def _programs(parts: dict[str, list[Row]]) -> list[str]:
+def _programs(parts: dict[str, list[Row]], old: dict[str, dict[str, str]]) -> list[str]:
     out = [f"| part | programs | seeds | accepted | {' | '.join(KINDS)} |", "|" + "---|" * (4 + len(KINDS))]
-    for name, rows in parts.items():
+    for name in sorted({*parts, *old}):
+        if name not in parts:
+            out.append(f"| {' | '.join(old[name].values())} |")
+            continue
+        rows = parts[name]
         kinds = Counter(r.kind for r in rows)
         share = accepted(rows) / max(1, len(rows))
         counts = " | ".join(f"{kinds[k]:,}" for k in KINDS)
@@ -83,20 +110,19 @@ def _programs(parts: dict[str, list[Row]]) -> list[str]:
     return out
 
 
-def _codes(parts: dict[str, list[Row]]) -> list[str]:
+def _codes(parts: dict[str, list[Row]], old: dict[str, dict[str, str]]) -> list[str]:
     counts = {
-        n: Counter(c for r in rows if r.kind == "refused" for c in r.detail.split())
-        for n, rows in parts.items()
+        name: {c: int(n.replace(",", "")) for c, n in row.items() if c != "part"} for name, row in old.items()
     }
-    codes = sorted({c for found in counts.values() for c in found})
+    for name, rows in parts.items():
+        counts[name] = Counter(c for r in rows if r.kind == "refused" for c in r.detail.split())
+    codes = sorted({c for found in counts.values() for c, n in found.items() if n})
     if not codes:
         return []
     out = ["## Refusals by code", "", f"| part | {' | '.join(codes)} |", "|" + "---|" * (1 + len(codes))]
-    return [
-        *out,
-        *(f"| {n} | {' | '.join(f'{found[c]:,}' for c in codes)} |" for n, found in counts.items()),
-        "",
-    ]
+    for name in sorted(counts):
+        out.append(f"| {name} | {' | '.join(f'{counts[name].get(c, 0):,}' for c in codes)} |")
+    return [*out, ""]
 
 
 def _expressions(paths: Sequence[Path]) -> list[str]:
