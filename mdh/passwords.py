@@ -12,16 +12,21 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 MASK = "***"
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
-_KEY = r"[\w.\-]*(?:pass(?!file)|pwd|secret|token|credential|api_?key|odbc_connect)[\w.\-]*"
-_PARAMETER = re.compile(rf"[?&;]{_KEY}=(.*?)(?=[&;][\w.\-]+=|\Z)", re.IGNORECASE | re.DOTALL)
-_SETTING = re.compile(rf"(?:\A|[\s;]){_KEY}\s*=\s*(.*?)(?=[\s;]+[\w.\-]+\s*=|\Z)", re.IGNORECASE | re.DOTALL)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,40}://")
+"""Bounds make time linear: texts of others may be long."""
+_NAME = re.compile(r"pass(?!file)|pwd|secret|token|credential|api_?key|odbc_connect", re.IGNORECASE)
+_SIGNED = re.compile(r"[\w.\-]*(?:key|sign?ature|jwt|bearer)|(?:x-)?auth\w*|sig|pw", re.IGNORECASE)
+"""Further names that only URLs give to secrets, and drivers to other settings."""
+_PARAMETER = re.compile(r"[?&;#]([\w.\-%]+)=(.*?)(?=[&;#][\w.\-%]+=|\Z)", re.DOTALL)
+_SETTING = re.compile(r"(?:\A|[\s;])([\w.\-]+)\s*=\s*(.*?)(?=[\s;][\w.\-]+\s*=|\Z)", re.DOTALL)
 """Of `host=… user=… password=…`, which drivers take and mdh does not."""
-_ACCOUNT = re.compile(r"\A[^\s/:@]*:(.+)@", re.DOTALL)
-"""Of `user:password@host`, a URL whose beginning was forgotten."""
+_ACCOUNT = re.compile(r"\A(?:[^\s/:@]*|[^:@]*:?//[^/:@]*):(.+)@", re.DOTALL)
+"""Of `user:password@host`, a URL whose beginning was forgotten, or is written in another way."""
+_ENCODED = re.compile(r"%3A(?:/|%2F){2}(.+)", re.IGNORECASE | re.DOTALL)
+"""What follows the scheme of a URL whose separators are encoded."""
 _NO_HOST = re.compile(r"[^\s/:@\[]*:(?!\d+(?:[/?,]|\Z))(.+)", re.DOTALL)
 """Of `://user:password`, where the host was forgotten: no number follows, so it is no port."""
-_STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`")
+_STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.){0,1000}+\"|'(?:[^'\\\n]|\\.){0,1000}+'|`[^`\n]{0,1000}+`")
 _COMMAND = re.compile(r"^([ \t/*#]*command: )(.+)$", re.MULTILINE)
 """Of the head of a schedule that the tuner wrote."""
 _BARE = re.compile(rf"{_SCHEME.pattern}\S*")
@@ -61,11 +66,12 @@ def places(words: Iterable[str]) -> Iterator[bool]:
     """Of each word, whether it says where a storage or a cluster is."""
     before = ""
     for word in words:
-        yield before in _PLACES or word.partition("=")[0] in _PLACES
+        yield before.startswith(_PLACES) or (word.startswith(_PLACES) and "=" in word)
         before = word
 
 
-_PLACES = ("--storage", "--cluster")
+_PLACES = ("--sto", "--clu")
+"""How the options begin, as they do where one is misspelt."""
 
 
 def secrets(word: str, *, place: bool = False) -> tuple[str, ...]:
@@ -97,20 +103,41 @@ def _spans(word: str, place: bool) -> list[tuple[int, int]]:
     scheme = _SCHEME.search(word)
     found: list[tuple[int, int]] = []
     if scheme is not None:
-        colon, at = word.find(":", scheme.end()), word.rfind("@")
-        if scheme.end() <= colon < at:
-            found.append((colon + 1, at))
+        begin, at = _password_of(word, scheme.end(), place), word.rfind("@")
+        if begin is not None and begin < at:
+            found.append((begin, at))
         elif place and (forgotten := _NO_HOST.match(word, scheme.end())):
             found.append(forgotten.span(1))
-        found += [m.span(1) for m in _PARAMETER.finditer(word, scheme.end())]
+        found += [m.span(2) for m in _PARAMETER.finditer(word, scheme.end()) if _names_secret(m[1], m[2])]
     elif place:
         begin = len(word.partition("=")[0]) + 1 if word.startswith("-") else 0
         rest = word[begin:]
         account = _ACCOUNT.search(rest)
         spans = [account.span(1)] if account else []
-        spans += [m.span(1) for m in _SETTING.finditer(rest)]
+        spans += [*_settings(rest), *(m.span(1) for m in _ENCODED.finditer(rest))]
         found += [(begin + start, begin + stop) for start, stop in spans]
     return _joined(sorted(s for s in found if s[0] < s[1]))
+
+
+def _password_of(word: str, start: int, place: bool) -> int | None:
+    """Where the password of an account begins that begins at `start`; the colon before it may be encoded,
+    and some databases write a slash."""
+    for separator in (":", "%3A", "%3a", *("/" * (place and word[start : start + 1] != "/"))):
+        if (found := word.find(separator, start, word.rfind("@"))) >= 0:
+            return found + len(separator)
+    return None
+
+
+def _names_secret(name: str, value: str) -> bool:
+    """Of a parameter of a URL. Some hold settings of their own, `options=-c password=…`."""
+    inner = unquote_plus(value) if "%" in value else ""
+    plain = unquote(name)
+    return bool(_NAME.search(plain) or _SIGNED.fullmatch(plain) or _settings(inner))
+
+
+def _settings(text: str) -> list[tuple[int, int]]:
+    """Where the values of settings stand that are called like passwords."""
+    return [m.span(2) for m in _SETTING.finditer(text) if _NAME.search(m[1])]
 
 
 def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

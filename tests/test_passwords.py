@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from io import StringIO
@@ -55,6 +56,13 @@ PASSWORDS = st.text(
         ("postgresql://h/db?sslpassword=x&sslmode=on", "postgresql://h/db?sslpassword=***&sslmode=on"),
         ("postgresql://me:pw@h/db?password=x@y", "postgresql://me:***"),
         ("postgresql://me:a?password=b@h/db", "postgresql://me:***"),
+        ("postgresql://h/db?pass%77ord=x&a=b", "postgresql://h/db?pass%77ord=***&a=b"),
+        ("postgresql://h/db?options=-c%20password%3Dx", "postgresql://h/db?options=***"),
+        ("postgresql://h/db#password=x", "postgresql://h/db#password=***"),
+        ("postgresql://me%3Apw@h/db", "postgresql://me%3A***@h/db"),
+        ("https://h/d?X-Amz-Signature=x&sig=y", "https://h/d?X-Amz-Signature=***&sig=***"),
+        ("https://h/d?auth=x&jwt=y&key=z&v=1", "https://h/d?auth=***&jwt=***&key=***&v=1"),
+        ("postgresql://h/db?keepalives=1&signals=2", "postgresql://h/db?keepalives=1&signals=2"),
         ("postgresql://h/db?passfile=/home/me/.pgpass", "postgresql://h/db?passfile=/home/me/.pgpass"),
         ("postgresql://me@host:5432/db", "postgresql://me@host:5432/db"),
         ("sqlite:///a:b.db", "sqlite:///a:b.db"),
@@ -78,6 +86,11 @@ def test_what_is_masked_of_a_word(word: str, shown: str) -> None:
         ("postgresql://host:5432/db", "postgresql://host:5432/db"),
         ("tls://[::1]:8786", "tls://[::1]:8786"),
         ("study/a.log", "study/a.log"),
+        ("oracle://me/pw@host", "oracle://me/***@host"),
+        ("postgresql//me:pw@host/db", "postgresql//me:***@host/db"),
+        ("postgresql ://me:pw@host/db", "postgresql ://me:***@host/db"),
+        ("postgresql%3A%2F%2Fme%3Apw%40host", "postgresql%3A%2F%2F***"),
+        ("sqlite:////a@b/c.db", "sqlite:////a@b/c.db"),
     ],
 )
 def test_what_is_masked_of_a_place(word: str, shown: str) -> None:
@@ -99,10 +112,26 @@ def test_urls_in_other_text() -> None:
     assert masked_command(plain) == plain
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["pass" * 20_000, "x://" + '"\\"' * 20_000, "password=" + " b" * 40_000, "x://h?" + "pass" * 20_000],
+)
+def test_long_texts_take_no_long_time(text: str) -> None:
+    begin = time.perf_counter()
+    masked(text)
+    masked_word(text, place=True)
+    assert time.perf_counter() - begin < 3.0
+
+
 def test_a_short_password_hides_no_other_words() -> None:
     assert (
         without("a cat: user=me password=a", secrets("x://u:a@h")) == f"{MASK} cat: user=me password={MASK}"
     )
+
+
+def test_options_that_are_misspelt_say_where_a_storage_is() -> None:
+    for words in (["--storag", "host=h password=pw"], ["--storages=host=h password=pw"]):
+        assert "pw" not in CommandLine.of(words).source.text
 
 
 @pytest.mark.parametrize("words", [["--storage", "x://u:pw@h/d", "-q"], ["--storage=x://u:pw@h/d", "-q"]])
