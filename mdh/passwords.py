@@ -44,7 +44,7 @@ def masked_word(word: str, *, place: bool = False) -> str:
     """One word of a command line, or one URL: it goes on to the end of the text, whatever is in it. place:
     the word says where a storage or a cluster is, so that forms other than URLs are masked too."""
     out, end = "", 0
-    for start, stop in _spans(word, place):
+    for start, stop in spans(word, place=place):
         out += word[end:start] + MASK
         end = stop
     # the closing quote of a string is no part of what is in it
@@ -77,7 +77,7 @@ _PLACES = ("--sto", "--clu")
 def secrets(word: str, *, place: bool = False) -> tuple[str, ...]:
     """The passwords of one word, each in the ways that libraries write it; the longest first."""
     found: set[str] = set()
-    for start, stop in _spans(word, place):
+    for start, stop in spans(word, place=place):
         for plain in (word[start:stop], unquote(word[start:stop]), unquote_plus(word[start:stop])):
             whole = {plain, quote(plain), quote(plain, safe=""), quote_plus(plain)}
             found |= whole | {w for p in whole for w in (repr(p)[1:-1], json.dumps(p)[1:-1], shlex.quote(p))}
@@ -98,7 +98,7 @@ def without(text: str, hidden: Iterable[str]) -> str:
 _LONG = 4
 
 
-def _spans(word: str, place: bool) -> list[tuple[int, int]]:
+def spans(word: str, *, place: bool = False) -> list[tuple[int, int]]:
     """Where passwords stand in a word, in order, apart from one another."""
     scheme = _SCHEME.search(word)
     found: list[tuple[int, int]] = []
@@ -113,9 +113,9 @@ def _spans(word: str, place: bool) -> list[tuple[int, int]]:
         begin = len(word.partition("=")[0]) + 1 if word.startswith("-") else 0
         rest = word[begin:]
         account = _ACCOUNT.search(rest)
-        spans = [account.span(1)] if account else []
-        spans += [*_settings(rest), *(m.span(1) for m in _ENCODED.finditer(rest))]
-        found += [(begin + start, begin + stop) for start, stop in spans]
+        inside = [account.span(1)] if account else []
+        inside += [*_settings(rest), *(m.span(1) for m in _ENCODED.finditer(rest))]
+        found += [(begin + start, begin + stop) for start, stop in inside]
     return _joined(sorted(s for s in found if s[0] < s[1]))
 
 
@@ -140,9 +140,9 @@ def _settings(text: str) -> list[tuple[int, int]]:
     return [m.span(2) for m in _SETTING.finditer(text) if _NAME.search(m[1])]
 
 
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _joined(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
     out: list[tuple[int, int]] = []
-    for start, stop in spans:
+    for start, stop in found:
         if out and start <= out[-1][1]:
             out[-1] = (out[-1][0], max(stop, out[-1][1]))
         else:

@@ -129,6 +129,18 @@ def test_a_short_password_hides_no_other_words() -> None:
     )
 
 
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs Linux")
+def test_the_system_shows_no_password_of_a_process() -> None:
+    program = (
+        "import sys; from mdh.cli.process_title import hide_passwords as hide; hide(sys.argv[1:]);"
+        "print(open('/proc/self/cmdline').read().split(chr(0))[3:-1], sys.argv[1:])"
+    )
+    words = ["--größe", "--storage", "x://ü:größe@h/d?token=t&a=ö", "--storage=password=pw", "-q"]
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    hidden = [words[0], words[1], "x://ü:*******@h/d?token=*&a=ö", "--storage=password=**", "-q"]
+    assert done.stdout == f"{hidden} {words}\n"
+
+
 def test_options_that_are_misspelt_say_where_a_storage_is() -> None:
     for words in (["--storag", "host=h password=pw"], ["--storages=host=h password=pw"]):
         assert "pw" not in CommandLine.of(words).source.text

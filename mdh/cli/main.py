@@ -22,6 +22,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import lost_output, report, show, show_json
 from mdh.cli.crash import save_crash
 from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
+from mdh.cli.process_title import hide_passwords
 from mdh.diagnostics import Failed, render_json
 from mdh.ending import leave
 from mdh.release import release
@@ -171,6 +172,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             # help texts are written by the command line's library
             stream.reconfigure(errors="backslashreplace")
+    hide_passwords(sys.argv[1:])
     try:
         code = run(sys.argv[1:])
         if sys.stdout is not None:
