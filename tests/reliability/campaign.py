@@ -178,7 +178,10 @@ def _files(pid: int) -> int:
 
 
 def gpu_memory() -> int:
+    """Bytes in use on the GPU that this process may see, whoever uses it; the most of several."""
     words = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+    if shown := os.environ.get("CUDA_VISIBLE_DEVICES"):
+        words.append(f"--id={shown}")
     said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     return max(int(line) for line in said.split()) * MIB
 
