@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +23,7 @@ from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.values import Candidate, Effort, Failure, Job, Limits, Outcome
+from tests.planted_by_schedule import BY_SCHEDULE
 from tests.planted_faults import PLANTED, Planted
 from tests.random_schedules import random_schedule
 from tests.source_tree import ROOT
@@ -81,30 +82,53 @@ async def outcomes(
         return await asyncio.gather(*(one(c) for c in candidates))
 
 
-def planted(
-    device: str, machine: Machine, target: str, jobs: int | None
-) -> Iterator[tuple[Planted, Outcome | None]]:
+def planted(device: str, jobs: int | None) -> Iterator[tuple[Planted, Outcome | None]]:
     """Each fault with what came of it; None where this device's text has nothing of the kind."""
-    pipeline = Pipeline()
-    for (name, sizes), group in groupby(PLANTED, lambda p: (p.program, p.defines)):
-        job = job_of(name, dict(sizes), device)
-        program = pipeline.read(Source(job.path, job.source), defines=dict(sizes))
-        checked = pipeline.check(program, None, machine, target)
-        source = pipeline.emit(pipeline.lower(checked.plan), program).source
-        plan, candidates, chosen = {}, [], []
-        for fault in group:
-            broken = fault.apply(source)
-            if broken is None:
-                yield fault, None
-                continue
-            key = key_of(name + fault.name)
+    everyone = (*PLANTED, *BY_SCHEDULE)
+    for _, group in groupby(everyone, lambda p: (p.program, p.defines, p.schedule)):
+        faults = list(group)
+        where = by_items(device) if faults[0].items else device
+        if where is None:
+            yield from ((fault, None) for fault in faults)
+        else:
+            yield from planted_in_one(where, faults, jobs)
+
+
+def by_items(device: str) -> str | None:
+    """Where kernels with several work-items a group run: on CPUs a work-item is a turn of a loop."""
+    if open_device(device).machine.kind != "cpu":
+        return device
+    try:
+        return open_device("oclgrind").spec
+    except Failed:
+        return None
+
+
+def planted_in_one(
+    where: str, faults: list[Planted], jobs: int | None
+) -> Iterator[tuple[Planted, Outcome | None]]:
+    """Faults of one kernel."""
+    device, pipeline, first = open_device(where), Pipeline(), faults[0]
+    job = job_of(first.program, dict(first.defines), where)
+    program = pipeline.read(Source(job.path, job.source), defines=dict(first.defines))
+    given = pipeline.schedule(Source("<given>", first.schedule)) if first.schedule else None
+    checked = pipeline.check(program, given, device.machine, device.target)
+    source = pipeline.emit(pipeline.lower(checked.plan), program).source
+    plan, candidates = {}, {}
+    for fault in faults:
+        broken = fault.apply(source)
+        if broken is not None:
+            key = key_of(first.program + fault.name)
             plan[key] = [[source, broken]]
-            candidates.append(Candidate(key, checked.plan.text))
-            chosen.append(fault)
-        with tempfile.TemporaryDirectory(prefix="mdh-judge-") as folder:
-            path = Path(folder) / "plan.json"
-            path.write_text(json.dumps(plan), encoding="utf-8")
-            yield from zip(chosen, asyncio.run(outcomes(job, candidates, jobs, path)), strict=True)
+            candidates[fault.name] = Candidate(key, checked.plan.text)
+    with tempfile.TemporaryDirectory(prefix="mdh-judge-") as folder:
+        path = Path(folder) / "plan.json"
+        path.write_text(json.dumps(plan), encoding="utf-8")
+        found = asyncio.run(outcomes(job, list(candidates.values()), jobs, path))
+    came = dict(zip(candidates, found, strict=True))
+    for fault in faults:
+        outcome = came.get(fault.name)
+        yield fault, outcome if outcome is None else replace(outcome, device=where)
 
 
 def valid(
@@ -146,11 +170,7 @@ def report(
     won = [(f, o) for f, o in tried if o.failure is None]
     broken = [f for f, o in tried if o.failure is Failure.COMPILE]
     total = measured + len(missed)
-    rows = [
-        f"| {f.name} | {f.program} | {'not in this text' if o is None else o.failure or 'NOT CAUGHT'} |"
-        f" {'' if o is None else o.message[:90].replace('|', '/')} |"
-        for f, o in faults
-    ]
+    rows = [_row(f, o, device) for f, o in faults]
     wrong = [m for m in missed if m.outcome.failure is Failure.WRONG]
     share = 100 * len(wrong) / max(1, total)
     lines = [
@@ -160,6 +180,7 @@ def report(
         "",
         f"- faults of code generation planted: {len(tried)}; caught: {len(tried) - len(won)};"
         f" with a time, so that they could win: {len(won)}",
+        *([f"- in no text of this device: {len(faults) - len(tried)}"] if len(tried) < len(faults) else []),
         f"- legal random schedules: {total}; measured: {measured}; found wrong: {len(wrong)} ({share:.2f} %);"
         f" others without a time: {len(missed) - len(wrong)}",
         f"- by program: {', '.join(f'{name} {n}' for name, n in programs.items())}",
@@ -174,6 +195,14 @@ def report(
     return "\n".join(lines) + "\n"
 
 
+def _row(fault: Planted, outcome: Outcome | None, device: str) -> str:
+    if outcome is None:
+        return f"| {fault.name} | {fault.program} | not in this text |  |"
+    place = "" if outcome.device == device else f", by {outcome.device}"
+    said = outcome.message[:90].replace("|", "/")
+    return f"| {fault.name} | {fault.program}{place} | {outcome.failure or 'NOT CAUGHT'} | {said} |"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="opencl:0")
@@ -185,7 +214,7 @@ def main() -> int:
     family = "" if given.device == "opencl:0" else "_" + given.device.partition(":")[0]
     page = given.out / f"tuner_judge{family}.md"
     start, text = time.perf_counter(), ""
-    faults = list(planted(given.device, device.machine, device.target, given.jobs))
+    faults = list(planted(given.device, given.jobs))
     for found in valid(given.device, device.machine, device.target, given.valid, given.jobs):
         # the page is there, as far as it goes, should the rest take too long
         text = report(given.device, device.title, faults, *found, time.perf_counter() - start)

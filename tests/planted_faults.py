@@ -1,8 +1,8 @@
 """Faults of a code generator, as edits of the kernels that it prints: each makes a kernel that is wrong.
 
-An edit is a pattern, what replaces it, and which of its matches is meant (None: every one); it applies to the
-text that the default schedule of a program gives on the device at hand. Where CUDA's text says the same thing
-otherwise, a second pattern and replacement follow.
+An edit is a pattern, what replaces it, and which of its matches is meant (None: every one). It applies to the
+text that a schedule gives on the device at hand: here the default one, in tests/planted_by_schedule.py given
+ones. Where CUDA's text says the same thing otherwise, a second pattern and replacement follow.
 """
 
 import re
@@ -17,7 +17,8 @@ BARRIER = r"\n *(?:__syncthreads\(\)|barrier\([^)]*\)|__syncwarp\(\));"
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """name: what went wrong; program: a C file's name and its sizes; which: None is every match."""
+    """name: what went wrong; program: a C file's name and its sizes; which: None is every match; schedule:
+    empty for the default one; items: the text needs several work-items a group."""
 
     name: str
     program: str
@@ -26,12 +27,16 @@ class Planted:
     replacement: str
     which: int | None = 0
     cuda: tuple[str, str] | None = None
+    schedule: str = ""
+    items: bool = False
 
     def apply(self, source: str) -> str | None:
         """The broken text; None where this device's text has nothing of the kind."""
         pattern, replacement = self.pattern, self.replacement
-        if "__kernel" not in source:
-            pattern, replacement = self.cuda or (pattern, replacement.replace("__global ", ""))
+        if "__global__" in source and self.cuda is not None:
+            pattern, replacement = self.cuda
+        elif "__kernel" not in source:
+            pattern, replacement = pattern.replace("__global ", ""), replacement.replace("__global ", "")
         found = list(re.finditer(pattern, source))
         if self.which is None:
             broken = re.sub(pattern, replacement, source)
@@ -43,17 +48,23 @@ class Planted:
         return None if broken == source else broken
 
 
-def _of(
+def of(
     program: str,
     defines: dict[str, int],
     *edits: tuple[str, str, str, int | None] | tuple[str, str, str, int | None, tuple[str, str]],
+    schedule: str = "",
+    items: bool = False,
 ) -> tuple[Planted, ...]:
+    """Faults in one kernel."""
     sizes = tuple(defines.items())
-    return tuple(Planted(name, program, sizes, *rest) for name, *rest in edits)  # type: ignore[arg-type]
+    return tuple(
+        Planted(name, program, sizes, *rest, schedule=schedule, items=items)  # type: ignore[arg-type, misc]
+        for name, *rest in edits
+    )
 
 
 PLANTED = (
-    *_of(
+    *of(
         "matmul_init",
         {"M": 53, "N": 59, "K": 19},
         ("unwritten tile", BLOCK, r"\1 if (\2 == 1) return;", 0),
@@ -75,15 +86,13 @@ PLANTED = (
         ("a store before the array", BODY, r"\1 C[-3] = 1.0f;", 0),
         ("inputs truncated to integers", r"(A\[[^\]]*\])", r"(float)(int)\1", 0),
     ),
-    *_of(
+    *of(
         "matmul",
         {"M": 24, "N": 32, "K": 19},
         ("the old value is lost", r"(C\[[^\]]*\]) \+= ", r"\1 = ", 0),
         ("tile of an input staged short", LOOP, r"for (int \1 = 0; \1 < \2 / 2; ++\1)", 0),
-        ("lost barrier", BARRIER, "", 0),
-        ("lost second barrier", BARRIER, "", 1),
     ),
-    *_of(
+    *of(
         "dot",
         {"K": 7000},
         (
@@ -105,14 +114,14 @@ PLANTED = (
         ("reduction starts in the last block's middle", LOOP, r"for (int \1 = 1; \1 < \2; ++\1)", 0),
         ("right once, wrong later", r"C\[0\] = (\w+);", r"C[0] = C[0] == C[0] ? 2.0f * \1 : \1;", 0),
     ),
-    *_of(
+    *of(
         "softmax",
         {"M": 21, "N": 45},
         ("the sum is not divided by", r" / total\[[^\]]*\]", "", 0),
         ("a stage's result of another row", r"top\[((?:\(long\))?blk_)", r"top[0 * \1", 2),
         ("a sum of the wrong sign", r"expf?\(", r"-\g<0>", 0),
     ),
-    *_of(
+    *of(
         "row_argmax",
         {"M": 7, "N": 45},
         (
@@ -131,19 +140,19 @@ PLANTED = (
             (r"\[unit\] = best_RM;", "[unit] = unit == 44 ? -INFINITY : best_RM;"),
         ),
     ),
-    *_of(
+    *of(
         "row_max",
         {"M": 7, "N": 45},
         ("minimum for maximum", r"lanes\[1\] >", "lanes[1] <", 0, ("theirs > mine", "theirs < mine")),
         ("the edge is not looked at", "vec_j < 5", "vec_j < 4", 0, ("unit < 13", "unit < 12")),
     ),
-    *_of(
+    *of(
         "prefix_sum",
         {"N": 3001},
         (
             "exclusive for inclusive",
-            r"(float prefix\w* = carry\w*) \+ part(\w*);",
-            r"\1 + mine\2;",
+            r"(float prefix(\w*) = carry\w* \+ )(part\w*);",
+            r"\1(\3 - point\2);",
             0,
             ("= prefix;\n    ", "= held;\n    "),
         ),
@@ -156,7 +165,7 @@ PLANTED = (
         ),
         ("a block's total one element short", LOOP, r"for (int \1 = 0; \1 < \2 - 1; ++\1)", 0),
     ),
-    *_of(
+    *of(
         "histogram",
         {"N": 3000, "BINS": 16},
         (
@@ -175,7 +184,7 @@ PLANTED = (
             (r"tid < 16\)(\s*atomic)", r"tid < 15)\1"),
         ),
     ),
-    *_of(
+    *of(
         "jacobi2d",
         {"N": 37, "M": 45},
         ("a neighbour at the wrong place", r"\+ 47\]", "+ 46]", 0),
@@ -188,7 +197,7 @@ PLANTED = (
             (r" \+\s+A\[[^\]]*\+ 95\]", ""),
         ),
     ),
-    *_of(
+    *of(
         "transpose",
         {"M": 20, "N": 36},
         ("swapped index", r"B\[((?:\(long\))?blk_\w) \* (\d+) \+ (\w+) \* (\d+)", r"B[\1 * \4 + \3 * \2", 0),

@@ -168,12 +168,17 @@ def sanitizers(text: str) -> Found:
 
 
 def judge(text: str) -> Found:
-    """R9, of scripts/judge-audit."""
-    planted, caught = number(text, r"planted: (\d+)"), number(text, r"caught: (\d+)")
-    won = number(text, r"could win: (\d+)")
+    """R9, of scripts/judge-audit. An edit that a compiler refuses is no fault that a judge has seen."""
+    broken = int(number(text, r"do not compile: (\d+)")) if "do not compile: " in text else 0
+    planted, caught = (int(number(text, rf"{word}: (\d+)")) - broken for word in ("planted", "caught"))
+    won, items = number(text, r"could win: (\d+)"), text.count(", by oclgrind |")
+    notes = (
+        f"{items} of them need several work-items a group, which CPUs do not have: Oclgrind runs these, and sees"
+        " races by itself",
+    )
     return Found(
-        f"{caught:.0f} of {planted:.0f} caught, {won:.0f} could win",
-        caught >= planted * 59 / 60 and not won, int(planted), 60,
+        f"{caught} of {planted} caught, {won:.0f} could win",
+        caught >= planted * 59 / 60 and not won, planted, 60, notes if items else (),
     )  # fmt: skip
 
 

@@ -166,6 +166,18 @@ def test_every_tool_must_have_run_at_its_number() -> None:
     assert "synccheck" in less.notes[0]
 
 
+JUDGE = """# Does the judge see what is wrong, and only that?
+- faults of code generation planted: 61; caught: 61; with a time, so that they could win: 0
+- edits that do not compile: 1
+"""
+
+
+def test_edits_that_do_not_compile_are_no_faults() -> None:
+    assert pages.judge(JUDGE) == Found("60 of 60 caught, 0 could win", True, 60, 60)
+    assert pages.judge(JUDGE.replace("compile: 1", "compile: 2")).state == "in part"
+    assert pages.judge(JUDGE.replace("win: 0", "win: 1")).state == "short"
+
+
 def test_figures_of_other_pages() -> None:
     assert pages.timeouts(TIMEOUTS).state == "met"
     assert pages.timeouts(TIMEOUTS.replace("cuda:0", "opencl:1")).state == "in part"
