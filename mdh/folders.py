@@ -28,6 +28,8 @@ _USERS = Path("/proc/self/uid_map")
 _STAND_IN = 65534
 """Of users that a namespace has no number for."""
 _PREFIX = "mdh-"
+_LINKS = 40
+"""From one to the next, as many as Linux follows."""
 _LOCK = "owner"
 _NEW = 60.0
 """Seconds in which the maker of a private folder has surely locked it."""
@@ -148,6 +150,25 @@ def read_own(path: Path) -> bytes | None:
         os.close(handle)
 
 
+def followed(path: Path) -> Path:
+    """Where a text for `path` goes: a link stays one, and what it leads to is replaced. One that another user
+    has put into a folder like /tmp is not followed; most systems do not follow it either. Raises OSError."""
+    for _ in range(_LINKS):
+        try:
+            status = path.lstat()
+        except FileNotFoundError:
+            return path
+        if not stat.S_ISLNK(status.st_mode):
+            return path
+        folder = path.parent.stat()
+        shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
+        if shared and status.st_uid not in (os.getuid(), folder.st_uid):
+            raise PermissionError(errno.EACCES, f"user {status.st_uid} has put a link there", str(path))
+        path = path.parent / path.readlink()
+    # of a circle one is replaced
+    return path
+
+
 def replace_own(path: Path, data: bytes) -> None:
     """As `replace_whole`, with mode 0600."""
     replace_whole(path, data, mode=0o600)
@@ -155,7 +176,7 @@ def replace_own(path: Path, data: bytes) -> None:
 
 def replace_whole(path: Path, data: bytes, *, mode: int | None = None) -> None:
     """The file has either its old content or `data`, whenever the process or the machine stops. A link is
-    replaced, not what it leads to. mode: None keeps that of the file that is replaced, else takes what the
+    replaced, not what it leads to. mode: None keeps that of an own file that is replaced, else takes what the
     umask leaves of 0666. Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     try:
@@ -182,8 +203,11 @@ def sync_folder(folder: str | Path) -> None:
 
 
 def _mode_of(path: Path) -> int:
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
+    with suppress(OSError):
+        status = path.stat()
+        # somebody else's would let him write to ours
+        if status.st_uid == os.getuid():
+            return status.st_mode & 0o777
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.folders import make_private, own_folder, private_folder, read_own, replace_own, replaceable
+from mdh.folders import (
+    followed,
+    make_private,
+    own_folder,
+    private_folder,
+    read_own,
+    replace_own,
+    replace_whole,
+    replaceable,
+)
 
 NOBODY = 65534
 ACCESS_LIST = "02000000 01000700ffffffff 02000700feff0000 04000500ffffffff 10000700ffffffff 20000500ffffffff"
@@ -143,6 +152,43 @@ def test_links_pipes_and_files_that_others_may_write_are_not_read(tmp_path: Path
     assert read_own(link) is read_own(pipe) is read_own(tmp_path) is None
     file.chmod(0o622)
     assert read_own(file) is None
+
+
+@as_root
+def test_links_of_others_in_a_shared_folder_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    link, own = tmp_path / "link", tmp_path / "own"
+    link.symlink_to("mine")
+    os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
+    assert followed(link) == tmp_path / "mine"
+    tmp_path.chmod(0o1777)
+    own.symlink_to(link)
+    for path in (link, own):
+        with pytest.raises(PermissionError, match=f"user {NOBODY}"):
+            followed(path)
+    os.chown(link, 0, 0, follow_symlinks=False)
+    assert followed(own) == tmp_path / "mine"
+    link.unlink()
+    link.symlink_to(own)
+    assert followed(link) in (link, own)
+
+
+@as_root
+def test_the_mode_of_a_strangers_file_is_not_kept(tmp_path: Path) -> None:
+    for owner, mode in ((0, 0o755), (NOBODY, 0o666 & ~_umask())):
+        file = tmp_path / str(owner)
+        file.touch()
+        file.chmod(0o4777 if owner else 0o4755)
+        os.chown(file, owner, owner)
+        file.chmod(0o4777 if owner else 0o4755)
+        replace_whole(file, b"")
+        assert stat.S_IMODE(file.stat().st_mode) == mode
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def test_a_private_folder_goes_with_its_process_and_killed_ones_are_swept(

@@ -13,7 +13,7 @@ import numpy as np
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.diagnostics import Failed
-from mdh.folders import replace_whole
+from mdh.folders import followed, replace_whole
 from mdh.printable import encodable
 from mdh.source import Source
 from mdh.textfile import decode, read_text, reason
@@ -45,7 +45,7 @@ def write_text(line: CommandLine, path: str | Path, text: str) -> None:
             target.write_text(encodable(text), encoding="utf-8", newline="\n")
         else:
             # a link stays a link: the file that it leads to is replaced
-            replace_whole(Path(os.path.realpath(target)), encodable(text).encode("utf-8"))
+            replace_whole(followed(target), encodable(text).encode("utf-8"))
     except OSError as error:
         raise cannot_write(line, path, error) from None
 
@@ -55,7 +55,7 @@ def write_array(line: CommandLine, path: Path, array: np.ndarray) -> None:
     data = BytesIO()
     np.save(data, array, allow_pickle=False)
     try:
-        replace_whole(Path(os.path.realpath(path)), data.getvalue())
+        replace_whole(followed(path), data.getvalue())
     except OSError as error:
         raise cannot_write(line, path, error) from None
 
@@ -99,11 +99,11 @@ def keep_inputs(
 def demand_writable(line: CommandLine, path: str | Path) -> None:
     """Refuses a place that cannot take a text, before what the text is about costs time. Leaves folders that
     are missing to `write_text`. Raises Failed F111."""
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_dir() and not target.is_file():
-        return
-    there = next(p for p in target.parents if p.exists())
     try:
+        target = followed(Path(path)).absolute()
+        if target.exists() and not target.is_dir() and not target.is_file():
+            return
+        there = next(p for p in target.parents if p.exists())
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         with tempfile.TemporaryFile(dir=there):

@@ -1,10 +1,9 @@
 """Files that are whole at every moment, with a code where they cannot be written."""
 
-import os
 from pathlib import Path
 
 from mdh.diagnostics import Failed, fail
-from mdh.folders import replace_whole
+from mdh.folders import followed, replace_whole
 from mdh.textfile import reason
 
 
@@ -16,7 +15,7 @@ def replace_file(path: str | Path, data: bytes) -> None:
         if target.is_dir():
             raise IsADirectoryError(21, "it is a folder")
         # a link stays one: what it leads to is replaced
-        replace_whole(Path(os.path.realpath(target)), data)
+        replace_whole(followed(target), data)
     except (OSError, ValueError) as error:
         raise unwritten(path, error) from None
 
