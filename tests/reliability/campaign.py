@@ -299,6 +299,8 @@ def leak(setting: Setting) -> Found:
     """R16."""
     found = campaign(setting)
     looks = [Look(**one) for one in found["looks"]]
+    if not looks:
+        return Found(f"fewer than {LOOKS} trials: nothing to compare", True, 0, FULL)
     first, last = _part(looks, 0), _part(looks, -1)
     grown = {name: last[name] - first[name] for name in first}
     memory = grown["own"] + grown["below"]
@@ -307,7 +309,7 @@ def leak(setting: Setting) -> Found:
         f"memory {memory / MIB:+.0f} MiB (tuner {grown['own'] / MIB:+.0f}, workers"
         f" {grown['below'] / MIB:+.0f}); open files {grown['own_files']:+.0f} and"
         f" {grown['below_files']:+.0f}{gpu}",
-        memory <= 100 * MIB and not grown["own_files"] and grown["below_files"] <= 0 and grown["gpu"] <= 0,
+        memory <= 100 * MIB and grown["own_files"] <= 0 and grown["below_files"] <= 0 and grown["gpu"] <= 0,
         found["trials"], FULL,
         ("medians over the last tenth of the trials, less those over the tenth after the first",),
     )  # fmt: skip

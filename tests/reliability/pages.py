@@ -173,8 +173,7 @@ def judge(text: str) -> Found:
     planted, caught = (int(number(text, rf"{word}: (\d+)")) - broken for word in ("planted", "caught"))
     won, items = number(text, r"could win: (\d+)"), text.count(", by oclgrind |")
     notes = (
-        f"{items} of them need several work-items a group, which CPUs do not have: Oclgrind runs these, and sees"
-        " races by itself",
+        f"{items} of them have several work-items a group: Oclgrind runs these, and sees races by itself",
     )
     return Found(
         f"{caught} of {planted} caught, {won:.0f} could win",

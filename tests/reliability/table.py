@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.reliability import pages
 from tests.reliability.campaign import feasible, large_space, leak
+from tests.reliability.records import forms, key_changes
 from tests.reliability.rejection import rejection
 from tests.reliability.round_trip import round_trip
 from tests.reliability.row import Row, Setting
@@ -182,16 +183,11 @@ ROWS: tuple[Row, ...] = (
     Row(
         "R21", "records of every released form",
         "all load for ever; newer ones refused clearly; merges drop none",
-        "tests/tune/records/test_fixtures.py, test_merge.py",
-        run=suite(
-            1, "tests/tune/records/test_fixtures.py", "tests/tune/records/test_merge.py",
-            what="fixtures load, newer forms are refused, merges keep all",
-        ),
+        "scripts/reliability --rows R21", run=forms,
     ),
     Row(
         "R22", "40 single changes of what a key is made of",
         "40/40 change the key; comments and spaces never do",
-        "tests/tune/records/test_key.py",
-        run=suite(40, "tests/tune/records/test_key.py", what="each part changes the key, spelling does not"),
+        "scripts/reliability --rows R22", run=key_changes,
     ),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from tests.reliability import pages
 from tests.reliability.__main__ import found_of, main, run, table
 from tests.reliability.campaign import Waiting
 from tests.reliability.plain_schedules import plain_schedule
+from tests.reliability.records import forms, key_changes
 from tests.reliability.round_trip import chunk
 from tests.reliability.row import Found, Parts, Row, Setting, keep, kept
 from tests.reliability.table import ROWS
@@ -94,6 +95,13 @@ def test_plain_schedules_are_legal(name: str) -> None:
             pipeline.check(program, pipeline.schedule(Source("<plain>", text)), machine, "opencl")
         except Failed as failed:
             pytest.fail(f"{failed.diagnostics[0].headline}\n{text}")
+
+
+def test_released_forms_and_single_changes(tmp_path: Path) -> None:
+    assert forms(Setting(tmp_path)).state == "met"
+    found = key_changes(Setting(tmp_path))
+    assert (found.state, found.full) == ("met", 40)
+    assert found.ran >= 40
 
 
 def test_a_little_round_trip() -> None:

@@ -13,7 +13,7 @@ Case = tuple[str, str, Setting, dict[str, int | str], bool]
 START: Case = (C_TEXT, TEMPLATE, SETTING, {}, False)
 
 
-def _key(case: Case) -> str:
+def key_of_case(case: Case) -> str:
     text, template, setting, defines, strict = case
     return candidate_key(program(text, strict_fp=strict, **defines), schedule(template), setting)
 
@@ -96,71 +96,79 @@ CHANGES: dict[str, Callable[[Case], Case]] = {
 }  # fmt: skip
 
 
-def _applied(name: str) -> Case:
+def applied(name: str) -> Case:
     case = CHANGES[name](START)
     if name == "start of the sum":
         return (case[0].replace("B[k][j];", "B[k][j]; }"), *case[1:])
     return case
 
 
+SPELLINGS_OF_C = (
+    ("for (int i", "/* rows */ for (int i"),
+    ("void matmul", "// the product\nvoid matmul"),
+    ("        for", "\tfor"),
+    ("\n", "\r\n"),
+    ("A[i][k] * B[k][j]", "(A[i][k]) * (B[k][j])"),
+    ("int k = 0; k < N", "int k = 0; k <= N - 1"),
+)
+SPELLINGS_OF_SCHEDULES = (
+    ("1: (de", "// blocks\n1: (de"),
+    ("( ^,^,FOR.1 )", "( ^, ^,\n\n FOR.1 ) // along k"),
+    ("(de-)comp", "(de/re)-comp"),
+    ("1: (de", "target h200\nprogram matmul\n1: (de"),
+    ("( ^,^,FOR.1 )", "( ^,^,FOR.1 ) @stages(1)"),
+)
+
+
+def respelled_c(old: str, new: str) -> Case:
+    return _c(old, new, START)
+
+
+def respelled_schedule(old: str, new: str) -> Case:
+    return _s(old, new, START)
+
+
 def test_every_change_changes_the_key() -> None:
-    keys = {name: _key(_applied(name)) for name in CHANGES}
+    keys = {name: key_of_case(applied(name)) for name in CHANGES}
     assert len(keys) >= 40
-    assert len({_key(START), *keys.values()}) == len(keys) + 1
+    assert len({key_of_case(START), *keys.values()}) == len(keys) + 1
 
 
 def test_a_macro_that_no_condition_names_does_not() -> None:
-    assert _key(START) == _key((C_TEXT.replace("#endif", "#endif\n#define LIMIT 256"), *START[1:]))
+    assert key_of_case(START) == key_of_case(
+        (C_TEXT.replace("#endif", "#endif\n#define LIMIT 256"), *START[1:])
+    )
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("for (int i", "/* rows */ for (int i"),
-        ("void matmul", "// the product\nvoid matmul"),
-        ("        for", "\tfor"),
-        ("\n", "\r\n"),
-        ("A[i][k] * B[k][j]", "(A[i][k]) * (B[k][j])"),
-        ("int k = 0; k < N", "int k = 0; k <= N - 1"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), SPELLINGS_OF_C)
 def test_text_alone_does_not_in_the_c(old: str, new: str) -> None:
-    assert _key(_c(old, new, START)) == _key(START)
+    assert key_of_case(respelled_c(old, new)) == key_of_case(START)
 
 
 def test_what_drivers_measure_does_not() -> None:
-    assert _key(_machine(START, clock=1.0e9, memory=1, bandwidth=1.0)) == _key(START)
+    assert key_of_case(_machine(START, clock=1.0e9, memory=1, bandwidth=1.0)) == key_of_case(START)
 
 
 def test_what_only_estimates_look_at_does_not() -> None:
-    assert _key(_machine(START, partitions=1)) == _key(START)
+    assert key_of_case(_machine(START, partitions=1)) == key_of_case(START)
 
 
 def test_names_of_loop_variables_do_not() -> None:
     text = C_TEXT.replace("int i ", "int row ").replace("i <", "row <").replace("i++", "row++")
-    assert _key((text.replace("[i]", "[row]"), *START[1:])) == _key(START)
+    assert key_of_case((text.replace("[i]", "[row]"), *START[1:])) == key_of_case(START)
 
 
 def test_names_of_locals_do_not() -> None:
     body = "{ float t = A[i][k] * B[k][j]; C[i][j] += t * t; }"
     text = C_TEXT.replace("C[i][j] += A[i][k] * B[k][j];", body)
-    assert _key((text, *START[1:])) == _key(
+    assert key_of_case((text, *START[1:])) == key_of_case(
         (text.replace("t * t", "u * u").replace("float t", "float u"), *START[1:])
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("1: (de", "// blocks\n1: (de"),
-        ("( ^,^,FOR.1 )", "( ^, ^,\n\n FOR.1 ) // along k"),
-        ("(de-)comp", "(de/re)-comp"),
-        ("1: (de", "target h200\nprogram matmul\n1: (de"),
-        ("( ^,^,FOR.1 )", "( ^,^,FOR.1 ) @stages(1)"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), SPELLINGS_OF_SCHEDULES)
 def test_text_alone_does_not_in_the_schedule(old: str, new: str) -> None:
-    assert _key(_s(old, new, START)) == _key(START)
+    assert key_of_case(respelled_schedule(old, new)) == key_of_case(START)
 
 
 def test_a_candidate_has_a_key_of_its_own() -> None:
