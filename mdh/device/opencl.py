@@ -18,7 +18,7 @@ from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.ballast import Ballast
 from mdh.device.opencl_calling import Enqueue, RefusedError, Sizes, launch, launch_within, loader
 from mdh.device.opencl_door import cl
-from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, no_memory
+from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, named, no_memory, unfit
 from mdh.device.opencl_machine import machine_of
 from mdh.device.opencl_memory import Region, Twin
 from mdh.device.opencl_noise import quiet_stderr
@@ -37,6 +37,8 @@ _FLUSH = 4
 _COMPILER = "the compiler of the OpenCL runtime"
 _FIRST, _NEXT = 128 << 20, 32 << 20
 """Bytes that a CPU's compiler may take: PoCL's took 96 MB for its first kernel, and keeps most of it."""
+_PROBE = "kernel void mdh_probe_{}(global int *x) {{ x[0] = 1; }}"
+_probes = count()
 _MAKING = Lock()
 """pyopencl finds names for the code that it writes for a kernel, and two threads could find the same."""
 
@@ -111,6 +113,8 @@ class OpenCLDevice:
             with quiet_stderr(), self._making(text):
                 program = cl.Program(seat.context, text.source).build(options=list(text.options))
         except cl.Error as error:
+            if named(error) is None:
+                self._demand_compiling(seat)
             raise build_failed(text, self.title, error) from error
         except MemoryError as error:
             # PoCL still holds the program's lock: whoever released the program would wait for ever
@@ -144,6 +148,15 @@ class OpenCLDevice:
         if self.shares_memory:
             demand_room(_COMPILER, _NEXT if self._compiled else _FIRST)
             self._compiled = True
+
+    def _demand_compiling(self, seat: "_Seat") -> None:
+        """Raises Failed D102 where the compiler fails on a text that says next to nothing. It is another one
+        each time: runtimes keep what they have compiled."""
+        try:
+            with quiet_stderr():
+                cl.Program(seat.context, _PROBE.format(f"{os.getpid()}_{next(_probes)}")).build()
+        except (cl.Error, MemoryError) as error:
+            raise unfit(self.title) from error
 
     def _able_to_link(self) -> None:
         """Raises Failed D102, D114."""

@@ -3,7 +3,7 @@
 import re
 
 from mdh.device.opencl_door import cl
-from mdh.diagnostics import Diagnostic, Failed
+from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.target.kept import keep_refused
 from mdh.target.text import KernelText
 
@@ -21,13 +21,25 @@ def status_name(error: Exception) -> str:
     return str(cl.status_code.to_string(code, "status %d")) if code is not None else str(error)
 
 
+def named(error: Exception) -> str | None:
+    """The first error that a compiler names in a text; None: it says nothing of the text."""
+    lines = str(error).splitlines()
+    return next((line.strip() for line in lines if re.search(r"\berror\b", line)), None)
+
+
+def unfit(title: str) -> Failed:
+    """D102."""
+    headline = f"OpenCL cannot be used here: the compiler of {title} fails on every text"
+    return fail("D102", headline, help="it needs memory, open files, and room in TMPDIR, or /tmp")
+
+
 def build_failed(text: KernelText, title: str, error: Exception) -> Failed:
     """D103, with the compiler's first error and the file that keeps the source."""
-    log = str(error)
-    first = next((line.strip() for line in log.splitlines() if re.search(r"\berror\b", line)), None)
+    log, first = str(error), named(error)
+    does = "fails on" if first is None else "refuses"
     if first is None:
         first = log.strip().splitlines()[0] if log.strip() else "no message"
-    headline = f"the compiler of {title} refuses the kernel text of `{text.name}`"
+    headline = f"the compiler of {title} {does} the kernel text of `{text.name}`"
     return Failed(Diagnostic("D103", headline, notes=(first[:300], keep_refused(text, log).note)))
 
 

@@ -40,7 +40,7 @@ class Builder:
     def poisoned(self, found: Diagnostic) -> bool:
         """NVRTC and OpenCL's compilers work in this process: once one got no memory or no open file, it may
         fail on what comes next. Compilers that refuse a text take the next."""
-        return found.code == "D120" or doubtful(refused((found,)))
+        return found.code in ("D102", "D120") or doubtful(refused((found,)))
 
     def answer(self, request: Mapping[str, Any]) -> Json:
         if request["do"] == "expect":

@@ -37,8 +37,8 @@ _SYSTEM = (
     "cudaerroroperatingsystem", "cudaerrordevicesunavailable", "cuda_error_device_unavailable",
 )  # fmt: skip
 """What the system says, in the words of compilers and of processes that ended: no kernel's text makes it."""
-_WORDLESS = ("the C compiler fails on the kernel text", "NVRTC fails on the kernel text")
-"""As mdh.device.c_compiler and mdh.target.nvrtc say it of texts of which the compiler names no line."""
+_WORDLESS = " fails on the kernel text"
+"""As mdh.device and mdh.target.nvrtc say it of texts of which the compiler names no line."""
 _STARVED = "no room for the compiler of the opencl runtime"
 """It takes the memory of the process that it is in, whatever the text is, and keeps most of it."""
 _KILLED = (
@@ -93,7 +93,7 @@ def of_candidate(outcome: Outcome) -> bool:
 
 def wordless(outcome: Outcome) -> bool:
     """A compiler refused the text and named no line of it: it may have been killed."""
-    return outcome.code in ("D103", "D121") and outcome.message.startswith(_WORDLESS)
+    return outcome.code in ("D103", "D121") and _WORDLESS in outcome.message.partition(";")[0]
 
 
 def doubtful(outcome: Outcome) -> bool:

@@ -382,8 +382,9 @@ def _after_death(name: str, stage: str, died: Died, kills: Kills) -> Outcome | N
         raise no_room(OSError(died.words))
     if died.doubtful and not kills.blame(name):
         return None
-    # compilers that get no memory crash, and so does what maps a file that the disk has no room for
-    starved = stage == "build" or died.status == -signal.SIGBUS
+    # compilers that get no memory crash, and so does what maps a file that the disk has no room for; runtimes
+    # that get neither files nor memory give up
+    starved = stage == "build" or died.status in (-signal.SIGBUS, -signal.SIGABRT)
     if not died.doubtful and starved and kills.first(name):
         return None
     return crashed(stage, died.status, died.words)

@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from mdh.device.api import open_device
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.ir.dtype import F32
 from mdh.memory_left import no_room as short_of
+from mdh.target.emit import emit
 from mdh.tune.measure import outage, posts
 from mdh.tune.measure.failures import (
     MACHINE,
@@ -31,6 +34,7 @@ from mdh.tune.measure.outage import Outage
 from mdh.tune.measure.posts import Posts
 from mdh.tune.measure.process import Command, Late, Worker
 from mdh.tune.values import Failure, Outcome
+from tests.target import features
 from tests.tune.doubles import StartingPost
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
 
@@ -296,6 +300,24 @@ def test_a_compiler_without_memory_in_one_process_is_asked_in_another() -> None:
     same, outcome = asyncio.run(run())
     assert not same
     assert outcome.failure is None
+
+
+def test_a_compiler_without_files_is_no_fault_of_the_text() -> None:
+    """PoCL's says nothing then; a text that it refuses is told from it."""
+    device = open_device("opencl:0")
+    text = emit(*features.scaled("opencl", F32, 8))
+    device.build(text)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, limit[1]))
+    try:
+        with pytest.raises(Failed, match="fails on every text") as found:
+            device.build(replace(text, source=f"{text.source}// {os.getpid()} {time.time()}\n"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert of_the_machine(found.value.diagnostics)
+    with pytest.raises(Failed, match="refuses the kernel text") as found:
+        device.build(replace(text, source="no OpenCL\n"))
+    assert not doubtful(refused(found.value.diagnostics))
 
 
 def test_what_a_compiler_lacks_is_told_from_what_a_candidate_takes() -> None:
