@@ -1,4 +1,7 @@
-"""Processes that compile the same texts at the same time, with a cache that is empty at first."""
+"""Processes that compile the same texts at the same time, with a cache that is empty at first.
+
+The figures go to artifacts/cache_race.md, a row a device; rows of devices that are not run now stay.
+"""
 
 import argparse
 import os
@@ -7,8 +10,9 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +26,50 @@ from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.text import KernelText
 
+ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = "void twice(const int x[64], int y[64]) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }"
 TARGETS = {"none": "cuda", "c": "c", "opencl:0": "opencl"}
 ARCH = "sm_90a"
 MOST = 2
 """Times that a key may be built."""
+HEAD = """\
+# Many processes, one cold cache
+
+`./scripts/cache-race --devices {devices}` prints this table again: processes that start at the same moment
+compile the same texts and share a cache that is empty at first. Each checks what its kernels compute; `none`
+are cubins by NVRTC, which run nowhere here. A key may be built {most} times.
+
+| device | processes | keys each | exceptions | died | built | most often | s |
+|---|---|---|---|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """built: keys, by how often; wrong: what processes said that failed."""
+
+    device: str
+    processes: int
+    rounds: int
+    wrong: tuple[str, ...]
+    died: int
+    built: Counter[int]
+    seconds: float
+
+    @property
+    def most(self) -> int:
+        return max(self.built.values(), default=0)
+
+    @property
+    def good(self) -> bool:
+        return not self.wrong and not self.died and self.most <= MOST and len(self.built) == self.rounds
+
+    @property
+    def line(self) -> str:
+        return (
+            f"| {self.device} | {self.processes} | {self.rounds} | {len(self.wrong)} | {self.died} |"
+            f" {sum(self.built.values())} | {self.most} | {self.seconds:.0f} |"
+        )
 
 
 def text_for(device: str) -> KernelText:
@@ -77,35 +120,52 @@ def _compiled(text: KernelText, device: Any, cache: Cache) -> bool:
     return new
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--processes", type=int, default=32)
-    parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--device", choices=sorted(TARGETS), default="c")
-    given = parser.parse_args()
+def raced(device: str, processes: int, rounds: int) -> Race:
     context, begun = get_context("spawn"), time.monotonic()
+    text, before = text_for(device), os.environ.get("XDG_CACHE_HOME")
     with tempfile.TemporaryDirectory() as folder:
-        text = text_for(given.device)
         os.environ["XDG_CACHE_HOME"] = folder
-        start, told = context.Barrier(given.processes), context.Queue()
-        words = (given.device, text, given.rounds, start, told)
-        racers = [context.Process(target=race, args=words) for _ in range(given.processes)]
+        start, told = context.Barrier(processes), context.Queue()
+        racers = [
+            context.Process(target=race, args=(device, text, rounds, start, told)) for _ in range(processes)
+        ]
         for racer in racers:
             racer.start()
         found = [told.get() for _ in racers]
         for racer in racers:
             racer.join()
-    times = Counter(number for built, _ in found for number in built)
-    wrong = [said for _, said in found if said]
-    died = sum(racer.exitcode != 0 for racer in racers)
-    most = max(times.values(), default=0)
-    print("\n".join(wrong[:3]), file=sys.stderr)
-    print(
-        f"{given.device}: {given.processes} processes, {given.rounds} keys each: {len(wrong)} exceptions, "
-        f"{died} died, {sum(times.values())} builds, at most {most} of a key, "
-        f"{time.monotonic() - begun:.0f} s"
-    )
-    return int(bool(wrong) or bool(died) or most > MOST or len(times) != given.rounds)
+    if before is None:
+        del os.environ["XDG_CACHE_HOME"]
+    else:
+        os.environ["XDG_CACHE_HOME"] = before
+    return Race(
+        device, processes, rounds, tuple(said for _, said in found if said),
+        sum(racer.exitcode != 0 for racer in racers), Counter(n for built, _ in found for n in built),
+        time.monotonic() - begun,
+    )  # fmt: skip
+
+
+def page(path: Path, races: list[Race]) -> str:
+    known = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    lines = {line.split()[1]: line for line in known if line.startswith(tuple(f"| {d} |" for d in TARGETS))}
+    lines |= {one.device: one.line for one in races}
+    return HEAD.format(devices=",".join(lines), most=MOST) + "\n".join(lines.values()) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--processes", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--devices", "--device", default="c", help=f"of {', '.join(TARGETS)}")
+    parser.add_argument("--out", type=Path, default=ROOT / "artifacts" / "cache_race.md")
+    given = parser.parse_args()
+    races: list[Race] = []
+    for device in given.devices.split(","):
+        races.append(raced(device, given.processes, given.rounds))
+        sys.stderr.write("".join(f"{said}\n" for said in races[-1].wrong[:3]))
+        sys.stdout.write(f"{races[-1].line}\n")
+        given.out.write_text(page(given.out, races), encoding="utf-8")
+    return 0 if all(one.good for one in races) else 1
 
 
 if __name__ == "__main__":

@@ -103,6 +103,24 @@ def worker_kills(text: str) -> Found:
     )  # fmt: skip
 
 
+def races(text: str) -> Found:
+    """R5, of scripts/cache-race: all of it where both runtimes of the CPU took part."""
+    cells = [r.split(" | ") for r in re.findall(r"^\| ((?:c|none|\w+:\d+) \| .*) \|$", text, re.M)]
+    if not cells:
+        raise ValueError("the page has no table of devices")
+    good, told, ran = True, [], {}
+    for device, processes, keys, exceptions, died, built, most, _ in cells:
+        good &= exceptions == died == "0" and int(most) <= 2 and int(built) >= int(keys)
+        told.append(
+            f"{device}: {processes} × {keys}, {exceptions} exceptions, a key built {most} times at most"
+        )
+        ran[device] = int(processes) * int(keys)
+    return Found(
+        "; ".join(told), good, min(ran.get(device, 0) for device in ("c", "opencl:0")), 6400,
+        ("none: cubins by NVRTC; a network file system was not at hand",),
+    )  # fmt: skip
+
+
 def records(text: str) -> Found:
     """R6, of scripts/record-damage: records and entries of the cache."""
     rows = re.findall(r"^\| ([^|]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|", text, re.M)

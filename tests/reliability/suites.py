@@ -1,4 +1,4 @@
-"""Rows that tests of the suite stand for: run by pytest, counted, never at the row's full number."""
+"""Tests of the suite that belong to a row: run by pytest, counted, never at the row's full number."""
 
 import re
 import subprocess

@@ -10,7 +10,6 @@ from tests.reliability.records import forms, key_changes
 from tests.reliability.rejection import rejection
 from tests.reliability.round_trip import round_trip
 from tests.reliability.row import Row, Setting
-from tests.reliability.suites import suite
 from tests.reliability.times import repeats, same_twice, winners
 from tests.source_tree import ROOT
 
@@ -37,6 +36,11 @@ def _timeouts(setting: Setting, page: Path) -> list[str]:
     devices = ",".join(["c", "opencl:0", *(["cuda:0"] if setting.gpu else [])])
     counted = ["--devices", devices, "--hangs", str(setting.number(100, 4))]
     return [str(ROOT / "scripts" / "timeout-run"), *counted, "--out", str(page)]
+
+
+def _races(setting: Setting, page: Path) -> list[str]:
+    words = ["--devices", "c,opencl:0,none", "--rounds", str(setting.number(200, 2))]
+    return [str(ROOT / "scripts" / "cache-race"), *words, "--out", str(page)]
 
 
 def _sanitizers(setting: Setting, page: Path) -> list[str]:
@@ -108,8 +112,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "R5", "32 processes × 200 identical compiles, cold shared cache",
         "no exception; each key built ≤ 2 times",
-        "tests/tune/measure/test_cache.py",
-        run=suite(6400, "tests/tune/measure/test_cache.py", what="entries are whole, whoever writes beside"),
+        "scripts/cache-race", page="cache_race.md", read=pages.races, command=_races,
     ),
     Row(
         "R6", "damage: cut at every byte, 10,000 bit flips, full disk, read-only folder",

@@ -174,6 +174,25 @@ def test_every_tool_must_have_run_at_its_number() -> None:
     assert "synccheck" in less.notes[0]
 
 
+RACES = """# Many processes, one cold cache
+| device | processes | keys each | exceptions | died | built | most often | s |
+|---|---|---|---|---|---|---|---|
+| c | 32 | 200 | 0 | 0 | 200 | 1 | 99 |
+| opencl:0 | 32 | 200 | 0 | 0 | 201 | 2 | 99 |
+"""
+
+
+def test_races_for_one_cache() -> None:
+    assert pages.races(RACES).state == "met"
+    assert pages.races(RACES.replace("opencl:0", "none")).state == "in part"
+    for worse in (
+        ("| 0 | 0 | 200", "| 1 | 0 | 200"),
+        ("| 0 | 0 | 200", "| 0 | 1 | 200"),
+        ("| 2 | 99", "| 3 | 99"),
+    ):
+        assert pages.races(RACES.replace(*worse)).state == "short"
+
+
 JUDGE = """# Does the judge see what is wrong, and only that?
 - faults of code generation planted: 61; caught: 61; with a time, so that they could win: 0
 - edits that do not compile: 1
