@@ -1,4 +1,4 @@
-"""Text for terminals, files and JSON: what steers a terminal, or cannot be written, is spelled out.
+"""Text for terminals, pages, files and JSON: what steers a terminal, or cannot be written, is spelled out.
 
 They come from C texts, schedules, compilers, file names and records, none of which mdh can trust: an escape
 sequence may move the cursor and write over what was said, a bidirectional control may show text in another

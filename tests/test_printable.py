@@ -18,6 +18,7 @@ from mdh.cli.console import log, note, report, show, show_json
 from mdh.cli.main import run
 from mdh.diagnostics import Diagnostic, Label, render_text
 from mdh.printable import encodable, json_text, one_line, printable, shell_word
+from mdh.report.picture.refused import refused_page
 from mdh.source import Source, Span
 from mdh.tune.records.export import csv_text
 from mdh.tune.records.file import Record
@@ -136,6 +137,28 @@ def test_hostile_texts_and_records(folder: Path) -> None:
             assert said
             assert not _steers(said), words
             assert "B101" not in said
+
+
+def test_pages_show_texts_in_their_own_order(folder: Path) -> None:
+    Path("good.c").write_text(f"/* {HOSTILE} */ " + C_TEXT.format(""))
+    Path("s.mdh").write_text(f"// {HOSTILE}\n1: (de-)comp( 4 ) ( ^ ; ^ ) ( FOR.1 )\n")
+    Path("refused.mdh").write_text(f"// {HOSTILE}\n1: (de-)comp( 3 ) ( ^ ; ^ ) ( BLK.x )\n")
+    for name in ("s", "refused"):
+        _said(
+            "explain", "good.c", "-D", "N=8", "--machine", "generic-cpu", "--schedule", f"{name}.mdh",
+            "--html", f"{name}.html",
+        )  # fmt: skip
+        text = Path(f"{name}.html").read_text(encoding="utf-8")
+        assert "\\u202e" in text
+        assert not _steers(text), name
+
+
+def test_messages_stand_below_their_lines_on_the_page_of_a_refusal() -> None:
+    """Other characters than a newline end no line of a text; carets count what is shown."""
+    source = Source("a.c", "/* \u2028 \x0b \x85 */\n/*\x1b*/ bad\n")
+    at = source.text.index("bad")
+    page = refused_page("t", [source], [Diagnostic("C101", "no", (Label(Span(source, at, at + 3)),))])
+    assert '2 </span>/*\\x1b*/ bad</span><span class="l caret">           ^^^</span>' in page
 
 
 def test_files_keep_what_is_in_comments(folder: Path) -> None:

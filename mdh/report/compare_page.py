@@ -4,6 +4,7 @@ of the schedules in it."""
 from html import escape
 
 from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
+from mdh.printable import printable
 from mdh.report.compare_text import (
     ends_of,
     error_text,
@@ -73,7 +74,7 @@ def comparison_page(found: Comparison) -> str:
         _texts(found),
     ]
     title = escape(f"{found.program}: schedules compared")
-    return (
+    return printable(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{STYLE}{_STYLE}{FRAME}</style></head>\n"

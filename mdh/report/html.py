@@ -4,6 +4,7 @@ schedule's controls."""
 from dataclasses import dataclass
 from html import escape
 
+from mdh.printable import printable
 from mdh.report.html_charts import history, importance, parallel, roofline
 from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import STYLE
@@ -46,7 +47,7 @@ def page(tuned: Tuned, winner: Winner | None) -> str:
             body.append(_chart("Roofline", roofline(winner.roof), _ROOFLINE))
         body.append(f"<h2>The best schedule</h2>{shared()}{embedded(winner.picture, 'the best schedule')}")
     title = f"{tuned.program} on {tuned.title}"
-    return (
+    return printable(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{escape(title)}</title><style>{STYLE}{FRAME}</style></head>\n"

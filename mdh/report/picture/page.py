@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
+from mdh.printable import printable
 from mdh.report.explain import Explanation, StageReport, explain_plan
 from mdh.report.html_style import STYLE
 from mdh.report.picture.bank_chart import banks_html
@@ -57,7 +58,7 @@ def schedule_page(
 
 def document(title: str, body: str) -> str:
     """A page with both style sheets in it."""
-    return (
+    return printable(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>{STYLE}{asset('page.css')}</style></head>\n"

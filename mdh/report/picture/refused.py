@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from mdh.diagnostics import Diagnostic, Label
+from mdh.printable import printable
 from mdh.report.picture.page import document
 from mdh.source import Source
 
@@ -21,7 +22,7 @@ def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Di
 def _text(source: Source, diagnostics: Sequence[Diagnostic]) -> str:
     """Every line with its number; below it the carets of each message that has a place there, and, at the
     first of its places, the message."""
-    rows = source.text.splitlines()
+    rows = source.text.removesuffix("\n").split("\n")
     margin = len(str(len(rows))) + 1
     below: dict[int, list[str]] = {}
     for d in diagnostics:
@@ -41,12 +42,13 @@ def _text(source: Source, diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _caret(label: Label, margin: int, code: str) -> str:
-    """In the text's own columns, behind the numbers of lines."""
+    """In the columns of the text as it is shown, behind the numbers of lines."""
     line = label.span.source.line(label.span.line)
     start = label.span.column - 1
-    width = max(1, min(label.span.end - label.span.start, len(line) - start))
+    end = start + max(1, min(label.span.end - label.span.start, len(line) - start))
+    before, width = len(printable(line[:start])), max(1, len(printable(line[start:end])))
     said = f" {label.message}" if label.message else ""
-    return f'<span class="l caret">{" " * (margin + start)}{"^" * width}{escape(said + code)}</span>'
+    return f'<span class="l caret">{" " * (margin + before)}{"^" * width}{escape(said + code)}</span>'
 
 
 def _message(d: Diagnostic) -> str:
