@@ -25,8 +25,13 @@ def read_source(line: CommandLine, path: str, *, limit: int) -> Source:
 
 
 def read_stdin(line: CommandLine, *, limit: int) -> Source:
-    """Standard input as a Source called `<stdin>`. Raises Failed F104, F105."""
-    data = sys.stdin.buffer.read(limit + 1)
+    """Standard input as a Source called `<stdin>`. Raises Failed F103, F104, F105."""
+    if sys.stdin is None:
+        raise line.fail("F103", "standard input is closed", "-", help="give a file, or send the text here")
+    try:
+        data = sys.stdin.buffer.read(limit + 1)
+    except OSError as error:
+        raise line.fail("F103", f"standard input cannot be read: {reason(error)}", "-") from None
     if len(data) > limit:
         raise line.fail(
             "F105", f"standard input has more than {limit:,} bytes", "-", help="give the schedule alone"

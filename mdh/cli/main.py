@@ -5,6 +5,7 @@ Only the module of the chosen verb is imported, so that `mdh --help` loads neith
 
 import difflib
 import errno
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -41,6 +42,8 @@ VERBS = {
     "doctor": "Say which runtimes work, what is missing and how to install it.",
 }
 """Verb -> its line in the help. The module `mdh.cli.<verb>` holds `app` and is imported when chosen."""
+COMPLETION = "_MDH_COMPLETE"
+"""The variable by which a shell asks for completions; the words are in others, COMP_WORDS for bash."""
 
 
 class Verbs(TyperGroup):
@@ -117,6 +120,9 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
         return _report(line, lost_output(error) if unwritten else save_crash(line, error))
     except MemoryError:
         raise
+    except (KeyError, ValueError) as error:
+        # where a shell asks for completions, no verb is reached
+        return _report(line, _no_completion(line) if COMPLETION in os.environ else save_crash(line, error))
     except Exception as error:  # the border to the user: whatever arrives here is a bug of mdh
         return _report(line, save_crash(line, error))
 
@@ -158,6 +164,13 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
     return line.fail("F107", headline, word, help=f"{near}see `{_place(error, verb)} --help`")
+
+
+def _no_completion(line: CommandLine) -> Failed:
+    headline = f"completions are asked for by {COMPLETION}, and the words to complete are not given"
+    return line.fail(
+        "F107", headline, "", help=f"`mdh --install-completion` sets it up; else unset {COMPLETION}"
+    )
 
 
 def _place(error: typer.TyperException, verb: str) -> str:

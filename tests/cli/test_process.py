@@ -84,6 +84,23 @@ def test_closed_streams_leave_no_traceback(words: tuple[str, ...]) -> None:
         assert done.returncode in (0, 1, 2)
 
 
+@pytest.mark.parametrize(("source", "reason"), [("<&-", "is closed"), ("0>/dev/null", "cannot be read")])
+def test_standard_input_that_cannot_be_read(source: str, reason: str) -> None:
+    line = f'exec "$0" -m mdh fmt - {source}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.startswith(f"error[F103]: standard input {reason}")
+    assert done.returncode == 1
+
+
+def test_completions_of_no_words() -> None:
+    environment = {**os.environ, "_MDH_COMPLETE": "complete_bash"}
+    done = subprocess.run(MDH, env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr.startswith("error[F107]: completions are asked for")
+    assert done.returncode == 2
+
+
 def test_results_go_to_stdout_and_remarks_to_stderr() -> None:
     done = subprocess.run([*MDH, "explain", "F101"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("F101: ")
