@@ -162,36 +162,61 @@ def valid(
         yield measured, missed, programs
 
 
+@dataclass(frozen=True, slots=True)
+class Legal:
+    """What came of legal random schedules: lines of the page, at its head and at its end."""
+
+    head: tuple[str, ...]
+    end: tuple[str, ...] = ()
+    earlier: bool = False
+
+    @staticmethod
+    def of(measured: int, missed: list[Missed], programs: Counter[str]) -> "Legal":
+        total = measured + len(missed)
+        wrong = [m for m in missed if m.outcome.failure is Failure.WRONG]
+        share = 100 * len(wrong) / max(1, total)
+        head = (
+            f"- legal random schedules: {total}; measured: {measured}; found wrong: {len(wrong)}"
+            f" ({share:.2f} %); others without a time: {len(missed) - len(wrong)}",
+            f"- by program: {', '.join(f'{name} {n}' for name, n in programs.items())}",
+        )
+        end = tuple(f"\nTurned away ({m.outcome.code}: {m.outcome.message}), {m.what}" for m in missed)
+        return Legal(head, end)
+
+    @staticmethod
+    def kept(page: Path) -> "Legal":
+        """As an earlier run has written them."""
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        head = [
+            x for x in text.splitlines() if x.startswith(("- legal random schedules: ", "- by program: "))
+        ]
+        _, found, end = text.partition("\nTurned away (")
+        return Legal(tuple(head), (f"\nTurned away ({end.rstrip()}",) if found else (), bool(head))
+
+
 def report(
-    device: str, title: str, faults: list[tuple[Planted, Outcome | None]], measured: int,
-    missed: list[Missed], programs: Counter[str], seconds: float,
-) -> str:  # fmt: skip
+    device: str, title: str, faults: list[tuple[Planted, Outcome | None]], legal: Legal, seconds: float
+) -> str:
     tried = [(f, o) for f, o in faults if o is not None]
     won = [(f, o) for f, o in tried if o.failure is None]
     broken = [f for f, o in tried if o.failure is Failure.COMPILE]
-    total = measured + len(missed)
-    rows = [_row(f, o, device) for f, o in faults]
-    wrong = [m for m in missed if m.outcome.failure is Failure.WRONG]
-    share = 100 * len(wrong) / max(1, total)
+    earlier = "; the legal schedules are of an earlier run" if legal.earlier else ""
     lines = [
         "# Does the judge see what is wrong, and only that?",
         "",
-        f"`./scripts/judge-audit --device {device}` prints this again ({title}, {seconds:.0f} s).",
+        f"`./scripts/judge-audit --device {device}` prints this again ({title}, {seconds:.0f} s{earlier}).",
         "",
         f"- faults of code generation planted: {len(tried)}; caught: {len(tried) - len(won)};"
         f" with a time, so that they could win: {len(won)}",
         *([f"- in no text of this device: {len(faults) - len(tried)}"] if len(tried) < len(faults) else []),
-        f"- legal random schedules: {total}; measured: {measured}; found wrong: {len(wrong)} ({share:.2f} %);"
-        f" others without a time: {len(missed) - len(wrong)}",
-        f"- by program: {', '.join(f'{name} {n}' for name, n in programs.items())}",
         *([f"- edits that do not compile: {len(broken)}"] if broken else []),
+        *legal.head,
         "",
         "| fault | program | class | message |",
         "|---|---|---|---|",
-        *rows,
+        *(_row(f, o, device) for f, o in faults),
+        *legal.end,
     ]
-    for one in missed:
-        lines += ["", f"Turned away ({one.outcome.code}: {one.outcome.message}), {one.what}"]
     return "\n".join(lines) + "\n"
 
 
@@ -206,19 +231,26 @@ def _row(fault: Planted, outcome: Outcome | None, device: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="opencl:0")
-    parser.add_argument("--valid", type=int, default=2000)
+    parser.add_argument("--valid", type=int, default=2000, help="0: what the page says of them stays")
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--out", type=Path, default=ROOT / "artifacts")
     given = parser.parse_args()
     device = open_device(given.device)
     family = "" if given.device == "opencl:0" else "_" + given.device.partition(":")[0]
     page = given.out / f"tuner_judge{family}.md"
-    start, text = time.perf_counter(), ""
+    start = time.perf_counter()
     faults = list(planted(given.device, given.jobs))
-    for found in valid(given.device, device.machine, device.target, given.valid, given.jobs):
-        # the page is there, as far as it goes, should the rest take too long
-        text = report(given.device, device.title, faults, *found, time.perf_counter() - start)
+
+    def write(legal: Legal) -> str:
+        text = report(given.device, device.title, faults, legal, time.perf_counter() - start)
         page.write_text(text, encoding="utf-8")
+        return text
+
+    text = write(Legal.kept(page))
+    if given.valid:
+        for found in valid(given.device, device.machine, device.target, given.valid, given.jobs):
+            # the page is there, as far as it goes, should the rest take too long
+            text = write(Legal.of(*found))
     sys.stdout.write(text)
     return 0
 

@@ -57,8 +57,7 @@ def table(rows: tuple[Row, ...], out: Path) -> str:
         "# Reliability: what is tested, what is asked, what was measured",
         "",
         "`scripts/reliability` prints this page; `--rows R10,R18` runs rows. *met*: at the full number;",
-        "*in part*: kept at a smaller one, or by tests of the suite; *short*: not kept; *not run*: no figure",
-        "yet.",
+        "*in part*: kept at a smaller one; *short*: not kept; *not run*: no figure yet.",
         "",
         "| id | tested | target | figure | state | shown by |",
         "|---|---|---|---|---|---|",
@@ -72,9 +71,9 @@ def table(rows: tuple[Row, ...], out: Path) -> str:
         shown = f"[`{row.shown}`]({row.page})" if row.page else f"`{row.shown}`"
         lines.append(f"| {row.id} | {row.test} | {row.target} | {figure} | {state} | {shown} |")
         if found is not None and found.notes:
-            notes.append(
-                f"- {row.id}: {'; '.join(n.strip().splitlines()[0] for n in found.notes if n.strip())}"
-            )
+            # of a note of several lines the first says enough
+            firsts = (n.strip().splitlines()[0].rstrip(":") for n in found.notes if n.strip())
+            notes.append(f"- {row.id}: {'; '.join(firsts)}")
     return "\n".join([*lines, "", "Notes:", "", *notes]) + "\n"
 
 

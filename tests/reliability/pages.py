@@ -59,8 +59,8 @@ def kills(text: str) -> Found:
     unread = number(text, r"could not be read \| (\d+)")
     each = number(text, r"lost a worker, at most \| (\d+)")
     return Found(
-        f"{went:.0f}/{of:.0f} resumed, {lost:.0f} told trials lost, at most {each:.0f} under way a worker,"
-        f" {unread:.0f} records unreadable, {left:.0f} workers left",
+        f"{went:.0f}/{of:.0f} resumed; of trials that were shown {lost:.0f} lost, of those under way at most"
+        f" {each:.0f} a worker; {unread:.0f} records unreadable, {left:.0f} workers left",
         went == of and not lost and not left and not unread and each <= 1, int(of), 200,
     )  # fmt: skip
 
@@ -68,10 +68,11 @@ def kills(text: str) -> Found:
 def signals(text: str) -> Found:
     """R4, of scripts/signal-run."""
     right, of = number(text, r"as they must \| (\d+) of"), number(text, r"as they must \| \d+ of (\d+)")
+    best = re.search(r"best schedule on disk \| (.*) \|", text)
     worst = number(text, r"to the end, worst \| ([\d.]+)")
     return Found(
         f"{right:.0f}/{of:.0f} end as they must, the slowest after {worst:.1f} s", right == of and worst <= 5,
-        int(of), 50,
+        int(of), 50, () if best is None else (f"tunings with a best schedule on disk: {best[1]}",),
     )  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def worker_kills(text: str) -> Found:
     full = workers >= 8 and number(text, r"--every (\d+)") <= 30
     when = "both spells at the same time" if "--at-once" in text else "one spell after the other"
     return Found(
-        f"{workers} workers, {kills} kills: {lost} results lost, {kept:.0%} of the undisturbed rate",
+        f"{workers} workers, {kills} kills: {lost} results lost, {100 * kept:.0f} % of the undisturbed rate",
         not lost and kept >= 0.8, min(kills, 20 if full else 19), 20,
         (f"one worker a core, since two of one core would disturb each other's times; {when}",),
     )  # fmt: skip

@@ -49,7 +49,8 @@ def _sanitizers(setting: Setting, page: Path) -> list[str]:
 
 
 def _judge(setting: Setting, page: Path) -> list[str]:
-    words = ["--valid", "0", "--device", setting.device, "--out", str(page.parent)]
+    # the page of another device has another name
+    words = ["--valid", "0", "--device", "opencl:0", "--out", str(page.parent)]
     return [str(ROOT / "scripts" / "judge-audit"), *words]
 
 
