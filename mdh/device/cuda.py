@@ -23,35 +23,41 @@ from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin, nvrtc_version
 from mdh.target.text import KernelText
+from mdh.textfile import reason
 
 _MORE = "use smaller arrays, a device with more memory, or end what else has taken this one's: nvidia-smi"
 _BUSY, _BUSY_EACH = 40e-6, 10e-6
 """Seconds that the device waits for the host to enqueue a call to be timed, and more for each kernel."""
 
 
-def _load() -> Any:
+def _load() -> tuple[Any, str]:
+    """The library, or None and why it cannot be used."""
     keep_cupy_safe()
     keep_driver_safe()
     try:
-        return import_module("cupy")
+        return import_module("cupy"), ""
     except ImportError:
-        return None
+        return None, "cupy is not installed"
+    except OSError as error:
+        # it makes its folder at once
+        return None, f"cupy has no place for its files: {reason(error)}"
 
 
-cupy: Any = _load()
+cupy: Any
+cupy, _WHY = _load()
 
 
 def _count() -> int:
     """Raises Failed D106 where CUDA cannot be used, D107 after a fork."""
     if cupy is None:
-        headline = "CUDA cannot be used here: cupy is not installed"
-        raise fail("D106", headline, help="pip install '.[cuda]' in mdh's folder")
+        hint = "pip install '.[cuda]' in mdh's folder; CUPY_CACHE_DIR names a folder for its files"
+        raise fail("D106", f"CUDA cannot be used here: {_WHY}", help=hint)
     same_process("CUDA")
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        reason = str(error).partition(": ")[2] or str(error)
-        headline = f"CUDA cannot be used here: {reason}"
+        why = str(error).partition(": ")[2] or str(error)
+        headline = f"CUDA cannot be used here: {why}"
         raise fail(
             "D106", headline, help="an NVIDIA GPU and its driver are needed; opencl:0 is the CPU"
         ) from error
