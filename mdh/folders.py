@@ -126,6 +126,20 @@ def _alone(folder: Path, group: int) -> bool:
     return group in (0, user)
 
 
+def filled_own(place: Path) -> Path:
+    """As `own_folder`; all that lies in it is this user's or root's too, and no link. For runtimes that load
+    what they find: others may have put something there when they could. Raises Failed F160."""
+    folder = own_folder(place)
+    for above, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            # other processes may be at work there
+            with suppress(FileNotFoundError):
+                status = os.lstat(os.path.join(above, name))
+                if status.st_uid not in (os.getuid(), 0) or stat.S_ISLNK(status.st_mode):
+                    raise _refused(place, f"`{name}` in it belongs to user {status.st_uid}, or is a link")
+    return folder
+
+
 def _refused(place: Path, why: str) -> Failed:
     hint = "chmod 700 it, or set XDG_CACHE_HOME to a folder of your own"
     return fail("F160", f"`{place}` does not serve as cache of machine code: {why}", help=hint)

@@ -276,6 +276,7 @@ PLANTS = {
     ),
     "pocl-xdg": Plant("PoCL's folder below XDG_CACHE_HOME", pocl_entries(lambda s: s / "pocl/kcache"), run),
     "pocl-told": Plant("POCL_CACHE_DIR", pocl_entries(lambda s: s / "theirs"), run_told),
+    "pocl-taken": Plant("an own POCL_CACHE_DIR", pocl_entries(lambda s: s / "theirs"), run_told),
     "pocl-tmp": Plant(
         "/tmp/pocl, without a home", pocl_entries(lambda s: Path("/tmp/pocl/kcache")), run_homeless
     ),
@@ -299,6 +300,9 @@ def planted(name: str, user: int, base: Path) -> str:
         (shared / "mdh").mkdir(mode=0o700, exist_ok=True)
         os.chown(shared / "mdh", user, user)
         (shared / "mdh").chmod(0o755)
+    if name == "pocl-taken":
+        # a folder that was open to others once
+        os.chown(shared / "theirs", user, user)
     (shared / "victim").write_text("mine")
     os.chown(shared / "victim", user, user)
     found = {

@@ -11,6 +11,7 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.folders import (
+    filled_own,
     followed,
     make_private,
     own_folder,
@@ -152,6 +153,22 @@ def test_links_pipes_and_files_that_others_may_write_are_not_read(tmp_path: Path
     assert read_own(link) is read_own(pipe) is read_own(tmp_path) is None
     file.chmod(0o622)
     assert read_own(file) is None
+
+
+@as_root
+def test_runtimes_get_no_folder_in_which_others_have_put_something(tmp_path: Path) -> None:
+    place, file = tmp_path / "cache", tmp_path / "cache" / "a" / "code.so"
+    filled_own(place)
+    file.parent.mkdir()
+    file.touch()
+    assert filled_own(place) == place
+    os.chown(file, NOBODY, NOBODY)
+    with pytest.raises(Failed, match=f"`code.so` in it belongs to user {NOBODY}"):
+        filled_own(place)
+    file.unlink()
+    file.symlink_to("/dev/null")
+    with pytest.raises(Failed, match="or is a link"):
+        filled_own(place)
 
 
 @as_root

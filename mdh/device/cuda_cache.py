@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mdh.diagnostics import Failed
-from mdh.folders import own_folder, private_folder
+from mdh.folders import filled_own, private_folder
 
 _DRIVER = Path("/proc/driver/nvidia")
 
@@ -22,15 +22,15 @@ def keep_driver_safe() -> None:
 
 
 def _keep_safe(variable: str, place: str) -> None:
-    """A folder that is not this user's alone, or cannot be made, is replaced by one that ends with this
-    process. place: below the home folder, where the variable is unset."""
+    """A folder is replaced by one that ends with this process where it cannot be made, or is not this user's
+    alone with all that is in it. place: below the home folder, where the variable is unset."""
     # both look at HOME alone
     home = os.environ.get("HOME")
     wanted = os.environ.get(variable) or (home and f"{home}/{place}")
     try:
         if not wanted:
             raise FileNotFoundError("HOME")
-        os.environ[variable] = str(own_folder(Path(wanted)))
+        os.environ[variable] = str(filled_own(Path(wanted)))
     except (Failed, OSError):
         # where nobody can make a folder, if there is no private one
         os.environ[variable] = f"{os.devnull}/{variable.lower()}"

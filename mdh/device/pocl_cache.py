@@ -19,7 +19,7 @@ from threading import Lock
 
 from mdh.device.cache import Cache, key_of, open_cache
 from mdh.diagnostics import Failed
-from mdh.folders import code_folder, demand_code, own_folder
+from mdh.folders import code_folder, demand_code, filled_own
 
 _VARIABLE = "POCL_CACHE_DIR"
 _MOST = 64
@@ -120,7 +120,7 @@ def pocl_folder() -> PoclFolder:
 def _given() -> Path | None:
     with suppress(Failed, OSError):
         if name := os.environ.get(_VARIABLE):
-            folder = own_folder(Path(os.path.abspath(name)))
+            folder = filled_own(Path(os.path.abspath(name)))
             demand_code(folder)
             return folder
     return None
