@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,7 @@ def _view(buffer: Buffer, given: Any) -> View | Diagnostic:
     try:
         view = view_of(given)
         wrong = "" if view is not None else f"`{buffer.name}` takes an array, not {_kind(given)}"
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except Exception as error:  # the array's own methods raise what they like
         reason = (str(error).splitlines() or ["no reason given"])[0]
         view, wrong = None, f"the memory of `{buffer.name}` cannot be used: {reason}"
     if view is None:
@@ -217,9 +217,10 @@ def _kind(given: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A number in words of a message; Python itself refuses to write out very long integers."""
-    whole = isinstance(value, Integral)
-    return "so large a number" if whole and abs(value) >= 10**MOST_DIGITS else str(value)
+    """A number in words of a message; Python itself refuses to write out very long ones, quotients of them
+    included."""
+    large = isinstance(value, Rational) and abs(value) >= 10**MOST_DIGITS
+    return "so large a number" if large else str(value)
 
 
 def _shape(shape: tuple[int, ...]) -> str:

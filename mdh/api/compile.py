@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any
 
 from mdh.api.kernel import Kernel, Order, explained
-from mdh.api.options import of_type
+from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.device.api import Device, open_device
 from mdh.device.machines import machine_called
@@ -85,7 +85,7 @@ def check(
 def _check_options(function: Any, hook: Any) -> None:
     of_type("function", function, (str, NoneType), "the name of a C function")
     if not callable(hook):
-        raise TypeError(f"hook takes a function of stage, value and seconds, not {hook!r}")
+        raise TypeError(f"hook takes a function of stage, value and seconds, not {shown(hook)}")
 
 
 def _opened(device: Any) -> Device:
@@ -94,7 +94,7 @@ def _opened(device: Any) -> Device:
     elif hasattr(device, "build") and hasattr(device, "ready"):
         opened = device
     else:
-        raise TypeError(f'device takes a name such as "opencl:0", or an open device, not {device!r}')
+        raise TypeError(f'device takes a name such as "opencl:0", or an open device, not {shown(device)}')
     opened.ready()
     return opened
 

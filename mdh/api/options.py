@@ -9,11 +9,24 @@ from typing import Any
 
 from mdh.diagnostics import Failed, fail
 
+_SHOWN = 120
+"""Characters of a value in a message."""
+
+
+def shown(value: Any) -> str:
+    """A value for a message, cut short. Where it cannot be written, as a whole number of 5,000 digits or an
+    object whose own method fails, its type."""
+    try:
+        text = repr(value)
+    except Exception:  # whatever a method of the user's raises
+        text = f"a value of the type `{type(value).__name__}`"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
 
 def of_type(option: str, value: Any, kinds: type | tuple[type, ...], wanted: str) -> None:
     """Raises TypeError that names the option."""
     if not isinstance(value, kinds):
-        raise TypeError(f"{option} takes {wanted}, not {value!r}")
+        raise TypeError(f"{option} takes {wanted}, not {shown(value)}")
 
 
 def defines_of(given: Any) -> dict[str, str | int]:
@@ -35,7 +48,7 @@ def _bound(option: str, given: Any, code: str, example: str) -> dict[str, str | 
 def _name(option: str, name: Any, code: str, example: str) -> str:
     if isinstance(name, str) and name.isidentifier() and name.isascii():
         return name
-    raise _refused(code, f"{option} binds {name!r}, which is not a C name", example)
+    raise _refused(code, f"{option} binds {shown(name)}, which is not a C name", example)
 
 
 def _value(option: str, name: str, value: Any, code: str, example: str) -> str | int:
@@ -43,7 +56,9 @@ def _value(option: str, name: str, value: Any, code: str, example: str) -> str |
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
-    raise _refused(code, f"{option} binds `{name}` to {value!r}, neither a whole number nor a text", example)
+    raise _refused(
+        code, f"{option} binds `{name}` to {shown(value)}, neither a whole number nor a text", example
+    )
 
 
 def _refused(code: str, headline: str, example: str) -> Failed:

@@ -42,6 +42,10 @@ def read_given(
 
 def _source(option: str, text: Text, limit: int) -> Source:
     if isinstance(text, Source):
+        of_type(f"the name of {option}", text.name, str, "a str")
+        of_type(f"the text of {option}", text.text, str, "a str")
+        if "\0" in text.name:
+            raise fail("F103", f"no file can be called `{text.name}`", help="give the Source another name")
         return text
     of_type(option, text, (str, PathLike), "a path or a Source")
     return read_text(str(fspath(text)), limit=limit)

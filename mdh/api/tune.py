@@ -12,7 +12,7 @@ from typing import Any
 
 from mdh.api.compile import compile
 from mdh.api.kernel import Kernel, explained
-from mdh.api.options import of_type
+from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.diagnostics import Failed, fail
 from mdh.pipeline import Pipeline
@@ -141,13 +141,13 @@ def _goal(budget: float | str | None, trials: int | None, speedup: float | None)
     of_type("trials", trials, (int, NoneType), "a number")
     of_type("budget", budget, (int, float, str, NoneType), "seconds, or a text such as '5m'")
     if trials is not None and trials < 1:
-        raise fail("F196", f"{trials} trials find nothing", help="give 1 or more")
+        raise fail("F196", f"{shown(trials)} trials find nothing", help="give 1 or more")
     if speedup is not None and speedup <= 1:
-        raise fail("F196", f"a speedup of {speedup:g} is no goal", help="give a number above 1")
+        raise fail("F196", f"a speedup of {shown(speedup)} is no goal", help="give a number above 1")
     if budget is None and trials is None and speedup is None:
         budget = "5m"
     if isinstance(budget, int | float) and not budget > 0:
-        raise fail("F190", f"{budget} seconds are no time at all", help="give a positive number")
+        raise fail("F190", f"{shown(budget)} seconds are no time at all", help="give a positive number")
     return Goal(trials, parse_duration(budget) if isinstance(budget, str) else budget, speedup)
 
 

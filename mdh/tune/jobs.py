@@ -5,6 +5,7 @@ import os
 _EACH = 4
 """Builders for one processor that still make sense: some wait for the disk. Each holds a quarter of a
 gigabyte before it compiles anything; thousands would take the machine down."""
+_WRITTEN = 10**9
 
 
 def processors() -> int:
@@ -22,7 +23,9 @@ def too_many(jobs: int) -> tuple[str, str] | None:
         return None
     count = processors()
     one = "processor" if count == 1 else "processors"
+    # Python does not write out a number of 5,000 digits
+    many = f"{jobs:,}" if jobs < _WRITTEN else "so many"
     return (
-        f"{jobs:,} compilers at once are too many for {count} {one}",
+        f"{many} compilers at once are too many for {count} {one}",
         f"give at most {most_jobs()}, or nothing: there is one for each processor then",
     )
