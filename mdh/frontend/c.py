@@ -21,7 +21,15 @@ from mdh.frontend.operators import check_operators
 from mdh.frontend.pieces import Piece, pieces_of
 from mdh.frontend.preprocess import Preprocessed, preprocess
 from mdh.frontend.scope import Assign, Best, Scope, Statement
-from mdh.frontend.shapes import Shape, check_bounds, open_extents, pointer_shapes, reshape, split_index
+from mdh.frontend.shapes import (
+    Shape,
+    check_bounds,
+    check_volume,
+    open_extents,
+    pointer_shapes,
+    reshape,
+    split_index,
+)
 from mdh.frontend.signature import read_signature
 from mdh.frontend.specifiers import check_specifiers
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
@@ -96,6 +104,8 @@ def _read(pre: Preprocessed, function: str | None, strict_fp: bool) -> Program:
         for e in stage.expressions():
             check_size(e, stage.span or parsed.places.of(parsed.node.decl))
     buffers = _buffers(scope, stages, extents, shapes)
+    for buffer in buffers:
+        check_volume(buffer)
     constants = tuple(sorted(pre.constants.items()))
     return Program(
         parsed.node.decl.name,

@@ -1,6 +1,7 @@
 """Shapes of plain pointers, read off their subscripts; and the proof that every access stays inside."""
 
 from dataclasses import dataclass
+from math import prod
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.guards import clauses_of
@@ -8,8 +9,13 @@ from mdh.frontend.scope import Array, Use
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, map_children
+from mdh.ir.program import Buffer
 from mdh.ir.statement import LoopVar
 from mdh.poly.dependence import Reach, reach
+
+
+MOST_BYTES = 2**63 - 1
+"""Of an array: C's largest object (PTRDIFF_MAX), and as far as 64 bits address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,15 @@ def open_extents(array: Array, uses: list[Use]) -> tuple[int, ...]:
     mine = [u for u in uses if u.load.buffer == array.name]
     accesses = [_affine(array, u) for u in mine]
     return (_extent(accesses, mine), *array.shape[1:])
+
+
+def check_volume(b: Buffer) -> None:
+    """Raises Failed C117 where the extents of `b`, each of them legal, make it larger than C allows."""
+    size = prod(b.shape) * b.dtype.bytes
+    if size > MOST_BYTES:
+        extents = "×".join(f"{n:,}" for n in b.shape)
+        what = f"`{b.name}` has {extents} elements, which take more than 2^63 - 1 bytes"
+        raise fail("C117", what, b.span, help="give it smaller extents")
 
 
 def _affine(array: Array, u: Use) -> Affine:

@@ -59,6 +59,8 @@ def subscript(e: Expr, known: Known) -> Expr:
 
 def sum_of(a: Affine, known: Known) -> Expr:
     """The affine function: as many of its largest terms as must be in 64 bits, the rest as a sum in 32."""
+    if not a.terms and not within((a.const, a.const)):
+        return Const(a.const, I64)
     terms = sorted(a.terms, key=lambda t: (t[1] < 0, -abs(t[1]), t[0]))
     for k in range(len(terms) + 1):
         rest = Affine.of(dict(terms[k:]), a.const)

@@ -116,6 +116,23 @@ def test_conditions_around_a_definition_limit_it() -> None:
     assert fit(point, inside) == point and fit(point, here) != point
 
 
+def test_constants_beyond_int() -> None:
+    known = Known(Launch((1, 1, 1), (1, 1, 1)))
+    for n in (2**31, -(2**31) - 1, 2**58):
+        assert sum_of(Affine((), n), known) == Const(n, I64)
+    assert sum_of(Affine((), 7), known) == Const(7, I32)
+
+
+@pytest.mark.parametrize(("machine", "target"), MACHINES)
+def test_a_product_of_the_largest_matrices(machine: str, target: str) -> None:
+    size = 2**30 - 35
+    a = f"float {{}}[{size}][{size}]"
+    loops = "".join(f"for (int {i} = 0; {i} < {size}; {i}++) " for i in "ijk")
+    arrays = ", ".join(a.format(n) for n in ("A", "B", "C"))
+    _, text = lowered(f"void f({arrays}) {{ {loops}C[i][j] += A[i][k] * B[k][j]; }}", machine, target)
+    assert str(size) in text
+
+
 def test_counter_that_ends_past_int() -> None:
     loop = For("n", Const(0, I32), Const(2**31 - 1, I32), Const(528, I32), (Let("m", Var("n")),))
     (wide,) = widen_indices((loop,), Launch((1, 1, 1), (1, 1, 1)))
