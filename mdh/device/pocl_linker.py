@@ -4,8 +4,10 @@ Where it fails PoCL ends the process, and nobody can catch that. So the linker i
 kernel; and what PoCL says of later failures is known, since it speaks against no kernel.
 """
 
+import re
 import shutil
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +29,17 @@ def unlinked(words: str) -> bool:
     cannot be loaded."""
     said = words.lower()
     return any(end in said for end in _ENDS) and _UNDEFINED not in said
+
+
+def forget_damaged(words: str, folder: Path) -> None:
+    """Removes the file from PoCL's folder that a process could not load, as it said last: PoCL would load it
+    again and again."""
+    named = re.search(r'dlopen\("([^"]+\.so)"\)', words)
+    if named is not None and unlinked(words):
+        with suppress(OSError, ValueError):
+            path = Path(named[1]).resolve()
+            if path.is_relative_to(folder.resolve()):
+                path.unlink()
 
 
 @cache

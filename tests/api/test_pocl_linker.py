@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mdh.device.api import open_device
-from mdh.device.pocl_linker import demand_linker, unlinked
+from mdh.device.pocl_linker import demand_linker, forget_damaged, unlinked
 from mdh.diagnostics import Failed
 from mdh.ir.dtype import F32
 from mdh.target.emit import emit
@@ -83,3 +83,19 @@ def test_a_process_that_ended_so_speaks_against_no_candidate(words: str, machine
     assert unlinked(words) is machine
     assert Died(-6, words).doubtful is machine
     assert misbooked(Outcome(Failure.CRASH, "D131", f"launch ended by SIGABRT: {words}")) is machine
+
+
+def test_a_file_that_cannot_be_loaded_goes(tmp_path: Path) -> None:
+    kernels, other = tmp_path / "pocl", tmp_path / "other.so"
+    kernels.mkdir()
+    damaged = kernels / "k.so"
+    for path in (damaged, other):
+        path.touch()
+    for name, why in (
+        (damaged, "undefined symbol: f"),
+        (other, "file too short"),
+        (damaged, "file too short"),
+    ):
+        assert damaged.exists()
+        forget_damaged(f"dlopen(\"{name}\") failed with '{name}: {why}'.", kernels)
+    assert other.exists() and not damaged.exists()

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 
 import mdh
-from mdh.device.pocl_linker import unlinked
+from mdh.device.pocl_linker import forget_damaged, unlinked
 from mdh.tune.measure.failures import from_outside
 from mdh.tune.measure.groups import group_of
 from mdh.tune.measure.guardian import Guardian
@@ -71,9 +71,11 @@ class Worker:
 
     def __init__(
         self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
-        guardian: Guardian | None,
+        guardian: Guardian | None, kernels: Path | None = None,
     ) -> None:  # fmt: skip
+        """kernels: where PoCL keeps what it has linked."""
         self.process, self._reader, self._writer, self._guardian = process, reader, writer, guardian
+        self._kernels = kernels
         self._words = bytearray()
         self._listener = asyncio.create_task(self._listen())
         self._paused_at: float | None = None
@@ -101,7 +103,8 @@ class Worker:
         if guardian is not None:
             guardian.watch(process.pid)
         reader, writer = await asyncio.open_connection(sock=ours, limit=_REPLY)
-        return Worker(process, reader, writer, guardian)
+        kernels = command.environment.get("POCL_CACHE_DIR")
+        return Worker(process, reader, writer, guardian, Path(kernels) if kernels else None)
 
     @property
     def running(self) -> bool:
@@ -181,7 +184,10 @@ class Worker:
         with suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), _LEAVING)
         status = await self.kill()
-        return Died(status, self.last_words())
+        words = self.last_words()
+        if self._kernels is not None:
+            forget_damaged(words, self._kernels)
+        return Died(status, words)
 
     async def kill(self) -> int:
         """Ends the group; returns the process's exit status, -SIGKILL where it does not go."""
