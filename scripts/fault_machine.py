@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from fault_compiler import TOKENS, wrap
 from fault_counts import Counts, report, summed
 from fault_run import PROGRAM, ROOT, candidates
 
@@ -35,39 +36,20 @@ GONE = 10.0
 _APART = 3.0
 """Seconds between two faults on average, where no trial ends before."""
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-WRAPPER = """#!/bin/sh
-what=
-case "$*" in *-shared*)
-  for t in {control}/*.token; do
-    if mv "$t" "$t.$$" 2>/dev/null; then what=$(cat "$t.$$"); rm "$t.$$"; break; fi
-  done ;;
-esac
-case "$what" in
-  killed) kill -9 $$ ;;
-  terminated) kill -15 $$ ;;
-  crashed) kill -11 $$ ;;
-  silent) exit 1 ;;
-  nothing) exit 0 ;;
-  space) echo "/tmp/x.s: Fatal error: can't write: No space left on device" >&2; exit 1 ;;
-  fork) echo "cc: fatal error: cannot execute 'cc1': vfork: Resource temporarily unavailable" >&2; exit 1 ;;
-  child) echo "cc: fatal error: Killed signal terminated program cc1" >&2; exit 1 ;;
-  sleeps) sleep 1000; exit 1 ;;
-esac
-exec cc "$@"
-"""
 COMPILERS = ("cc", "gcc", "clang", "cc1", "as", "ld", "collect2")
-TOKENS = ("killed", "terminated", "crashed", "silent", "nothing", "space", "fork", "child")
 
 
 @dataclass
 class Campaign:
-    """disk: a small one, the folder for temporary files, None: none could be mounted. ended: trials."""
+    """compiles, links: the device starts a C compiler, or a linker for every kernel. disk: a small one, the
+    folder for temporary files, None: none could be mounted. ended: trials."""
 
     bench: LocalBench
     rng: random.Random
     base: Path
     control: Path
     compiles: bool
+    links: bool
     disk: Path | None
     injected: Counter[str] = field(default_factory=Counter)
     ended: int = 0
@@ -96,8 +78,11 @@ class Campaign:
         yield "the clock jumps", self._clock
         if self.disk is not None:
             yield "the disk is full", self._full
-            if self.compiles:
+            if self.compiles or self.links:
                 yield "the disk runs no programs", self._noexec
+        if self.links:
+            yield "a linker fails once", self._token
+            yield "a linker waits for ever", lambda: self._token("sleeps")
         if self.compiles:
             yield "a compiler fails once", self._token
             yield "a compiler waits for ever", lambda: self._token("sleeps")
@@ -135,9 +120,7 @@ class Campaign:
         """The driver, the compiler proper, the assembler or the linker, whichever is there."""
         number = self.rng.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV))
         for _ in range(200):
-            found = [
-                pid for pid in _of(self.base) if _name(pid) in ("cc", "gcc", "cc1", "as", "ld", "collect2")
-            ]
+            found = [pid for pid in _of(self.base) if _name(pid) in COMPILERS]
             if found:
                 return _signal(self.rng.choice(found), number)
             await asyncio.sleep(0.01)
@@ -249,7 +232,7 @@ async def tune(given: argparse.Namespace, base: Path, disk: Path | None) -> Foun
     job, control = Job("matmul.c", PROGRAM, device=given.device), base / "control"
     supply = iter(candidates(1536, given.device.startswith("cuda"), rng))
     async with LocalBench(job, jobs=given.jobs, say=found.said.append) as bench:
-        campaign = Campaign(bench, rng, base, control, given.device == "c", disk)
+        campaign = Campaign(bench, rng, base, control, given.device == "c", given.device == "opencl:0", disk)
         faults = asyncio.create_task(campaign.inject(given.machine))
 
         async def measure() -> None:
@@ -342,10 +325,7 @@ def campaign(given: argparse.Namespace) -> Counts:
     with tempfile.TemporaryDirectory(prefix="faulty-", ignore_cleanup_errors=True) as name:
         base = Path(name)
         (base / "control").mkdir()
-        wrapper = base / "cc"
-        wrapper.write_text(WRAPPER.format(control=base / "control"), encoding="utf-8")
-        wrapper.chmod(0o755)
-        os.environ["CC"] = str(wrapper)
+        wrap(base, base / "control", given.device)
         with small_disk(base) as disk:
             tmp = disk or base / "tmp"
             tmp.mkdir(exist_ok=True)
