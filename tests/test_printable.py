@@ -139,6 +139,18 @@ def test_hostile_texts_and_records(folder: Path) -> None:
             assert "B101" not in said
 
 
+def test_words_of_a_record_forge_no_line(folder: Path) -> None:
+    forged = "a\n*  9      0.01 ns  winner  bayes"
+    failed = replace(trial(1).outcome, failure=Failure.COMPILE, code=forged)
+    with Record.open("r.jsonl", header()) as record:
+        record.append(replace(trial(0), origin=forged, phase=forged))
+        record.append(replace(trial(2), outcome=failed))
+    for more in ((), ("--trial", "0")):
+        rows = _said("db", "show", "r.jsonl", *more).splitlines()
+        assert any("0.01 ns" in row for row in rows)
+        assert not [row for row in rows if row.startswith("*  9")]
+
+
 def test_pages_show_texts_in_their_own_order(folder: Path) -> None:
     Path("good.c").write_text(f"/* {HOSTILE} */ " + C_TEXT.format(""))
     Path("s.mdh").write_text(f"// {HOSTILE}\n1: (de-)comp( 4 ) ( ^ ; ^ ) ( FOR.1 )\n")

@@ -110,6 +110,8 @@ def _failures(section: Section) -> str:
 
 
 def _table(cells: Sequence[tuple[str, ...]]) -> str:
+    # a record may be forged: what is in a cell is no further row
+    cells = [tuple(_line(cell) for cell in row) for row in cells]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     rows = ("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
     return "".join(f"{row}\n" for row in rows)

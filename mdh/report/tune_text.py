@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from mdh.printable import one_line
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
 from mdh.tune.goal import Ended
@@ -139,7 +140,7 @@ def _failures(tuned: Tuned) -> str:
     for failure, count in failure_counts(tuned):
         first = first_of(tuned, failure).outcome
         text = (first.message or "no message").splitlines()
-        code = f"[{first.code}] " if first.code else ""
+        code = f"[{one_line(first.code)}] " if first.code else ""
         lines.append(f"  {failure} × {count}, the first: {code}{text[0]}")
         lines.extend(f"      {row}" for row in text[1:_MESSAGE_LINES])
     return "\n".join(lines) + "\n" if lines else ""
