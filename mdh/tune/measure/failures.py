@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import tempfile
+from contextlib import suppress
 
 from mdh.device.pocl_linker import unlinked
 from mdh.diagnostics import Diagnostic, Failed, fail
@@ -201,10 +202,9 @@ def signal_name(number: int) -> str:
 
 def no_room(error: OSError) -> Failed:
     """D132."""
-    try:
-        place = tempfile.gettempdir()
-    except OSError:
-        # none of all folders takes a file
-        place = os.environ.get("TMPDIR", "/tmp")
-    headline = f"the tuner cannot keep its files in `{place}`: {reason(error)}"
+    # Python goes on to other folders where this one takes no file, and it is this one that is to be mended
+    place = os.environ.get("TMPDIR", "")
+    with suppress(OSError):
+        place = place or tempfile.gettempdir()
+    headline = f"the tuner cannot keep its files in `{place or '/tmp'}`: {reason(error)}"
     return fail("D132", headline, help=_REPAIRS.get(error.errno or 0, _ROOM))

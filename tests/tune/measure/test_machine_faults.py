@@ -17,7 +17,7 @@ from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.ir.dtype import F32
 from mdh.memory_left import no_room as short_of
 from mdh.target.emit import emit
-from mdh.tune.measure import outage, posts
+from mdh.tune.measure import failures, outage, posts
 from mdh.tune.measure.failures import (
     MACHINE,
     doubtful,
@@ -170,6 +170,13 @@ def test_signals_from_outside_and_words_of_the_system() -> None:
     assert [from_outside(n) for n in (-signal.SIGSEGV, -signal.SIGABRT, 0, 9)] == [False] * 4
     assert of_the_machine((Diagnostic("D103", "refused", notes=("as: No space left on device",)),))
     assert not of_the_machine((Diagnostic("D103", "refused", notes=("line 3: error",)),))
+
+
+def test_the_folder_that_is_full_is_named_and_not_the_next_that_python_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "full"))
+    assert f"in `{tmp_path}/full`: no space" in str(failures.no_room(OSError(28, "No space left on device")))
 
 
 def test_a_group_that_stands_still_is_seen() -> None:
