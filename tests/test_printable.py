@@ -143,7 +143,7 @@ def test_words_of_a_record_forge_no_line(folder: Path) -> None:
     forged = "a\n*  9      0.01 ns  winner  bayes"
     failed = replace(trial(1).outcome, failure=Failure.COMPILE, code=forged)
     with Record.open("r.jsonl", header()) as record:
-        record.append(replace(trial(0), origin=forged, phase=forged))
+        record.append(replace(trial(0, 1e-3), origin=forged, phase=forged))
         record.append(replace(trial(2), outcome=failed))
     for more in ((), ("--trial", "0")):
         rows = _said("db", "show", "r.jsonl", *more).splitlines()
