@@ -167,10 +167,10 @@ TOOLS = "# Kernels under checking tools\n" + "".join(
 
 def test_every_tool_must_have_run_at_its_number() -> None:
     assert pages.sanitizers(TOOLS).state == "met"
-    assert pages.sanitizers(TOOLS.replace("synccheck | 50", "synccheck | 30")).ran == 120
+    assert pages.sanitizers(TOOLS.replace("synccheck | 50", "synccheck | 30")).ran == 5
     assert pages.sanitizers(TOOLS.replace("| 0 | 0 |", "| 1 | 0 |", 1)).state == "short"
     less = pages.sanitizers("".join(line for line in TOOLS.splitlines(True) if "cuda" not in line))
-    assert (less.state, less.ran) == ("in part", 199)
+    assert (less.state, less.ran) == ("in part", 2)
     assert "synccheck" in less.notes[0]
 
 
