@@ -111,10 +111,9 @@ def races(text: str) -> Found:
         raise ValueError("the page has no table of devices")
     good, told, ran = True, [], {}
     for device, processes, keys, exceptions, died, built, most, _ in cells:
+        seen = f"{exceptions} exceptions, {built} builds, at most {most} of a key"
         good &= exceptions == died == "0" and int(most) <= 2 and int(built) >= int(keys)
-        told.append(
-            f"{device}: {processes} × {keys}, {exceptions} exceptions, {built} builds, at most {most} of a key"
-        )
+        told.append(f"{device}: {processes} × {keys}, {seen}")
         ran[device] = int(processes) * int(keys)
     return Found(
         "; ".join(told), good, min(ran.get(device, 0) for device in ("c", "opencl:0")), 6400,
