@@ -55,7 +55,8 @@ def findings() -> tuple[Finding, ...]:
         _driver(),
         _c_compiler(),
         _opencl_library(),
-        _tool("nvcc", "host drivers"),
+        _tool("ld", "by which PoCL links kernels", "on Debian or Ubuntu: apt-get install gcc"),
+        _tool("nvcc", "host drivers", "comes with NVIDIA's CUDA toolkit; mdh itself does not need it"),
     )
 
 
@@ -117,10 +118,8 @@ def _c_compiler() -> Finding:
     return Finding("C compiler", "ok", f"{found.command[0]}, {found.version}, {purpose}")
 
 
-def _tool(name: str, purpose: str) -> Finding:
+def _tool(name: str, purpose: str, fix: str) -> Finding:
     found = shutil.which(name)
     if found is None:
-        return Finding(
-            name, "absent", purpose, fix="comes with NVIDIA's CUDA toolkit; mdh itself does not need it"
-        )
-    return Finding(name, "ok", found)
+        return Finding(name, "absent", purpose, fix=fix)
+    return Finding(name, "ok", f"{found}, {purpose}")

@@ -9,6 +9,7 @@ from mdh.device.api import open_device
 from mdh.device.pocl_linker import demand_linker, forget_damaged, unlinked
 from mdh.diagnostics import Failed
 from mdh.ir.dtype import F32
+from mdh.report.health import findings
 from mdh.target.emit import emit
 from mdh.tune.measure.failures import misbooked
 from mdh.tune.measure.process import Died
@@ -67,6 +68,8 @@ def test_without_one(linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
     with pytest.raises(Failed, match=r"D102.*there is no linker"):
         demand_linker(tmp_path)
+    told = next(f for f in findings() if f.name == "ld")
+    assert told.state == "absent" and "gcc" in told.fix
 
 
 @pytest.mark.parametrize(
