@@ -6,6 +6,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 _ABOVE = Path(__file__).resolve().parent.parent
@@ -16,7 +17,7 @@ def module_command(module: str, *words: str) -> tuple[str, ...]:
     return sys.executable, "-P", "-m", module, *words
 
 
-def module_environment() -> dict[str, str]:
-    """That of this process. Where mdh was found by way of the current folder, the child finds it too."""
-    rest = os.environ.get("PYTHONPATH", "")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in (str(_ABOVE), rest) if p)}
+def module_environment(base: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """`base`, in which the child finds this mdh, also where this process found it in the current folder."""
+    rest = base.get("PYTHONPATH", "")
+    return {**base, "PYTHONPATH": os.pathsep.join(p for p in (str(_ABOVE), rest) if p)}

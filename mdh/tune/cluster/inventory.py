@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import mdh
+from mdh.children import module_command, module_environment
 from mdh.device.api import default_device, list_devices
 from mdh.diagnostics import Failed
 from mdh.release import release
-from mdh.tune.measure.process import importing
 
 _MODULE = "mdh.tune.cluster.inventory"
 _SECONDS = 60.0
@@ -86,8 +86,8 @@ def boot() -> str:
 async def take_inventory() -> dict[str, Any]:
     """As JSON can carry it."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", _MODULE, stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=importing(os.environ),
+        *module_command(_MODULE), stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=module_environment(),
     )  # fmt: skip
     found: dict[str, Any] = {"default": "", "devices": []}
     try:

@@ -5,14 +5,13 @@ import json
 import os
 import signal
 import socket
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-import mdh
+from mdh.children import module_command, module_environment
 from mdh.device.pocl_linker import forget_damaged, unlinked
 from mdh.tune.measure.failures import from_outside
 from mdh.tune.measure.groups import group_of
@@ -89,14 +88,13 @@ class Worker:
         ours, theirs = socket.socketpair()
         with theirs:
             fd = theirs.fileno()
-            words = (sys.executable, "-P", "-m", WORKER, "--fd", str(fd), "--parent", str(os.getpid()))
             process = await asyncio.create_subprocess_exec(
-                *words,
+                *module_command(WORKER, "--fd", str(fd), "--parent", str(os.getpid())),
                 *command.arguments,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
-                env=importing(command.environment),
+                env=module_environment(command.environment),
                 pass_fds=(fd,),
                 start_new_session=True,
             )
@@ -236,10 +234,3 @@ class Worker:
         while part := await stderr.read(4096):
             self._words += part
             del self._words[:-_WORDS]
-
-
-def importing(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without the current folder a worker finds this very mdh, and nothing that lies about there."""
-    root = str(Path(mdh.__file__).parent.parent)
-    rest = environment.get("PYTHONPATH", "")
-    return {**environment, "PYTHONPATH": os.pathsep.join(p for p in (root, rest) if p)}
