@@ -100,8 +100,17 @@ def _load(e: Load, scope: Scope, dialect: Dialect) -> Piece:
     return dialect.load(buf, where, e.lanes, scope=scope)
 
 
-def lanes_of(e: Expr, scope: Scope) -> int:
-    """Lanes of a vector expression, 1 for a scalar."""
+def lanes_of(e: Expr, scope: Scope, known: dict[int, int] | None = None) -> int:
+    """Lanes of a vector expression, 1 for a scalar. known: by `id`, what was found of its parts, and is added
+    to: who asks about every part of a deep expression needs no more time than for the whole."""
+    if known is None:
+        return _lanes(e, scope, None)
+    if id(e) not in known:
+        known[id(e)] = _lanes(e, scope, known)
+    return known[id(e)]
+
+
+def _lanes(e: Expr, scope: Scope, known: dict[int, int] | None) -> int:
     match e:
         case Load(buffer, _, _, lanes):
             return max(lanes, scope.buffers[buffer].lanes)
@@ -110,7 +119,7 @@ def lanes_of(e: Expr, scope: Scope) -> int:
         case Call("iota", (Const(int() as n), *_), _):
             return n
         case _:
-            return max((lanes_of(c, scope) for c in children(e)), default=1)
+            return max((lanes_of(c, scope, known) for c in children(e)), default=1)
 
 
 def same_value_type(a: DType, b: DType, dialect: Dialect) -> bool:

@@ -27,6 +27,8 @@ class Scope:
     names: Mapping[str, str]
     known: Known
     """Ranges of the variables in reach, from which offsets learn their width."""
+    lanes: Mapping[str, int]
+    """Of each buffer that is accessed, the most lanes at once."""
     spun: frozenset[str] = frozenset()
     """DM buffers that a While waits on: their loads are volatile."""
     depth: int = 1

@@ -76,7 +76,8 @@ class _Rewriter:
 
     def split(self, s: Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Stmt]:
         """The definitions that come first, and the statement with their names."""
-        certain = frozenset(p for e in expressions(s) for p in _always(e, scope)) | _written(s)
+        lanes: dict[int, int] = {}
+        certain = frozenset(p for e in expressions(s) for p in _always(e, scope, lanes)) | _written(s)
         found: dict[Load, Let] = {}
 
         def named(e: Expr, guarded: bool) -> Expr:
@@ -88,9 +89,9 @@ class _Rewriter:
             match e:
                 case Load() if e in found and guarded:
                     return Var(found[e].name, e.dtype)
-                case Select(cond, then, other, dtype) if lanes_of(e, scope) == 1:
+                case Select(cond, then, other, dtype) if lanes_of(e, scope, lanes) == 1:
                     return Select(named(cond, guarded), named(then, True), named(other, True), dtype)
-                case Binary("&&" | "||" as op, left, right, dtype) if lanes_of(e, scope) == 1:
+                case Binary("&&" | "||" as op, left, right, dtype) if lanes_of(e, scope, lanes) == 1:
                     return Binary(op, named(left, guarded), named(right, True), dtype)
                 case _:
                     return map_children(e, lambda c: named(c, guarded))
@@ -134,16 +135,16 @@ def _written(s: Stmt) -> frozenset[Place]:
     return frozenset([(s.buffer, s.index)]) if isinstance(s, Store) and s.lanes == 1 else frozenset()
 
 
-def _always(e: Expr, scope: Scope) -> Iterator[Place]:
-    """What an expression reads whatever its conditions say."""
+def _always(e: Expr, scope: Scope, lanes: dict[int, int]) -> Iterator[Place]:
+    """What an expression reads whatever its conditions say. lanes: of its parts, as far as they are known."""
     match e:
         case Load(buffer, index, _, 1):
             yield buffer, index
     parts = children(e)
     match e:
-        case Select(cond, _, _, _) if lanes_of(e, scope) == 1:
+        case Select(cond, _, _, _) if lanes_of(e, scope, lanes) == 1:
             parts = (cond,)
-        case Binary("&&" | "||", left, _, _) if lanes_of(e, scope) == 1:
+        case Binary("&&" | "||", left, _, _) if lanes_of(e, scope, lanes) == 1:
             parts = (left,)
     for part in parts:
-        yield from _always(part, scope)
+        yield from _always(part, scope, lanes)

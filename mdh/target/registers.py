@@ -1,18 +1,18 @@
 """Declarations of register buffers, with their first values."""
 
-from mdh.ir.expr import Const, Load, walk
-from mdh.ir.kernel import Alloc, Buf, Kernel, Move, Store
+from mdh.ir.expr import Const
+from mdh.ir.kernel import Alloc
 from mdh.target.clike import is_single
 from mdh.target.dialect import Dialect, Scope
 from mdh.target.names import fresh
-from mdh.target.statements import expressions, nested
+from mdh.target.widest import access_bytes
 
 
 def declaration(s: Alloc, scope: Scope, dialect: Dialect) -> list[str]:
     """`float acc[64] = {};`, `float sum = 0.0f;`, or a declaration and a loop for other values."""
     buf = s.buf
     name = scope.name(buf.name)
-    align = access_bytes(buf, scope.kernel)
+    align = access_bytes(buf, scope.lanes)
     lead = dialect.aligned(align) if buf.lanes == 1 and align > buf.dtype.bytes else ""
     head = f"{lead}{dialect.element_type(buf)} {name}"
     if is_single(buf):
@@ -31,19 +31,3 @@ def declaration(s: Alloc, scope: Scope, dialect: Dialect) -> list[str]:
         f"for (int {i} = 0; {i} < {buf.elements}; ++{i})",
         f"    {name}[{i}] = {dialect.stored(buf, s.init, scope)};",
     ]
-
-
-def access_bytes(buf: Buf, kernel: Kernel) -> int:
-    """The widest access to the buffer in bytes, at most 16: what its first element must be aligned to."""
-    lanes = 1
-    for s in nested(kernel.body):
-        match s:
-            case Move(dst, _, src, _, n) if buf.name in (dst, src):
-                lanes = max(lanes, n)
-            case Store(name, _, _, n) if name == buf.name:
-                lanes = max(lanes, n)
-            case _:
-                pass
-        loads = (n for e in expressions(s) for n in walk(e) if isinstance(n, Load))
-        lanes = max([lanes, *(n.lanes for n in loads if n.buffer == buf.name)])
-    return min(16, lanes * buf.dtype.bytes)

@@ -1,10 +1,11 @@
 """Where a kernel's shared-memory buffers lie."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, Kernel, Move, Space
-from mdh.target.registers import access_bytes
 from mdh.target.statements import nested
+from mdh.target.widest import access_bytes, widest_lanes
 
 STATIC_LIMIT = 48 * 1024
 """Bytes of shared memory that CUDA lets a kernel declare; more is asked for at the launch."""
@@ -29,23 +30,27 @@ def shared_layout(kernel: Kernel) -> tuple[Slot, ...]:
     allocs = (s.buf for s in nested(kernel.body) if isinstance(s, Alloc))
     bufs = {b.name: b for b in allocs if b.space is Space.SM}
     slots: list[Slot] = []
+    lanes, copied = widest_lanes(kernel), _copied(kernel)
     end = 0
     for buf in sorted(bufs.values(), key=lambda b: b.swizzle == 0):
-        align = alignment(buf, kernel)
+        align = alignment(buf, lanes, copied)
         start = -(-end // align) * align
         slots.append(Slot(buf, start, align, _elements(buf)))
         end = slots[-1].end
     return tuple(slots)
 
 
-def alignment(buf: Buf, kernel: Kernel) -> int:
+def _copied(kernel: Kernel) -> frozenset[str]:
+    """What asynchronous copies write."""
+    moves = (s for s in nested(kernel.body) if isinstance(s, Move))
+    return frozenset(s.dst for s in moves if s.engine == "async")
+
+
+def alignment(buf: Buf, lanes: Mapping[str, int], copied: frozenset[str]) -> int:
     """A line for swizzled buffers, 16 for asynchronous copies, else the widest access."""
     if buf.swizzle:
         return SWIZZLE_LINE
-    is_async = any(
-        isinstance(s, Move) and s.engine == "async" and s.dst == buf.name for s in nested(kernel.body)
-    )
-    widest = 16 if is_async else access_bytes(buf, kernel)
+    widest = 16 if buf.name in copied else access_bytes(buf, lanes)
     return max(widest, buf.align, buf.dtype.bytes)
 
 

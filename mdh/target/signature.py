@@ -7,13 +7,14 @@ from mdh.ir.kernel import Alloc, Kernel, Space, While
 from mdh.ir.ranges import Known
 from mdh.target.dialect import Dialect, Scope
 from mdh.target.statements import INDENT, WIDTH, block, indented, nested
+from mdh.target.widest import widest_lanes
 
 
 def scope_of(kernel: Kernel, names: Mapping[str, str]) -> Scope:
     """Parameters and shared buffers; register buffers join where they are declared."""
     shared = [s.buf for s in nested(kernel.body) if isinstance(s, Alloc) and s.buf.space is Space.SM]
     buffers = {b.name: b for b in (*kernel.buffers, *shared)}
-    return Scope(kernel, buffers, names, Known(kernel.launch), spun_buffers(kernel))
+    return Scope(kernel, buffers, names, Known(kernel.launch), widest_lanes(kernel), spun_buffers(kernel))
 
 
 def spun_buffers(kernel: Kernel) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Programs of many statements, and of the largest sizes, are compiled in little time."""
 
+from collections.abc import Callable
 from time import process_time
 
 import pytest
@@ -18,6 +19,9 @@ from tests.corpus import WORKLOADS
 
 SECONDS = 6.0
 """Of processor time; these took 25 to 60 before the work became linear in the text, and take one now."""
+EMITTED = 1.0
+"""Of processor time. It was twice to four times as much where each declaration, or each level of a
+condition, had the whole kernel or condition searched."""
 COUNT = 250
 MACHINE = load_machine("generic-cpu")
 
@@ -60,6 +64,36 @@ def test_default_schedule_of_the_largest_size(name: str) -> None:
     begun = process_time()
     assert default_schedule(program, MACHINE, "c").sections
     assert process_time() - begun < SECONDS
+
+
+def many_outputs() -> Program:
+    """Each with a register array of its own."""
+    outputs = ", ".join(f"float y{k}[100]" for k in range(150))
+    sums = "".join(f"y{k}[i] += x[i][j] * {k};\n" for k in range(150))
+    loops = f"for (int i = 0; i < 100; i++)\n for (int j = 0; j < 100; j++) {{\n{sums} }}"
+    return read_program(Source("a.c", f"void f({outputs}, const float x[100][100]) {{\n {loops} }}\n"))
+
+
+def many_guards() -> Program:
+    """A condition of vectors, 150 levels deep."""
+    guards = " && ".join(f"{k + 1} * i + {150 - k} * j > {k}" for k in range(150))
+    body = (
+        f"for (int i = 0; i < 1000; i++)\n for (int j = 0; j < 1000; j++)\n if ({guards}) y[i][j] = x[i][j];"
+    )
+    arrays = "float y[1000][1000], const float x[1000][1000]"
+    return read_program(Source("a.c", f"void f({arrays}) {{\n {body} }}\n"))
+
+
+@pytest.mark.parametrize(
+    ("made", "machine", "target"), [(many_outputs, "h200", "cuda"), (many_guards, "generic-cpu", "c")]
+)
+def test_large_kernels_are_emitted_in_time(made: Callable[[], Program], machine: str, target: str) -> None:
+    model = load_machine(machine)
+    program = made()
+    module = lower(check(program, default_schedule(program, model, target), model, target))
+    begun = process_time()
+    assert emit(module, program).source
+    assert process_time() - begun < EMITTED
 
 
 def test_divisors() -> None:
