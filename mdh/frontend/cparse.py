@@ -58,7 +58,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
         if isinstance(n, c_ast.Pragma) and (n.string or "").split("(")[0].split()[:1] == ["mdh"]:
             raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
                        help="put it in the function, before the loops it speaks of")  # fmt: skip
-    write_out_enums(tree)
+    write_out_enums(tree, places)
     found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
     constants = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and n.init is not None)
     if not found:
