@@ -13,7 +13,6 @@ from mdh.ir.program import Buffer
 from mdh.ir.statement import LoopVar
 from mdh.poly.dependence import Reach, reach
 
-
 MOST_BYTES = 2**63 - 1
 """Of an array: C's largest object (PTRDIFF_MAX), and as far as 64 bits address."""
 
