@@ -9,11 +9,17 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 LEVELS: tuple[tuple[str, ...], ...] = (("or",), ("and",), ("not",), COMPARISONS, ("+", "-"), ("*", "/", "%"))
 """Operators by precedence, the weakest first; `not` is prefix, comparisons do not chain."""
 OPERATOR_LIMIT = 200
+CONDITION_LIMIT = 64
+"""Of a stage. Each is asked about every point that is drawn from a space."""
 _OPERAND = "a number, a hole such as `?bm`, a constant of the program or `(`"
 
 
-def read_where(cursor: Cursor) -> Where:
+def read_where(cursor: Cursor, before: int) -> Where:
+    """before: conditions that the stage has already. Raises Failed S101, S104."""
     first = cursor.token
+    if before == CONDITION_LIMIT:
+        headline = f"the stage has more than {CONDITION_LIMIT} conditions"
+        raise fail("S104", headline, cursor.span(first), help="join them with `and`, or name sets of values")
     comments = tuple(line for c in cursor.comments_before(first.start) for line in c.lines)
     cursor.take()
     reader = _Reader(cursor)

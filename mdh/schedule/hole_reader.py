@@ -1,8 +1,11 @@
 """Reads `?`, `?name`, `?{…}`, `?name{…}` and `{…}`."""
 
+from mdh.diagnostics import fail
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.model import Hole
 
+VALUE_LIMIT = 128
+"""Of a set. Spaces are counted exactly, which takes time and memory that grow with the square of it."""
 _MEMBER = "a value: a number, a word, `BLK.x`, `FOR.1` or `^`"
 
 
@@ -24,6 +27,10 @@ def _read_set(cursor: Cursor) -> tuple[int | str, ...]:
     cursor.open("{", "a set `{…}`")
     values = [_read_member(cursor)]
     while cursor.accept(","):
+        if len(values) == VALUE_LIMIT:
+            headline = f"the set has more than {VALUE_LIMIT} values"
+            help_ = "name fewer, or leave the set out: `?` takes all divisors and powers of two"
+            raise fail("S104", headline, cursor.span(cursor.token), help=help_)
         values.append(_read_member(cursor))
     cursor.close("`,`")
     return tuple(dict.fromkeys(values))

@@ -70,7 +70,7 @@ class _Items:
                 self.steps.append(read_step(self.cursor))
             elif self.cursor.at_word("where"):
                 self._bare(first)
-                self.wheres.append(read_where(self.cursor))
+                self.wheres.append(read_where(self.cursor, len(self.wheres)))
             elif self.cursor.at_word("stage"):
                 self._stage()
             elif self.cursor.at_word("target", "program"):
@@ -122,7 +122,7 @@ class _Items:
             if at_step(cursor):
                 steps.append(read_step(cursor))
             elif cursor.at_word("where"):
-                wheres.append(read_where(cursor))
+                wheres.append(read_where(cursor, len(wheres)))
             else:
                 raise _unexpected_item(cursor, _STAGE_ITEM)
         cursor.close("")
