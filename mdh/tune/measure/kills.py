@@ -1,4 +1,4 @@
-"""Whether a worker that was killed from outside speaks against the candidate that it worked on."""
+"""Whether a worker that was killed, or crashed, speaks against the candidate that it worked on."""
 
 from collections import Counter, deque
 from time import monotonic
@@ -16,6 +16,7 @@ class Kills:
 
     def __init__(self) -> None:
         self._of: Counter[str] = Counter()
+        self._crashes: Counter[str] = Counter()
         self._recent: deque[tuple[float, str]] = deque(maxlen=32)
 
     def blame(self, name: str) -> bool:
@@ -26,11 +27,11 @@ class Kills:
         others = any(other != name and now - at < _SPELL for at, other in self._recent)
         return self._of[name] >= (_AMONG_OTHERS if others else _ALONE)
 
-    def first(self, name: str) -> bool:
-        """To be asked once a crash that the process may have met for want of memory: it is the first of this
-        candidate, which gets a second turn."""
-        self._of[name] += 1
-        return self._of[name] == 1
+    def believe(self, name: str) -> bool:
+        """To be asked once a crash that the process may have met for want of memory or files: it is the
+        candidate's doing. Two faults of a machine do meet one candidate, so the third crash is believed."""
+        self._crashes[name] += 1
+        return self._crashes[name] >= _ALONE
 
     def elsewhere(self) -> None:
         """A process that worked on no candidate was killed."""
@@ -38,4 +39,4 @@ class Kills:
 
     def forget(self, name: str) -> None:
         """The trial has ended."""
-        del self._of[name]
+        del self._of[name], self._crashes[name]

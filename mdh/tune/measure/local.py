@@ -385,7 +385,7 @@ def _after_death(name: str, stage: str, died: Died, kills: Kills) -> Outcome | N
     # compilers that get no memory crash, and so does what maps a file that the disk has no room for; runtimes
     # that get neither files nor memory give up
     starved = stage == "build" or died.status in (-signal.SIGBUS, -signal.SIGABRT)
-    if not died.doubtful and starved and kills.first(name):
+    if not died.doubtful and starved and not kills.believe(name):
         return None
     return crashed(stage, died.status, died.words)
 
