@@ -77,9 +77,9 @@ def _inside(path: str) -> str:
 def _nearby(path: str) -> str:
     """Names files beside a missing one that have its ending, what is called alike first."""
     folder = Path(path).parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return f"there is no folder `{folder}`"
-    names = sorted(p.name for p in folder.iterdir() if p.suffix == Path(path).suffix and p.is_file())
+    names = sorted(p.name for p in folder.iterdir() if p.suffix == Path(path).suffix and os.path.isfile(p))
     alike = get_close_matches(Path(path).name, names, n=5)
     names = [*alike, *(n for n in names if n not in alike)]
     return f"`{folder}` holds {', '.join(names[:5])}" if names else ""

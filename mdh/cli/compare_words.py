@@ -1,5 +1,6 @@
 """The words of `mdh compare` to its task; wrong ones get a caret."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -70,7 +71,7 @@ def task_of(request: Request, words: Words) -> Task:
         program.source.name, program.source.text, defines, request.function, request.strict_fp,
         request.deterministic, "", words.seed,
     )  # fmt: skip
-    place = next((p for p in words.records or () if Path(p).is_dir() or _to_come(words, p)), None)
+    place = next((p for p in words.records or () if os.path.isdir(p) or _to_come(words, p)), None)
     return Task(
         job, program, contenders, devices, machines, words.baselines, shelf, seconds, place, words.repeat,
         command=line.source.text, drawn=words.drawn,
@@ -172,7 +173,7 @@ def _shelf(request: Request, words: Words, program: Program) -> Shelf:
 
 def _to_come(words: Words, place: str) -> bool:
     """A folder that is not there yet, for what --budget tunes."""
-    return words.budget is not None and not Path(place).exists() and Path(place).suffix != SUFFIX
+    return words.budget is not None and not os.path.exists(place) and Path(place).suffix != SUFFIX
 
 
 def _remark(contenders: Sequence[Contender], shelf: Shelf, words: Words, program: Program) -> None:

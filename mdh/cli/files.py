@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def write_text(line: CommandLine, path: str | Path, text: str) -> None:
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_file():
+        if os.path.exists(target) and not os.path.isfile(target):
             target.write_text(encodable(text), encoding="utf-8", newline="\n")
         else:
             # a link stays a link: the file that it leads to is replaced
@@ -69,9 +70,9 @@ def keep_others(line: CommandLine, output: str, files: Mapping[str, str]) -> Non
     """Refuses to replace files of the folder that no earlier `mdh compile` wrote, by its manifest. F111."""
     folder = Path(output)
     mine = _listed(folder / "manifest.json")
-    there = (folder / n for n in sorted(files) if n not in mine and (folder / n).exists())
+    there = (folder / n for n in sorted(files) if n not in mine and os.path.exists(folder / n))
     texts = {n: encodable(text).encode() for n, text in files.items()}
-    other = next((p for p in there if not p.is_file() or p.read_bytes() != texts[p.name]), None)
+    other = next((p for p in there if not os.path.isfile(p) or p.read_bytes() != texts[p.name]), None)
     if other is not None:
         headline = f"`{other}` cannot be written: it is there, and mdh did not write it"
         help_ = "give a new folder, or one that holds what mdh wrote before"
@@ -93,9 +94,9 @@ def keep_inputs(
 ) -> None:
     """Refuses to replace a file that the call reads by another text (None: not known yet). Raises Failed F111
     at `output`."""
-    read = [Path(p) for p in inputs if Path(p).is_file()]
+    read = [Path(p) for p in inputs if os.path.isfile(p)]
     for target, text in texts.items():
-        same = next((p for p in read if target.exists() and target.samefile(p)), None)
+        same = next((p for p in read if os.path.exists(target) and target.samefile(p)), None)
         if same is not None and (text is None or same.read_bytes() != encodable(text).encode()):
             headline = f"`{target}` cannot be written: it is what this call reads"
             raise line.fail("F111", headline, output, help="give another place", last=True)
@@ -106,10 +107,13 @@ def demand_writable(line: CommandLine, path: str | Path) -> None:
     are missing to `write_text`. Raises Failed F111."""
     try:
         target = followed(Path(path)).absolute()
-        if target.exists() and not target.is_dir() and not target.is_file():
+        if os.path.exists(target) and not os.path.isdir(target) and not os.path.isfile(target):
             return
-        there = next(p for p in target.parents if p.exists())
-        if target.is_dir():
+        # no file may be called so, and nothing below tells: the folder is there
+        with suppress(FileNotFoundError):
+            os.stat(target)
+        there = next(p for p in target.parents if os.path.exists(p))
+        if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         with tempfile.TemporaryFile(dir=there):
             pass
@@ -121,6 +125,6 @@ def cannot_write(line: CommandLine, path: str | Path, error: OSError) -> Failed:
     """F111 at the word that names `path` or a folder above it."""
     above = [str(p) for p in (Path(path), *Path(path).parents)]
     word = next((w for name in above for w in line.words if w.rstrip("/") == name), str(path))
-    file = next((p for p in Path(path).parents if p.is_file()), None)
+    file = next((p for p in Path(path).parents if os.path.isfile(p)), None)
     hint = f"`{file}` is a file; give a folder, or a new name" if file else "give a place that may be written"
     return line.fail("F111", f"`{path}` cannot be written: {reason(error)}", word, help=hint, last=True)

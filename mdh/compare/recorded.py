@@ -1,5 +1,6 @@
 """What earlier tunings recorded about the program: values of holes, and times of machines elsewhere."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,9 +116,9 @@ def shelf_of(places: Sequence[str], program: Program, *, deterministic: bool) ->
 def _files(place: str) -> list[tuple[str, bool]]:
     """The records of a folder, or the one that is named. Raises Failed F101."""
     path = Path(place)
-    if place and path.is_dir():
-        return [(str(p), False) for p in sorted(path.glob(f"*{SUFFIX}")) if p.is_file()]
-    if not place or not path.exists():
+    if place and os.path.isdir(path):
+        return [(str(p), False) for p in sorted(path.glob(f"*{SUFFIX}")) if os.path.isfile(p)]
+    if not place or not os.path.exists(path):
         raise fail(
             "F101", f"no folder or record `{place}`", help="`mdh tune -o FOLDER` leaves its record there"
         )

@@ -1,5 +1,6 @@
 """The files of a run: the best schedule, whole at every moment; the record; the kernel's folder."""
 
+import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ _HEAD = 1 << 16
 def set_aside(path: str) -> None:
     """A record that is not gone on with keeps its trials under the next free name. Raises Failed F111."""
     old = Path(path)
-    if not old.exists():
+    if not os.path.exists(old):
         return
     try:
         old.rename(_free(old, SUFFIX))
@@ -36,7 +37,7 @@ def set_aside(path: str) -> None:
 def _free(path: Path, suffix: str) -> Path:
     """The next name beside `path` that no file has: NAME.1.mdh beside NAME.mdh."""
     names = (path.with_suffix(f".{n}{suffix}") for n in count(1))
-    return next(name for name in names if not name.exists())
+    return next(name for name in names if not os.path.exists(name))
 
 
 def _tuned_by(path: Path, mark: str) -> bool:
@@ -79,7 +80,9 @@ class Outputs:
     def _holds_ours(self, record: Path) -> bool:
         """There is no record, or this tuning is in it."""
         try:
-            held = [s.header.mark for s in read_contents(str(record)).sections] if record.exists() else []
+            held = (
+                [s.header.mark for s in read_contents(str(record)).sections] if os.path.exists(record) else []
+            )
         except Failed:
             # whoever opens it says what is wrong with it
             held = []
@@ -110,7 +113,7 @@ class Outputs:
     def _keep_earlier(self) -> None:
         """Raises Failed F111."""
         path = self.schedule_path
-        if path.exists():
+        if os.path.exists(path):
             kept = _free(path, ".mdh")
             try:
                 replace_file(kept, path.read_bytes())

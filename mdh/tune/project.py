@@ -10,6 +10,7 @@ mdh.toml.
 Paths are relative to the file that lists them.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def listed(folder: Path) -> tuple[Entry, ...]:
 def listed_in(path: Path) -> tuple[Entry, ...] | None:
     """The entries of one project file; None where it is absent or lists none. Raises Failed F194, F103 to
     F105."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return None
     source = read_text(str(path), limit=_LIMIT)
     rows = _rows(source, own=path.name == "mdh.toml")

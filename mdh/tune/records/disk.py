@@ -1,5 +1,6 @@
 """Files that are whole at every moment, with a code where they cannot be written."""
 
+import os
 from pathlib import Path
 
 from mdh.diagnostics import Failed, fail
@@ -12,7 +13,7 @@ def replace_file(path: str | Path, data: bytes) -> None:
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.is_dir():
+        if os.path.isdir(target):
             raise IsADirectoryError(21, "it is a folder")
         # a link stays one: what it leads to is replaced
         replace_whole(followed(target), data)
@@ -22,6 +23,6 @@ def replace_file(path: str | Path, data: bytes) -> None:
 
 def unwritten(path: str | Path, error: Exception) -> Failed:
     """F111 for what the system said about writing `path`."""
-    file = next((p for p in Path(path).parents if p.is_file()), None)
+    file = next((p for p in Path(path).parents if os.path.isfile(p)), None)
     hint = f"`{file}` is a file; give a folder, or a new name" if file else "give a place that may be written"
     return fail("F111", f"`{path}` cannot be written: {reason(error)}", help=hint)

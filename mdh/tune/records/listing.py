@@ -67,7 +67,7 @@ def _listed(path: str, section: Section) -> Listed:
 
 def _files(folder: str) -> Iterable[str]:
     place = Path(folder)
-    if not place.is_dir():
+    if not os.path.isdir(place):
         return ()
-    names = sorted(p.name for p in place.iterdir() if p.suffix == SUFFIX and p.is_file())
+    names = sorted(p.name for p in place.iterdir() if p.suffix == SUFFIX and os.path.isfile(p))
     return tuple(names if folder == "." else (os.path.join(folder, name) for name in names))

@@ -75,9 +75,9 @@ def _keep_damaged(out: str, handle: int, found: Scan) -> None:
     if not pieces:
         return
     aside = Path(f"{out}.damaged")
-    if aside.exists() and not aside.is_file():
+    if os.path.exists(aside) and not os.path.isfile(aside):
         raise fail("F111", f"`{aside}` cannot be written: it is not a file")
-    before = aside.read_bytes() if aside.exists() else b""
+    before = aside.read_bytes() if os.path.exists(aside) else b""
     replace_file(aside, before + b"".join(p if p.endswith(b"\n") else p + b"\n" for p in pieces))
 
 

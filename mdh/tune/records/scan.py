@@ -55,7 +55,11 @@ def scan_file(path: str) -> Scan:
             return scan(path, file)
     except FileNotFoundError:
         folder = Path(path).parent
-        hint = "`mdh db list` shows the records here" if folder.is_dir() else f"there is no folder `{folder}`"
+        hint = (
+            "`mdh db list` shows the records here"
+            if os.path.isdir(folder)
+            else f"there is no folder `{folder}`"
+        )
         raise fail("F101", f"no file `{path}`", help=hint) from None
     except (OSError, ValueError) as error:
         raise fail("F103", f"`{path}` cannot be read: {reason(error)}") from None
