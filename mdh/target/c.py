@@ -7,12 +7,13 @@ instructions.
 
 from mdh.ir.dtype import F32, F64, DType
 from mdh.ir.expr import Call, Const, Expr
-from mdh.ir.kernel import Atomic, Barrier, Buf, Space, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Space, Store
 from mdh.target.clike import POSTFIX, UNARY, lanes_of, place, text
 from mdh.target.dialect import Piece, Scope
 from mdh.target.opencl import HALVES, OpenCL
 from mdh.target.operators import OPERATOR_NAMES
 from mdh.target.statements import updated
+from mdh.target.sums import IN_ORDER, sums_in_order
 from mdh.target.vectors import widened
 
 VALUE = {
@@ -68,6 +69,9 @@ class C(OpenCL):
 
     def unroll(self, factor: int, trips: int | None) -> str:
         return f"#pragma GCC unroll {factor or trips or _MOST}"
+
+    def opening(self, loop: For, scope: Scope) -> list[str]:
+        return [f"{IN_ORDER};"] if sums_in_order(loop, scope) else []
 
     def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
         out = super().stored(buf, value, scope)

@@ -9,6 +9,7 @@ import re
 from mdh.ir.dtype import BY_NAME, F32, F64, DType
 from mdh.target.c import VALUE
 from mdh.target.operators import OPERATORS, combined, swizzle
+from mdh.target.sums import DEFINITION, IN_ORDER
 
 _VECTOR = r"(?:f32|f64|[iu](?:8|16|32|64))x\d+"
 _INTEGER = r"[iu](?:8|16|32|64)"
@@ -24,6 +25,8 @@ def helper(name: str) -> str | None:
         return _stream(found[1])
     if name == STREAMED:
         return _STREAMED
+    if name == IN_ORDER:
+        return DEFINITION
     if found := re.fullmatch(r"(f16|bf16)_(to|from)_f32", name):
         return _CONVERSIONS[found[1], found[2]]
     if found := re.fullmatch(r"((f16|bf16)_(to|from)_f32)x(\d+)", name):

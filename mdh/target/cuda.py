@@ -2,7 +2,7 @@
 
 from mdh.ir.dtype import BF16, F16, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Move, Space, Store
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Space, Store
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
 from mdh.target.cuda_moves import move_lines, vector_type
 from mdh.target.dialect import Piece, Scope
@@ -31,6 +31,9 @@ class Cuda:
 
     def value_type(self, dtype: DType, lanes: int = 1) -> str:
         return "float" if dtype in TO_FLOAT else STORAGE[dtype.name]
+
+    def opening(self, loop: For, scope: Scope) -> list[str]:
+        return []
 
     def element_type(self, buf: Buf) -> str:
         return STORAGE[buf.dtype.name]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Call, Cast, Expr
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Kernel, Move, Stmt, Store
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Kernel, Move, Stmt, Store
 from mdh.ir.ranges import Known
 
 
@@ -69,6 +69,9 @@ class Dialect(Protocol):
     def unroll(self, factor: int, trips: int | None) -> str:
         """The line before a loop of so many turns (None: not known here) that is to be unrolled by `factor`,
         0: as a whole."""
+
+    def opening(self, loop: For, scope: Scope) -> list[str]:
+        """Lines that the body of a loop begins with."""
 
     def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
         """An offset in `buf` in the width that the target's compiler handles best."""

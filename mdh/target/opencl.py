@@ -4,7 +4,7 @@ from math import isfinite, prod
 
 from mdh.ir.dtype import BF16, F16, F32, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Move, Space, Store
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Space, Store
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import Piece, Scope
 from mdh.target.offset import as_long
@@ -63,6 +63,9 @@ class OpenCL:
 
     def unroll(self, factor: int, trips: int | None) -> str:
         return f"#pragma unroll {factor}" if factor else "#pragma unroll"
+
+    def opening(self, loop: For, scope: Scope) -> list[str]:
+        return []
 
     def element_type(self, buf: Buf) -> str:
         return self.stored_type(buf.dtype, buf.lanes)

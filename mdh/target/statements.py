@@ -96,7 +96,8 @@ def _for(s: For, scope: Scope, dialect: Dialect) -> list[str]:
     step = f"++{var}" if s.step == Const(1, s.step.dtype) else f"{var} += {text(s.step, scope, dialect)}"
     start, stop = text(s.start, scope, dialect), text(s.stop, scope, dialect, 11)
     head = f"for ({counter} {var} = {start}; {var} < {stop}; {step})"
-    return [*unroll(s, dialect), *braced(head, block(s.body, inside, dialect))]
+    body = [*dialect.opening(s, inside), *block(s.body, inside, dialect)]
+    return [*unroll(s, dialect), *braced(head, body)]
 
 
 def unroll(s: For, dialect: Dialect) -> list[str]:
