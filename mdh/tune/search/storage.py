@@ -25,6 +25,8 @@ FORMS = "postgresql://user:password@host/database, sqlite:///file.db, or the pat
 CONNECT_SECONDS = 10
 _WORDS = 200
 """Characters of a reason."""
+MOST_JOURNAL = 1 << 29
+"""Bytes. The library reads a journal whole, and keeps several times that; a trial of 30 holes has 9 KB."""
 TABLE_RACES = 10
 """Several tuners that meet an empty database create its tables at once; all but one of them try again."""
 
@@ -56,6 +58,10 @@ def _journal(url: str, path: str) -> JournalStorage:
     old from every folder. Raises Failed F182."""
     path = os.path.abspath(path)
     _demand_file(url, path)
+    size = os.path.getsize(path) if os.path.exists(path) else 0
+    if size > MOST_JOURNAL:
+        headline = f"the journal `{shown(url)}` has {size:,} bytes, more than {MOST_JOURNAL:,}"
+        raise fail("F182", headline, help="give a new journal: the records hold what was measured")
     try:
         return JournalStorage(JournalFileBackend(path))
     except (OSError, Failed):

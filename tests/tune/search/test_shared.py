@@ -199,6 +199,16 @@ def test_a_server_that_dies_and_comes_back() -> None:
         _stop(url)
 
 
+def test_a_journal_of_a_size_that_no_tuning_has(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    with journal.open("wb") as file:
+        # no byte of it lies on the disk
+        file.truncate(1 << 40)
+    with pytest.raises(Failed, match="has 1,099,511,627,776 bytes, more than 536,870,912") as failed:
+        make_searcher("random", small_space(), seed=1, storage=str(journal))
+    assert _code(failed) == "F182"
+
+
 @pytest.mark.parametrize(
     "url", ["nonsense://host/x", "postgresql://h:notaport/db", "sqlite:////proc/no/such/folder/x.db"]
 )
