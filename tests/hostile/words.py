@@ -83,8 +83,9 @@ NOISE = (
     "0", "-1", "1e999", "nan", "inf", "9" * 400, "99999999999h", "1h1h", "0s", "5m", "٣m", "1.5.5s", "\u202e",
     "\x1b[2J", "a\nb", "a\tb", "\udcff", "\u00e9", "\U0001f600", " ", "''", '"', "\\", "$(id)", "`id`", ";id",
     "|id", "*", "~", ".", "empty", "noise.bin", "f.c", "open.mdh", "missing.c", "x" * 300, "x" * 5000, "K104",
-    "k999", "K104\0", "%s%n", "{}", "{0.__class__}", "[bold]x[/bold]", "[/]", "--no-such", "--seed=-1", "--trials=0",
-    "--jobs=100000", "--repeat=1", "--budget=x", "/dev/null", "/dev/full", "/dev/zero", "db", "fmt", "run",
+    "k999", "K104\0", "%s%n", "{}", "{0.__class__}", "[bold]x[/bold]", "[/]", "--no-such", "--seed=-1",
+    "--trials=0", "--jobs=100000", "--repeat=1", "--budget=x", "/dev/null", "/dev/full", "/dev/zero", "db",
+    "fmt", "run",
 )  # fmt: skip
 _CODE = re.compile(r"(?:error|warning)?\[?\b([A-Z]\d{3})\b")
 _SEPARATOR = "\n\n"
