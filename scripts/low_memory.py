@@ -1,7 +1,7 @@
 """What comes of `mdh run` and of a short `mdh tune` where memory is short.
 
-Each must end with a result or with a coded message, never with an internal error, a traceback or a signal; and
-where one quick trial was right the best schedule must be on disk.
+Each must end with a result or with a coded message, never with an internal error, a traceback or a signal.
+Where one quick trial was right the best schedule must be on disk.
 """
 
 import argparse
@@ -112,14 +112,17 @@ def main(words: Sequence[str]) -> int:
     given = parser.parse_args(words)
     if given.cache is not None:
         return _with_cache(given.cache, [w for w in words if w not in ("--cache", given.cache)])
-    print("| limit | command | device | status | codes | | wrong |\n|---|---|---|---|---|---|---|")
+    sys.stdout.write(
+        "| limit | command | device | status | codes | | wrong |\n|---|---|---|---|---|---|---|\n"
+    )
     wrong = 0
     for verb in given.verbs.split(","):
         for device in given.devices.split(","):
             for limit in map(int, given.limits.split(",")):
                 with tempfile.TemporaryDirectory(prefix="mdh-low-memory-") as folder:
                     came = one(verb, device, limit, Path(folder), kind=given.kind)
-                print(came.row(), flush=True)
+                sys.stdout.write(came.row() + "\n")
+                sys.stdout.flush()
                 wrong += bool(came.bad)
     return 1 if wrong else 0
 
