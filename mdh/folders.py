@@ -321,17 +321,21 @@ def unserving(why: OSError | str) -> Failed:
     # the loader's errors have no number, and their words name a file that is gone
     said = why if isinstance(why, str) else reason(why)
     return fail(
-        "D114", f"files cannot be kept, or not be executed, in `{_temporary()}`: {said[:300]}",
+        "D114", f"files cannot be kept, or not be executed, in `{temporary_place()}`: {said[:300]}",
         help="free some room there, or set TMPDIR to a folder on a disk that has it and runs programs",
     )  # fmt: skip
 
 
-def _temporary() -> str:
+def temporary_place() -> str:
+    """The folder for temporary files that messages name: the one of TMPDIR also where it takes no file and
+    Python goes on to another, since it is the one to be mended."""
+    if chosen := os.environ.get("TMPDIR"):
+        return chosen
     try:
         return tempfile.gettempdir()
     except OSError:
         # none of all folders takes a file
-        return os.environ.get("TMPDIR", "/tmp")
+        return "/tmp"
 
 
 def _remove_orphans(place: Path) -> None:

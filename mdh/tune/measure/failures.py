@@ -1,13 +1,11 @@
 """Which class a failure belongs to, by what refused the candidate and when."""
 
 import errno
-import os
 import signal
-import tempfile
-from contextlib import suppress
 
 from mdh.device.pocl_linker import unlinked
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.folders import temporary_place
 from mdh.textfile import reason
 from mdh.tune.values import Failure, Outcome
 
@@ -202,9 +200,5 @@ def signal_name(number: int) -> str:
 
 def no_room(error: OSError) -> Failed:
     """D132."""
-    # Python goes on to other folders where this one takes no file, and it is this one that is to be mended
-    place = os.environ.get("TMPDIR", "")
-    with suppress(OSError):
-        place = place or tempfile.gettempdir()
-    headline = f"the tuner cannot keep its files in `{place or '/tmp'}`: {reason(error)}"
+    headline = f"the tuner cannot keep its files in `{temporary_place()}`: {reason(error)}"
     return fail("D132", headline, help=_REPAIRS.get(error.errno or 0, _ROOM))
