@@ -95,7 +95,7 @@ def same_twice(setting: Setting) -> Found:
     good = (not long or late(long) <= 0.01) and (not short or late(short) <= 0.03)
     return Found(
         f"95 of 100 differ by at most {', '.join(said)}", good, len(rows), PAIRS,
-        (f"kernels of {1e6 * least:.0f} µs to {1e3 * most:.1f} ms on {setting.device}",),
+        (f"kernels of {1e6 * least:,.0f} µs to {1e6 * most:,.0f} µs on {setting.device}",),
     )  # fmt: skip
 
 
