@@ -85,9 +85,9 @@ def _demand_owner(place: Path, status: os.stat_result) -> None:
 
 
 def replaceable(real: Path) -> str:
-    """Why somebody else than this user and root can put something else in the place of `real`, a path without
-    links; nothing where nobody can. Raises OSError."""
-    # from the root on: nobody can change any more what lies in a folder that has been judged
+    """Says who besides this user and root can replace what lies at `real`, a path without links. Empty where
+    nobody can. Raises OSError."""
+    # folders are judged from the root down: what lies in a safe folder cannot be replaced while we look
     for above in reversed(real.parents):
         status = above.lstat()
         if status.st_uid not in (os.getuid(), 0) and not _of_the_system(above, status.st_uid):
@@ -102,8 +102,8 @@ def replaceable(real: Path) -> str:
 
 
 def _of_the_system(folder: Path, owner: int) -> bool:
-    """In a sandbox that does not know the number of root, root's own folders belong to a stand-in: `/` and
-    those right below it, which nobody else can have made."""
+    """A sandbox may not know root's number. There `/` and the folders right below it belong to a stand-in
+    user. Only root can have made these."""
     if owner != _STAND_IN or len(folder.parts) > 2:
         return False
     with suppress(OSError, ValueError):
@@ -113,7 +113,7 @@ def _of_the_system(folder: Path, owner: int) -> bool:
 
 
 def _alone(folder: Path, group: int) -> bool:
-    """Nobody but this user and root is in the group of a folder, and no further list says who may write."""
+    """The folder's group has no members besides this user and root, and the folder has no access list."""
     with suppress(OSError):
         os.getxattr(folder, _ACCESS_LIST, follow_symlinks=False)
         return False

@@ -174,7 +174,7 @@ def plan_of(kinds: dict[str, str], text: KernelText) -> dict[str, Any]:
 
 
 def sleeping_compiler(folder: Path) -> Path:
-    """The C compiler, but for one that sleeps in a process of its own on texts that ask for it."""
+    """A wrapper of the C compiler. On texts that ask for it, it starts a process that sleeps instead."""
     path = folder / "cc"
     path.write_text(
         "#!/bin/sh\n"

@@ -42,8 +42,8 @@ def made_library(done: Finished, path: Path) -> bytes | None:
 
 
 def _whole(library: bytes) -> bool:
-    """Linkers write the table of sections last: a file that ends before it was cut off, by a disk that lost
-    it or by whoever killed the linker unseen."""
+    """Linkers write the table of sections last. A file that ends before that table was cut off: the disk lost
+    the rest, or the linker was killed."""
     if library[:4] != b"\x7fELF" or len(library) < _HEADER.size:
         return False
     start, each, count = _HEADER.unpack_from(library)

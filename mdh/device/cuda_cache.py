@@ -32,7 +32,7 @@ def _keep_safe(variable: str, place: str) -> None:
             raise FileNotFoundError("HOME")
         os.environ[variable] = str(filled_own(Path(wanted)))
     except (Failed, OSError):
-        # where nobody can make a folder, if there is no private one
+        # no folder can be made below this name: cupy then keeps nothing, unless a private folder is there
         os.environ[variable] = f"{os.devnull}/{variable.lower()}"
         with suppress(OSError):
             os.environ[variable] = str(private_folder() / variable.lower())

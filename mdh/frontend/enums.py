@@ -6,7 +6,7 @@ from mdh.diagnostics import fail
 from mdh.frontend.places import Places
 
 MOST_CONSTANTS = 1_000
-"""Of one enumeration. Each is a declaration of its own, which is read, and run on small sizes."""
+"""Constants of one enumeration. mdh makes a declaration of each, so thousands of them take seconds."""
 
 
 class Enumerator(c_ast.Decl):  # type: ignore[misc]  # pycparser has no type hints
