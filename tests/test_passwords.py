@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mdh.cli.command_line import CommandLine
@@ -38,10 +38,14 @@ from tests.tune.records.samples import header, trial
 
 SECRET = "s3cr3t-w0rd"
 MATMUL = str(ROOT / "inputs_c" / "matmul.c")
-PASSWORDS = st.text(
-    st.characters(codec="utf-8", exclude_characters="\0"), min_size=6, max_size=14
-).filter(lambda p: MASK not in p and len(set(p)) > 4)  # fmt: skip
-"""Short ones, and those of few characters, stand in any text."""
+_ENDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=2, max_size=6)
+PASSWORDS = (
+    st.tuples(_ENDS, _ENDS)
+    .map("Zq7-wX".join)
+    .filter(lambda p: MASK not in p and not re.match(r"\d+[/?,]", p))
+)
+"""The middle keeps them apart from words that stand in a message anyway, as `severi` does in `severity`. Digits
+and `/` begin a port where the host was forgotten: `postgresql://me:5432/db` has no password."""
 
 
 @pytest.mark.parametrize(
@@ -208,6 +212,7 @@ def test_what_a_tuning_writes_has_no_password(password: str, form: int, joined: 
 
 
 @given(PASSWORDS, st.integers(0, 6))
+@example("00Zq7-wX0\n", 0)
 def test_a_crash_report_has_no_password(password: str, form: int) -> None:
     url = _urls(password)[form]
     line = CommandLine.of(["tune", "f.c", "--storage", url])

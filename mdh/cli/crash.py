@@ -19,7 +19,7 @@ def save_crash(line: CommandLine, error: BaseException) -> Failed:
     alone can read. No password of the command line is in either."""
     where = traceback.extract_tb(error.__traceback__)
     place = f"{Path(where[-1].filename).name}:{where[-1].lineno}" if where else "unknown place"
-    headline = f"{type(error).__name__} in {place}: {_first_line(error)}"
+    headline = f"{type(error).__name__} in {place}: {_first_line(line, error)}"
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="mdh-crash-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
@@ -51,6 +51,7 @@ def _report_text(line: CommandLine, error: BaseException) -> str:
     return printable(line.without_passwords("\n".join(out)))
 
 
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
+def _first_line(line: CommandLine, error: BaseException) -> str:
+    """Without passwords before it is cut: one that holds a line break could not be found in a part of it."""
+    text = line.without_passwords(str(error)).strip().splitlines()
     return text[0][:200] if text else "no message"
