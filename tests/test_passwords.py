@@ -44,8 +44,8 @@ PASSWORDS = (
     .map("Zq7-wX".join)
     .filter(lambda p: MASK not in p and not re.match(r"\d+[/?,]", p))
 )
-"""The middle keeps them apart from words that stand in a message anyway, as `severi` does in `severity`. Digits
-and `/` begin a port where the host was forgotten: `postgresql://me:5432/db` has no password."""
+"""The middle keeps them apart from words that stand in a message anyway, as `severi` does in `severity`.
+Digits and `/` begin a port where the host was forgotten: `postgresql://me:5432/db` has no password."""
 
 
 @pytest.mark.parametrize(

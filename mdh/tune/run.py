@@ -19,7 +19,7 @@ from mdh.tune.finals import final_effort, finalists, with_baseline
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt, until
 from mdh.tune.pace import DROPPED, effort_for
-from mdh.tune.proposals import Proposal, Proposals, Skipped
+from mdh.tune.proposals import Proposal, Proposals
 from mdh.tune.records.best import best as best_of
 from mdh.tune.result import Progress
 from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
@@ -87,6 +87,8 @@ class Run:
     """Seconds of tuning that earlier runs of the record took."""
     silent: bool = False
     """The search gave no answer in time, as where its storage hangs. It is asked nothing more."""
+    _ready: Proposal | None = None
+    """Found while the bench was full; the next slot is its."""
     _ok: int = 0
     _failures: Counter[Failure] = field(default_factory=Counter)
     _flying: dict["asyncio.Task[Outcome]", tuple[Proposal, float]] = field(default_factory=dict)
@@ -139,6 +141,7 @@ async def _search(run: Run) -> Ended:
             if run.proposals.stuck:
                 return Ended.STUCK
             continue
+        await _think_ahead(run)
         await _land(run)
 
 
@@ -154,23 +157,41 @@ def _over(run: Run) -> Ended | None:
 
 async def _launch(run: Run) -> bool:
     """Fills the bench's slots; True where the space is used up."""
-    while len(run._flying) < run.bench.slots and not run.proposals.stuck:
-        ahead = len(run.trials) + len(run._flying)
-        if run.goal.trials is not None and ahead >= run.goal.trials:
-            return False
-        # results, signals and the budget get their turn between two draws
-        await asyncio.sleep(0)
-        if _over(run) is not None or any(task.done() for task in run._flying):
-            return False
-        # in a thread: the bench goes on while the search thinks
-        match await _thought(run, run.proposals.next):
-            case None:
+    while len(run._flying) < run.bench.slots:
+        if run._ready is None:
+            if not await _may_think(run):
+                return False
+            if not await _think(run):
                 return not run.silent
-            case Skipped():
-                continue
-            case Proposal() as proposal:
-                _start(run, proposal)
+        else:
+            _start_ready(run)
     return False
+
+
+async def _think_ahead(run: Run) -> None:
+    """Finds the next proposal while the bench works, so that a slot which gets free is filled at once. Where
+    the bench has one slot, each proposal waits for the last result instead."""
+    while run.bench.slots > 1 and run._ready is None and await _may_think(run):
+        if not await _think(run):
+            return
+
+
+async def _may_think(run: Run) -> bool:
+    """True while a further proposal is of use, and no result waits."""
+    ahead = len(run.trials) + len(run._flying)
+    if run.proposals.stuck or (run.goal.trials is not None and ahead >= run.goal.trials):
+        return False
+    # results, signals and the budget get their turn between two draws
+    await asyncio.sleep(0)
+    return _over(run) is None and not any(task.done() for task in run._flying)
+
+
+async def _think(run: Run) -> bool:
+    """One step of the search, in a thread: the bench goes on meanwhile. False where the space is used up."""
+    found = await _thought(run, run.proposals.next)
+    if isinstance(found, Proposal):
+        run._ready = found
+    return found is not None
 
 
 async def _thought(run: Run, work: Callable[[], T]) -> T | None:
@@ -193,7 +214,10 @@ async def _thought(run: Run, work: Callable[[], T]) -> T | None:
     return task.result()
 
 
-def _start(run: Run, proposal: Proposal) -> None:
+def _start_ready(run: Run) -> None:
+    proposal, run._ready = run._ready, None
+    if proposal is None:
+        return
     best = _seconds(run.best)
     # the baseline is timed in full however slow it is: it is what all others are compared with
     suggested = proposal.candidate.key in (run.baseline_key, run.given_key)
@@ -226,9 +250,11 @@ async def _wait(run: Run, left: float | None) -> None:
     finally:
         asked.cancel()
     ended = sorted((t for t in run._flying if t in done), key=lambda t: run._flying[t][1])
+    landed = [(task, *run._flying.pop(task)) for task in ended]
+    if landed and _over(run) is None:
+        _start_ready(run)
     # what has ended well is kept before a failure of the machine ends the run
-    for task in sorted(ended, key=lambda t: t.exception() is not None):
-        proposal, since = run._flying.pop(task)
+    for task, proposal, since in sorted(landed, key=lambda one: one[0].exception() is not None):
         outcome = task.result()
         if outcome.innocent and proposal.attempts < ATTEMPTS:
             run.proposals.again(replace(proposal, attempts=proposal.attempts + 1))

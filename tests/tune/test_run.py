@@ -451,7 +451,7 @@ def test_several_are_in_flight() -> None:
             nonlocal most
             self.flying += 1
             most = max(most, self.flying)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.05)
             self.flying -= 1
             return await super().trial(candidate, effort, limits)
 
@@ -459,3 +459,20 @@ def test_several_are_in_flight() -> None:
     case.run()
     assert most == 3
     assert len([t for t in case.log.trials if t.phase == "quick"]) == 10
+
+
+def test_the_next_proposal_is_found_while_the_bench_works() -> None:
+    class Waiting(TableBench):
+        async def trial(self, candidate: Any, effort: Any, limits: Any) -> Outcome:
+            for _ in range(1000):
+                if len(case.searcher._rest) < left - self.slots:
+                    break
+                await asyncio.sleep(0.01)
+            else:
+                raise AssertionError("nobody thought ahead")
+            return await super().trial(candidate, effort, limits)
+
+    case = Case(Goal(trials=5), bench=Waiting(clock=Clock(), slots=2))
+    left = len(case.searcher._rest)
+    case.run()
+    assert len([t for t in case.log.trials if t.phase == "quick"]) == 5

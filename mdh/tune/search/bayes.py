@@ -12,6 +12,7 @@ model smooths over what decides (of equal tiles one has bank conflicts), and a s
 """
 
 from collections.abc import Container, Iterable
+from functools import lru_cache
 from heapq import nsmallest
 from itertools import islice
 from math import inf, log
@@ -44,7 +45,9 @@ EVERY, ELITE = 2, 4
 KEPT = 160
 """Times that the model has: the best and the latest; inverting matrices costs the cube of it."""
 FAILURES = 200
-"""Failed points that lower odds: the latest."""
+"""Failed points that are remembered, the latest: they lower the odds of their neighbours."""
+ROWS = 1024
+"""Rows of features that are kept: more than one suggestion looks at."""
 SLOW = 0.9
 """The quantile of the times that stands for a failure."""
 FITTING_STEPS = 25
@@ -58,14 +61,15 @@ class Bayes:
         self._features = Features(space.variables)
         self._columns = self._features.numbers + self._features.words
         self._times: dict[Point, float] = {}
+        self._fastest: list[Point] = []
         self._failed: dict[Point, None] = {}
         self._flying: dict[Point, None] = {}
-        self._pool: dict[Point, list[float]] = {}
+        self._pool: dict[Point, Matrix] = {}
         self._bred: set[Point] = set()
         self._chosen: list[Point] = []
         self._best = inf
         self._asked = 0
-        self._known_rows: dict[Point, list[float]] = {}
+        self._row = lru_cache(maxsize=ROWS)(self._features.row)
         self._widths = start(self._columns)
         self._fitted_at = 0
 
@@ -85,14 +89,19 @@ class Bayes:
         self._flying.pop(point, None)
         if seconds is None:
             self._failed[point] = None
+            if len(self._failed) > FAILURES:
+                del self._failed[next(iter(self._failed))]
             return
         time = log(max(seconds, 1e-12))
         if time < self._best:
             self._best, self._chosen = time, []
         self._times[point] = time
+        self._fastest = nsmallest(
+            KEPT // 2, dict.fromkeys((*self._fastest, point)), key=self._times.__getitem__
+        )
 
     def _step(self, taken: Container[Point]) -> Point | None:
-        best = nsmallest(ELITE, self._times, key=lambda p: self._times[p])
+        best = self._fastest[:ELITE]
         place = min(self._rng.randrange(len(best)) for _ in range(2))
         return free_neighbour(self._space, best[place], self._rng, taken)
 
@@ -107,10 +116,9 @@ class Bayes:
 
     def _think(self, taken: Container[Point]) -> list[Point]:
         """The points to ask for next, in their order."""
-        ranked = nsmallest(KEPT // 2, self._times, key=lambda p: self._times[p])
-        model, best = self._model(ranked)
+        model, best = self._model()
         odds = self._odds_rows()
-        self._add(self._candidates(ranked[:PARENTS]), taken)
+        self._add(self._candidates(self._fastest[:PARENTS]), taken)
         if not self._pool:
             return []
         points = list(self._pool)
@@ -171,23 +179,16 @@ class Bayes:
 
     def _seen(self, points: Iterable[Point]) -> Matrix:
         """Rows of points that were proposed or told of: the same ones in every suggestion."""
-        out = []
-        for point in points:
-            row = self._known_rows.get(point)
-            if row is None:
-                row = self._known_rows[point] = self._features.row(point)
-            out.append(row)
-        return np.array(out)
+        return np.array([self._row(point) for point in points])
 
     def _rows(self, points: list[Point]) -> Matrix:
         return np.array([self._pool[p] for p in points])
 
-    def _model(self, ranked: list[Point]) -> tuple[Posterior, float]:
+    def _model(self) -> tuple[Posterior, float]:
         """What is believed now, and the best (standardised) time."""
         points = list(self._times)
         if len(points) > KEPT:
-            chosen = {*ranked, *points[-KEPT // 2 :]}
-            points = [p for p in points if p in chosen]
+            points = list(dict.fromkeys((*self._fastest, *points[-KEPT // 2 :])))
         times = np.array([self._times[p] for p in points])
         failed = list(islice(reversed(self._failed), len(points)))
         y = np.concatenate([times, np.full(len(failed), np.quantile(times, SLOW))])

@@ -37,14 +37,14 @@ class Features:
         self.numbers = len(self._scales) + len(self._pairs) + len(self._sums)
         self.words = len(self._codes)
 
-    def row(self, point: Point) -> list[float]:
+    def row(self, point: Point) -> Matrix:
         out = [scale[point[i]] for i, scale in self._scales.items()]
         out += [_ratio(point[a], point[b]) / span for a, b, span in self._pairs]
         out += [
             sum(_ratio(point[a], point[b] if b >= 0 else 1) for a, b in s) / span for s, span in self._sums
         ]
         out += [codes[point[i]] for i, codes in self._codes.items()]
-        return out
+        return np.array(out)
 
 
 def _sums(

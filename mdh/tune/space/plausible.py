@@ -1,17 +1,20 @@
 """Cheap rejection: what can be said against a point from its values alone, much faster than the checker.
 
 Only reasons for which the checker would refuse the point too: K106 (layers nest outer to inner in code
-order), K140 (blocks share no region), K150 (copies go inward), K152 and K153 (capacity of shared memory and
-registers, from below), K163 (blocks of a cluster), S122 (conditions, where all their names are known).
+order), K114 (loops of a step have different numbers), K140 (blocks share no region), K150 (copies go inward),
+K152 and K153 (capacity of shared memory and registers, from below), K163 (blocks of a cluster), S122
+(conditions, where all their names are known).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from mdh.diagnostics import Failed
 from mdh.ir.plan import StagePlan
 from mdh.schedule.model import CORE_LAYERS, REGIONS, Hole, Section, Where
 from mdh.schedule.where import evaluate, names_of
+from mdh.tune.space.chain import Entry
 from mdh.tune.space.domains import LOOP
 from mdh.tune.space.exact import Joint
 from mdh.tune.space.lean import Lean
@@ -33,6 +36,7 @@ class Plausible:
         return (
             all(self._holds(where, values) for section in self.sections for where in section.wheres)
             and self._nested(values)
+            and self._numbered(values)
             and all(self._inward(lean, values) and _roomy(lean, lean.plan(values)) for lean in self.stages)
         )
 
@@ -59,6 +63,7 @@ class Plausible:
             for depth, core in splits:
                 if depth < before and core is not None:
                     out[core] = LOOP
+        self._renumbered(out)
         for lean in self.stages:
             self._unclustered(lean, out)
             self._turned_inward(lean, out)
@@ -70,6 +75,36 @@ class Plausible:
                 if not any(self._left_out(lean, plan.steps[f.step or 0].number, f.buffer, out) for f in over):
                     break
         return out
+
+    @cached_property
+    def _loops(self) -> tuple[tuple[Entry, ...], ...]:
+        """Of each step with more than one of them, the entries that are, or may be, loops with a number."""
+        steps: dict[tuple[int, int], list[Entry]] = {}
+        for chain in self.joint.chains:
+            for s, entry in enumerate(chain.entries):
+                if any(_number(choice.word) for choice in entry.choices):
+                    steps.setdefault((chain.stage, s), []).append(entry)
+        return tuple(tuple(entries) for entries in steps.values() if len(entries) > 1)
+
+    def _numbered(self, values: Mapping[int, Value]) -> bool:
+        """K114."""
+        for entries in self._loops:
+            words = [word for entry in entries if _number(word := _word(entry, values))]
+            if len(set(words)) < len(words):
+                return False
+        return True
+
+    def _renumbered(self, out: dict[int, Value]) -> None:
+        """Another loop of its set where an open entry repeats the number of another entry."""
+        for entries in self._loops:
+            taken = {_word(entry, out) for entry in entries if entry.core is None}
+            for entry in entries:
+                if entry.core is None or not _number(word := _word(entry, out)):
+                    continue
+                if word in taken:
+                    free = (c.word for c in entry.choices if _number(c.word) and c.word not in taken)
+                    out[entry.core] = word = next(free, word)
+                taken.add(word)
 
     def _unclustered(self, lean: Lean, out: dict[int, Value]) -> None:
         """Loops for blocks of a cluster that are too many, and for clusters that the machine has not."""
@@ -154,6 +189,15 @@ class Plausible:
 def _roomy(lean: Lean, plan: StagePlan) -> bool:
     """K163, K140, K152, K153."""
     return lean.clustered(plan) and lean.visible(plan) and not lean.excess(plan)
+
+
+def _word(entry: Entry, values: Mapping[int, Value]) -> str:
+    return entry.choices[0].word if entry.core is None else str(values[entry.core])
+
+
+def _number(word: str) -> bool:
+    """True for `FOR.2`; of a loop whose entry is wholly open the number is a variable of its own."""
+    return word.startswith("FOR.")
 
 
 def _layer(word: Value) -> str | None:

@@ -52,4 +52,4 @@ def test_features_are_between_0_and_1() -> None:
     rows = np.array([features.row(p) for p in space.points[::97]])
     assert rows.shape[1] == features.numbers + features.words == 4 + 1 + 2 + 3 + 1
     assert rows[:, : features.numbers].min() >= 0 and rows[:, : features.numbers].max() <= 1
-    assert Features((Variable("v", Kind.NUMBER, (4,)),)).row((4,)) == []
+    assert Features((Variable("v", Kind.NUMBER, (4,)),)).row((4,)).size == 0

@@ -60,13 +60,18 @@ def default(parent: int | str, tile: int | str) -> bool:
     return size <= above and (above % size == 0 or size.bit_count() == 1)
 
 
-CHEAP = {"K106", "K140", "K150", "K152", "K153", "K163", "S122"}
+CHEAP = {"K106", "K114", "K140", "K150", "K152", "K153", "K163", "S122"}
 """What is seen from the values alone."""
+LOOPS = """
+1: (de-)comp( 4, 2, ^ ) ( ^,^ ; ^ ) ( ?{FOR.1,FOR.2,BLK.x}, ?{FOR.1,FOR.2}, FOR.3 )
+2: (de-)comp( ?{1,2}, ^, 1 ) ( ^,^ ; ^ ) ( ?{FOR.1,FOR.2,FOR.3}, ?{FOR.1,FOR.3}, FOR.2 )
+"""
 SPACES = (
     (WARPS, "h200", {"M": 16, "N": 16, "K": 4}),
     (NAMED, "h200", {"M": 12, "N": 8, "K": 4}),
     (CORES, "h200", {"M": 8, "N": 4, "K": 2}),
     (CORES, "generic-cpu", {"M": 8, "N": 4, "K": 2}),
+    (LOOPS, "generic-cpu", {"M": 8, "N": 4, "K": 2}),
 )
 
 
@@ -232,6 +237,13 @@ def test_cheap_rejection_is_the_checkers(schedule: str, machine: str, sizes: dic
             plan = found.plan(point)
             assert isinstance(plan, Failed)
             assert {d.code for d in plan.diagnostics} & CHEAP
+
+
+def test_loops_of_a_step_are_drawn_with_different_numbers() -> None:
+    core = "?{FOR.1,FOR.2,FOR.3}, ?{FOR.1,FOR.2,FOR.3}, ?{FOR.1,FOR.2,FOR.3}"
+    found, rng = space(f"(de-)comp( ?,?,? ) ( ^,^ ; ^ ) ( {core} )\n" * 4, M=8, N=8, K=8), Random(2)
+    for _ in range(20):
+        assert found.draw_legal(rng, tries=200) is not None
 
 
 def test_open_memory_entries_go_inward() -> None:
