@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.hardware import Engine
 from mdh.source import Source, Span
 from mdh.textfile import read_text
 from mdh.tomlfile import is_count, is_number, parse_toml, shown
@@ -46,7 +47,7 @@ class Machine:
     """Most blocks in a cluster; 1 where there are none."""
     vector_bytes: int
     """Widest vector access (GPU) or SIMD register (CPU)."""
-    copy_engines: tuple[str, ...]
+    copy_engines: tuple[Engine, ...]
     """`plain`, `async` (cp.async), `tma`."""
     shuffle: bool
     """Lanes of a warp exchange registers in the target language."""
@@ -69,7 +70,7 @@ SCHEMA = "mdh.machine/1"
 _FOLDER = Path(__file__).parent / "machines"
 _KINDS = ("gpu", "cpu")
 _TARGETS = ("cuda", "opencl", "c")
-_ENGINES = ("plain", "async", "tma")
+_ENGINES = (Engine.PLAIN, Engine.ASYNC, Engine.TMA)
 _TRIPLES = ("block_limits", "grid_limits")
 _NAME = re.compile(r"\w[\w.+-]{0,99}")
 """Of a machine: files are called by it, and schedules name it."""
@@ -239,7 +240,7 @@ def _convert(name: str, value: object) -> object:
 def _contradictions(source: Source, m: Machine) -> Iterator[Diagnostic]:
     checks = (
         (m.kind in _KINDS, "kind", f"is `{m.kind}`: `gpu` or `cpu`"),
-        ("plain" in m.copy_engines, "copy_engines", "leaves out `plain`, which every machine has"),
+        (Engine.PLAIN in m.copy_engines, "copy_engines", "leaves out `plain`, which every machine has"),
         (m.kind != "cpu" or "cuda" not in m.targets, "targets", "of a CPU are opencl and c"),
         (m.kind == "cpu" or "c" not in m.targets, "targets", "of a GPU are cuda and opencl"),
         (m.shared_per_block <= m.shared_per_unit, "shared_per_block",

@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from random import Random
 
+from mdh.hardware import Space
+
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 _NOISE = (
     "(", ")", "{", "}", "[", "]", ";", ",", "?", "^", "@", ":", "=", "+=", "*", "/", "%", "&", "\\", '"', "'",
     "/*", "//", "#", "0", "-1", "99999999999999999999", "1e400", "0x", "for", "if", "int", "float", "A",
-    "stage", "where", "target", "SM", "THR.x", "FOR.0", "\0", "\u00e9", "\U0001f600", "\t", "\r", "\n\n",
+    "stage", "where", "target", Space.SM, "THR.x", "FOR.0", "\0", "\u00e9", "\U0001f600", "\t", "\r", "\n\n",
     "goto", "#define A A", "#include <x.h>", "#pragma mdh(", "while (1)", "return", "(de-)comp",
     "(de/re)-comp", "@pad(?)", "?{1,2}", "C:RM[1,2]",
 )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from mdh.hardware import Layer, Space
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 
@@ -66,7 +67,7 @@ def _steps(d: Draft) -> list[str]:
     if d.chance(0.05):
         _sequential(d)
     if d.chance(0.93):
-        _core(d, "BLK", most=8 if not d.cpu else 12)
+        _core(d, Layer.BLK, most=8 if not d.cpu else 12)
         d.blocked = True
     for _ in range(rng.choice((0, 1, 1, 2))):
         _sequential(d)
@@ -90,11 +91,11 @@ def _threads(d: Draft) -> None:
         if lanes is not None:
             warps, below = lanes
             d.threaded = True
-            _emit(d, warps, _axes(d, "WRP", warps))
-            _emit(d, below, _axes(d, "THR", below))
+            _emit(d, warps, _axes(d, Layer.WRP, warps))
+            _emit(d, below, _axes(d, Layer.THR, below))
             return
     d.threaded = True
-    _core(d, "THR", most=64)
+    _core(d, Layer.THR, most=64)
 
 
 def _lanes(d: Draft) -> tuple[list[int], list[int]] | None:
@@ -140,7 +141,7 @@ def _axes(d: Draft, layer: str, below: Sequence[int]) -> list[str]:
             out.append("^")
             continue
         entry = f"{layer}.{axes.pop(0)}"
-        if layer in ("THR", "WRP") and split and d.chance(0.25):
+        if layer in (Layer.THR, Layer.WRP) and split and d.chance(0.25):
             divisors = [x for x in (1, 2, 4, 8) if tile % x == 0 and x < tile]
             if divisors:
                 entry += f"@cyclic({rng.choice(divisors)})"
@@ -189,7 +190,7 @@ def _emit(d: Draft, below: list[int], cores: list[str], attrs: str = "", *, sequ
     tiles = ["^" if t == p and d.chance(0.8) else str(t) for t, p in zip(below, d.tiles, strict=True)]
     if staged and sequential and d.chance(0.4):
         attrs += f" @stages({rng.choice((2, 2, 3))})"
-    if any(c.startswith("BLK") for c in cores):
+    if any(c.startswith(Layer.BLK) for c in cores):
         if {"BLK.x", "BLK.y"} <= set(cores) and d.chance(0.3):
             attrs += rng.choice((" @order(grouped(2))", " @order(grouped(4))", " @order(hilbert)"))
         if d.chance(0.1):
@@ -205,12 +206,12 @@ def _emit(d: Draft, below: list[int], cores: list[str], attrs: str = "", *, sequ
 def _input(d: Draft, buffer: str) -> str:
     if not d.blocked and d.chance(0.97):
         return "^"
-    region = "RM" if (d.threaded or d.cpu) and d.chance(0.4) else "SM"
+    region = Space.RM if (d.threaded or d.cpu) and d.chance(0.4) else Space.SM
     if (buffer, region) in d.staged or not d.chance(0.22):
         return "^"
     d.staged.add((buffer, region))
     entry = f"{buffer}:{region}[{_layout(d, buffer)}]"
-    if region == "SM":
+    if region == Space.SM:
         if len(d.program.buffer_of[buffer].shape) > 1 and d.chance(0.25):
             entry += f"@pad({d.rng.choice((1, 2, 4))})"
         if not d.cpu and d.chance(0.15):
@@ -225,7 +226,7 @@ def _output(d: Draft, buffer: str, cores: Sequence[str], below: Sequence[int]) -
     entry = "^"
     if d.blocked and buffer not in d.held and d.chance(0.35):
         d.held.add(buffer)
-        region = "SM" if d.chance(0.15) else "RM"
+        region = Space.SM if d.chance(0.15) else Space.RM
         entry = f"{buffer}:{region}[{_layout(d, buffer)}]"
     for n, core in enumerate(cores):
         if (
@@ -235,9 +236,9 @@ def _output(d: Draft, buffer: str, cores: Sequence[str], below: Sequence[int]) -
             and d.chance(0.4)
         ):
             methods = {
-                "BLK": ("kernel", "atomic", "ticket"),
-                "THR": ("shared", "shuffle"),
-                "WRP": ("shared",),
+                Layer.BLK: ("kernel", "atomic", "ticket"),
+                Layer.THR: ("shared", "shuffle"),
+                Layer.WRP: ("shared",),
             }
             entry += f"@combine({rng.choice(methods.get(core[:3], ('shared',)))})"
             break

@@ -9,7 +9,15 @@ import pytest
 from tests.source_tree import Module, imports, modules
 
 LAYERS = (
-    ("mdh.source", "mdh.release", "mdh.ending", "mdh.children", "mdh.passwords", "mdh.printable"),
+    (
+        "mdh.source",
+        "mdh.hardware",
+        "mdh.release",
+        "mdh.ending",
+        "mdh.children",
+        "mdh.passwords",
+        "mdh.printable",
+    ),
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),
     ("mdh.machine",),

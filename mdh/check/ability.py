@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from mdh.hardware import Engine
 from mdh.machine import Machine
 
 NVIDIA_OPENCL_LOCAL = 49152
@@ -18,7 +19,7 @@ def seen_by(machine: Machine, target: str) -> Machine:
     return replace(
         machine,
         cluster=1,
-        copy_engines=("plain",),
+        copy_engines=(Engine.PLAIN,),
         shuffle=False,
         float_atomics=False,
         acquire_release=False,

@@ -2,8 +2,9 @@
 
 from mdh.check.options import Copying, Found, copying, keep, number, word
 from mdh.check.subject import Draft
+from mdh.hardware import CacheHint, Combine, Space
 from mdh.ir.plan import Holding, Staging
-from mdh.schedule.model import Mem, Place
+from mdh.schedule.model import Attr, Mem, Place
 
 SM_ATTRS = ("pad", "swizzle", "copy", "cache", "window")
 RM_ATTRS = ("copy", "cache", "window")
@@ -17,7 +18,9 @@ def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | N
     if place is None or region is None:
         keep(mem.attrs, (), "an input that is not staged here", found)
         return None
-    attrs = keep(mem.attrs, SM_ATTRS if region == "SM" else RM_ATTRS, f"an input staged in {region}", found)
+    attrs = keep(
+        mem.attrs, SM_ATTRS if region == Space.SM else RM_ATTRS, f"an input staged in {region}", found
+    )
     copy = copying(attrs["copy"], draft.machine, found) if "copy" in attrs else Copying()
     return Staging(
         buffer,
@@ -27,7 +30,7 @@ def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | N
         swizzle=number(attrs.get("swizzle")) or 0,
         engine=copy.engine,
         vec=copy.vec,
-        cache=word(attrs.get("cache")) or "default",
+        cache=_cache_hint(attrs.get("cache")),
         window="window" in attrs,
         span=mem.span,
     )
@@ -45,16 +48,20 @@ def holding_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Holding | N
         buffer,
         region,
         layout_of(place) if place is not None else natural,
-        combine=word(attrs.get("combine")),
+        combine=Combine(method) if (method := word(attrs.get("combine"))) else None,
         vec=number(attrs.get("store"), "vec"),
-        cache=word(attrs.get("cache")) or "default",
+        cache=_cache_hint(attrs.get("cache")),
         span=mem.span,
     )
 
 
-def region_of(place: Place | None) -> str | None:
+def _cache_hint(attr: Attr | None) -> CacheHint:
+    return CacheHint(word(attr) or CacheHint.DEFAULT)
+
+
+def region_of(place: Place | None) -> Space | None:
     """SM or RM; None where the entry names the region in which buffers start."""
-    if place is None or not isinstance(place.region, str) or place.region in ("DM", "HM"):
+    if place is None or not isinstance(place.region, Space) or place.region in (Space.DM, Space.HM):
         return None
     return place.region
 

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 from mdh.check.loops import THREADED, Loop, code_loops
+from mdh.hardware import Combine, Layer, Space
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Const, Expr, Var, loads, substitute
 from mdh.ir.kernel import SWIZZLE_LINE
@@ -32,7 +33,7 @@ class Footprint:
 
     step: int | None
     buffer: str
-    region: str
+    region: Space
     shape: tuple[int, ...]
     elements: int
     bytes: int
@@ -57,7 +58,7 @@ def footprints(program: Program, plan: StagePlan, *, cpu: bool) -> tuple[Footpri
         inside = _inside(items, items.index(i) + 1, shared)
         for staging in step.stagings:
             # on a CPU nothing copies into SM while the work-item computes
-            slots = 1 if cpu and staging.region == "SM" else step.stages
+            slots = 1 if cpu and staging.region == Space.SM else step.stages
             out.extend(_staged(program, plan, i, staging, inside[staging.region], slots))
         for holding in step.holdings:
             if holding.region is not None:
@@ -70,13 +71,13 @@ def footprints(program: Program, plan: StagePlan, *, cpu: bool) -> tuple[Footpri
 
 def shared_bytes(program: Program, plan: StagePlan, *, cpu: bool) -> int:
     """Bytes of shared memory of a block: staged inputs in all slots, regions, scratch of combines."""
-    held = sum(f.bytes for f in footprints(program, plan, cpu=cpu) if f.region == "SM")
+    held = sum(f.bytes for f in footprints(program, plan, cpu=cpu) if f.region == Space.SM)
     return held + (0 if cpu else combine_bytes(plan))
 
 
 def register_words(program: Program, plan: StagePlan, *, cpu: bool) -> int:
     """32-bit registers that a thread's RM buffers take; addresses and temporaries come on top."""
-    return sum(-(-f.bytes // WORD) for f in footprints(program, plan, cpu=cpu) if f.region == "RM")
+    return sum(-(-f.bytes // WORD) for f in footprints(program, plan, cpu=cpu) if f.region == Space.RM)
 
 
 def combine_bytes(plan: StagePlan) -> int:
@@ -89,7 +90,7 @@ def combine_bytes(plan: StagePlan) -> int:
     return sum(
         threads * sum(t.bytes for t in r.types) * (2 if scan else 1)
         for r, methods in zip(plan.stage.results, plan.combines, strict=True)
-        if "shared" in methods or ("shuffle" in methods and threads % WARP)
+        if Combine.SHARED in methods or (Combine.SHUFFLE in methods and threads % WARP)
     )
 
 
@@ -111,10 +112,10 @@ def code_items(plan: StagePlan, *, cpu: bool) -> list[Item]:
         items.extend(loop for loop in mine if loop.layer is None)
         items.append(i)
         entries: tuple[Staging | Holding, ...] = (*plan.steps[i].stagings, *plan.steps[i].holdings)
-        if cpu and any(x.region == "SM" for x in entries):
+        if cpu and any(x.region == Space.SM for x in entries):
             meeting = len(items)
     items[meeting:meeting] = threads
-    return [*items, *(loop for loop in loops if loop.layer == "VEC")]
+    return [*items, *(loop for loop in loops if loop.layer == Layer.VEC)]
 
 
 def chain_of(plan: StagePlan, dim: int) -> Chain:
@@ -135,7 +136,7 @@ def _inside(items: list[Item], start: int, shared: tuple[Loop, ...]) -> dict[str
     """The loops over which a buffer opened before item `start` extends, by region. shared: those of the
     threads that share SM."""
     own = tuple(x for x in items[start:] if isinstance(x, Loop))
-    return {"RM": own, "SM": (*shared, *own)}
+    return {Space.RM: own, Space.SM: (*shared, *own)}
 
 
 def _run_start(plan: StagePlan, items: list[Item], end: int) -> int:
@@ -162,7 +163,7 @@ def _staged(
         shape = tuple(_extent(plan, function, *ends, inside) for function, ends in functions)
         box = tuple(_box(plan, function, *ends, inside) for function, ends in functions)
         elements = padded(shape, staging.layout, staging.pad)
-        aligned = staging.region == "SM" and slots > 1
+        aligned = staging.region == Space.SM and slots > 1
         unit = SWIZZLE_LINE if staging.swizzle else ALIGNMENT if aligned else size
         whole = -(-elements * size // unit) * unit // size
         used = whole * size * slots
@@ -240,13 +241,13 @@ def _held(
 ) -> list[Footprint]:
     out = []
     for result in _results_of(plan.stage, holding.buffer):
-        if result.outputs[0].buffer == holding.buffer:
-            out.append(_region(program, plan, i, result, str(holding.region), inside))
+        if holding.region is not None and result.outputs[0].buffer == holding.buffer:
+            out.append(_region(program, plan, i, result, holding.region, inside))
     return out
 
 
 def _region(
-    program: Program, plan: StagePlan, i: int | None, result: Result, region: str, inside: tuple[Loop, ...]
+    program: Program, plan: StagePlan, i: int | None, result: Result, region: Space, inside: tuple[Loop, ...]
 ) -> Footprint:
     """Partial results in accumulator types; a scattered output is held whole."""
     output = result.outputs[0]
@@ -257,8 +258,8 @@ def _region(
         else math.prod(x.parts for x in inside if str(x.dim) in index[0].names and _kept(plan, x))
         for e, extent in zip(output.index, buffer.shape, strict=True)
     )
-    lanes = math.prod(x.parts for x in inside if x.layer == "VEC" and not _kept(plan, x))
-    elements = math.prod(shape) * (lanes if region == "RM" else 1)
+    lanes = math.prod(x.parts for x in inside if x.layer == Layer.VEC and not _kept(plan, x))
+    elements = math.prod(shape) * (lanes if region == Space.RM else 1)
     per_element = sum(t.bytes for t in result.types) if result.op is not None else buffer.dtype.bytes
     if result.op is not None and result.op.name.startswith("arg"):
         per_element += WORD
@@ -273,11 +274,11 @@ def _accumulators(
     program: Program, plan: StagePlan, items: list[Item], found: list[Footprint]
 ) -> list[Footprint]:
     """Reductions without a register region of their own accumulate in registers at the innermost place."""
-    held = {f.buffer for f in found if f.output and f.region == "RM"}
+    held = {f.buffer for f in found if f.output and f.region == Space.RM}
     start = _run_start(plan, items, len(items))
-    inside = _inside(items, start, ())["RM"]
+    inside = _inside(items, start, ())[Space.RM]
     return [
-        _region(program, plan, None, r, "RM", inside)
+        _region(program, plan, None, r, Space.RM, inside)
         for r in plan.stage.results
         if r.op is not None and not plan.stage.scattered and r.outputs[0].buffer not in held
     ]

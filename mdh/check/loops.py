@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mdh.hardware import Layer
 from mdh.ir.plan import Split, StagePlan
-from mdh.schedule.model import CORE_LAYERS
 
-THREADED = ("WGP", "WRP", "THR")
+THREADED = (Layer.WGP, Layer.WRP, Layer.THR)
 """Layers whose units share a block."""
-BLOCKED = ("CLU", "BLK")
+BLOCKED = (Layer.CLU, Layer.BLK)
 """Layers whose units are blocks of the grid."""
 
 
@@ -21,7 +21,7 @@ class Loop:
     parts: int
     tile: int
     parent: int
-    layer: str | None
+    layer: Layer | None
     axis: int
     cyclic: int
 
@@ -38,9 +38,9 @@ def code_loops(plan: StagePlan) -> tuple[Loop, ...]:
 
 def _place(split: Split) -> tuple[int, int]:
     if split.layer is None:
-        return CORE_LAYERS.index("VEC"), split.rank
-    depth = CORE_LAYERS.index(split.layer)
-    return (depth + 1 if split.layer in ("VEC", "MMA") else depth), split.dim
+        return Layer.VEC.depth, split.rank
+    depth = split.layer.depth
+    return (depth + 1 if split.layer in (Layer.VEC, Layer.MMA) else depth), split.dim
 
 
 def inside(plan: StagePlan, step: int) -> tuple[Loop, ...]:
@@ -50,5 +50,5 @@ def inside(plan: StagePlan, step: int) -> tuple[Loop, ...]:
     return tuple(loop for loop in code_loops(plan) if loop.step in within)
 
 
-def by_layer(plan: StagePlan, *layers: str) -> Iterator[Loop]:
+def by_layer(plan: StagePlan, *layers: Layer) -> Iterator[Loop]:
     return (loop for loop in code_loops(plan) if loop.layer in layers)

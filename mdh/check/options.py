@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from mdh.check.subject import at, listed
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import BlockOrder, Engine
 from mdh.machine import Machine
 from mdh.schedule.model import Arg, ArgCall, Attr
 
@@ -68,7 +69,7 @@ def word(attr: Attr | None) -> str | None:
 class Copying:
     """`@copy(engine, vec=n)`, fallbacks resolved."""
 
-    engine: str = "plain"
+    engine: Engine = Engine.PLAIN
     vec: int | None = None
 
 
@@ -81,28 +82,28 @@ def copying(attr: Attr, machine: Machine, found: Found) -> Copying:
     choice = argument(attr)
     asked: list[str] = []
     while choice is not None:
-        last = str(choice.value)
-        asked.append(last)
-        lowered = last != "tma" or choice.fallback is None
-        if last in machine.copy_engines and lowered:
-            return Copying(last, vec)
+        engine = Engine(str(choice.value))
+        asked.append(engine)
+        lowered = engine is not Engine.TMA or choice.fallback is None
+        if engine in machine.copy_engines and lowered:
+            return Copying(engine, vec)
         choice = choice.fallback
     engines = listed(machine.copy_engines)
     headline = f"`{machine.name}` has no copy engine {listed(asked)} with this target"
     said = f"its engines: {engines}; `@copy({' else '.join(asked)} else plain)` states a fallback"
     found.append(Diagnostic("K165", headline, at(attr.span), help=said))
-    return Copying("plain", vec)
+    return Copying(Engine.PLAIN, vec)
 
 
-def ordering(attr: Attr) -> tuple[str, int]:
+def ordering(attr: Attr) -> tuple[BlockOrder, int]:
     """`@order(rows | grouped(n) | hilbert)`: the order and its group; `grouped(1)` is `rows`."""
     arg = argument(attr)
-    value = "rows" if arg is None else arg.value
+    value = BlockOrder.ROWS if arg is None else arg.value
     match value:
         case ArgCall(_, (Arg(int() as group), *_)):
             pass
         case str() if value.startswith("grouped("):
             group = int(value.removeprefix("grouped(").removesuffix(")"))
         case _:
-            return str(value), 1
-    return ("grouped", group) if group > 1 else ("rows", 1)
+            return BlockOrder(str(value)), 1
+    return (BlockOrder.GROUPED, group) if group > 1 else (BlockOrder.ROWS, 1)

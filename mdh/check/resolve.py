@@ -9,12 +9,13 @@ from mdh.check.concrete import concrete_steps
 from mdh.check.entries import holding_of, staging_of
 from mdh.check.options import Found, keep, no_effect, number, ordering, word
 from mdh.check.subject import Draft
+from mdh.hardware import BlockOrder, Layer
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
 from mdh.schedule.model import Attr, Core, For, Mem, Step, Tile, Unit
 from mdh.schedule.printer import print_step, wrapped_step
 
 AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
-GRID_LAYERS = ("CLU", "BLK")
+GRID_LAYERS = (Layer.CLU, Layer.BLK)
 GRID_ATTRS = ("order", "persistent", "occupancy")
 _UNNUMBERED = 1 << 30
 
@@ -35,7 +36,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         plan = _plan_step(draft, step, n, splits, found)
         steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
         parents = tiles
-    if any(t > 1 for t in parents) and not (written and has_layer(written[-1], "MMA")):
+    if any(t > 1 for t in parents) and not (written and has_layer(written[-1], Layer.MMA)):
         steps.append(_last_step(len(steps) + 1, parents, loops))
     found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
@@ -53,7 +54,7 @@ def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:
     return (*(a for entry in entries for a in entry.attrs), *step.attrs)
 
 
-def has_layer(step: Step, *layers: str) -> bool:
+def has_layer(step: Step, *layers: Layer) -> bool:
     return any(isinstance(c.value, Unit) and c.value.layer in layers for c in step.cores)
 
 
@@ -103,7 +104,7 @@ def _ranks(cores: tuple[Core, ...], loops: tuple[int | None, ...]) -> dict[int, 
 
 def _cyclic(core: Core, unit: Unit | None, tile: int, found: Found) -> int:
     """The block of `@cyclic(n)`; 0 where there is none, or where n >= tile makes it neutral."""
-    dealt = unit is not None and unit.layer in ("THR", "WRP", "WGP")
+    dealt = unit is not None and unit.layer in (Layer.THR, Layer.WRP, Layer.WGP)
     here = f"a {unit.layer} entry" if unit else "a sequential entry"
     n = number(keep(core.attrs, ("cyclic",) if dealt else (), here, found).get("cyclic"))
     return n if n is not None and n < tile else 0
@@ -125,7 +126,7 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
 
 def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
     """`@stages` and `@unroll`; attributes of the grid are read in `_grid`, warp roles are not lowered."""
-    mma = has_layer(step, "MMA")
+    mma = has_layer(step, Layer.MMA)
     known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc") if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
     stages = number(attrs.get("stages")) or 1
@@ -186,7 +187,7 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
     units = (c.value for step in written for c in step.cores if isinstance(c.value, Unit))
     axes = {unit.axis for unit in units if unit.layer in GRID_LAYERS}
     for attr in (a for i in grid_steps[:1] for a in written[i].attrs):
-        if attr.name == "order" and grid.order != "rows" and not {"x", "y"} <= axes:
+        if attr.name == "order" and grid.order != BlockOrder.ROWS and not {"x", "y"} <= axes:
             found.append(no_effect(attr, "a grid without the axes x and y"))
     return grid
 

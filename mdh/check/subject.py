@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from mdh.diagnostics import Label
+from mdh.hardware import Layer
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
@@ -125,7 +126,7 @@ class Subject:
         """The loop in the C."""
         return at(self.stage.dims[d].span, message)
 
-    def split_spans(self, layer: str) -> tuple[Label, ...]:
+    def split_spans(self, layer: Layer) -> tuple[Label, ...]:
         """Every entry that hands parts to `layer`."""
         return tuple(
             label

@@ -6,6 +6,7 @@ from typing import Any
 
 from mdh.device.cpu import cpu_machine
 from mdh.device.opencl_platforms import Found
+from mdh.hardware import Engine
 from mdh.machine import Machine, load_machine, machine_names
 
 
@@ -64,7 +65,7 @@ def _gpu(found: Found) -> Machine:
         shared_per_unit=max(local, known.shared_per_unit),
         registers_per_unit=_asked(device, ("registers_per_block_nv",), known.registers_per_unit),
         cluster=1,
-        copy_engines=("plain",),
+        copy_engines=(Engine.PLAIN,),
         shuffle=False,
         float_atomics=False,
         acquire_release=False,

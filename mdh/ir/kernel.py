@@ -1,34 +1,21 @@
 """Kernel IR: one structured language for CUDA C++ and OpenCL C.
 
-A Module is what one C function becomes: kernels launched in order over the function's arrays and
-workspaces. Kernel code is SPMD: hardware coordinates are read with `Call("block_id", (Const(axis),))` and
-`Call("thread_id", (Const(axis),))`, axis 0, 1, 2 = x, y, z. On OpenCL CPUs a kernel has one work-item a
-work-group and `thread_id` never occurs.
+A Module is what one C function becomes: kernels launched in order over the function's arrays and workspaces.
+Kernel code is SPMD: units read their coordinates by intrinsics (ir/intrinsic.py). On OpenCL CPUs a kernel has
+one work-item a work-group, and none reads the coordinate of a thread.
 
-Calls beyond math.h: `block_id`, `thread_id`; of all lanes of a warp: `shfl_xor(value, mask)`,
-`shfl_up(value, delta)`, `shfl(value, lane)` (the lane counts modulo a warp), `first_lane(cond)`, the least
-lane where it holds, 32 where it holds nowhere; `packed(number, value)`, a word of 64 bits with a number above
-a value of up to 32 bits, and `unpacked(word)`, that value; `cluster_rank()`, `peer(load, rank)` (an element
-in the shared memory of another block of the cluster); the integer functions `imin`, `imax` (arguments without
-side effects).
 Index arithmetic: an operation of type I64 may have an I32 operand (C converts it), an I32 Let or index an I64
 value that fits.
-Vectors: a Load with lanes > 1 is a vector; scalars mixed with vectors broadcast. `lane(vector, k)` is one of
-its elements, `iota(Const(n))` the vector 0 … n - 1. Vector accesses to DM and SM must be aligned to their
-size, at most 16 bytes, save in OpenCL kernels of one work-item a work-group.
+Vectors: a Load with lanes > 1 is a vector; scalars mixed with vectors broadcast. Vector accesses to DM and SM
+must be aligned to their size, at most 16 bytes, save in OpenCL kernels of one work-item a work-group.
 """
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from mdh.hardware import CacheHint, Engine, Space, SyncScope
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Expr
-
-
-class Space(StrEnum):
-    DM = "DM"
-    SM = "SM"
-    RM = "RM"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +112,7 @@ class Store:
     index: tuple[Expr, ...]
     value: Expr
     lanes: int = 1
-    cache: str = "default"
+    cache: CacheHint = CacheHint.DEFAULT
     vec: int | None = None
 
 
@@ -142,8 +129,8 @@ class Move:
     src: str
     src_index: tuple[Expr, ...]
     lanes: int = 1
-    engine: str = "plain"
-    cache: str = "default"
+    engine: Engine = Engine.PLAIN
+    cache: CacheHint = CacheHint.DEFAULT
     pred: Expr | None = None
     fill: Expr | None = None
     exact: bool = False
@@ -196,7 +183,7 @@ class If:
 class Barrier:
     """All units of `scope` meet, and their SM (block, cluster) or DM (fence: device) writes are seen."""
 
-    scope: str = "block"
+    scope: SyncScope = SyncScope.BLOCK
     reason: str = ""
 
 

@@ -6,6 +6,7 @@ All `^`, aliases, defaults and fallbacks are resolved; every step, the implied l
 
 from dataclasses import dataclass, field
 
+from mdh.hardware import BlockOrder, CacheHint, Combine, Engine, Layer, Space
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.source import Span
@@ -24,7 +25,7 @@ class Split:
     dim: int
     parent: int
     tile: int
-    layer: str | None
+    layer: Layer | None
     axis: int = 0
     rank: int = 0
     cyclic: int = 0
@@ -48,13 +49,13 @@ class Staging:
     """
 
     buffer: str
-    region: str
+    region: Space
     layout: tuple[int, ...]
     pad: int = 0
     swizzle: int = 0
-    engine: str = "plain"
+    engine: Engine = Engine.PLAIN
     vec: int | None = None
-    cache: str = "default"
+    cache: CacheHint = CacheHint.DEFAULT
     window: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -69,11 +70,11 @@ class Holding:
     """
 
     buffer: str
-    region: str | None
+    region: Space | None
     layout: tuple[int, ...]
-    combine: str | None = None
+    combine: Combine | None = None
     vec: int | None = None
-    cache: str = "default"
+    cache: CacheHint = CacheHint.DEFAULT
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -104,7 +105,7 @@ class Grid:
     """Attributes of the outermost grid step: block order (`rows`, `grouped`, `hilbert`), @persistent,
     @occupancy (blocks a multiprocessor, 0 = not stated)."""
 
-    order: str = "rows"
+    order: BlockOrder = BlockOrder.ROWS
     group: int = 1
     persistent: bool = False
     occupancy: int = 0
@@ -123,9 +124,9 @@ class StagePlan:
     steps: tuple[PlanStep, ...]
     code_order: tuple[int, ...]
     grid: Grid
-    combines: tuple[tuple[str, ...], ...]
+    combines: tuple[tuple[Combine, ...], ...]
 
-    def units(self, layer: str) -> int:
+    def units(self, layer: Layer) -> int:
         """Product of parts over all dims that `layer` takes: its number of units."""
         n = 1
         for step in self.steps:
@@ -134,7 +135,7 @@ class StagePlan:
                     n *= split.parts
         return n
 
-    def axis_parts(self, layer: str, axis: int) -> int:
+    def axis_parts(self, layer: Layer | None, axis: int) -> int:
         for step in self.steps:
             for split in step.splits:
                 if split.layer == layer and split.axis == axis:

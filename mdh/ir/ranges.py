@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Unary, Var
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import For, Launch, Let
 
 Range = tuple[int, int]
@@ -87,13 +88,13 @@ def _bounds(e: Expr, known: Known) -> Range | None:
             return value, value
         case Var(name, _):
             return known.names.get(name)
-        case Call("block_id", (Const(int() as axis), *_), _):
+        case Call(Intrinsic.BLOCK_ID, (Const(int() as axis), *_), _):
             return 0, known.launch.grid[axis] - 1
-        case Call("thread_id", (Const(int() as axis), *_), _):
+        case Call(Intrinsic.THREAD_ID, (Const(int() as axis), *_), _):
             return 0, known.launch.block[axis] - 1
-        case Call("iota", (Const(int() as n), *_), _):
+        case Call(Intrinsic.IOTA, (Const(int() as n), *_), _):
             return 0, n - 1
-        case Call("imin" | "imax", (a, b), _):
+        case Call(Intrinsic.IMIN | Intrinsic.IMAX, (a, b), _):
             return _either(bounds(a, known), bounds(b, known))
         case Cast(arg, dtype) if not dtype.is_float and not arg.dtype.is_float:
             inner = bounds(arg, known)

@@ -1,20 +1,9 @@
 """What every Kernel must satisfy before a target prints it; a violation is a bug of the lowering."""
 
+from mdh.hardware import Space
 from mdh.ir.expr import Call, Expr, Load, Var, walk
-from mdh.ir.kernel import (
-    Alloc,
-    Atomic,
-    Buf,
-    For,
-    ForKind,
-    Kernel,
-    Let,
-    Module,
-    Move,
-    Space,
-    Stmt,
-    Store,
-)
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, Kernel, Let, Module, Move, Stmt, Store
 from mdh.ir.walk import bodies, expressions
 
 
@@ -85,7 +74,7 @@ def _expression(kernel: Kernel, s: Stmt, e: Expr, bufs: dict[str, Buf], seen: se
                 raise Malformed(f"{kernel.name}: {name} is used before it is defined, in {s}")
             case Load(buffer, index, _, _):
                 _rank(kernel, buffer, index, bufs)
-            case Call("thread_id") if kernel.launch.block == (1, 1, 1):
+            case Call(Intrinsic.THREAD_ID) if kernel.launch.block == (1, 1, 1):
                 raise Malformed(f"{kernel.name}: a block of one thread asks for its thread")
 
 

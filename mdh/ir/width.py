@@ -6,6 +6,7 @@ An operation with one 64-bit operand is done in 64 bits, as in C, so one cast wi
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32, I64
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Load, Select, Var, map_children, walk
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.ranges import INT, Known, Range, bounds, within
 
 
@@ -36,7 +37,7 @@ def fit(e: Expr, known: Known) -> Expr:
         case Select(cond, then, other, _):
             a, b = fit(then, known), fit(other, known)
             return Select(fit(cond, known), a, b, I64 if I64 in (a.dtype, b.dtype) else I32)
-        case Call("imin" | "imax" as fn, args, _):
+        case Call(Intrinsic.IMIN | Intrinsic.IMAX as fn, args, _):
             new = tuple(fit(a, known) for a in args)
             wide = any(a.dtype == I64 for a in new)
             return Call(fn, tuple(cast(a) for a in new), I64) if wide else Call(fn, new, I32)

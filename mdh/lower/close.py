@@ -7,10 +7,11 @@ run ends. The starting value enters once; the epilogue runs once, after the last
 from collections.abc import Callable
 from dataclasses import replace
 
+from mdh.hardware import Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
-from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Stmt, Store
 from mdh.lower.cut import cut_of
 from mdh.lower.finish import begin, finish, store_state
 from mdh.lower.fold import Fold, combine, identity
@@ -38,7 +39,7 @@ def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     if nest.threads > 1:
         # between opening and closing each element has one owner, so these two are the region's only barriers
         nest.managed.update(b.name for b in region.bufs)
-        meet = [Barrier("block", f"{region.bufs[0].name} opens")]
+        meet = [Barrier(SyncScope.BLOCK, f"{region.bufs[0].name} opens")]
     if fold.op is None:
         return meet if again else []
     return [*meet, *fill(nest, region.bufs, identity(fold)), *meet]
@@ -215,7 +216,7 @@ def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """All threads together write a shared region's elements, neighbours to neighbours in the output."""
     shape = list(region.bufs[0].shape)
     # where the stage reads its own output, those reads of device memory must be over as well
-    scope_of = "device" if nest.stage.read & nest.stage.written else "block"
+    scope_of = SyncScope.DEVICE if nest.stage.read & nest.stage.written else SyncScope.BLOCK
     meet = Barrier(scope_of, f"{region.bufs[0].name} is complete")
     lanes = width(nest, region, scope)
     if lanes > 1:

@@ -3,8 +3,10 @@
 Source: language.md section 5 (`@combine(cluster)`); CUDA on machines with clusters only.
 """
 
+from mdh.hardware import Layer, SyncScope
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Barrier, If, Let, Stmt
 from mdh.ir.program import DimKind
 from mdh.lower.close import wrap_rounds
@@ -19,16 +21,16 @@ def finish_by_cluster(nest: Nest) -> list[Stmt]:
     """Statements after the body: all meet, the first block of each group combines, all meet again."""
     if not nest.clustered:
         return []
-    levels = [lv for lv in block_reduction_levels(nest) if lv.layer == "BLK"]
+    levels = [lv for lv in block_reduction_levels(nest) if lv.layer == Layer.BLK]
     first = conjunction([Binary("==", Var(lv.var), Const(0, I32), I32) for lv in levels])
     assert first is not None
     body: list[Stmt] = []
     for f in nest.clustered:
         body.extend(_combine(nest, f, levels))
     return [
-        Barrier("cluster", "every block's partial result is in its shared memory"),
+        Barrier(SyncScope.CLUSTER, "every block's partial result is in its shared memory"),
         If(first, tuple(body)),
-        Barrier("cluster", "shared memory stays until its readers are done"),
+        Barrier(SyncScope.CLUSTER, "shared memory stays until its readers are done"),
     ]
 
 
@@ -41,8 +43,10 @@ def _combine(nest: Nest, f: int, levels: list[Level]) -> list[Stmt]:
     state: tuple[Expr, ...] = tuple(Load(b.name, dealt.coordinates, b.dtype) for b in bufs)
     body: list[Stmt] = []
     for offset in _rank_offsets(nest, levels)[1:]:
-        rank = Binary("+", Call("cluster_rank", (), I32), Const(offset, I32), I32)
-        theirs = tuple(Call("peer", (Load(b.name, dealt.coordinates, b.dtype), rank), b.dtype) for b in bufs)
+        rank = Binary("+", Call(Intrinsic.CLUSTER_RANK, (), I32), Const(offset, I32), I32)
+        theirs = tuple(
+            Call(Intrinsic.PEER, (Load(b.name, dealt.coordinates, b.dtype), rank), b.dtype) for b in bufs
+        )
         mine = _named(nest, "mine", state, body)
         state = combine(fold, mine, _named(nest, "theirs", theirs, body))
     body.extend(across_grid(nest, f, state, scope, []))
@@ -63,8 +67,8 @@ def _rank_offsets(nest: Nest, levels: list[Level]) -> list[int]:
     """Distances in cluster rank (x fastest) from the first block of a group to each of its blocks."""
     strides = [
         1,
-        nest.plan.axis_parts("BLK", 0),
-        nest.plan.axis_parts("BLK", 0) * nest.plan.axis_parts("BLK", 1),
+        nest.plan.axis_parts(Layer.BLK, 0),
+        nest.plan.axis_parts(Layer.BLK, 0) * nest.plan.axis_parts(Layer.BLK, 1),
     ]
     offsets = [0]
     for lv in levels:

@@ -8,10 +8,11 @@ Registers are filled by each thread for itself.
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from mdh.hardware import Engine, Space
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var, loads
-from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, For, ForKind, Let, Move, Space, Stmt
+from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, For, ForKind, Let, Move, Stmt
 from mdh.ir.plan import PlanStep, Staging
 from mdh.lower.instance import Axis, Instance, image, strides_for
 from mdh.lower.nest import Key, Nest, Scope, conjunction, dm_buf, key_of
@@ -43,7 +44,7 @@ def plan_copies(nest: Nest, step: PlanStep, scope: Scope, slots: int = 1) -> lis
     out = []
     for staging in step.stagings:
         # on a CPU nothing copies into SM while the work-item computes
-        deep = 1 if nest.cpu and staging.region == "SM" else slots
+        deep = 1 if nest.cpu and staging.region == Space.SM else slots
         for key, shifts in _groups(nest, staging.buffer).items():
             out.append(_copy(nest, staging, key, shifts, scope, deep))
     return out
@@ -64,7 +65,7 @@ def _copy(
     nest: Nest, staging: Staging, key: Key, shifts: list[tuple[int, ...]], scope: Scope, slots: int
 ) -> Copy:
     loops = {it.level.var for it in nest.items[scope.position :] if isinstance(it, Loop)}
-    shared = {lv.var for lv in nest.thread_levels()} if staging.region == "SM" else set()
+    shared = {lv.var for lv in nest.thread_levels()} if staging.region == Space.SM else set()
     inside = frozenset(loops | shared)
     axes = image(nest.levels, key[1], shifts, inside)
     shape = tuple(a.extent for a in axes)
@@ -273,7 +274,7 @@ def _lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
     whole = nest.cpu and not dst.buf.swizzle  # the chunks of a swizzle stay whole, what is wider does not
     fitting = (nest.machine.vector_bytes if whole else VECTOR_BYTES) // size
     widest = copy.staging.vec or max(1, min(fitting, VECTOR_LANES))
-    if copy.staging.engine == "async" and copy.staging.vec is None:
+    if copy.staging.engine == Engine.ASYNC and copy.staging.vec is None:
         widest = VECTOR_BYTES // size
     n = widest
     while n > 1 and not _aligned(nest, copy, n, scope):
@@ -325,7 +326,7 @@ def copy_shape(nest: Nest, copy: Copy, scope: Scope) -> tuple[list[int], int, in
     assert copy.dst.axes is not None
     shape = [a.extent for a in copy.dst.axes]
     lanes = _lanes(nest, copy, scope)
-    gather = _gather_lanes(nest, copy, scope) if lanes == 1 and copy.staging.engine == "plain" else 1
+    gather = _gather_lanes(nest, copy, scope) if lanes == 1 and copy.staging.engine == Engine.PLAIN else 1
     width = max(lanes, gather)
     return ([*shape[:-1], shape[-1] // width] if shape else []), width, lanes
 
@@ -357,7 +358,7 @@ def _transposing(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, sc
     zero = (Const(0, I32),)
     out: list[Stmt] = [
         Alloc(held),
-        Move(held.name, zero, copy.src.buf.name, src, lanes, "plain", copy.staging.cache, pred),
+        Move(held.name, zero, copy.src.buf.name, src, lanes, Engine.PLAIN, copy.staging.cache, pred),
     ]
     var = nest.fresh("lane")
     last = Binary("+", dst[-1], Var(var), I32)

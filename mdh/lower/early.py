@@ -9,6 +9,7 @@ after it has written would wait for each of them; it keeps the other loads, and 
 import re
 from collections.abc import Iterable
 
+from mdh.hardware import CacheHint, Engine
 from mdh.ir.kernel import Buf, If, Move, Stmt
 from mdh.ir.walk import bodies, reads, statements, writes
 from mdh.machine import Machine
@@ -24,7 +25,9 @@ def begins_early(body: tuple[Stmt, ...], buffers: Iterable[Buf], target: str, ma
         return False
     written = {b.name for b in buffers if not b.readonly}
     constant = {b.name for b in buffers if b.readonly}
-    kept = any(isinstance(s, Move) and s.cache == "keep" and s.src in constant for s in statements(body))
+    kept = any(
+        isinstance(s, Move) and s.cache == CacheHint.KEEP and s.src in constant for s in statements(body)
+    )
     return not kept and not _reads_on(body, constant, written, wrote=False)[0]
 
 
@@ -34,7 +37,7 @@ def _reads_on(
     """Whether constants are read after something is written, and whether something is written by the end."""
     for s in body:
         # a copy that the hardware makes by itself is no load
-        copies = isinstance(s, Move) and s.engine == "async"
+        copies = isinstance(s, Move) and s.engine == Engine.ASYNC
         if wrote and not copies and not constant.isdisjoint(reads(s)):
             return True, True
         wrote = wrote or not written.isdisjoint(writes(s))

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from itertools import combinations
 
+from mdh.hardware import Engine, Layer, Space, SyncScope
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, substitute
-from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Let, Space, Stmt, Store, Wait
+from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Let, Stmt, Store, Wait
 from mdh.ir.plan import PlanStep
 from mdh.ir.program import DimKind, component
 from mdh.lower.close import close_region, open_region
@@ -35,7 +36,7 @@ def emit_block(nest: Nest) -> list[Stmt]:
     edges = [
         lv
         for lv in nest.levels.all
-        if lv.layer in ("BLK", "CLU", "DEV", "NOD") and not lv.exact and not lv.cyclic
+        if lv.layer in (Layer.BLK, Layer.CLU, Layer.DEV, Layer.NOD) and not lv.exact and not lv.cyclic
     ]
     if not edges:
         return emit(nest, Scope())
@@ -120,13 +121,18 @@ def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
         else:
             out.extend(emit_copy(nest, copy, scope))
         live[copy.key] = copy.dst
-        flying = flying or copy.staging.engine == "async"
+        flying = flying or copy.staging.engine == Engine.ASYNC
     if flying and not nest.cpu:
         out.extend((Commit(), Wait(0)))
     inner = emit(nest, replace(scope, live=live, position=scope.position + 1))
     if not slotted:
         return [*out, *inner]
-    return [*out, Barrier("block", "the slot is filled"), *inner, Barrier("block", "the slot is free again")]
+    return [
+        *out,
+        Barrier(SyncScope.BLOCK, "the slot is filled"),
+        *inner,
+        Barrier(SyncScope.BLOCK, "the slot is free again"),
+    ]
 
 
 def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:

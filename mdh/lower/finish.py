@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from mdh.hardware import CacheHint, Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, loads, substitute
-from mdh.ir.kernel import Atomic, Buf, If, Let, Space, Stmt, Store
+from mdh.ir.kernel import Atomic, Buf, If, Let, Stmt, Store
 from mdh.ir.program import DimKind, component
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.instance import strides_for
@@ -33,7 +34,7 @@ def across_grid(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer
         bufs = tuple(_workspace(nest, n) for n in nest.partials[f])
         index = (part_index(nest, f, scope), *_where(nest, fold.outputs[0].index, scope))
         return _written(nest, fold, bufs, index, state, scope, outer)
-    if "atomic" in nest.plan.combines[f] and grid_reduction_levels(nest, f):
+    if Combine.ATOMIC in nest.plan.combines[f] and grid_reduction_levels(nest, f):
         assert fold.op is not None
         return [
             Atomic(
@@ -191,7 +192,7 @@ def own_levels(nest: Nest) -> list[Level]:
     return [
         lv
         for lv in nest.levels.all
-        if lv.layer not in ("BLK", "CLU") and nest.stage.dims[lv.dim].kind is DimKind.CC
+        if lv.layer not in (Layer.BLK, Layer.CLU) and nest.stage.dims[lv.dim].kind is DimKind.CC
     ]
 
 
@@ -206,14 +207,14 @@ def part_index(nest: Nest, f: int, scope: Scope) -> Expr:
 
 def grid_reduction_levels(nest: Nest, f: int) -> list[Level]:
     """Levels whose parts of fold f's reduction meet across the grid: where clusters combine, theirs alone."""
-    return [lv for lv in block_reduction_levels(nest) if lv.layer == "CLU" or f not in nest.clustered]
+    return [lv for lv in block_reduction_levels(nest) if lv.layer == Layer.CLU or f not in nest.clustered]
 
 
 def block_reduction_levels(nest: Nest) -> list[Level]:
     return [
         lv
         for lv in nest.levels.all
-        if lv.layer in ("BLK", "CLU") and nest.stage.dims[lv.dim].kind is not DimKind.CC
+        if lv.layer in (Layer.BLK, Layer.CLU) and nest.stage.dims[lv.dim].kind is not DimKind.CC
     ]
 
 
@@ -303,7 +304,7 @@ def cast(e: Expr, t: DType) -> Expr:
 def stored(nest: Nest, store: Store) -> Store:
     """The store of an output with what its entries say: `@cache(...)`, `@store(plain, vec=n)`."""
     entries = [h for step in nest.plan.steps for h in step.holdings if h.buffer == store.buffer]
-    cache = next((h.cache for h in entries if h.cache != "default"), "default")
+    cache = next((h.cache for h in entries if h.cache != CacheHint.DEFAULT), CacheHint.DEFAULT)
     return replace(store, cache=cache, vec=stated_width(nest, store.buffer))
 
 

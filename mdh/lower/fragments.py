@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, For, ForKind, If, Let, Stmt
 from mdh.ir.plan import PlanStep
 from mdh.lower.copies import Copy, emit_copy
@@ -54,7 +55,7 @@ def next_fragments(
     last = Const(trips - 1, I32)
     part, fill = nest.fresh(f"next_{level.var}"), nest.fresh("fill")
     body: list[Stmt] = [
-        Let(part, ahead if slot.whole else Call("imin", (ahead, last), I32)),
+        Let(part, ahead if slot.whole else Call(Intrinsic.IMIN, (ahead, last), I32)),
         Let(fill, Binary("%", Binary("+", Var(slot.name), Const(n - 1, I32), I32), Const(n, I32), I32)),
     ]
     at = replace(scope, values={**scope.values, level.var: Var(part)})

@@ -5,9 +5,11 @@ Neighbouring blocks that share operands run at about the same time, so those sta
 
 from collections.abc import Callable
 
+from mdh.hardware import BlockOrder, Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
-from mdh.ir.kernel import Alloc, Buf, For, Let, Space, Stmt, Store
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Buf, For, Let, Stmt, Store
 from mdh.ir.plan import Grid
 
 Fresh = Callable[[str], str]
@@ -17,9 +19,9 @@ Fresh = Callable[[str], str]
 def tile_of(grid: Grid, width: int, height: int, tile: Expr, fresh: Fresh) -> tuple[list[Stmt], Expr, Expr]:
     """(definitions, x, y) of tile number `tile` in a grid of width × height."""
     match grid.order:
-        case "grouped":
+        case BlockOrder.GROUPED:
             return _grouped(min(grid.group, height), width, height, tile, fresh)
-        case "hilbert":
+        case BlockOrder.HILBERT:
             return _hilbert(width, height, tile, fresh)
         case _:
             return [], _op("%", tile, width), _op("/", tile, width)
@@ -35,7 +37,7 @@ def _grouped(group: int, width: int, height: int, tile: Expr, fresh: Fresh) -> t
     rows: Expr = Const(group, I32)
     if height % group:
         left = Binary("-", Const(height, I32), Binary("*", Var(number), Const(group, I32), I32), I32)
-        rows = Call("imin", (Const(group, I32), left), I32)
+        rows = Call(Intrinsic.IMIN, (Const(group, I32), left), I32)
         height_name = fresh("group_rows")
         lets.append(Let(height_name, rows))
         rows = Var(height_name)

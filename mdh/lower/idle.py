@@ -12,9 +12,10 @@ goes on past the end of its dim: no point that exists comes after it.
 
 from dataclasses import replace
 
+from mdh.hardware import Layer, Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var, walk
-from mdh.ir.kernel import Buf, For, ForKind, Space, Stmt, Store
+from mdh.ir.kernel import Buf, For, ForKind, Stmt, Store
 from mdh.ir.program import DimKind
 from mdh.lower.levels import Guard, Level
 from mdh.lower.nest import Nest, Scope, key_of
@@ -27,7 +28,7 @@ def vector_level(nest: Nest, level: Level) -> Level | None:
     """The vector level that is `level` itself or directly inside of it in its dim."""
     mine = nest.levels.by_dim[level.dim]
     inner = mine[mine.index(level) :]
-    return inner[-1] if len(inner) <= 2 and inner[-1].layer == "VEC" else None
+    return inner[-1] if len(inner) <= 2 and inner[-1].layer == Layer.VEC else None
 
 
 def may_idle(nest: Nest, level: Level, scope: Scope) -> bool:

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from mdh.hardware import Combine, Space
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Var, loads, walk
-from mdh.ir.kernel import Alloc, Buf, Kernel, Space, Stmt, Workspace
+from mdh.ir.kernel import Alloc, Buf, Kernel, Stmt, Workspace
 from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
 from mdh.lower.cluster import finish_by_cluster
@@ -94,7 +95,9 @@ def _buffers(
     """DM buffers that the body names, read-only where it never writes them."""
     used: set[str] = set()
     written: set[str] = set()
-    awaited = {n for f, names in nest.partials.items() if "ticket" in nest.plan.combines[f] for n in names}
+    awaited = {
+        n for f, names in nest.partials.items() if Combine.TICKET in nest.plan.combines[f] for n in names
+    }
     awaited.update(n for names in nest.passes.values() for n in names)
     for s in statements(body):
         written |= writes(s)

@@ -4,8 +4,10 @@ Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block withou
 its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
 """
 
+from mdh.hardware import BlockOrder, Layer
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import For, Launch, Let, Stmt
 from mdh.lower.grid_order import tile_of
 from mdh.lower.levels import THREADED, Level
@@ -17,10 +19,10 @@ from mdh.lower.threads import thread_stride
 def launch_of(nest: Nest) -> Launch:
     """Grid, block and cluster shape of a nest."""
     plan = nest.plan
-    clusters = tuple(plan.axis_parts("CLU", a) for a in range(3))
-    blocks = tuple(plan.axis_parts("BLK", a) for a in range(3))
+    clusters = tuple(plan.axis_parts(Layer.CLU, a) for a in range(3))
+    blocks = tuple(plan.axis_parts(Layer.BLK, a) for a in range(3))
     grid = (clusters[0] * blocks[0], clusters[1] * blocks[1], clusters[2] * blocks[2])
-    clustered = plan.units("CLU") > 1 or any(s.layer == "CLU" for st in plan.steps for s in st.splits)
+    clustered = plan.units(Layer.CLU) > 1 or any(s.layer == Layer.CLU for st in plan.steps for s in st.splits)
     cluster = (blocks[0], blocks[1], blocks[2]) if clustered else (1, 1, 1)
     if plan.grid.persistent:
         total = grid[0] * grid[1] * grid[2]
@@ -28,7 +30,7 @@ def launch_of(nest: Nest) -> Launch:
         grid = (min(total, slots), 1, 1)
     elif nest.counter:
         grid = (grid[0] * grid[1] * grid[2], 1, 1)
-    elif plan.grid.order != "rows":
+    elif plan.grid.order != BlockOrder.ROWS:
         grid = (grid[0] * grid[1], 1, grid[2])
     return Launch(grid, _block(nest), cluster, plan.grid.occupancy)
 
@@ -38,12 +40,12 @@ def _block(nest: Nest) -> tuple[int, int, int]:
         return (1, 1, 1)
     if _linear(nest):
         return (nest.threads, 1, 1)
-    x, y, z = (nest.plan.axis_parts("THR", a) for a in range(3))
+    x, y, z = (nest.plan.axis_parts(Layer.THR, a) for a in range(3))
     return (x, y, z)
 
 
 def _linear(nest: Nest) -> bool:
-    return any(nest.plan.units(layer) > 1 for layer in ("WGP", "WRP"))
+    return any(nest.plan.units(layer) > 1 for layer in (Layer.WGP, Layer.WRP))
 
 
 def bind_units(nest: Nest, body: list[Stmt]) -> list[Stmt]:
@@ -55,11 +57,11 @@ def bind_units(nest: Nest, body: list[Stmt]) -> list[Stmt]:
         return [*lets, *draw_ticket(nest, number), *_tile_lets(nest, Var(number)), *body]
     if not plan.grid.persistent:
         return [*lets, *_block_lets(nest), *body]
-    total = plan.units("BLK") * plan.units("CLU")
+    total = plan.units(Layer.BLK) * plan.units(Layer.CLU)
     tile = nest.fresh("tile")
     inner = (*_tile_lets(nest, Var(tile)), *body)
     count = launch_of(nest).grid[0]
-    start = Call("block_id", (Const(0, I32),), I32)
+    start = Call(Intrinsic.BLOCK_ID, (Const(0, I32),), I32)
     return [*lets, For(tile, start, Const(total, I32), Const(count, I32), inner)]
 
 
@@ -85,15 +87,15 @@ def _thread_lets(nest: Nest) -> list[Stmt]:
 
 
 def _digit_of_tid(nest: Nest, lv: Level) -> Expr:
-    stride = thread_stride(nest.plan, lv.layer or "", lv.axis)
-    parts = nest.plan.axis_parts(lv.layer or "", lv.axis)
+    stride = thread_stride(nest.plan, lv.layer, lv.axis)
+    parts = nest.plan.axis_parts(lv.layer, lv.axis)
     e: Expr = Var(nest.tid) if stride == 1 else Binary("/", Var(nest.tid), Const(stride, I32), I32)
     return e if stride * parts == nest.threads else Binary("%", e, Const(parts, I32), I32)
 
 
 def _piece(nest: Nest, lv: Level, unit: Expr) -> Expr:
     """A level cut by @cyclic is one digit of its unit's coordinate."""
-    parts = nest.plan.axis_parts(lv.layer or "", lv.axis)
+    parts = nest.plan.axis_parts(lv.layer, lv.axis)
     if lv.parts == parts:
         return unit
     e = unit if lv.piece == 1 else Binary("/", unit, Const(lv.piece, I32), I32)
@@ -101,20 +103,20 @@ def _piece(nest: Nest, lv: Level, unit: Expr) -> Expr:
 
 
 def _thread(axis: int) -> Expr:
-    return Call("thread_id", (Const(axis, I32),), I32)
+    return Call(Intrinsic.THREAD_ID, (Const(axis, I32),), I32)
 
 
 def _block_lets(nest: Nest) -> list[Stmt]:
-    if nest.plan.grid.order == "rows":
-        return _unit_lets(nest, [Call("block_id", (Const(a, I32),), I32) for a in range(3)])
-    pid = Call("block_id", (Const(0, I32),), I32)
-    return _tile_lets(nest, pid, third=Call("block_id", (Const(2, I32),), I32))
+    if nest.plan.grid.order == BlockOrder.ROWS:
+        return _unit_lets(nest, [Call(Intrinsic.BLOCK_ID, (Const(a, I32),), I32) for a in range(3)])
+    pid = Call(Intrinsic.BLOCK_ID, (Const(0, I32),), I32)
+    return _tile_lets(nest, pid, third=Call(Intrinsic.BLOCK_ID, (Const(2, I32),), I32))
 
 
 def _tile_lets(nest: Nest, tile: Expr, third: Expr | None = None) -> list[Stmt]:
     """Block coordinates from a linear tile number, in the order the schedule asks for."""
     plan = nest.plan
-    sizes = [plan.axis_parts("CLU", a) * plan.axis_parts("BLK", a) for a in range(3)]
+    sizes = [plan.axis_parts(Layer.CLU, a) * plan.axis_parts(Layer.BLK, a) for a in range(3)]
     lets: list[Stmt] = []
     if third is None:
         third = Const(0, I32)
@@ -132,12 +134,12 @@ def _unit_lets(nest: Nest, coordinates: list[Expr]) -> list[Stmt]:
     out: list[Stmt] = []
     plan = nest.plan
     for lv in nest.levels.all:
-        if lv.layer not in ("BLK", "CLU"):
+        if lv.layer not in (Layer.BLK, Layer.CLU):
             continue
         e = coordinates[lv.axis]
-        blocks, clusters = plan.axis_parts("BLK", lv.axis), plan.axis_parts("CLU", lv.axis)
+        blocks, clusters = plan.axis_parts(Layer.BLK, lv.axis), plan.axis_parts(Layer.CLU, lv.axis)
         if blocks > 1 and clusters > 1:
-            op = "%" if lv.layer == "BLK" else "/"
+            op = "%" if lv.layer == Layer.BLK else "/"
             e = Binary(op, e, Const(blocks, I32), I32)
         out.append(Let(lv.var, _piece(nest, lv, e), below=lv.parts))
     return out

@@ -7,12 +7,13 @@ n, so that every dimension's index stays an affine function of level variables.
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.hardware import Layer
 from mdh.ir.affine import Affine
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.lower.names import unused
 from mdh.poly.digits import Chain, Cut, Digit, digits
 
-THREADED = ("WGP", "WRP", "THR")
+THREADED = (Layer.WGP, Layer.WRP, Layer.THR)
 """Layers whose units share a block."""
 
 
@@ -30,7 +31,7 @@ class Level:
     parts: int
     tile: int
     parent: int
-    layer: str | None
+    layer: Layer | None
     axis: int
     rank: int
     cyclic: int = 0

@@ -8,9 +8,11 @@ A value of up to 32 bits travels in one word with its state, so that who sees th
 side needs a fence. Wider values have words of their own, which a fence on either side orders.
 """
 
+from mdh.hardware import Space, SyncScope
 from mdh.ir.dtype import I32, U64, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Var
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, If, Let, Space, Stmt, Store, While
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, If, Let, Stmt, Store, While
 from mdh.ir.program import Buffer
 from mdh.lower.finish import named
 from mdh.lower.fold import Fold, combine, identity
@@ -38,7 +40,7 @@ def draw_ticket(nest: Nest, tile: str) -> list[Stmt]:
         return [*draw, Let(tile, Load(drawn.name, zero, I32))]
     return [
         If(Binary("==", Var(nest.tid), Const(0, I32), I32), draw),
-        Barrier("block", "every thread learns the block's number"),
+        Barrier(SyncScope.BLOCK, "every thread learns the block's number"),
         Let(tile, Load(drawn.name, zero, I32)),
     ]
 
@@ -98,7 +100,7 @@ def _publish(spaces: tuple[str, ...], where: tuple[Expr, ...], state: Const, val
 
 
 def _packed(state: Const, value: Expr) -> Expr:
-    return Call("packed", (state, value), U64)
+    return Call(Intrinsic.PACKED, (state, value), U64)
 
 
 def _state(word: Expr) -> Expr:
@@ -124,7 +126,7 @@ def _walk(
     known = (_read_word if len(nest.passes[f]) == 1 else _read_apart)(nest, f, there, turn)
     through, here = known
     if lanes > 1:
-        nearest = named(nest, "nearest", I32, Call("first_lane", (through,), I32), turn)
+        nearest = named(nest, "nearest", I32, Call(Intrinsic.FIRST_LANE, (through,), I32), turn)
         later = Binary("<=", lane, nearest, I32)
         here = _over_lanes(nest, fold, Select(later, here, identity(fold)[0], t), turn)
         through = Binary("<", nearest, Const(lanes, I32), I32)
@@ -145,7 +147,7 @@ def _read_word(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) -> 
     out.append(Alloc(word, _packed(THROUGH, identity(fold)[0])))
     wait = While(Binary("==", _state(seen), NOTHING, I32), (read,))
     out.append(If(Binary(">=", there[0], Const(0, I32), I32), (read, wait)))
-    value = named(nest, "value", t, Call("unpacked", (seen,), t), out)
+    value = named(nest, "value", t, Call(Intrinsic.UNPACKED, (seen,), t), out)
     return Binary("==", _state(seen), THROUGH, I32), value
 
 
@@ -180,7 +182,7 @@ def _over_lanes(nest: Nest, fold: Fold, value: Expr, out: list[Stmt]) -> Expr:
     held: Expr = named(nest, "parts", t, value, out)
     offset = 1
     while offset < WARP:
-        other = named(nest, "parts", t, Call("shfl_xor", (held, Const(offset, I32)), t), out)
+        other = named(nest, "parts", t, Call(Intrinsic.SHFL_XOR, (held, Const(offset, I32)), t), out)
         held = named(nest, "parts", t, combine(fold, (other,), (held,))[0], out)
         offset *= 2
     return held

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from mdh.hardware import Combine, Space
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children, substitute
-from mdh.ir.kernel import Buf, Space, Stmt
+from mdh.ir.kernel import Buf, Stmt
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Stage
 from mdh.lower.fold import Fold
@@ -127,7 +128,7 @@ class Nest:
     @property
     def clustered(self) -> tuple[int, ...]:
         """Folds whose parts the blocks of a cluster combine through distributed shared memory."""
-        return tuple(f for f, methods in enumerate(self.plan.combines) if "cluster" in methods)
+        return tuple(f for f, methods in enumerate(self.plan.combines) if Combine.CLUSTER in methods)
 
     def thread_levels(self) -> tuple[Level, ...]:
         """Levels whose units are threads of the block (none on a CPU, where threads are loops)."""

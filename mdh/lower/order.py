@@ -7,6 +7,7 @@ point that all threads reach together. Vector lanes are innermost everywhere.
 
 from dataclasses import dataclass
 
+from mdh.hardware import Layer, Space
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.lower.levels import THREADED, Level, Levels
 
@@ -34,7 +35,7 @@ def code_items(plan: StagePlan, levels: Levels, *, cpu: bool) -> tuple[Item, ...
     meeting = 0
     for s in plan.code_order:
         mine = [lv for lv in levels.all if lv.step == s]
-        lanes.extend(Loop(lv, lanes=True) for lv in mine if lv.layer == "VEC")
+        lanes.extend(Loop(lv, lanes=True) for lv in mine if lv.layer == Layer.VEC)
         fresh = [Loop(lv) for lv in mine if lv.layer in THREADED] if cpu else []
         threads.extend(fresh)
         if fresh:
@@ -43,7 +44,7 @@ def code_items(plan: StagePlan, levels: Levels, *, cpu: bool) -> tuple[Item, ...
         items.extend(Loop(lv) for lv in sequential)
         items.append(Point(plan.steps[s]))
         regions = [x.region for x in plan.steps[s].stagings] + [h.region for h in plan.steps[s].holdings]
-        if cpu and "SM" in regions:
+        if cpu and Space.SM in regions:
             meeting = len(items)
     if cpu and threads:
         items[meeting:meeting] = threads

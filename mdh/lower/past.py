@@ -7,8 +7,8 @@ multiplications. Points past the edge of a sum must meet zeros instead, and keep
 
 from collections.abc import Sequence
 
+from mdh.hardware import Space
 from mdh.ir.affine import Affine
-from mdh.ir.kernel import Space
 from mdh.ir.program import DimKind
 from mdh.lower.instance import Instance, strides_for
 from mdh.lower.levels import Guard

@@ -10,24 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 
+from mdh.hardware import Engine, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var
-from mdh.ir.kernel import (
-    Alloc,
-    Barrier,
-    Buf,
-    Comment,
-    Commit,
-    For,
-    ForKind,
-    If,
-    Let,
-    Move,
-    Space,
-    Stmt,
-    Wait,
-)
+from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, For, ForKind, If, Let, Move, Stmt, Wait
 from mdh.ir.plan import PlanStep
 from mdh.lower.copies import Copy, addresses, copy_shape, emit_copy, in_bounds, moved, plan_copies
 from mdh.lower.fragments import Slot, first_fragments, next_fragments, turns
@@ -47,7 +34,7 @@ Emit = Callable[[Nest, Scope], list[Stmt]]
 
 def pipelines(nest: Nest, step: PlanStep) -> bool:
     """Whether the step copies anything that can be on its way while the step before it is computed on."""
-    return any(s.region == "RM" or not nest.cpu for s in step.stagings)
+    return any(s.region == Space.RM or not nest.cpu for s in step.stagings)
 
 
 def emit_pipelined(
@@ -62,8 +49,8 @@ def emit_pipelined(
     shared = [c for c in copies if c.dst.buf.space is Space.SM]
     ahead = [] if nest.cpu else shared
     nest.managed.update(c.dst.buf.name for c in ahead)
-    flying = [c for c in ahead if c.staging.engine == "async"]
-    plain = [c for c in ahead if c.staging.engine != "async"]
+    flying = [c for c in ahead if c.staging.engine == Engine.ASYNC]
+    plain = [c for c in ahead if c.staging.engine != Engine.ASYNC]
     fragments = [c for c in copies if c.dst.buf.space is Space.RM]
     n = step.stages
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
@@ -88,7 +75,7 @@ def emit_pipelined(
 
     out.extend(turns(nest, level, trips, step, turn, fragmented=bool(fragments)))
     if ahead:
-        out.append(Barrier("block", "all slots are free again"))
+        out.append(Barrier(SyncScope.BLOCK, "all slots are free again"))
     return out
 
 
@@ -101,7 +88,7 @@ def _start_of_turn(
     if flying:
         body.append(Wait(n - 2))
     if flying or plain:
-        body.append(Barrier("block", "the slot is filled, and the one before it is free"))
+        body.append(Barrier(SyncScope.BLOCK, "the slot is filled, and the one before it is free"))
     if flying:
         later = Binary("+", k, Const(n - 1, I32), I32)
         fill = _copies(nest, flying, level, later, n, point)
@@ -179,7 +166,7 @@ def _prefetch(
         first = _scaled(Var(dealt.counter), width) if dealt.rounds > 1 else Const(0, I32)
         get: tuple[Stmt, ...] = (
             *dealt.lets,
-            Move(held.name, (first,), c.src.buf.name, src, width, "plain", c.staging.cache, pred),
+            Move(held.name, (first,), c.src.buf.name, src, width, Engine.PLAIN, c.staging.cache, pred),
         )
         put: tuple[Stmt, ...] = (*dealt.lets, *_puts(c, dst, held, first, width, lanes))
         if dealt.guard is not None:

@@ -5,10 +5,11 @@ with its step's own, that carry only reduction dims. Every fold has a register r
 innermost place, so that partial results always meet in private memory first.
 """
 
+from mdh.hardware import Space
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr
-from mdh.ir.kernel import Buf, Space
+from mdh.ir.kernel import Buf
 from mdh.ir.plan import Holding
 from mdh.ir.program import DimKind
 from mdh.lower.fold import Fold

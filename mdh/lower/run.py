@@ -1,5 +1,6 @@
 """Plan to Module: every stage becomes one kernel, and the small stages that start and combine its parts."""
 
+from mdh.hardware import CacheHint
 from mdh.ir.kernel import Module, Workspace
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
@@ -37,7 +38,7 @@ def _left_out(plan: Plan) -> tuple[str, ...]:
     steps = [step for stage in plan.stages for step in stage.steps]
     loads = {s.cache for step in steps for s in step.stagings}
     stores = {h.cache for step in steps for h in step.holdings} if plan.target == "opencl" else set()
-    if (loads | stores) - {"default"}:
+    if (loads | stores) - {CacheHint.DEFAULT}:
         what = "has no cache hints" if plan.target == "opencl" else "has none for loads"
         notes.append(f"@cache is left out: {language} {what}")
     if any(stage.grid.occupancy and not stage.grid.persistent for stage in plan.stages):

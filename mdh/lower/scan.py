@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from math import prod
 
+from mdh.hardware import Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Const, Expr, Load, Var, substitute
-from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Space, Stmt, Store, Workspace
+from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Stmt, Store, Workspace
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
 from mdh.lower.emit import at_point, emit, emit_block
@@ -41,14 +42,14 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
     levels = [s for st in plan.steps for s in st.splits if plan.stage.dims[s.dim].kind is DimKind.PS]
     blocks = 1
     for s in levels:
-        if s.layer == "BLK":
+        if s.layer == Layer.BLK:
             blocks *= s.parts
     built = Built([], [])
     extra: tuple[Buffer, ...] = ()
     prefixes: dict[int, str] = {}
     passes: dict[int, tuple[str, ...]] = {}
     counter = ""
-    if blocks > 1 and all("ticket" in methods for methods in plan.combines):
+    if blocks > 1 and all(Combine.TICKET in methods for methods in plan.combines):
         counter = context.names.workspace(f"{name}_tickets")
         tickets = Buffer(counter, I32, (1,), temp=True)
         built.workspaces.append(Workspace(workspace_buf(tickets), zero=True))
@@ -108,7 +109,7 @@ def _reduce_parts(context: Context, name: str, plan: StagePlan, fold: Fold, tota
     total = replace(fold, starts=(None,), outputs=(out,), exclusive=False)
     if context.machine.kind == "cpu" and not fold.ordered:
         plan = in_lanes(plan)
-    small = replace(plan, stage=stage, combines=(("shuffle", "shared", "kernel"),))
+    small = replace(plan, stage=stage, combines=((Combine.SHUFFLE, Combine.SHARED, Combine.KERNEL),))
     nest = context.nest(context.names.kernel(name), small, (total,), (totals,))
     kernel, more = kernel_of(replace(nest, partials={0: (totals.name,)}), context.program)
     return Built([kernel], more)
@@ -142,7 +143,7 @@ def _totals_plan(context: Context, stage: Stage) -> StagePlan:
     blocks = []
     for d, n in enumerate(extents[:-1]):
         on_grid = d < 3 and n <= limit[d]
-        blocks.append(Split(d, n, 1, "BLK", d, d) if on_grid else Split(d, n, n, None, 0, d))
+        blocks.append(Split(d, n, 1, Layer.BLK, d, d) if on_grid else Split(d, n, n, None, 0, d))
     warp = context.machine.warp
     threads = min(SCAN_THREADS, -(-extents[last] // warp) * warp) if gpu else 1
     tile = -(-extents[last] // threads)
@@ -150,7 +151,7 @@ def _totals_plan(context: Context, stage: Stage) -> StagePlan:
     row = tile * threads if gpu else extents[last]
     first = PlanStep(1, 1, (*blocks, Split(last, extents[last], row, None, 0, last)), (), ())
     inner = [Split(d, b.tile, b.tile, None, 0, d) for d, b in enumerate(blocks)]
-    layer = "THR" if gpu and threads > 1 else None
+    layer = Layer.THR if gpu and threads > 1 else None
     second = PlanStep(2, 2, (*inner, Split(last, row, tile, layer, 0, last)), (), ())
     rest = [Split(d, b.tile, 1, None, 0, d) for d, b in enumerate(blocks)]
     third = PlanStep(3, 3, (*rest, Split(last, tile, 1, None, 0, last)), (), ())

@@ -7,8 +7,9 @@ each prefix as it is stored. So the chain from chunk to chunk is one operation l
 from collections.abc import Callable
 from dataclasses import replace
 
+from mdh.hardware import Layer, Space
 from mdh.ir.expr import Expr, Load, Var
-from mdh.ir.kernel import Alloc, Buf, Let, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, Let, Stmt, Store
 from mdh.ir.plan import PlanStep, Split, StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.emit import at_point, emit
@@ -74,4 +75,4 @@ def _lane(plan: StagePlan, step: PlanStep, s: Split) -> Split:
     scanned = plan.stage.dims[s.dim].kind is DimKind.PS
     parts = -(-s.parent // s.tile)
     fits = scanned and step.unroll == 0 and s.layer is None and s.tile == 1 and parts in LANES
-    return replace(s, layer="VEC") if fits else s
+    return replace(s, layer=Layer.VEC) if fits else s

@@ -7,9 +7,11 @@ none.
 
 from math import prod
 
+from mdh.hardware import Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
-from mdh.ir.kernel import Buf, If, Let, Space, Stmt, Store
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Buf, If, Let, Stmt, Store
 from mdh.lower.finish import named
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.levels import Level
@@ -24,7 +26,7 @@ def units_of(nest: Nest, digits: list[Level]) -> tuple[Expr, Expr, int]:
         var = Var(lv.var)
         unit = var if unit is None else Binary("+", Binary("*", unit, Const(lv.parts, I32), I32), var, I32)
     assert unit is not None
-    used = [Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis), lv.parts) for lv in digits]
+    used = [Digit(lv, thread_stride(nest.plan, lv.layer, lv.axis), lv.parts) for lv in digits]
     return unit, other_threads(nest, used), prod(lv.parts for lv in digits)
 
 
@@ -44,7 +46,7 @@ def in_warps(nest: Nest, digits: list[Level]) -> bool:
         return False
     units = 1
     for lv in reversed(digits):
-        if lv.piece != 1 or thread_stride(nest.plan, lv.layer or "", lv.axis) != units:
+        if lv.piece != 1 or thread_stride(nest.plan, lv.layer, lv.axis) != units:
             return False
         units *= lv.parts
     return units % WARP == 0 or (units < WARP and units & (units - 1) == 0)
@@ -61,14 +63,14 @@ def _by_shuffles(nest: Nest, fold: Fold, mine: Expr, units: int, out: list[Stmt]
     if row < WARP:
         place = named(nest, "place", I32, Binary("%", lane, Const(row, I32), I32), out)
     whole = _lanes(nest, fold, named(nest, "part", t, mine, out), place, row, out)
-    shifted = named(nest, "before", t, Call("shfl_up", (whole, Const(1, I32)), t), out)
+    shifted = named(nest, "before", t, Call(Intrinsic.SHFL_UP, (whole, Const(1, I32)), t), out)
     inside = Select(Binary(">", place, Const(0, I32), I32), shifted, identity(fold)[0], t)
     before = named(nest, "before", t, inside, out)
     if units <= WARP:
         last: Expr = Const(WARP - 1, I32)
         if row < WARP:
             last = Binary("|", lane, Const(row - 1, I32), I32)
-        return before, named(nest, "total", t, Call("shfl", (whole, last), t), out)
+        return before, named(nest, "total", t, Call(Intrinsic.SHFL, (whole, last), t), out)
     return _over_warps(nest, fold, whole, before, lane, units // WARP, out)
 
 
@@ -90,9 +92,9 @@ def _over_warps(
     if warps < WARP:
         one = Select(Binary("<", lane, Const(warps, I32), I32), one, identity(fold)[0], t)
     scanned = _lanes(nest, fold, named(nest, "sums", t, one, out), lane, warps, out)
-    total = named(nest, "total", t, Call("shfl", (scanned, Const(warps - 1, I32)), t), out)
+    total = named(nest, "total", t, Call(Intrinsic.SHFL, (scanned, Const(warps - 1, I32)), t), out)
     previous = Binary("-", number, Const(1, I32), I32)
-    earlier = named(nest, "earlier", t, Call("shfl", (scanned, previous), t), out)
+    earlier = named(nest, "earlier", t, Call(Intrinsic.SHFL, (scanned, previous), t), out)
     both = combine(fold, (earlier,), (before,))[0]
     first = Binary(">", number, Const(0, I32), I32)
     return named(nest, "before", t, Select(first, both, before, t), out), total
@@ -103,7 +105,7 @@ def _lanes(nest: Nest, fold: Fold, held: Expr, place: Expr, row: int, out: list[
     t = fold.types[0]
     distance = 1
     while distance < row:
-        earlier = named(nest, "earlier", t, Call("shfl_up", (held, Const(distance, I32)), t), out)
+        earlier = named(nest, "earlier", t, Call(Intrinsic.SHFL_UP, (held, Const(distance, I32)), t), out)
         far = Binary(">=", place, Const(distance, I32), I32)
         both = combine(fold, (earlier,), (held,))[0]
         held = named(nest, "part", t, Select(far, both, held, t), out)

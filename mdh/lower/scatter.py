@@ -7,10 +7,11 @@ stored narrower than its sums are held is summed in a workspace of the wider typ
 
 from dataclasses import dataclass, replace
 
+from mdh.hardware import Combine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var
-from mdh.ir.kernel import Atomic, Buf, For, If, Space, Stmt, Store, Workspace
+from mdh.ir.kernel import Atomic, Buf, For, If, Stmt, Store, Workspace
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, combined_where, component
 from mdh.lower.close import fill, wrap_rounds
@@ -47,7 +48,7 @@ def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
         target = nest.buffers[fold.outputs[0].buffer]
         dims, flat = _whole(context, plan.stage, target, fold)
         keep = _starts_from_memory(fold)
-        copied = blocks > 1 and "kernel" in plan.combines[f] and _is_private(plan, target.name)
+        copied = blocks > 1 and Combine.KERNEL in plan.combines[f] and _is_private(plan, target.name)
         if copied:
             part = Buffer(
                 nest.workspace(f"{name}_part{f or ''}"), fold.types[0], (blocks, *target.shape), temp=True
@@ -109,7 +110,7 @@ def private_copy(nest: Nest, f: int) -> Private | None:
     o = nest.folds[f].outputs[0]
     if not _is_private(nest.plan, o.buffer):
         return None
-    inside = frozenset(lv.var for lv in nest.levels.all if lv.layer not in ("BLK", "CLU"))
+    inside = frozenset(lv.var for lv in nest.levels.all if lv.layer not in (Layer.BLK, Layer.CLU))
     shape: list[int] = []
     axes: list[Axis | None] = []
     for e, extent in zip(o.index, nest.buffers[o.buffer].shape, strict=True):
@@ -179,7 +180,7 @@ def _home(nest: Nest, f: int) -> str:
 def _units(nest: Nest) -> int:
     n = nest.threads
     for lv in nest.levels.all:
-        if lv.layer in ("BLK", "CLU"):
+        if lv.layer in (Layer.BLK, Layer.CLU):
             n *= lv.parts
     return n
 
@@ -241,4 +242,4 @@ def _merge(nest: Nest, f: int, private: Private) -> list[Stmt]:
 
 
 def _blocks_share(nest: Nest) -> bool:
-    return any(lv.layer in ("BLK", "CLU") for lv in nest.levels.all)
+    return any(lv.layer in (Layer.BLK, Layer.CLU) for lv in nest.levels.all)

@@ -6,6 +6,7 @@ They are MDHs like any other (dims cc, and `part` reduced), so they are planned 
 import math
 from dataclasses import dataclass, field
 
+from mdh.hardware import Combine, Layer
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
 from mdh.ir.program import DimKind, Stage
 from mdh.machine import Machine
@@ -40,11 +41,11 @@ def simple_plan(stage: Stage, machine: Machine) -> StagePlan:
         _cpu(axes, cc, machine)
     else:
         _gpu(axes, cc, parts, results, machine)
-    steps = (_step(1, axes.extents, axes.block_tile, axes.block_axis, "BLK"),
-             _step(2, axes.block_tile, axes.thread_tile, axes.thread_axis, "THR"),
+    steps = (_step(1, axes.extents, axes.block_tile, axes.block_axis, Layer.BLK),
+             _step(2, axes.block_tile, axes.thread_tile, axes.thread_axis, Layer.THR),
              _step(3, axes.thread_tile, [1] * len(axes.extents), {}, None))  # fmt: skip
     threads = any(d in axes.thread_axis for d in parts)
-    return StagePlan(stage, steps, (0, 1, 2), Grid(), (("shuffle", "shared") if threads else (),))
+    return StagePlan(stage, steps, (0, 1, 2), Grid(), ((Combine.SHUFFLE, Combine.SHARED) if threads else (),))
 
 
 def _cpu(axes: _Axes, cc: list[int], machine: Machine) -> None:
@@ -84,7 +85,7 @@ def _gpu(axes: _Axes, cc: list[int], parts: list[int], results: int, machine: Ma
 
 
 def _step(
-    number: int, parents: list[int], tiles: list[int], axis: dict[int, int], layer: str | None
+    number: int, parents: list[int], tiles: list[int], axis: dict[int, int], layer: Layer | None
 ) -> PlanStep:
     splits = tuple(
         Split(d, parent, tile, layer if d in axis else None, axis.get(d, 0), d)

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.hardware import Combine, Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, Var, walk
-from mdh.ir.kernel import Buf, Kernel, Space, Workspace
+from mdh.ir.kernel import Buf, Kernel, Workspace
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage, component
 from mdh.lower.finish import grid_reduction_levels, needs_carry, reduction_loops
@@ -81,11 +82,11 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
             continue
         outer = next(r for r in nest.regions if r.fold == f).opens
         blocks = prod(lv.parts for lv in grid_reduction_levels(nest, f))
-        if blocks > 1 and "atomic" in plan.combines[f]:
+        if blocks > 1 and Combine.ATOMIC in plan.combines[f]:
             before.add(start_stage(context, f"{name}_start", plan.stage, fold))
         elif blocks > 1:
             partials[f] = _state_buffers(nest, f, f"{name}_part{f or ''}", blocks)
-            if "ticket" not in plan.combines[f]:
+            if Combine.TICKET not in plan.combines[f]:
                 after.add(combine_stage(context, f"{name}_combine", plan, fold, partials[f], blocks))
         elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(nest, f):
             carried[f] = _state_buffers(nest, f, f"{name}_state{f or ''}", 0)

@@ -6,9 +6,11 @@ Source: language.md section 5: lanes of a warp `shuffle`, warps or threads of a 
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.hardware import Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
-from mdh.ir.kernel import Buf, If, Let, Space, Stmt, Store
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Buf, If, Let, Stmt, Store
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.finish import bind, named
@@ -38,7 +40,7 @@ class Digit:
         )
 
 
-def thread_stride(plan: StagePlan, layer: str, axis: int) -> int:
+def thread_stride(plan: StagePlan, layer: Layer | None, axis: int) -> int:
     """Linear thread ids per unit of a layer's axis: x fastest, lanes before warps before warp groups."""
     stride = 1
     for inner in reversed(THREADED):
@@ -52,7 +54,7 @@ def thread_stride(plan: StagePlan, layer: str, axis: int) -> int:
 def split_threads(nest: Nest) -> list[Digit]:
     """The thread levels that split a reduction, smallest stride first."""
     found = [
-        Digit(lv, thread_stride(nest.plan, lv.layer or "", lv.axis) * lv.piece, lv.parts)
+        Digit(lv, thread_stride(nest.plan, lv.layer, lv.axis) * lv.piece, lv.parts)
         for lv in nest.thread_levels()
         if nest.stage.dims[lv.dim].kind is DimKind.PW
     ]
@@ -66,7 +68,7 @@ def combine_threads(
     fold = nest.folds[f]
     digits = split_threads(nest)
     within: list[Digit] = []
-    if "shuffle" in nest.plan.combines[f] and nest.machine.shuffle and nest.target == "cuda":
+    if Combine.SHUFFLE in nest.plan.combines[f] and nest.machine.shuffle and nest.target == "cuda":
         halves = [_at_warp(nest, d) for d in digits]
         within = [lane for lane, _ in halves if lane is not None]
         digits = [rest for _, rest in halves if rest is not None]
@@ -106,7 +108,8 @@ def _butterfly(
     offset = first
     while offset < stop:
         other: tuple[Expr, ...] = tuple(
-            Call("shfl_xor", (e, Const(offset, I32)), t) for e, t in zip(state, fold.types, strict=True)
+            Call(Intrinsic.SHFL_XOR, (e, Const(offset, I32)), t)
+            for e, t in zip(state, fold.types, strict=True)
         )
         other = bind(nest, "other", other, out) if fold.record or _chooses(fold) else other
         state = bind(nest, "part", combine(fold, state, other), out)
@@ -218,6 +221,6 @@ def other_threads(nest: Nest, used_digits: list[Digit]) -> Expr:
     used = {d.level.var for d in used_digits}
     rest = sorted(
         (lv for lv in nest.thread_levels() if lv.var not in used),
-        key=lambda lv: thread_stride(nest.plan, lv.layer or "", lv.axis) * lv.piece,
+        key=lambda lv: thread_stride(nest.plan, lv.layer, lv.axis) * lv.piece,
     )
     return _number([(Var(lv.var), lv.parts) for lv in rest]) if rest else Const(0, I32)

@@ -3,9 +3,10 @@
 CUDA only: it needs a device-wide fence between a block's partial results and its ticket.
 """
 
+from mdh.hardware import Combine, Layer, Space, SyncScope
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, For, If, Space, Stmt, Store, Workspace
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, For, If, Stmt, Store, Workspace
 from mdh.ir.program import DimKind
 from mdh.lower.close import wrap_rounds
 from mdh.lower.finish import block_reduction_levels, finish_total, own_levels, store_state
@@ -17,7 +18,7 @@ from mdh.lower.spread import deal
 
 def finish_by_ticket(nest: Nest) -> tuple[list[Stmt], list[Workspace]]:
     """Statements after a kernel's body that let the last block of each group combine and finish."""
-    chosen = [f for f in nest.partials if "ticket" in nest.plan.combines[f]]
+    chosen = [f for f in nest.partials if Combine.TICKET in nest.plan.combines[f]]
     if not chosen:
         return [], []
     parts = 1
@@ -43,9 +44,9 @@ def finish_by_ticket(nest: Nest) -> tuple[list[Stmt], list[Workspace]]:
     reset: Stmt = Store(counter.name, (group,), Const(0, I32))
     one_thread = nest.threads == 1
     body.append(reset if one_thread else If(first, (reset,)))
-    out: list[Stmt] = [Fence(), Barrier("block", "the block's partial results are written")]
+    out: list[Stmt] = [Fence(), Barrier(SyncScope.BLOCK, "the block's partial results are written")]
     out.extend(draw if one_thread else (If(first, draw),))
-    out.append(Barrier("block", "every thread learns whether its block came last"))
+    out.append(Barrier(SyncScope.BLOCK, "every thread learns whether its block came last"))
     out.append(If(Load(last.name, zero, I32), tuple(body)))
     return out, [Workspace(counter, zero=True)]
 
@@ -54,7 +55,7 @@ def _block_levels(nest: Nest) -> list[Level]:
     return [
         lv
         for lv in nest.levels.all
-        if lv.layer in ("BLK", "CLU") and nest.stage.dims[lv.dim].kind is DimKind.CC
+        if lv.layer in (Layer.BLK, Layer.CLU) and nest.stage.dims[lv.dim].kind is DimKind.CC
     ]
 
 

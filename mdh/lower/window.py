@@ -6,6 +6,7 @@ threads, as many at a time as do not meet the rows they come from.
 
 from dataclasses import replace
 
+from mdh.hardware import CacheHint, Engine
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Var
@@ -40,7 +41,7 @@ def _moves_up(nest: Nest, copy: Copy, k: int, advance: int, scope: Scope) -> lis
     out: list[Stmt] = []
     for start in range(0, stays, stays if alone else advance):
         count = stays if alone else min(advance, stays - start)
-        staging = replace(copy.staging, engine="plain", cache="default", vec=None)
+        staging = replace(copy.staging, engine=Engine.PLAIN, cache=CacheHint.DEFAULT, vec=None)
         moved = replace(_part(copy, k, start, count), staging=staging, src=Instance(copy.dst.buf, before))
         out.extend(emit_copy(nest, moved, scope))
     return out

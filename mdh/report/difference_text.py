@@ -2,14 +2,23 @@
 
 from textwrap import wrap
 
+from mdh.hardware import Layer, Space
 from mdh.schedule.difference import Change, SectionChange, StepChange
 
 WIDTH = 79
-_LAYERS = {
-    "NOD": "nodes", "DEV": "devices", "CLU": "clusters", "BLK": "blocks", "WGP": "warp groups",
-    "WRP": "warps", "THR": "threads", "VEC": "vector lanes", "MMA": "tensor cores", "FOR": "a loop",
-}  # fmt: skip
-_REGIONS = {"DM": "in device memory", "SM": "staged", "RM": "in registers"}
+_LAYERS: dict[str, str] = {
+    Layer.NOD: "nodes",
+    Layer.DEV: "devices",
+    Layer.CLU: "clusters",
+    Layer.BLK: "blocks",
+    Layer.WGP: "warp groups",
+    Layer.WRP: "warps",
+    Layer.THR: "threads",
+    Layer.VEC: "vector lanes",
+    Layer.MMA: "tensor cores",
+    "FOR": "a loop",
+}
+_REGIONS: dict[str, str] = {Space.DM: "in device memory", Space.SM: "staged", Space.RM: "in registers"}
 
 
 def differences_text(found: tuple[SectionChange, ...], before: str, after: str, indent: str = "") -> str:

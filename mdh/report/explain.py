@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
@@ -14,7 +15,7 @@ from mdh.report.traffic import traffic_of
 from mdh.report.work import operations
 from mdh.target.emit import entry_names
 
-LAYERS = ("DM", "SM", "RM")
+LAYERS = (Space.DM, Space.SM, Space.RM)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mdh.hardware import Engine
 from mdh.ir.plan import PlanStep, Split, StagePlan
 from mdh.ir.program import Program
 
@@ -66,7 +67,7 @@ def _memory_rows(step: PlanStep, depth: int) -> list[LoopRow]:
     rows = []
     for x in step.stagings:
         extra = [f"pad {x.pad}"] if x.pad else []
-        extra += [f"{x.engine} copy"] if x.engine != "plain" else []
+        extra += [f"{x.engine} copy"] if x.engine != Engine.PLAIN else []
         rows.append(
             LoopRow(depth, "copy", _place(x.buffer, x.region, x.layout), step.number, detail=", ".join(extra))
         )

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from mdh.hardware import CacheHint
 from mdh.ir.expr import Expr
 from mdh.ir.kernel import (
     Alloc,
@@ -103,7 +104,7 @@ def _element(buffer: str, index: tuple[Expr, ...], lanes: int) -> str:
 
 
 def _cache(cache: str) -> str:
-    return "" if cache == "default" else f" ({cache})"
+    return "" if cache == CacheHint.DEFAULT else f" ({cache})"
 
 
 def _move(m: Move) -> str:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from mdh.ir.kernel import Alloc, For, If, Kernel, Space, Stmt, While
+from mdh.hardware import Space
+from mdh.ir.kernel import Alloc, For, If, Kernel, Stmt, While
 from mdh.machine import Machine
 from mdh.occupancy import room
 from mdh.target.shared import shared_layout

@@ -6,6 +6,7 @@ left: the merge reads what it writes, save for the first turn of a result that s
 
 from math import prod
 
+from mdh.hardware import Combine, Space
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.finish import block_reduction_levels, grid_reduction_levels, needs_carry, reduction_loops
@@ -13,7 +14,7 @@ from mdh.lower.fold import folds_of
 from mdh.lower.names import names_of
 from mdh.lower.nest import Nest, Region
 from mdh.lower.stages import Context, kernel_name
-from mdh.report.moves import Move
+from mdh.report.moves import OPERANDS, Move
 
 
 def result_moves(plan: Plan, stage: StagePlan) -> list[Move]:
@@ -34,12 +35,12 @@ def _map(nest: Nest, f: int) -> list[Move]:
     out: list[Move] = []
     for o in nest.folds[f].outputs:
         size = nest.buffers[o.buffer].dtype.bytes
-        inner = ["OP", *reversed(places)]
+        inner = [OPERANDS, *reversed(places)]
         for source, sink, region in zip(inner, inner[1:], reversed(regions), strict=False):
             out.append(Move(o.buffer, source, sink, region.step, (), size, every))
-        out.append(Move(o.buffer, inner[-1], "DM", 0, (), size, every))
+        out.append(Move(o.buffer, inner[-1], Space.DM, 0, (), size, every))
         if o.buffer in nest.stage.read:
-            out.append(Move(o.buffer, "DM", "RM", 0, (), size, every))
+            out.append(Move(o.buffer, Space.DM, Space.RM, 0, (), size, every))
     return out
 
 
@@ -50,14 +51,14 @@ def _reduction(nest: Nest, f: int) -> list[Move]:
     parts = _results(nest) * prod(lv.parts for lv in block_reduction_levels(nest))
     regions = [r for r in nest.regions if r.fold == f]
     points = prod(d.extent for d in nest.stage.dims)
-    out = [Move(name, "RM", "OP", 0, (), 2 * width, points)]
+    out = [Move(name, Space.RM, OPERANDS, 0, (), 2 * width, points)]
     for outer, inner in zip(reversed(regions[:-1]), reversed(regions), strict=False):
         merges = parts * _turns(nest, inner)
         out.append(Move(name, inner.space, outer.space, outer.step, (), 2 * width, merges))
     source, turns = str(regions[0].space), _turns(nest, regions[0])
     if f in nest.clustered:
-        out.append(Move(name, source, "SM", 0, (), 2 * width, parts * turns))
-        source, turns = "SM", 1
+        out.append(Move(name, source, Space.SM, 0, (), 2 * width, parts * turns))
+        source, turns = Space.SM, 1
     return [*out, *_to_memory(nest, f, source, turns)]
 
 
@@ -67,30 +68,38 @@ def _to_memory(nest: Nest, f: int, source: str, turns: int) -> list[Move]:
     results = _results(nest)
     blocks = prod(lv.parts for lv in grid_reduction_levels(nest, f))
     name = nest.folds[f].outputs[0].buffer
-    if blocks > 1 and "atomic" in nest.plan.combines[f]:
+    if blocks > 1 and Combine.ATOMIC in nest.plan.combines[f]:
         each = results * blocks * turns
         size = nest.buffers[name].dtype.bytes
-        start = [] if name in nest.stage.read else [Move(name, "OP", "DM", 0, (), size, results)]
+        start = [] if name in nest.stage.read else [Move(name, OPERANDS, Space.DM, 0, (), size, results)]
         return [
             *start,
-            Move(name, source, "DM", 0, (), size, each),
-            Move(name, "DM", source, 0, (), size, each),
+            Move(name, source, Space.DM, 0, (), size, each),
+            Move(name, Space.DM, source, 0, (), size, each),
         ]
     if blocks > 1:
         held = f"{nest.name}_part{f or ''}"
         again = _again(held, source, width, results * blocks, turns)
-        return [*again, Move(held, "DM", "OP", 0, (), width, results * blocks), *_finished(nest, f, "OP", 1)]
+        return [
+            *again,
+            Move(held, Space.DM, OPERANDS, 0, (), width, results * blocks),
+            *_finished(nest, f, OPERANDS, 1),
+        ]
     if turns > 1 and needs_carry(nest, f):
         held = f"{nest.name}_state{f or ''}"
         again = _again(held, source, width, results, turns)
-        return [*again, Move(held, "DM", "OP", 0, (), width, results), *_finished(nest, f, "OP", 1)]
+        return [
+            *again,
+            Move(held, Space.DM, OPERANDS, 0, (), width, results),
+            *_finished(nest, f, OPERANDS, 1),
+        ]
     return _finished(nest, f, source, turns)
 
 
 def _again(held: str, source: str, width: int, elements: int, turns: int) -> list[Move]:
     """A workspace that each turn merges into: the first stores, the others also read."""
-    out = [Move(held, source, "DM", 0, (), width, elements * turns)]
-    return out if turns == 1 else [*out, Move(held, "DM", source, 0, (), width, elements * (turns - 1))]
+    out = [Move(held, source, Space.DM, 0, (), width, elements * turns)]
+    return out if turns == 1 else [*out, Move(held, Space.DM, source, 0, (), width, elements * (turns - 1))]
 
 
 def _finished(nest: Nest, f: int, source: str, turns: int) -> list[Move]:
@@ -100,9 +109,9 @@ def _finished(nest: Nest, f: int, source: str, turns: int) -> list[Move]:
     for o in nest.folds[f].outputs:
         size = nest.buffers[o.buffer].dtype.bytes
         reads = turns if o.buffer in nest.stage.read else turns - 1
-        out.append(Move(o.buffer, source, "DM", 0, (), size, results * turns))
+        out.append(Move(o.buffer, source, Space.DM, 0, (), size, results * turns))
         if reads:
-            out.append(Move(o.buffer, "DM", source, 0, (), size, results * reads))
+            out.append(Move(o.buffer, Space.DM, source, 0, (), size, results * reads))
     return out
 
 

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from math import prod
 
+from mdh.hardware import Combine, Layer, Space
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.levels import THREADED
 from mdh.lower.scan import KEPT_BYTES
-from mdh.report.moves import Move
+from mdh.report.moves import OPERANDS, Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def passes_of(plan: Plan, stage: StagePlan) -> Passes:
     scanned = {d for d, dim in enumerate(stage.stage.dims) if dim.kind is DimKind.PS}
     if not scanned:
         return Passes()
-    look_back = all("ticket" in methods for methods in stage.combines)
+    look_back = all(Combine.TICKET in methods for methods in stage.combines)
     before = int(_blocks(stage) > 1 and not look_back)
     threads = [
         position
@@ -64,17 +65,17 @@ def prefix_moves(plan: Plan, stage: StagePlan, buffer: str, passes: Passes) -> l
         if buffer in {o.buffer for o in r.outputs}
     )  # fmt: skip
     points = prod(d.extent for d in stage.stage.dims)
-    out = [Move(buffer, "RM", "OP", 0, (), 2 * width, points * passes.points)]
-    source = "RM"
+    out = [Move(buffer, Space.RM, OPERANDS, 0, (), 2 * width, points * passes.points)]
+    source = Space.RM
     for s in reversed(stage.code_order):
         step = stage.steps[s]
         for h in step.holdings:
             if h.buffer == buffer and h.region is not None and h.region != source:
                 out.append(Move(buffer, source, h.region, step.number, (), size, points))
                 source = h.region
-    out.append(Move(buffer, source, "DM", 0, (), size, points))
+    out.append(Move(buffer, source, Space.DM, 0, (), size, points))
     if buffer in stage.stage.read:
-        out.append(Move(buffer, "DM", "RM", 0, (), size, points * passes.points))
+        out.append(Move(buffer, Space.DM, Space.RM, 0, (), size, points * passes.points))
     return out
 
 
@@ -83,5 +84,5 @@ def _blocks(stage: StagePlan) -> int:
         x.parts
         for step in stage.steps
         for x in step.splits
-        if x.layer == "BLK" and stage.stage.dims[x.dim].kind is DimKind.PS
+        if x.layer == Layer.BLK and stage.stage.dims[x.dim].kind is DimKind.PS
     )

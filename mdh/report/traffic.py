@@ -6,15 +6,19 @@ A model of the schedule, not of caches: what the code asks of each layer. Partia
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.hardware import Layer, Space
 from mdh.ir.plan import Plan, StagePlan, Staging
 from mdh.ir.program import DimKind, Program
 from mdh.lower.levels import Level, Levels, make_levels
 from mdh.report.accesses import Access, accesses_of, box
-from mdh.report.moves import Move
+from mdh.report.moves import OPERANDS, Move
 from mdh.report.results import result_moves
 from mdh.report.scans import Passes, passes_of, prefix_moves
 
-SHARED_BY = {"SM": frozenset({"WGP", "WRP", "THR", "VEC"}), "RM": frozenset({"VEC"})}
+SHARED_BY: dict[str, frozenset[Layer]] = {
+    Space.SM: frozenset({Layer.WGP, Layer.WRP, Layer.THR, Layer.VEC}),
+    Space.RM: frozenset({Layer.VEC}),
+}
 """Units that see one instance of a region."""
 
 
@@ -28,12 +32,7 @@ class Traffic:
 
     def of_layer(self, layer: str) -> int:
         """Bytes that leave or enter `layer` on its inner side."""
-        inward = {"DM": ("SM", "RM", "OP"), "SM": ("RM", "OP"), "RM": ("OP",)}[layer]
-        return sum(
-            m.total
-            for m in self.moves
-            if (m.source == layer and m.sink in inward) or (m.sink == layer and m.source in inward)
-        )
+        return sum(m.total for m in self.moves if m.crosses(layer))
 
 
 def traffic_of(whole: Plan, plan: StagePlan) -> Traffic:
@@ -79,7 +78,7 @@ def _input_moves(
 ) -> list[Move]:
     moves = []
     size = program.buffer_of[buffer].dtype.bytes
-    source = "DM"
+    source = Space.DM
     for position, s in enumerate(plan.code_order):
         for staging in plan.steps[s].stagings:
             if staging.buffer != buffer:
@@ -101,8 +100,8 @@ def _reads(program: Program, plan: StagePlan, levels: Levels, buffer: str, sourc
     """
     size = program.buffer_of[buffer].dtype.bytes
     mine = [a for a in accesses_of(plan.stage) if a.buffer == buffer and not a.store]
-    if source == "RM":
-        return Move(buffer, source, "OP", 0, (), size * len(mine), _points(plan))
+    if source == Space.RM:
+        return Move(buffer, source, OPERANDS, 0, (), size * len(mine), _points(plan))
     body = _unrolled(plan, levels)
     extents = box(program, plan.stage, levels, buffer, frozenset(lv.var for lv in body))
     rest = [lv for s in plan.code_order for lv in levels.all if lv.step == s and lv not in body]
@@ -110,12 +109,12 @@ def _reads(program: Program, plan: StagePlan, levels: Levels, buffer: str, sourc
     while rest and rest[-1].layer is None and rest[-1].dim not in used:
         rest.pop()
     count = prod(lv.parts for lv in rest)
-    return Move(buffer, source, "OP", 0, extents, prod(extents) * size, count)
+    return Move(buffer, source, OPERANDS, 0, extents, prod(extents) * size, count)
 
 
 def _unrolled(plan: StagePlan, levels: Levels) -> list[Level]:
     """The innermost loops that are unrolled or vector lanes: one straight body of code."""
-    out = [lv for lv in levels.all if lv.layer == "VEC"]
+    out = [lv for lv in levels.all if lv.layer == Layer.VEC]
     for s in reversed(plan.code_order):
         step = plan.steps[s]
         mine = [lv for lv in levels.all if lv.step == s and lv.layer is None]
@@ -137,13 +136,13 @@ def _scattered_moves(program: Program, plan: StagePlan, levels: Levels, buffer: 
     """A histogram: updates at every point of where it is held, each holder's copy outward once."""
     size = program.buffer_of[buffer].dtype.bytes
     held = [h.region for step in plan.steps for h in step.holdings if h.buffer == buffer and h.region]
-    where = held[0] if held and held[0] is not None else "DM"
-    moves = [Move(buffer, "OP", where, 0, (), 2 * size, _points(plan))]
-    if where != "DM":
+    where = held[0] if held and held[0] is not None else Space.DM
+    moves = [Move(buffer, OPERANDS, where, 0, (), 2 * size, _points(plan))]
+    if where != Space.DM:
         shape = program.buffer_of[buffer].shape
         sharing = SHARED_BY[where]
         holders = prod(lv.parts for lv in levels.all if lv.layer is not None and lv.layer not in sharing)
-        moves.append(Move(buffer, where, "DM", 0, shape, 2 * prod(shape) * size, holders))
+        moves.append(Move(buffer, where, Space.DM, 0, shape, 2 * prod(shape) * size, holders))
     return moves
 
 

@@ -7,6 +7,8 @@ checker and the search space for domains; whether an attribute has an effect in 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mdh.hardware import CacheHint, Combine, Engine
+
 
 class Site(StrEnum):
     """What an attribute is attached to."""
@@ -50,8 +52,9 @@ class Attribute:
     form: str = ""
 
 
-ENGINES = ("plain", "async", "tma")
-COMBINES = ("shuffle", "shared", "cluster", "atomic", "ticket", "kernel")
+ENGINES = tuple(map(str, Engine))
+COMBINES = tuple(map(str, Combine))
+CACHE_HINTS = tuple(map(str, CacheHint))
 _WIDTH = Parameter("vec", numbers=(1, 16), domain=(1, 2, 4), required=False)
 _POWERS = (1, 2, 4, 8, 16)
 
@@ -77,7 +80,7 @@ _ALL = (
             Parameter(words=("multicast",), required=False),
             _WIDTH,
         ),
-        neutral=(("plain",),),
+        neutral=((Engine.PLAIN,),),
         form="@copy(plain | async | tma [, multicast] [, vec=n])",
     ),
     Attribute(
@@ -139,14 +142,14 @@ _ALL = (
             _WIDTH,
             Parameter("subtile", numbers=(1, 1024), domain=(32, 64, 128), required=False),
         ),
-        neutral=(("plain",),),
+        neutral=((Engine.PLAIN,),),
         form="@store(plain [, vec=n]) or @store(tma [, subtile=n])",
     ),
     Attribute(
         "cache",
         (Site.INPUT, Site.OUTPUT),
-        (Parameter(words=("default", "stream", "keep"), domain=("default", "stream", "keep")),),
-        neutral=(("default",),),
+        (Parameter(words=CACHE_HINTS, domain=CACHE_HINTS),),
+        neutral=((CacheHint.DEFAULT,),),
         form="@cache(default | stream | keep)",
     ),
     Attribute(

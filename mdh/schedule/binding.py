@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.hardware import Space
 from mdh.schedule.attribute_values import fits, legal_values
 from mdh.schedule.hole_values import (
     Entry,
@@ -18,7 +19,6 @@ from mdh.schedule.hole_values import (
 )
 from mdh.schedule.holes import HolePlace, OpenHole, holes
 from mdh.schedule.model import (
-    REGIONS,
     Arg,
     ArgCall,
     Attr,
@@ -279,7 +279,7 @@ def _argument_fits(place: OpenHole, value: Value) -> bool:
 _ENTRY_WORDS = {
     HolePlace.TILE: "a number from 1, or `^`",
     HolePlace.MEMORY: "`^` or `BUFFER:REGION[layout]`",
-    HolePlace.REGION: listed(REGIONS),
+    HolePlace.REGION: listed(Space),
     HolePlace.LAYOUT: "the numbers of the dimensions in some order: `2,1`",
     HolePlace.LAYOUT_ENTRY: "the number of a dimension, from 1",
     HolePlace.CORE: "`LAYER.axis`, `FOR.n` or `^`",

@@ -1,12 +1,13 @@
 """Reads the entries of a step's three groups: tile sizes, memory entries, core entries."""
 
 from mdh.diagnostics import Diagnostic, Label, fail
+from mdh.hardware import Layer, Space
 from mdh.schedule.attribute_reader import read_attributes
 from mdh.schedule.attributes import Site
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import at_hole, read_hole
 from mdh.schedule.hole_values import core_hole, layout_hole, memory_hole, region_hole, tile_hole
-from mdh.schedule.model import CORE_LAYERS, REGIONS, Caret, Core, For, Hole, Mem, Place, Tile, Unit
+from mdh.schedule.model import Caret, Core, For, Hole, Mem, Place, Tile, Unit
 from mdh.schedule.names import LAYER_ALIASES, REGION_ALIASES, axes_of, layer_of, listed, nearest, region_of
 from mdh.schedule.tokens import Token
 from mdh.source import Span
@@ -78,20 +79,20 @@ def _read_place(cursor: Cursor) -> Place:
     return Place(buffer.text, region, layout)
 
 
-def _read_region(cursor: Cursor) -> str | Hole:
+def _read_region(cursor: Cursor) -> Space | Hole:
     if at_hole(cursor):
         return region_hole(cursor, read_hole(cursor))
-    token = cursor.expect_kind("name", f"a memory region: {listed(REGIONS)}, `?` or a set `{{…}}`")
+    token = cursor.expect_kind("name", f"a memory region: {listed(Space)}, `?` or a set `{{…}}`")
     region = region_of(token.text)
     if region is None:
         cursor.problems.append(unknown_region(token.text, cursor.span(token)))
-    return region or "DM"
+    return region or Space.DM
 
 
 def unknown_region(word: str, span: Span) -> Diagnostic:
-    help_ = nearest(word, [*REGIONS, *REGION_ALIASES]) or f"regions are {listed(REGIONS)}"
+    help_ = nearest(word, [*Space, *REGION_ALIASES]) or f"regions are {listed(Space)}"
     if layer_of(word) is not None:
-        help_ = f"`{word}` is a core layer; regions are {listed(REGIONS)}"
+        help_ = f"`{word}` is a core layer; regions are {listed(Space)}"
     return Diagnostic("S108", f"there is no memory region `{word[:60]}`", (Label(span),), help=help_)
 
 
@@ -144,7 +145,7 @@ def _unit(cursor: Cursor, layer: Token, axis: Token) -> Unit:
     canonical = layer_of(layer.text)
     if canonical is None:
         cursor.problems.append(unknown_layer(layer.text, cursor.span(layer)))
-        return Unit("BLK", "x")
+        return Unit(Layer.BLK, "x")
     axes = axes_of(canonical)
     if axis.text not in axes:
         problem = Diagnostic(
@@ -158,8 +159,6 @@ def _unit(cursor: Cursor, layer: Token, axis: Token) -> Unit:
 
 
 def unknown_layer(word: str, span: Span) -> Diagnostic:
-    known = [*CORE_LAYERS, "FOR", *LAYER_ALIASES]
-    help_ = (
-        nearest(word, known) or f"core layers, outer to inner, are {listed(CORE_LAYERS)}; loops are `FOR.n`"
-    )
+    known = [*Layer, "FOR", *LAYER_ALIASES]
+    help_ = nearest(word, known) or f"core layers, outer to inner, are {listed(Layer)}; loops are `FOR.n`"
     return Diagnostic("S107", f"there is no core layer `{word[:60]}`", (Label(span),), help=help_)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from mdh.diagnostics import Diagnostic, Label
+from mdh.hardware import Space
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.model import Caret, For, Hole, Place, Unit
 from mdh.schedule.names import axes_of, layer_of, region_of
@@ -28,7 +29,7 @@ def tile_entry(value: Value) -> int | Caret | None:
             return None
 
 
-def region_entry(value: Value) -> str | None:
+def region_entry(value: Value) -> Space | None:
     return region_of(value) if isinstance(value, str) else None
 
 

@@ -6,12 +6,8 @@ records the spelling that the user wrote in the spans). Spans take no part in eq
 
 from dataclasses import dataclass, field
 
+from mdh.hardware import Layer, Space
 from mdh.source import Source, Span
-
-CORE_LAYERS = ("NOD", "DEV", "CLU", "BLK", "WGP", "WRP", "THR", "VEC", "MMA")
-"""Core layers, outer to inner."""
-REGIONS = ("HM", "DM", "SM", "RM")
-"""Memory regions, outer to inner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ class Place:
     the whole layout (`[?]`) or for one entry."""
 
     buffer: str
-    region: str | Hole
+    region: Space | Hole
     layout: tuple[int | Hole, ...] | Hole
 
 
@@ -91,7 +87,7 @@ class Mem:
 class Unit:
     """A core layer and axis: `BLK.y`, `THR.x`, `MMA.k`."""
 
-    layer: str
+    layer: Layer
     axis: str
 
 

@@ -4,36 +4,38 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
 
-from mdh.schedule.model import CORE_LAYERS, REGIONS
+from mdh.hardware import Layer, Space
 
 REGION_ALIASES = {
-    "MM": "DM", "GM": "DM", "DEV": "DM",
-    "L3": "SM", "L2": "SM", "LM": "SM", "SHR": "SM", "L1": "SM",
-    "PM": "RM", "REG": "RM",
+    "MM": Space.DM, "GM": Space.DM, "DEV": Space.DM,
+    "L3": Space.SM, "L2": Space.SM, "LM": Space.SM, "SHR": Space.SM, "L1": Space.SM,
+    "PM": Space.RM, "REG": Space.RM,
 }  # fmt: skip
 LAYER_ALIASES = {
-    "GPU": "DEV",
-    "SMX": "BLK", "CU": "BLK", "WG": "BLK", "COR": "BLK",
-    "CC": "THR", "PE": "THR", "WI": "THR",
-    "SIMD": "VEC",
+    "GPU": Layer.DEV,
+    "SMX": Layer.BLK, "CU": Layer.BLK, "WG": Layer.BLK, "COR": Layer.BLK,
+    "CC": Layer.THR, "PE": Layer.THR, "WI": Layer.THR,
+    "SIMD": Layer.VEC,
 }  # fmt: skip
+_REGIONS = {str(region): region for region in Space} | REGION_ALIASES
+_LAYERS = {str(layer): layer for layer in Layer} | LAYER_ALIASES
 AXES = ("x", "y", "z")
 MMA_AXES = ("m", "n", "k")
 KEYWORDS = ("stage", "where", "target", "program")
 
 
-def region_of(word: str) -> str | None:
-    """The canonical region of a word, None where it names none."""
-    return word if word in REGIONS else REGION_ALIASES.get(word)
+def region_of(word: str) -> Space | None:
+    """The memory region of a word or alias, None where it names none."""
+    return _REGIONS.get(word)
 
 
-def layer_of(word: str) -> str | None:
-    """The canonical core layer of a word, None where it names none."""
-    return word if word in CORE_LAYERS else LAYER_ALIASES.get(word)
+def layer_of(word: str) -> Layer | None:
+    """The core layer of a word or alias, None where it names none."""
+    return _LAYERS.get(word)
 
 
-def axes_of(layer: str) -> tuple[str, ...]:
-    return MMA_AXES if layer == "MMA" else AXES
+def axes_of(layer: Layer) -> tuple[str, ...]:
+    return MMA_AXES if layer is Layer.MMA else AXES
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

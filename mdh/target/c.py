@@ -5,9 +5,11 @@ C's operators cannot say for vectors is in small functions (`c_helpers`), which 
 instructions.
 """
 
+from mdh.hardware import CacheHint, Space
 from mdh.ir.dtype import F32, F64, DType
 from mdh.ir.expr import Call, Const, Expr
-from mdh.ir.kernel import Atomic, Barrier, Buf, For, Space, Store
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Store
 from mdh.target.clike import POSTFIX, UNARY, lanes_of, place, text
 from mdh.target.dialect import Piece, Scope
 from mdh.target.opencl import HALVES, OpenCL
@@ -84,7 +86,7 @@ class C(OpenCL):
         axis, grid = call.args[0], scope.kernel.launch.grid
         assert isinstance(axis, Const)
         at = int(axis.value)
-        if call.fn == "thread_id" or grid[at] == 1:
+        if call.fn == Intrinsic.THREAD_ID or grid[at] == 1:
             return "0"
         inner = grid[0] ** (at > 0) * grid[1] ** (at > 1)
         outer = grid[at + 1 :]
@@ -112,7 +114,7 @@ class C(OpenCL):
         return [self.put(buf, place(buf, s.index, scope, self), value, lanes, s.cache, scope)]
 
     def put(self, buf: Buf, where: str, value: str, lanes: int, cache: str, scope: Scope) -> str:
-        if cache != "stream" or buf.space is not Space.DM or lanes == 1 or buf.lanes > 1:
+        if cache != CacheHint.STREAM or buf.space is not Space.DM or lanes == 1 or buf.lanes > 1:
             return super().put(buf, where, value, lanes, cache, scope)
         return f"stream_{self.stored_type(buf.dtype, lanes)}(&{where}, {value});"
 

@@ -2,9 +2,11 @@
 
 from typing import assert_never
 
+from mdh.hardware import Space
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, children
-from mdh.ir.kernel import Buf, Space
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Buf
 from mdh.target.dialect import Dialect, Piece, Scope
 from mdh.target.literals import literal
 from mdh.target.offset import offset
@@ -50,7 +52,7 @@ def render(e: Expr, scope: Scope, dialect: Dialect) -> Piece:
             return Piece(f"{parts[0]} ? {parts[1]} : {text(other, scope, dialect, CONDITIONAL)}", CONDITIONAL)
         case Cast():
             return dialect.cast(e, scope)
-        case Call("block_id" | "thread_id" | "cluster_rank", _, _):
+        case Call(Intrinsic.BLOCK_ID | Intrinsic.THREAD_ID | Intrinsic.CLUSTER_RANK, _, _):
             out = dialect.coordinate(e, scope)
             return Piece(out, UNARY if out.startswith("(") else POSTFIX)
         case Call():
@@ -114,9 +116,9 @@ def _lanes(e: Expr, scope: Scope, known: dict[int, int] | None) -> int:
     match e:
         case Load(buffer, _, _, lanes):
             return max(lanes, scope.buffers[buffer].lanes)
-        case Call("lane", _, _):
+        case Call(Intrinsic.LANE, _, _):
             return 1
-        case Call("iota", (Const(int() as n), *_), _):
+        case Call(Intrinsic.IOTA, (Const(int() as n), *_), _):
             return n
         case _:
             return max((lanes_of(c, scope, known) for c in children(e)), default=1)

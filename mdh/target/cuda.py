@@ -1,8 +1,10 @@
 """CUDA C++ as Dialect sees it."""
 
+from mdh.hardware import CacheHint, Space, SyncScope
 from mdh.ir.dtype import BF16, F16, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Space, Store
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Store
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
 from mdh.target.cuda_moves import move_lines, vector_type
 from mdh.target.dialect import Piece, Scope
@@ -17,8 +19,12 @@ STORAGE = {
 }  # fmt: skip
 TO_FLOAT = {F16: "__half2float", BF16: "__bfloat162float"}
 FROM_FLOAT = {F16: "__float2half_rn", BF16: "__float2bfloat16_rn"}
-COORDINATES = {"block_id": "blockIdx", "thread_id": "threadIdx"}
-SHUFFLES = {"shfl": "__shfl_sync", "shfl_up": "__shfl_up_sync", "shfl_xor": "__shfl_xor_sync"}
+COORDINATES: dict[str, str] = {Intrinsic.BLOCK_ID: "blockIdx", Intrinsic.THREAD_ID: "threadIdx"}
+SHUFFLES: dict[str, str] = {
+    Intrinsic.SHFL: "__shfl_sync",
+    Intrinsic.SHFL_UP: "__shfl_up_sync",
+    Intrinsic.SHFL_XOR: "__shfl_xor_sync",
+}
 UNCHANGED = frozenset({"isnan", "isinf", "isfinite", "signbit"})
 NATIVE_ATOMICS = {"+": "atomicAdd", "min": "atomicMin", "max": "atomicMax"} | {
     "&": "atomicAnd", "|": "atomicOr", "^": "atomicXor"
@@ -51,7 +57,7 @@ class Cuda:
         return e
 
     def coordinate(self, call: Call, scope: Scope) -> str:
-        if call.fn == "cluster_rank":
+        if call.fn == Intrinsic.CLUSTER_RANK:
             return "cluster_rank()"
         axis = call.args[0]
         assert isinstance(axis, Const)
@@ -71,15 +77,15 @@ class Cuda:
         args = ", ".join(text(a, scope, self) for a in e.args)
         if e.fn in SHUFFLES:
             return Piece(f"{SHUFFLES[e.fn]}(0xffffffff, {args})", POSTFIX)
-        if e.fn in ("imin", "imax"):
+        if e.fn in (Intrinsic.IMIN, Intrinsic.IMAX):
             return Piece(f"{e.fn[1:]}({args})", POSTFIX)
-        if e.fn == "packed":
+        if e.fn == Intrinsic.PACKED:
             return Piece(f"packed_{e.args[1].dtype.name}({args})", POSTFIX)
-        if e.fn == "unpacked":
+        if e.fn == Intrinsic.UNPACKED:
             return Piece(f"unpacked_{e.dtype.name}({args})", POSTFIX)
-        if e.fn == "first_lane":
+        if e.fn == Intrinsic.FIRST_LANE:
             return Piece(f"first_lane({args})", POSTFIX)
-        if e.fn == "peer":
+        if e.fn == Intrinsic.PEER:
             return Piece(f"peer_{e.dtype.name}(&{args})", POSTFIX)
         return Piece(f"{self.function(e.fn, e.dtype)}({args})", POSTFIX)
 
@@ -105,13 +111,13 @@ class Cuda:
         buf = scope.buffers[s.buffer]
         where = place(buf, s.index, scope, self)
         update = updated(s)
-        if update and buf.dtype not in TO_FLOAT and s.cache != "stream":
+        if update and buf.dtype not in TO_FLOAT and s.cache != CacheHint.STREAM:
             op, right = update
             return [f"{where} {op}= {text(right, scope, self)};"]
         value = self.stored(buf, s.value, scope)
         if buf.name in scope.spun:
             where = f"*(volatile {STORAGE[buf.dtype.name]} *)&{where}"
-        if s.cache == "stream" and buf.space is Space.DM:
+        if s.cache == CacheHint.STREAM and buf.space is Space.DM:
             return [f"__stcs(&{where}, {value});"]
         return [f"{where} = {value};"]
 
@@ -156,11 +162,11 @@ class Cuda:
     def barrier(self, s: Barrier) -> list[str]:
         note = f"  // {s.reason}" if s.reason else ""
         match s.scope:
-            case "cluster":
+            case SyncScope.CLUSTER:
                 return [f"cluster_sync();{note}"]
-            case "device":
+            case SyncScope.DEVICE:
                 return ["__threadfence();", f"__syncthreads();{note}"]
-            case _:
+            case SyncScope.BLOCK:
                 return [f"__syncthreads();{note}"]
 
     def fence(self) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from mdh.ir.dtype import BY_NAME, DType
+from mdh.ir.intrinsic import Intrinsic
 from mdh.target.cuda import FROM_FLOAT, STORAGE, TO_FLOAT
 from mdh.target.operators import OPERATORS, combined, swizzle
 
@@ -53,9 +54,9 @@ def helper(name: str) -> str | None:
             return _WAIT
         case "cluster_sync":
             return _CLUSTER_SYNC
-        case "cluster_rank":
+        case Intrinsic.CLUSTER_RANK:
             return _CLUSTER_RANK
-        case "first_lane":
+        case Intrinsic.FIRST_LANE:
             return _FIRST_LANE
     if found := re.fullmatch(r"kept_(i32|u32)", name):
         return _kept(name, STORAGE[found[1]])
@@ -66,7 +67,7 @@ def helper(name: str) -> str | None:
     if found := re.fullmatch(r"peer_([a-z]+\d+)", name):
         return _peer(name, BY_NAME[found[1]])
     if found := re.fullmatch(r"(packed|unpacked)_([a-z]+\d+)", name):
-        return (_packed if found[1] == "packed" else _unpacked)(name, BY_NAME[found[2]])
+        return (_packed if found[1] == Intrinsic.PACKED else _unpacked)(name, BY_NAME[found[2]])
     return swizzle(name, INLINE)
 
 

@@ -1,15 +1,16 @@
 """Moves in CUDA C++: plain, through vector types, or cp.async."""
 
+from mdh.hardware import CacheHint, Engine, Space
 from mdh.ir.dtype import F32, F64, I32, I64, U32, U64, DType
 from mdh.ir.expr import Const, Expr
-from mdh.ir.kernel import Buf, Move, Space
+from mdh.ir.kernel import Buf, Move
 from mdh.target.clike import CONDITIONAL, place, text
 from mdh.target.dialect import Dialect, Scope
 
 VECTORS = {F32: "float", F64: "double", I32: "int", U32: "uint", I64: "longlong", U64: "ulonglong"}
 """Element types that have vector types of their own; others travel as unsigned words."""
 WORDS = {2: "unsigned short", 4: "unsigned int", 8: "uint2", 16: "uint4"}
-HINTS = {"stream": "__ldcs", "keep": "__ldg"}
+HINTS = {CacheHint.STREAM: "__ldcs", CacheHint.KEEP: "__ldg"}
 ASYNC_BYTES = (4, 8, 16)
 
 
@@ -27,7 +28,7 @@ def _piece(s: Move, first: int, lanes: int, scope: Scope, dialect: Dialect) -> l
     dst, src = scope.buffers[s.dst], scope.buffers[s.src]
     to = place(dst, s.dst_index, scope, dialect, first)
     frm = place(src, s.src_index, scope, dialect, first)
-    if s.engine == "async" and lanes * src.dtype.bytes in ASYNC_BYTES and dst.space is Space.SM:
+    if s.engine == Engine.ASYNC and lanes * src.dtype.bytes in ASYNC_BYTES and dst.space is Space.SM:
         return _async(s, to, frm, lanes, scope, dialect)
     kind = vector_type(src.dtype, lanes)
     if kind:
@@ -45,14 +46,14 @@ def _piece(s: Move, first: int, lanes: int, scope: Scope, dialect: Dialect) -> l
 
 
 def _write(s: Move, dst: Buf, to: str, value: str) -> str:
-    if s.cache == "stream" and dst.space is Space.DM:
+    if s.cache == CacheHint.STREAM and dst.space is Space.DM:
         return f"__stcs(&{to}, {value});" if not to.startswith("*") else f"__stcs({to[1:]}, {value});"
     return f"{to} = {value};"
 
 
 def _hinted(s: Move, src: Buf, frm: str) -> str:
     hint = HINTS.get(s.cache)
-    if hint is None or src.space is not Space.DM or (s.cache == "keep" and not src.readonly):
+    if hint is None or src.space is not Space.DM or (s.cache == CacheHint.KEEP and not src.readonly):
         return frm
     return f"{hint}({frm[1:]})" if frm.startswith("*") else f"{hint}(&{frm})"
 

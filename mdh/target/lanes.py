@@ -7,9 +7,11 @@ them, so that the accesses stay wide; what lies between is one statement in a lo
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from mdh.hardware import Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Var, map_children
-from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, If, Kernel, Let, Move, Space, Stmt, Store, While
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, If, Kernel, Let, Move, Stmt, Store, While
 from mdh.target.declared import declared
 
 Bufs = Mapping[str, Buf]
@@ -123,7 +125,7 @@ class _Rewriter:
                 if buf.space is Space.RM:
                     return Load(buffer, self.at_lane(buf, index, lane), dtype)
                 return Load(self.moved(e, buf, before), (lane,), dtype)
-            case Call("iota", _, dtype):
+            case Call(Intrinsic.IOTA, _, dtype):
                 return lane if dtype == I32 else Cast(lane, dtype)
             case _:
                 return map_children(e, lambda c: self.lane(c, lane, before))
@@ -140,7 +142,7 @@ class _Rewriter:
     def scalar(self, e: Expr) -> Expr:
         """A scalar expression; `lane(vector, k)` picks its element where it lies."""
         match e:
-            case Call("lane", (vector, k), _):
+            case Call(Intrinsic.LANE, (vector, k), _):
                 return self.picked(vector, k)
             case _:
                 return map_children(e, self.scalar)

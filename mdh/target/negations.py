@@ -27,10 +27,10 @@ from mdh.ir.expr import (
     map_children,
     walk,
 )
+from mdh.ir.intrinsic import EXTREMA
 from mdh.ir.kernel import If, Kernel, Let, Stmt, Store
 from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
 
-EXTREMA = frozenset({"imin", "imax"})
 ORDERS = frozenset({"<", "<=", ">", ">="})
 
 

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from mdh.hardware import Space
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32, I64, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Unary, Var, substitute
-from mdh.ir.kernel import Buf, Space
+from mdh.ir.kernel import Buf
 from mdh.ir.ranges import INT, Known, Range, bounds
 from mdh.ir.width import sum_of
 

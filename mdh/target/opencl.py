@@ -2,9 +2,11 @@
 
 from math import isfinite, prod
 
+from mdh.hardware import Space, SyncScope
 from mdh.ir.dtype import BF16, F16, F32, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Space, Store
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Store
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import Piece, Scope
 from mdh.target.offset import as_long
@@ -20,7 +22,7 @@ VALUE = {
 }  # fmt: skip
 HALVES = (F16, BF16)
 ADDRESS = {Space.DM: "__global ", Space.SM: "__local ", Space.RM: ""}
-COORDINATES = {"block_id": "get_group_id", "thread_id": "get_local_id"}
+COORDINATES: dict[str, str] = {Intrinsic.BLOCK_ID: "get_group_id", Intrinsic.THREAD_ID: "get_local_id"}
 ATOMICS = {"+": "add", "min": "min", "max": "max", "&": "and", "|": "or", "^": "xor"}
 
 
@@ -123,7 +125,7 @@ class OpenCL:
         lanes = lanes_of(e, scope)
         args = ", ".join(_endless(a, lanes) + widened(a, lanes, scope, self) for a in e.args)
         match e.fn:
-            case "imin" | "imax":
+            case Intrinsic.IMIN | Intrinsic.IMAX:
                 return Piece(f"{e.fn[1:]}({args})", POSTFIX)
             case "abs":  # OpenCL's abs is unsigned
                 return Piece(f"as_{self.value_type(e.dtype, lanes)}(abs({args}))", POSTFIX)
@@ -201,7 +203,7 @@ class OpenCL:
 
     def barrier(self, s: Barrier) -> list[str]:
         fence = "CLK_LOCAL_MEM_FENCE"
-        if s.scope == "device" or "device" in s.reason:
+        if s.scope == SyncScope.DEVICE or SyncScope.DEVICE in s.reason:
             fence += " | CLK_GLOBAL_MEM_FENCE"
         return [f"barrier({fence});" + (f"  // {s.reason}" if s.reason else "")]
 

@@ -8,8 +8,9 @@ no mask. Places that depend on the condition (`i > 0 ? a[i - 1] : 0`) stay behin
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mdh.hardware import Space
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, children, map_children
-from mdh.ir.kernel import Alloc, Atomic, Comment, For, If, Kernel, Let, Space, Stmt, Store, While
+from mdh.ir.kernel import Alloc, Atomic, Comment, For, If, Kernel, Let, Stmt, Store, While
 from mdh.ir.ranges import Known, bounds
 from mdh.ir.walk import expressions, map_expressions
 from mdh.lower.names import unused

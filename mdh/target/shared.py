@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, Kernel, Move, Space
+from mdh.hardware import Engine, Space
+from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, Kernel, Move
 from mdh.target.statements import nested
 from mdh.target.widest import access_bytes, widest_lanes
 
@@ -43,7 +44,7 @@ def shared_layout(kernel: Kernel) -> tuple[Slot, ...]:
 def _copied(kernel: Kernel) -> frozenset[str]:
     """What asynchronous copies write."""
     moves = (s for s in nested(kernel.body) if isinstance(s, Move))
-    return frozenset(s.dst for s in moves if s.engine == "async")
+    return frozenset(s.dst for s in moves if s.engine == Engine.ASYNC)
 
 
 def alignment(buf: Buf, lanes: Mapping[str, int], copied: frozenset[str]) -> int:

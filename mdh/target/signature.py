@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from mdh.hardware import Space
 from mdh.ir.expr import Load, walk
-from mdh.ir.kernel import Alloc, Kernel, Space, While
+from mdh.ir.kernel import Alloc, Kernel, While
 from mdh.ir.ranges import Known
 from mdh.target.dialect import Dialect, Scope
 from mdh.target.statements import INDENT, WIDTH, block, indented, nested

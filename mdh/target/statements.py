@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
+from mdh.hardware import Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load
+from mdh.ir.intrinsic import COORDINATES
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
@@ -18,7 +20,6 @@ from mdh.ir.kernel import (
     If,
     Let,
     Move,
-    Space,
     Stmt,
     Store,
     Wait,
@@ -84,7 +85,7 @@ def _comment(s: Comment, width: int) -> list[str]:
 
 def _let(s: Let, scope: Scope, dialect: Dialect) -> str:
     value = text(s.value, scope, dialect)
-    if isinstance(s.value, Call) and s.value.fn in ("block_id", "thread_id"):
+    if isinstance(s.value, Call) and s.value.fn in COORDINATES:
         value = value.removeprefix("(int)")  # the declaration converts
     return f"const {dialect.value_type(s.dtype)} {scope.name(s.name)} = {value};"
 

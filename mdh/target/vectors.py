@@ -6,9 +6,10 @@ wide as its values; both sides of a selection and all arguments of a function mu
 
 from typing import Protocol
 
+from mdh.hardware import Space
 from mdh.ir.dtype import F32, I8, I16, I32, I64, DType
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Load, Select, Unary
-from mdh.ir.kernel import Space
+from mdh.ir.intrinsic import Intrinsic
 from mdh.target.clike import CONDITIONAL, POSTFIX, RANK, UNARY, lanes_of, place, render, text
 from mdh.target.dialect import Dialect, Piece, Scope
 
@@ -43,8 +44,8 @@ class Vectors(Dialect, Protocol):
 
 def vector_piece(e: Expr, scope: Scope, dialect: Vectors) -> Piece | None:
     """Text of a vector expression that needs a spelling of its own, else None."""
-    if isinstance(e, Call) and e.fn in ("lane", "iota"):
-        return _lane(e, scope, dialect) if e.fn == "lane" else _iota(e, dialect)
+    if isinstance(e, Call) and e.fn in (Intrinsic.LANE, Intrinsic.IOTA):
+        return _lane(e, scope, dialect) if e.fn == Intrinsic.LANE else _iota(e, dialect)
     if not isinstance(e, Binary | Unary | Select):
         return None
     lanes = lanes_of(e, scope)

@@ -11,6 +11,7 @@ from math import prod
 
 from mdh.ir.dtype import I32, I64, U32, U64, DType, integer_range
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Unary, map_children
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, For, If, Kernel, Let, Stmt, Store, While
 from mdh.ir.ranges import Known, Range, arithmetic, bounds, within
 from mdh.ir.walk import map_expressions
@@ -114,7 +115,7 @@ def _range(e: Expr, known: Known) -> Range | None:
     if r is not None:
         return r
     match e:
-        case Call("cluster_rank", _, _):
+        case Call(Intrinsic.CLUSTER_RANK, _, _):
             return 0, prod(known.launch.cluster) - 1
         case Load(_, _, dtype) if dtype.bits <= 16 and not dtype.is_float:
             return integer_range(dtype)

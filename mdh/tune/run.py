@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.tune.api import Bench
-from mdh.tune.aside import aside
+from mdh.tune.aside import Aside
 from mdh.tune.finals import final_effort, finalists, with_baseline
 from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt, until
@@ -87,6 +87,8 @@ class Run:
     """Seconds of tuning that earlier runs of the record took."""
     silent: bool = False
     """The search gave no answer in time, as where its storage hangs. It is asked nothing more."""
+    _search: Aside = field(default_factory=Aside)
+    """Where the search thinks."""
     _ready: Proposal | None = None
     """Found while the bench was full; the next slot is its."""
     _ok: int = 0
@@ -123,6 +125,7 @@ async def tune(run: Run) -> Ended:
         ended = Ended.LOST
     finally:
         await _drop(run)
+        run._search.close()
     return ended
 
 
@@ -196,7 +199,7 @@ async def _think(run: Run) -> bool:
 
 async def _thought(run: Run, work: Callable[[], T]) -> T | None:
     """What the search says. None with `run.silent` where it says nothing by the time the run has to end."""
-    task = asyncio.ensure_future(aside(work))
+    task = asyncio.ensure_future(run._search.do(work))
     try:
         while not task.done():
             late = run.left is not None and run.left < -_GRACE

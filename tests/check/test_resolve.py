@@ -2,6 +2,7 @@
 
 import pytest
 
+from mdh.hardware import Layer
 from mdh.ir.plan import Grid
 from tests.check.programs import dot, matmul, rowsum, scan
 from tests.check.schedules import LISTING_1, LISTING_5, WORKED, plan_of
@@ -15,8 +16,8 @@ def test_listing_1() -> None:
         (1, 1, 4),
         (1, 1, 1),
     ]
-    assert plan.units("BLK") == 50
-    assert plan.units("THR") == 20
+    assert plan.units(Layer.BLK) == 50
+    assert plan.units(Layer.THR) == 20
     assert plan.code_order == (0, 1, 2, 3)
     assert [s.text for s in plan.steps][-1] == ""
 
@@ -26,7 +27,7 @@ def test_listing_5_runs_its_coarse_step_innermost() -> None:
     assert [plan.steps[i].label for i in plan.code_order] == [1, 2, 3, 4, 5, 6]
     innermost = plan.steps[plan.code_order[-1]]
     assert [s.parts for s in innermost.splits] == [2, 1, 1]
-    assert (plan.axis_parts("THR", 1), plan.axis_parts("THR", 0)) == (4, 20)
+    assert (plan.axis_parts(Layer.THR, 1), plan.axis_parts(Layer.THR, 0)) == (4, 20)
     staged = plan.steps[plan.code_order[2]]
     assert [s.buffer for s in staged.stagings] == ["A", "B"]
     assert staged.splits[2].rank == 0
@@ -35,7 +36,7 @@ def test_listing_5_runs_its_coarse_step_innermost() -> None:
 def test_worked_example() -> None:
     plan = plan_of(matmul(1024, 1024, 1024), WORKED).stages[0]
     assert plan.grid == Grid("grouped", 8, False, 2)
-    assert (plan.units("BLK"), plan.units("WRP"), plan.units("THR")) == (64, 8, 32)
+    assert (plan.units(Layer.BLK), plan.units(Layer.WRP), plan.units(Layer.THR)) == (64, 8, 32)
     assert [s.cyclic for s in plan.steps[3].splits] == [4, 4, 0]
     copies = plan.steps[1]
     assert copies.stages == 2
@@ -56,7 +57,7 @@ def test_for_numbers_are_inherited_until_a_core_layer() -> None:
     plan = plan_of(matmul(), text).stages[0]
     ranks = [[s.rank for s in sorted(step.splits, key=lambda s: s.dim)] for step in plan.steps]
     assert ranks == [[1, 2, 0], [1, 2, 0], [1, 2, 0], [1, 2, 0]]
-    assert plan.steps[1].splits[1].layer == "THR"
+    assert plan.steps[1].splits[1].layer == Layer.THR
     assert plan.steps[2].splits[1].layer is None
 
 
@@ -77,7 +78,7 @@ def test_neutral_values_disappear() -> None:
 
 def test_core_layer_with_one_part_is_a_loop() -> None:
     plan = plan_of(matmul(), "(de-)comp( 64,8,^ ) ( ^,^ ; ^ ) ( BLK.x, BLK.x, ^ )").stages[0]
-    assert [s.layer for s in plan.steps[0].splits] == [None, "BLK", None]
+    assert [s.layer for s in plan.steps[0].splits] == [None, Layer.BLK, None]
 
 
 def test_engine_fallback_takes_what_the_machine_has() -> None:

@@ -5,6 +5,7 @@ import pytest
 from mdh.cli.command_line import CommandLine
 from mdh.cli.values import parse_defines, parse_sets
 from mdh.diagnostics import Failed
+from mdh.hardware import Space
 
 
 def test_defines_bind_integers_texts_and_flags() -> None:
@@ -26,7 +27,7 @@ def test_the_same_define_twice_is_one() -> None:
 
 def test_sets_take_names_with_and_without_question_mark() -> None:
     words = ["bm=64", "?where=SM"]
-    assert parse_sets(CommandLine.of(words), words) == {"bm": 64, "where": "SM"}
+    assert parse_sets(CommandLine.of(words), words) == {"bm": 64, "where": Space.SM}
 
 
 @pytest.mark.parametrize("word", ["", "=4", "4=N", "a b=1", "é=1", "N="])

@@ -8,9 +8,10 @@ import pytest
 from mdh.check.run import check
 from mdh.device.api import open_device
 from mdh.frontend.c import read_program
+from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Const, Load
-from mdh.ir.kernel import Alloc, Buf, If, Space, Store
+from mdh.ir.kernel import Alloc, Buf, If, Store
 from mdh.lower.passes.apart import apart
 from mdh.lower.run import lower
 from mdh.machine import load_machine

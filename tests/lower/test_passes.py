@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var
-from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.walk import statements
 from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.barriers import place_barriers

@@ -1,8 +1,9 @@
 """The pass that leaves out what says nothing."""
 
+from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
-from mdh.ir.kernel import Alloc, Buf, For, If, Launch, Let, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, For, If, Launch, Let, Stmt, Store
 from mdh.lower.passes.simplify import fold, simplify
 
 LAUNCH = Launch((56, 1, 1), (32, 1, 1))

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from mdh.hardware import Space
 from mdh.ir.dtype import I32, I64, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, loads
-from mdh.ir.kernel import Alloc, Atomic, Buf, For, If, Kernel, Let, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Atomic, Buf, For, If, Kernel, Let, Move, Stmt, Store
 from mdh.ir.ranges import Known
 from mdh.ir.walk import expressions
 from mdh.target.offset import counter_type, offset

@@ -13,6 +13,7 @@ from typing import Any
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
+from mdh.hardware import Layer
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
@@ -142,6 +143,6 @@ def _splits_reduction(program: Program, text: str) -> bool:
         for step in section.steps:
             for dim, core in zip(stage.dims, step.cores, strict=False):
                 layer = getattr(core.value, "layer", "")
-                if dim.kind.value == "pw" and layer not in ("", "DEV", "NOD"):
+                if dim.kind.value == "pw" and layer not in ("", Layer.DEV, Layer.NOD):
                     return True
     return False

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from mdh.hardware import Space
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, children
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, If, Kernel, Let, Move, Space, Stmt, Store, While
+from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, If, Kernel, Let, Move, Stmt, Store, While
 
 Element = tuple[str, int]
 """A program array and the row-major number of an element."""

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
+from mdh.hardware import Layer, Space
 from mdh.schedule.model import (
-    CORE_LAYERS,
     Arg,
     ArgCall,
     Attr,
@@ -27,10 +27,10 @@ from mdh.schedule.model import (
 _names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
 _operands = _names.filter(lambda n: n not in {"and", "or", "not"})
 _sizes = st.integers(1, 4096)
-_regions = st.sampled_from(("HM", "DM", "SM", "RM"))
+_regions = st.sampled_from((Space.HM, Space.DM, Space.SM, Space.RM))
 _units = st.one_of(
-    st.builds(Unit, st.sampled_from(CORE_LAYERS[:-1]), st.sampled_from("xyz")),
-    st.builds(Unit, st.just("MMA"), st.sampled_from("mnk")),
+    st.builds(Unit, st.sampled_from(tuple(Layer)[:-1]), st.sampled_from("xyz")),
+    st.builds(Unit, st.just(Layer.MMA), st.sampled_from("mnk")),
 )
 _words = st.sampled_from(("BLK.x", "THR.y", "FOR.1", "FOR.2", "^"))
 

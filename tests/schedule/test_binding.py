@@ -3,6 +3,7 @@
 import pytest
 
 from mdh.diagnostics import Failed
+from mdh.hardware import Space
 from mdh.schedule.binding import bind
 from mdh.schedule.canonical import canonical
 from mdh.schedule.holes import HolePlace, holes
@@ -57,7 +58,7 @@ def test_what_remains_open() -> None:
     [
         ({"bx": 1}, ["S120"]),
         ({"bm": 16}, ["S121"]),
-        ({"bm": "SM", "r": "THR.x", "c": 4, "o": "spiral", "l": "1,3"}, ["S121"] * 5),
+        ({"bm": Space.SM, "r": "THR.x", "c": 4, "o": "spiral", "l": "1,3"}, ["S121"] * 5),
         ({"bm": 64, "bn": 64}, ["S122"]),
     ],
 )

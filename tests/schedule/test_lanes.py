@@ -3,6 +3,7 @@
 import pytest
 
 from mdh.frontend.c import read_program
+from mdh.hardware import Layer
 from mdh.machine import load_machine
 from mdh.schedule.default.contraction import find_contraction
 from mdh.schedule.default.contraction_gpu import LADDER, WARP, Tile, outline_of, plan_of
@@ -45,7 +46,7 @@ def _place(steps: list[Step], lane: int) -> tuple[int, int]:
             before, tile = left[d], step.tiles[d].value
             left[d] = tile if isinstance(tile, int) else before
             unit = step.cores[d].value
-            if isinstance(unit, Unit) and unit.layer == "THR":
+            if isinstance(unit, Unit) and unit.layer == Layer.THR:
                 counts[unit.axis] = (d, before // left[d])
                 order.append(unit.axis)
     at = [0, 0]

@@ -1,5 +1,6 @@
 """The two published programs: what they parse to, and that they stand as printed."""
 
+from mdh.hardware import Layer
 from mdh.schedule.model import Caret, For, Mem, Place, Schedule, Tile, Unit
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -28,13 +29,13 @@ def test_hipar22_listing_1() -> None:
     assert not any(s.slash for s in section.steps)
     assert initial.tiles == _tiles(1, 1000, 2048)
     assert initial.inputs + initial.outputs == _at("DM", "A", "B", "C")
-    assert [c.value for c in initial.cores] == [Unit("DEV", "x"), Unit("DEV", "y"), Unit("DEV", "z")]
+    assert [c.value for c in initial.cores] == [Unit(Layer.DEV, axis) for axis in "xyz"]
     assert blocks.tiles == _tiles(CARET, 20, CARET)
-    assert [c.value for c in blocks.cores] == [Unit("BLK", "y"), Unit("BLK", "x"), CARET]
+    assert [c.value for c in blocks.cores] == [Unit(Layer.BLK, "y"), Unit(Layer.BLK, "x"), CARET]
     assert memory.tiles == _tiles(CARET, CARET, 512)
     assert memory.inputs + memory.outputs == (*_at("SM", "A", "B"), *_at("RM", "C"))
     assert threads.tiles == _tiles(CARET, 1, 4)
-    assert [c.value for c in threads.cores] == [Unit("THR", "y"), Unit("THR", "x"), CARET]
+    assert [c.value for c in threads.cores] == [Unit(Layer.THR, "y"), Unit(Layer.THR, "x"), CARET]
     assert blocks.comments == ("parallelization over CUDA Blocks",)
 
 
@@ -55,11 +56,11 @@ def test_cc23_listing_5() -> None:
     assert section.steps[4].inputs == _at("SM", "A", "B")
     assert [c.value for c in section.steps[2].cores] == [For(1), For(2), For(3)]
     assert [c.value for c in section.steps[4].cores] == [For(2), For(3), For(1)]
-    assert [c.value for c in section.steps[3].cores] == [Unit("THR", a) for a in "yxz"]
+    assert [c.value for c in section.steps[3].cores] == [Unit(Layer.THR, a) for a in "yxz"]
 
 
 def test_aliases_are_other_papers_words() -> None:
     text = "(de-)comp( 4,4 ) ( A:LM[1], B:L1[1], D:GM[1] ; C:PM[1] ) ( COR.y, SIMD.x )"
     (step,) = parse_schedule(Source("<test>", text)).sections[0].steps
     assert [m.value.region for m in (*step.inputs, *step.outputs)] == ["SM", "SM", "DM", "RM"]  # type: ignore[union-attr]
-    assert [c.value for c in step.cores] == [Unit("BLK", "y"), Unit("VEC", "x")]
+    assert [c.value for c in step.cores] == [Unit(Layer.BLK, "y"), Unit(Layer.VEC, "x")]

@@ -1,5 +1,6 @@
 """Hand-written kernel modules that the target tests print, compile and run."""
 
+from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.kernel import (
@@ -17,7 +18,6 @@ from mdh.ir.kernel import (
     Let,
     Module,
     Move,
-    Space,
     Stmt,
     Store,
     Wait,

@@ -6,9 +6,10 @@ import pytest
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
+from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
-from mdh.ir.kernel import Buf, For, Kernel, Launch, Space, Store
+from mdh.ir.kernel import Buf, For, Kernel, Launch, Store
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule

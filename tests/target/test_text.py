@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdh.hardware import Space
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U32, U64
 from mdh.ir.expr import Binary, Const, Expr, Select, Unary, Var
-from mdh.ir.kernel import Launch, Let, Space, Store
+from mdh.ir.kernel import Launch, Let, Store
 from mdh.target.emit import emit
 from mdh.target.literals import literal, rounded
 from mdh.target.names import is_free, rename

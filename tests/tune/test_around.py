@@ -10,6 +10,7 @@ import pytest
 from mdh.check.run import check
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
+from mdh.hardware import Layer
 from mdh.machine import Machine, load_machine
 from mdh.report.tune_text import tuned_text
 from mdh.schedule.default import default_schedule
@@ -191,7 +192,7 @@ def test_labels_say_where_steps_are_in_the_code() -> None:
     dims, inputs, outputs = (len(getattr(section.steps[0], name)) for name in ("tiles", "inputs", "outputs"))
     buffers = tuple("ABCDEFGH"[: inputs + outputs])
     subject = Subject(
-        (1024,) * dims, inputs, outputs, buffers, tuple((b, 2) for b in buffers), ("BLK", "THR")
+        (1024,) * dims, inputs, outputs, buffers, tuple((b, 2) for b in buffers), (Layer.BLK, Layer.THR)
     )
     before = [step.label for step in section.steps]
     assert before != sorted(label for label in before if label is not None)

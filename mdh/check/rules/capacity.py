@@ -8,6 +8,7 @@ from mdh.check.resolve import has_layer
 from mdh.check.rules.combine import choose_combines
 from mdh.check.subject import Subject, plural
 from mdh.diagnostics import Diagnostic, Label
+from mdh.hardware import Layer, Space
 
 SHARED, REGISTERS = "K152", "K153"
 
@@ -24,7 +25,7 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     limit = subject.machine.shared_per_block
     if used > limit:
         yield _shared(subject, found, used, 0 if cpu else combine_bytes(plan), limit)
-    if any(by_layer(plan, "WGP")) or any(has_layer(step, "MMA") for step in subject.draft.splitting):
+    if any(by_layer(plan, Layer.WGP)) or any(has_layer(step, Layer.MMA) for step in subject.draft.splitting):
         return  # fragments of an atom lie across the lanes that issue it
     words = register_words(subject.program, plan, cpu=cpu)
     limit = subject.machine.registers_per_thread
@@ -37,7 +38,7 @@ def _shared(
 ) -> Diagnostic:
     what = "cache set aside for SM" if subject.machine.kind == "cpu" else "shared memory"
     headline = f"a block needs {used} bytes of {what}, `{subject.machine.name}` has {limit}"
-    largest = [f for f in found if f.region == "SM"]
+    largest = [f for f in found if f.region == Space.SM]
     notes = (f"{scratch} bytes are scratch of combining threads",) if scratch else ()
     slots = max((f.slots for f in largest), default=1)
     said = "smaller tiles, fewer buffers in SM" + (", or fewer @stages" if slots > 1 else "")
@@ -52,7 +53,7 @@ def _shared(
 
 
 def _registers(subject: Subject, found: tuple[Footprint, ...], words: int, limit: int) -> Diagnostic:
-    largest = [f for f in found if f.region == "RM"]
+    largest = [f for f in found if f.region == Space.RM]
     headline = f"a thread holds {words} registers of RM buffers, `{subject.machine.name}` has {limit}"
     labels = _labels(subject, largest, "registers")
     if not labels:

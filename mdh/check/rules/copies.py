@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from mdh.check.footprint import affine_index
 from mdh.check.subject import Subject, at, step_name
 from mdh.diagnostics import Diagnostic, Label
+from mdh.hardware import Space
 from mdh.ir.expr import loads
-from mdh.schedule.model import REGIONS, Place
+from mdh.schedule.model import Place
 
 INWARD, DATA = "K150", "K154"
 
@@ -15,22 +16,22 @@ def check_inward(subject: Subject) -> Iterator[Diagnostic]:
     """K150. For entries B:R at a and B:R' at b, a outside of b in code order: R' is R or nearer."""
     plan = subject.plan
     for buffer in (*subject.draft.inputs, *subject.draft.outputs):
-        nearest, where = "DM", -1
+        nearest, where = Space.DM, -1
         for i in plan.code_order:
             place = _place(subject, i, buffer)
-            if place is None or not isinstance(place.region, str) or place.region == "HM":
+            if place is None or not isinstance(place.region, str) or place.region == Space.HM:
                 continue
             natural = tuple(range(1, len(subject.program.buffer_of[buffer].shape) + 1))
-            outward = REGIONS.index(place.region) < REGIONS.index(nearest)
+            outward = place.region.depth < nearest.depth
             if outward:
                 outer = step_name(plan.steps[where], plan.steps[where].number)
                 headline = f"`{buffer}` goes from {nearest} ({outer}) out to {place.region}"
                 labels = subject.at_entry(i, buffer, f"farther than {nearest}") + subject.at_entry(
                     where, buffer
                 )
-                legal = ", ".join(REGIONS[REGIONS.index(nearest) :])
+                legal = ", ".join(tuple(Space)[nearest.depth :])
                 yield Diagnostic(INWARD, headline, labels, help=f"regions from here on: {legal}; or `^`")
-            elif place.region == "DM" and place.layout != natural:
+            elif place.region == Space.DM and place.layout != natural:
                 headline = f"`{buffer}` would change its layout inside device memory"
                 yield Diagnostic(
                     INWARD,
@@ -40,7 +41,7 @@ def check_inward(subject: Subject) -> Iterator[Diagnostic]:
                     if isinstance(place.layout, tuple)
                     else "copies go to SM or RM",
                 )
-            elif place.region != "DM":
+            elif place.region != Space.DM:
                 nearest, where = place.region, i
 
 
@@ -73,7 +74,7 @@ def check_known_extent(subject: Subject) -> Iterator[Diagnostic]:
                     DATA, headline, labels, help="leave it in DM (`^`); stage its index array instead"
                 )
         for holding in step.holdings:
-            if stage.scattered and holding.region == "RM":
+            if stage.scattered and holding.region == Space.RM:
                 headline = (
                     f"`{holding.buffer}` is written at an index that is data: registers have no such index"
                 )

@@ -7,6 +7,7 @@ from mdh.check.footprint import access_groups, chain_of, footprints
 from mdh.check.loops import THREADED, by_layer, inside
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Engine, Space
 from mdh.ir.plan import Staging
 from mdh.poly.digits import digits
 
@@ -32,8 +33,8 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
     size = buffer.dtype.bytes
     transposing = staging.layout[-1] != len(buffer.shape) - 1
     vec = staging.vec or 1
-    if staging.engine == "async":
-        if staging.region != "SM":
+    if staging.engine == Engine.ASYNC:
+        if staging.region != Space.SM:
             return "async copies go to shared memory", "@copy(plain), or stage it in SM"
         if again:
             return "async copies come from device memory, and an outer step has staged it", "@copy(plain)"
@@ -85,7 +86,7 @@ def alignment(subject: Subject, i: int, staging: Staging) -> int:
     plan = subject.plan
     shape = subject.program.buffer_of[staging.buffer].shape
     within = {(x.step, x.dim) for x in inside(plan, i)}
-    if staging.region == "SM":
+    if staging.region == Space.SM:
         within |= {(x.step, x.dim) for x in by_layer(plan, *THREADED)}
     common = math.gcd(*shape[-1:]) if len(shape) > 1 else 0
     for linear, shifts in access_groups(subject.program, subject.stage, staging.buffer).items():

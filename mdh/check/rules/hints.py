@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mdh.check.rules.combine import choose_combines
 from mdh.check.subject import Subject, step_name
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import CacheHint, Combine, Engine
 from mdh.ir.plan import Holding, StagePlan, Staging
 
 CODE = "K110"
@@ -19,11 +20,11 @@ def check_hints(subject: Subject) -> Iterator[Diagnostic]:
     for i in plan.code_order:
         step = plan.steps[i]
         for staging in step.stagings:
-            if staging.cache != "default":
+            if staging.cache != CacheHint.DEFAULT:
                 yield from _refused(subject, i, staging, _copy(staging, staging.buffer in staged))
         staged |= {s.buffer for s in step.stagings}
         for holding in step.holdings:
-            if holding.cache != "default":
+            if holding.cache != CacheHint.DEFAULT:
                 yield from _refused(subject, i, holding, _store(subject, plan, holding))
     yield from _once(subject)
 
@@ -40,18 +41,18 @@ def _refused(
 def _copy(staging: Staging, again: bool) -> tuple[str, str] | None:
     if again:
         return f"on a copy of `{staging.buffer}` that an outer step has staged", "put it on the outer copy"
-    if staging.engine == "async":
+    if staging.engine == Engine.ASYNC:
         return "on an async copy", "`@copy(plain)` takes it, or leave it out"
     return None
 
 
 def _store(subject: Subject, plan: StagePlan, holding: Holding) -> tuple[str, str] | None:
-    if holding.cache == "keep":
+    if holding.cache == CacheHint.KEEP:
         return "on stores", "`@cache(stream)`, or leave it out"
     if subject.stage.scattered:
         return "on an output whose elements are met at random", LEAVE
     for methods, result in zip(plan.combines, subject.stage.results, strict=True):
-        if "atomic" in methods and any(o.buffer == holding.buffer for o in result.outputs):
+        if Combine.ATOMIC in methods and any(o.buffer == holding.buffer for o in result.outputs):
             return "on atomic updates", f"{LEAVE}, or `@combine(kernel)`"
     return None
 
@@ -61,7 +62,7 @@ def _once(subject: Subject) -> Iterator[Diagnostic]:
     first: dict[tuple[str, str], int] = {}
     for i, step in enumerate(subject.plan.steps):
         for holding in step.holdings:
-            said = (("cache", holding.cache != "default"), ("store", holding.vec is not None))
+            said = (("cache", holding.cache != CacheHint.DEFAULT), ("store", holding.vec is not None))
             for name in (name for name, given in said if given):
                 before = first.setdefault((holding.buffer, name), i)
                 if before != i:

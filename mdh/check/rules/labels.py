@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from mdh.check.subject import Draft, at, listed
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Space
 from mdh.schedule.model import Place
 
 CODE = "K103"
@@ -57,7 +58,7 @@ def check_initial(draft: Draft) -> Iterator[Diagnostic]:
             )
     for mem in (*step.inputs, *step.outputs):
         place = mem.value
-        if isinstance(place, Place) and place.region not in ("DM", "HM"):
+        if isinstance(place, Place) and place.region not in (Space.DM, Space.HM):
             headline = f"the initial state has `{place.buffer}` in {place.region}"
             yield Diagnostic(
                 CODE, headline, at(mem.span), help="buffers start in DM; copy them in a later step"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mdh.check.loops import THREADED, by_layer
 from mdh.check.subject import Subject, parts
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Layer
 
 THREADS, BLOCK_AXIS, GRID_AXIS, CLUSTER = "K160", "K161", "K162", "K163"
 
@@ -31,9 +32,9 @@ def check_threads(subject: Subject) -> Iterator[Diagnostic]:
 
 def check_block_axes(subject: Subject) -> Iterator[Diagnostic]:
     """K161. THR parts on axis a <= the machine's block limit of a; with WRP or WGP the block has one axis."""
-    if subject.machine.kind == "cpu" or any(by_layer(subject.plan, "WRP", "WGP")):
+    if subject.machine.kind == "cpu" or any(by_layer(subject.plan, Layer.WRP, Layer.WGP)):
         return
-    for loop in by_layer(subject.plan, "THR"):
+    for loop in by_layer(subject.plan, Layer.THR):
         limit = subject.machine.block_limits[loop.axis]
         if loop.parts > limit and loop.parts <= subject.machine.threads_per_block:
             axis = f"THR.{'xyz'[loop.axis]}"
@@ -52,10 +53,10 @@ def check_grid_axes(subject: Subject) -> Iterator[Diagnostic]:
     """K162. CLU parts * BLK parts on axis a <= the machine's grid limit of a; a persistent grid is folded."""
     if subject.plan.grid.persistent:
         return
-    for loop in by_layer(subject.plan, "BLK", "CLU"):
-        clusters, blocks = (subject.plan.axis_parts(layer, loop.axis) for layer in ("CLU", "BLK"))
+    for loop in by_layer(subject.plan, Layer.BLK, Layer.CLU):
+        clusters, blocks = (subject.plan.axis_parts(layer, loop.axis) for layer in (Layer.CLU, Layer.BLK))
         limit = subject.machine.grid_limits[loop.axis]
-        if clusters * blocks <= limit or (loop.layer == "CLU" and blocks > 1):
+        if clusters * blocks <= limit or (loop.layer == Layer.CLU and blocks > 1):
             continue
         axis = "xyz"[loop.axis]
         headline = (
@@ -73,14 +74,14 @@ def check_grid_axes(subject: Subject) -> Iterator[Diagnostic]:
 
 def check_cluster(subject: Subject) -> Iterator[Diagnostic]:
     """K163. If CLU is split: the BLK parts multiply to at most the machine's cluster size."""
-    if subject.target != "cuda" or subject.plan.units("CLU") == 1:
+    if subject.target != "cuda" or subject.plan.units(Layer.CLU) == 1:
         return
-    limit, blocks = subject.machine.cluster, subject.plan.units("BLK")
+    limit, blocks = subject.machine.cluster, subject.plan.units(Layer.BLK)
     if limit == 1:
         headline = f"`{subject.machine.name}` has no clusters of blocks"
-        yield Diagnostic(CLUSTER, headline, subject.split_spans("CLU"), help="split over BLK alone")
+        yield Diagnostic(CLUSTER, headline, subject.split_spans(Layer.CLU), help="split over BLK alone")
     elif blocks > limit:
         headline = f"a cluster of {blocks} blocks, `{subject.machine.name}` allows {limit}"
-        labels = subject.split_spans("BLK") + subject.split_spans("CLU")
+        labels = subject.split_spans(Layer.BLK) + subject.split_spans(Layer.CLU)
         said = f"BLK under CLU are the blocks of one cluster: their parts multiply to at most {limit}"
         yield Diagnostic(CLUSTER, headline, labels, help=said, witness=(("blocks", blocks), ("limit", limit)))

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from mdh.check.loops import code_loops
 from mdh.check.subject import Subject, listed, parts, step_name
 from mdh.diagnostics import Diagnostic
-from mdh.schedule.model import CORE_LAYERS
+from mdh.hardware import Layer
 
 UNKNOWN, NESTING, TWICE = "K105", "K106", "K107"
-ELSEWHERE = ("NOD", "DEV", "MMA")
+ELSEWHERE = (Layer.NOD, Layer.DEV, Layer.MMA)
 """Layers that no target has yet: other rules say so."""
 LACKING = {
     "cuda": ("", ()),
-    "opencl": ("OpenCL", ("CLU",)),
-    "c": ("C", ("CLU",)),
+    "opencl": ("OpenCL", (Layer.CLU,)),
+    "c": ("C", (Layer.CLU,)),
 }
 """Target to its name and the core layers that it has not."""
 
@@ -26,7 +26,7 @@ def check_known_layers(subject: Subject) -> Iterator[Diagnostic]:
             if split.layer in lacking:
                 given = f"{parts(split.parts)} of `{subject.dim(split.dim)}`"
                 headline = f"{split.layer} is not a layer of {language}, and it has {given}"
-                known = listed(n for n in CORE_LAYERS if n not in (*lacking, *ELSEWHERE))
+                known = listed(n for n in Layer if n not in (*lacking, *ELSEWHERE))
                 yield Diagnostic(
                     UNKNOWN, headline, subject.at_core(s, split.dim), help=f"layers of {language}: {known}"
                 )
@@ -40,18 +40,18 @@ def check_nesting(subject: Subject) -> Iterator[Diagnostic]:
     for loop in code_loops(plan):
         if loop.layer is None:
             continue
-        depth = CORE_LAYERS.index(loop.layer)
+        depth = loop.layer.depth
         if deepest is not None and depth < deepest[0]:
             if loop.step in told:
                 continue
             told.add(loop.step)
-            inner = CORE_LAYERS[deepest[0]]
+            inner = tuple(Layer)[deepest[0]]
             outer_step = step_name(plan.steps[loop.step], plan.steps[loop.step].number)
             inner_step = step_name(plan.steps[deepest[1]], plan.steps[deepest[1]].number)
             headline = f"{loop.layer} of {outer_step} lies inside {inner} of {inner_step} in code order"
             labels = subject.at_core(loop.step, loop.dim, f"{loop.layer} is outside of {inner}")
             labels += subject.at_core(deepest[1], deepest[2], "the inner layer, opened first")
-            order = " ".join(CORE_LAYERS[:-1])
+            order = " ".join(tuple(Layer)[:-1])
             yield Diagnostic(
                 NESTING, headline, labels, help=f"outer to inner: {order}; exchange the labels of the steps"
             )
@@ -70,7 +70,7 @@ def check_axis_once(subject: Subject) -> Iterator[Diagnostic]:
             if key not in taken:
                 taken[key] = (s, split.dim)
                 continue
-            letters = "mnk" if split.layer == "MMA" else "xyz"
+            letters = "mnk" if split.layer == Layer.MMA else "xyz"
             name = f"{split.layer}.{letters[split.axis]}"
             first = taken[key]
             headline = (

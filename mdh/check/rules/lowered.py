@@ -7,10 +7,11 @@ from mdh.check.loops import by_layer
 from mdh.check.resolve import has_layer
 from mdh.check.subject import Draft, Subject, at, parts
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Engine, Layer, Space
 from mdh.schedule.model import Place
 
 CODE = "K190"
-LATER = ("NOD", "DEV", "WGP")
+LATER = (Layer.NOD, Layer.DEV, Layer.WGP)
 
 
 def check_lowered(subject: Subject) -> Iterator[Diagnostic]:
@@ -22,7 +23,7 @@ def check_lowered(subject: Subject) -> Iterator[Diagnostic]:
             labels = subject.at_core(loop.step, loop.dim)
             yield Diagnostic(CODE, headline, labels, help="use BLK, WRP, THR or VEC")
     for step in subject.draft.splitting:
-        if has_layer(step, "MMA"):
+        if has_layer(step, Layer.MMA):
             labels = at(step.span, "a tensor-core step")
             said = "use THR and a register tile"
             yield Diagnostic(CODE, "`MMA` is not lowered yet", labels, help=said)
@@ -35,7 +36,7 @@ def check_lowered_attributes(draft: Draft) -> Iterator[Diagnostic]:
             if attr.name == "roles":
                 yield Diagnostic(CODE, "`@roles` is not lowered yet", at(attr.span), help="leave it out")
         for mem in (*step.inputs, *step.outputs):
-            if isinstance(mem.value, Place) and mem.value.region == "HM":
+            if isinstance(mem.value, Place) and mem.value.region == Space.HM:
                 headline = f"`{mem.value.buffer}` in host memory is not lowered yet"
                 yield Diagnostic(CODE, headline, at(mem.span), help="buffers start in DM")
             for attr in mem.attrs:
@@ -43,7 +44,7 @@ def check_lowered_attributes(draft: Draft) -> Iterator[Diagnostic]:
                 if (
                     attr.name in ("copy", "store")
                     and first
-                    and first.value == "tma"
+                    and first.value == Engine.TMA
                     and first.fallback is None
                 ):
                     headline = f"`@{attr.name}(tma)` is not lowered yet"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mdh.check.resolve import has_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Layer
 from mdh.ir.expr import Binary, Cast, Expr, Load
 from mdh.ir.program import DimKind
 from mdh.schedule.model import Unit
@@ -16,7 +17,7 @@ def check_mma(subject: Subject) -> Iterator[Diagnostic]:
     """The MMA step is last; m, n split cc dims, k a pw dim; the stage sums products; atoms divide."""
     steps = subject.draft.splitting
     for s, step in enumerate(steps):
-        if not has_layer(step, "MMA"):
+        if not has_layer(step, Layer.MMA):
             continue
         if s != len(steps) - 1:
             headline = f"MMA stands in step {s + 1} of {len(steps)}; it is always the last"
@@ -24,7 +25,7 @@ def check_mma(subject: Subject) -> Iterator[Diagnostic]:
                 CODE, headline, subject.at_step(s), help="put it last: nothing can split an atom"
             )
         for d, core in enumerate(step.cores):
-            if not isinstance(core.value, Unit) or core.value.layer != "MMA":
+            if not isinstance(core.value, Unit) or core.value.layer != Layer.MMA:
                 continue
             wanted = DimKind.PW if core.value.axis == "k" else DimKind.CC
             dim = subject.stage.dims[d]

@@ -11,11 +11,12 @@ from mdh.check.footprint import chain_of, first_of_part
 from mdh.check.loops import BLOCKED, THREADED, Loop, code_loops
 from mdh.check.subject import Subject, step_name
 from mdh.diagnostics import Diagnostic, Label
+from mdh.hardware import Layer, Space
 from mdh.ir.program import DimKind
 from mdh.poly.order import Pair, first_reversal
 
 SCAN_ORDER, SCAN_LAYER, STRICT, ARRIVAL = "K130", "K131", "K132", "K133"
-SCAN_LAYERS = ("BLK", None, "THR", None)
+SCAN_LAYERS = (Layer.BLK, None, Layer.THR, None)
 """What may split a ps dim, from outside in."""
 
 
@@ -132,7 +133,7 @@ def _in_shared(subject: Subject) -> list[tuple[int, str]]:
         (s, h.buffer)
         for s, step in enumerate(subject.plan.steps)
         for h in step.holdings
-        if h.region == "SM" and h.buffer in sums
+        if h.region == Space.SM and h.buffer in sums
     ]
 
 
@@ -194,7 +195,7 @@ def check_arrival_order(subject: Subject) -> Iterator[Diagnostic]:
     floats = any(t.is_float for r in subject.stage.results for t in r.types)
     if not (subject.draft.deterministic and subject.stage.scattered and floats):
         return
-    private = any(h.region == "SM" for step in subject.plan.steps for h in step.holdings)
+    private = any(h.region == Space.SM for step in subject.plan.steps for h in step.holdings)
     layers = THREADED if private else (*THREADED, *BLOCKED)
     for loop in code_loops(subject.plan):
         if loop.layer in layers and subject.stage.dims[loop.dim].kind is not DimKind.CC:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mdh.check.loops import THREADED, by_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Space
 from mdh.ir.program import DimKind
 
 UNROLLED, EFFECT, LATER = "K168", "K110", "K190"
@@ -20,13 +21,13 @@ def check_pipeline(subject: Subject) -> Iterator[Diagnostic]:
             continue
         labels = subject.at_step_attr(i, "stages")
         regions = {s.region for s in step.stagings}
-        if subject.machine.kind == "cpu" and regions == {"SM"}:
+        if subject.machine.kind == "cpu" and regions == {Space.SM}:
             headline = "`@stages` has no effect on copies into SM on a CPU, which computes or copies"
             yield Diagnostic(EFFECT, headline, labels, help="leave it out, or stage an input in RM")
         elif shares_scan(subject):
             headline = "`@stages` is not lowered yet where threads share a prefix sum"
             yield Diagnostic(LATER, headline, labels, help="leave it out")
-        elif "RM" in regions and step.unroll and step.unroll % step.stages:
+        elif Space.RM in regions and step.unroll and step.unroll % step.stages:
             headline = f"{step.stages} slots of registers in a loop that is unrolled by {step.unroll}"
             n = step.stages
             said = f"registers have no addresses: `@unroll({n})`, `@unroll({2 * n})`, `@unroll`, or none"

@@ -9,6 +9,7 @@ from mdh.check.options import argument
 from mdh.check.rules.combine import choose_combines
 from mdh.check.subject import Subject, at
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.plan import Holding, StagePlan
 from mdh.ir.program import DimKind, Result
@@ -53,7 +54,7 @@ def _subtile(subject: Subject, i: int, holding: Holding) -> Iterator[Diagnostic]
     index = subject.draft.outputs.index(holding.buffer)
     for attr in step.outputs[index].attrs if step else ():
         first = argument(attr)
-        if attr.name == "store" and first and first.value == "plain" and argument(attr, "subtile"):
+        if attr.name == "store" and first and first.value == Engine.PLAIN and argument(attr, "subtile"):
             headline = "`subtile` has no effect on plain stores"
             said = "`@store(plain, vec=n)` says how wide they are"
             yield Diagnostic(EFFECT, headline, at(attr.span), help=said)
@@ -91,7 +92,7 @@ def _apart(subject: Subject, plan: StagePlan, n: int, result: Result) -> Reason 
     if plan.combines[n]:
         return f"its partial results meet one by one (`{plan.combines[n][-1]}`)", one
     outputs = {o.buffer for o in result.outputs}
-    if any(h.region == "SM" and h.buffer in outputs for step in plan.steps for h in step.holdings):
+    if any(h.region == Space.SM and h.buffer in outputs for step in plan.steps for h in step.holdings):
         return "results in SM are stored one by one, by all threads", "hold them in RM, or vec=1"
     items = code_items(plan, cpu=False)
     before = items[: _opens(subject, plan, items, result)]
@@ -106,7 +107,7 @@ def _ragged(subject: Subject, plan: StagePlan) -> Reason | None:
     """Tiles inside a block that do not divide: what a thread stores is guarded element by element."""
     for step in plan.steps:
         for split in step.splits:
-            inside = split.layer not in ("BLK", "CLU") and not subject.reduces(split.dim)
+            inside = split.layer not in (Layer.BLK, Layer.CLU) and not subject.reduces(split.dim)
             if inside and not split.exact:
                 name = subject.dim(split.dim)
                 return f"tiles of {split.tile} do not divide {split.parent} of `{name}`", "tiles that divide"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mdh.check.loops import by_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Layer
 
 CODE = "K164"
 WIDTHS = {"cuda": (2, 4), "opencl": (2, 4, 8, 16), "c": (2, 4, 8, 16)}
@@ -12,7 +13,7 @@ WIDTHS = {"cuda": (2, 4), "opencl": (2, 4, 8, 16), "c": (2, 4, 8, 16)}
 
 def check_vectors(subject: Subject) -> Iterator[Diagnostic]:
     """At most one split over VEC; its tile is 1, its parts a vector width of the target."""
-    loops = list(by_layer(subject.plan, "VEC"))
+    loops = list(by_layer(subject.plan, Layer.VEC))
     widths = WIDTHS[subject.target]
     legal = ", ".join(map(str, widths))
     for loop in loops:

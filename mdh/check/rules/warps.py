@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mdh.check.loops import by_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Layer
 
 PRODUCT, BELOW = "K112", "K113"
 LANES, WARPS, GROUP = 32, 4, 128
@@ -12,17 +13,17 @@ LANES, WARPS, GROUP = 32, 4, 128
 
 def check_warp_products(subject: Subject) -> Iterator[Diagnostic]:
     """K112. Under WRP the THR parts multiply to 32; under WGP the WRP parts to 4, without WRP THR to 128."""
-    group, warp, thread = (subject.plan.units(layer) for layer in ("WGP", "WRP", "THR"))
-    lanes = any(by_layer(subject.plan, "THR"))
+    group, warp, thread = (subject.plan.units(layer) for layer in (Layer.WGP, Layer.WRP, Layer.THR))
+    lanes = any(by_layer(subject.plan, Layer.THR))
     if warp > 1 and lanes and thread != LANES:
-        yield _product(subject, "THR", thread, LANES, "THR under WRP are the lanes of a warp")
+        yield _product(subject, Layer.THR, thread, LANES, "THR under WRP are the lanes of a warp")
     if group > 1 and warp > 1 and warp != WARPS:
-        yield _product(subject, "WRP", warp, WARPS, "WRP under WGP are the warps of a warp group")
+        yield _product(subject, Layer.WRP, warp, WARPS, "WRP under WGP are the warps of a warp group")
     if group > 1 and warp == 1 and lanes and thread != GROUP:
-        yield _product(subject, "THR", thread, GROUP, "THR under WGP are the threads of a warp group")
+        yield _product(subject, Layer.THR, thread, GROUP, "THR under WGP are the threads of a warp group")
 
 
-def _product(subject: Subject, layer: str, got: int, wanted: int, reason: str) -> Diagnostic:
+def _product(subject: Subject, layer: Layer, got: int, wanted: int, reason: str) -> Diagnostic:
     loops = list(by_layer(subject.plan, layer))
     shown = " × ".join(str(loop.parts) for loop in loops)
     headline = (
@@ -40,9 +41,9 @@ def _product(subject: Subject, layer: str, got: int, wanted: int, reason: str) -
 def check_below_warps(subject: Subject) -> Iterator[Diagnostic]:
     """K113. A split over WRP or WGP needs a split over THR or MMA inside it."""
     plan = subject.plan
-    if any(by_layer(plan, "THR", "MMA")):
+    if any(by_layer(plan, Layer.THR, Layer.MMA)):
         return
-    for layer in ("WGP", "WRP"):
+    for layer in (Layer.WGP, Layer.WRP):
         if plan.units(layer) > 1:
             headline = f"{layer} has {plan.units(layer)} parts, but no THR or MMA step splits them further"
             said = f"add a step whose THR entries have {LANES} parts, or use THR instead of {layer}"

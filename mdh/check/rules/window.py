@@ -6,6 +6,7 @@ from mdh.check.footprint import access_groups, chain_of, footprints
 from mdh.check.rules.pipeline import shares_scan
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Space
 from mdh.ir.plan import PlanStep, Split, Staging
 from mdh.poly.digits import digits
 
@@ -31,8 +32,8 @@ def check_window(subject: Subject) -> Iterator[Diagnostic]:
                     "it belongs to an input whose parts overlap along the innermost sequential loop (a halo)"
                 )
                 yield Diagnostic(CODE, headline, labels, help=said)
-            elif staging.region != "SM" or step.stages > 1 or shares_scan(subject):
-                where = "for parts in several slots" if staging.region == "SM" else "for parts in RM"
+            elif staging.region != Space.SM or step.stages > 1 or shares_scan(subject):
+                where = "for parts in several slots" if staging.region == Space.SM else "for parts in RM"
                 where = "where threads share a prefix sum" if shares_scan(subject) else where
                 headline = f"`@window` is not lowered yet {where}"
                 yield Diagnostic(LATER, headline, labels, help="leave it out, or stage one slot in SM")

@@ -9,8 +9,9 @@ loads of an unrolled loop are on their way together.
 from dataclasses import replace
 from itertools import takewhile
 
+from mdh.hardware import Engine, Space
 from mdh.ir.expr import Const, Expr, Load, Select, Var, loads, map_children
-from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.walk import with_bodies
 from mdh.lower.names import unused
 
@@ -60,7 +61,7 @@ def _opens(s: Stmt, bufs: dict[str, Buf]) -> bool:
     match s:
         case Alloc(buf, _):
             return buf.space is Space.RM
-        case Move(dst, _, src, pred=None, engine="plain"):
+        case Move(dst, _, src, pred=None, engine=Engine.PLAIN):
             return dst not in bufs and _memory(src, bufs)
     return False
 

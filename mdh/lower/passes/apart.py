@@ -8,8 +8,9 @@ not decide how the others hold theirs.
 from collections.abc import Mapping
 from dataclasses import replace
 
+from mdh.hardware import Space
 from mdh.ir.expr import Expr, Load, map_children
-from mdh.ir.kernel import Alloc, Atomic, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Atomic, Move, Stmt, Store
 from mdh.ir.walk import map_expressions, with_bodies
 from mdh.lower.names import unused
 

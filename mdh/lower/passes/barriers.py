@@ -8,8 +8,10 @@ Buffers of pipelined loops place their own barriers (lower/pipeline_loop.py) and
 
 from dataclasses import dataclass, replace
 
+from mdh.hardware import Engine, Space, SyncScope
 from mdh.ir.expr import Call, Expr, Load, Var, walk
-from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Space, Stmt, Store, Wait
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Stmt, Store, Wait
 from mdh.ir.walk import bodies, reads, statements, writes
 
 Write = tuple[str, int, bool]
@@ -93,7 +95,7 @@ def _place(
         entered = isinstance(s, If) and _uniform(s.cond, divergent)
         reason = "" if entered else _conflict(s, pending, shared)
         if reason:
-            out.append(Barrier("block", reason))
+            out.append(Barrier(SyncScope.BLOCK, reason))
             pending = pending.met()
         s, pending = _enter(s, pending, shared, divergent)  # noqa: PLW2901
         out.append(s)
@@ -128,7 +130,7 @@ def _uniform(e: Expr, divergent: frozenset[str]) -> bool:
         match n:
             case Var(name) if name in divergent:
                 return False
-            case Call("thread_id"):
+            case Call(Intrinsic.THREAD_ID):
                 return False
             case Load(buffer) if buffer in divergent:
                 return False
@@ -144,7 +146,7 @@ def _all(s: Stmt) -> list[Stmt]:
 def _effects(s: Stmt, shared: frozenset[str]) -> Pending:
     every = _all(s)
     written = {(b, id(t), isinstance(t, Atomic)) for t in every for b in writes(t) if b in shared}
-    flying = {(t.dst, id(t), False) for t in every if isinstance(t, Move) and t.engine == "async"}
+    flying = {(t.dst, id(t), False) for t in every if isinstance(t, Move) and t.engine == Engine.ASYNC}
     read = {b for t in every for b in reads(t) if b in shared}
     return Pending(frozenset(written - flying), frozenset(read), frozenset(flying & written))
 

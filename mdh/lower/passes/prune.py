@@ -5,6 +5,7 @@ memory and barriers are never removed.
 """
 
 from mdh.ir.expr import Call, Var, walk
+from mdh.ir.intrinsic import OF_WARP
 from mdh.ir.kernel import Alloc, For, If, Let, Move, Stmt, Store
 from mdh.ir.walk import expressions, reads, statements, with_bodies
 
@@ -60,4 +61,4 @@ def _without(body: tuple[Stmt, ...], used: set[str], local: set[str]) -> tuple[S
 
 def _effect(value: object) -> bool:
     """Shuffles and votes need every lane, even where one lane's result is unused."""
-    return isinstance(value, Call) and (value.fn.startswith("shfl") or value.fn == "first_lane")
+    return isinstance(value, Call) and value.fn in OF_WARP

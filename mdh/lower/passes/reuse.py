@@ -7,8 +7,9 @@ of the one and the first writes of the other is `place_barriers`' to find, as be
 
 from dataclasses import replace
 
+from mdh.hardware import Space
 from mdh.ir.expr import Expr, Load, map_children
-from mdh.ir.kernel import Alloc, Barrier, Buf, For, If, Move, Space, Stmt, Store, While
+from mdh.ir.kernel import Alloc, Barrier, Buf, For, If, Move, Stmt, Store, While
 from mdh.ir.walk import map_expressions, reads, statements, with_bodies, writes
 
 

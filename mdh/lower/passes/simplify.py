@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, map_children
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, For, ForKind, If, Launch, Let, Stmt
 from mdh.ir.ranges import Known, bounds
 from mdh.ir.walk import map_expressions, statements, substitute_in, with_bodies
@@ -86,8 +87,8 @@ def fold(e: Expr) -> Expr:
             return Const(n, I32) if abs(n) < 2**31 else e
         case Binary("/" | "%", Const(int() as a), Const(int() as b), t) if t == I32 and a >= 0 and b > 0:
             return Const(a // b if e.op == "/" else a % b, I32)
-        case Call("imin" | "imax", (Const(int() as a), Const(int() as b)), t) if t == I32:
-            return Const(min(a, b) if e.fn == "imin" else max(a, b), I32)
+        case Call(Intrinsic.IMIN | Intrinsic.IMAX, (Const(int() as a), Const(int() as b)), t) if t == I32:
+            return Const(min(a, b) if e.fn == Intrinsic.IMIN else max(a, b), I32)
         case Binary("+", Const(0), x, t) | Binary("+" | "-", x, Const(0), t) if t == I32 and x.dtype == I32:
             return x
         case Binary("*" | "/", x, Const(1), t) if t == I32 and x.dtype == I32:

@@ -6,6 +6,7 @@ At an edge the results of whole vectors are stored up to where the points end.
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Const, Expr, Load, map_children
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf, Comment, For, If, Let, Stmt, Store
 from mdh.ir.walk import map_expressions, statements, substitute_in, with_bodies
 
@@ -49,4 +50,4 @@ def _lanes(e: Expr, bufs: dict[str, Buf], vectors: dict[str, int]) -> Expr:
         raise NotVector
     number = Affine(tuple((v, c // lanes) for v, c in flat.terms), flat.const // lanes)
     vector = Load(e.buffer, (to_expr(number),), e.dtype, lanes)
-    return Call("lane", (vector, Const(flat.const % lanes, I32)), e.dtype)
+    return Call(Intrinsic.LANE, (vector, Const(flat.const % lanes, I32)), e.dtype)

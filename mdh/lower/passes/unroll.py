@@ -7,8 +7,9 @@ register buffer is fully unrolled, save those that the schedule unrolls by a num
 from dataclasses import replace
 from functools import partial
 
+from mdh.hardware import Space
 from mdh.ir.expr import Const, Expr, Load, Var, walk
-from mdh.ir.kernel import Alloc, For, ForKind, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, For, ForKind, Move, Stmt, Store
 from mdh.ir.walk import bodies, expressions, statements, with_bodies
 
 

@@ -7,6 +7,7 @@ become arrays of vectors, which the compiler keeps in vector registers.
 
 from dataclasses import dataclass, replace
 
+from mdh.hardware import Space
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import (
@@ -23,7 +24,8 @@ from mdh.ir.expr import (
     substitute,
     walk,
 )
-from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Space, Stmt, Store
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
 from mdh.ir.walk import expressions, reads, statements, with_bodies, writes
 from mdh.lower.names import unused
 from mdh.lower.passes.some_lanes import NotVector, some_lanes
@@ -296,7 +298,7 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
         case Const():
             return e
         case Var(name, dtype):
-            return Call("iota", (Const(loop.lanes, I32),), dtype) if name == loop.var else e
+            return Call(Intrinsic.IOTA, (Const(loop.lanes, I32),), dtype) if name == loop.var else e
         case Load(lanes=n) if n > 1:
             return e
         case Load(buffer, index, dtype, _):

@@ -6,9 +6,10 @@ one piece. What such a loop would store wide, it adds wide: the proof is that of
 
 from dataclasses import replace
 
+from mdh.hardware import Space
 from mdh.ir.dtype import F32
 from mdh.ir.expr import Load, loads
-from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, If, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, If, Move, Stmt, Store
 from mdh.ir.walk import statements, with_bodies
 from mdh.lower.passes.widen import wide_loop
 

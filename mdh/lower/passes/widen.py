@@ -9,10 +9,11 @@ the width has each aligned vector on one side.
 
 from dataclasses import dataclass, replace
 
+from mdh.hardware import CacheHint, Engine, Space
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute, walk
-from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Space, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
 from mdh.lower.names import unused
 from mdh.lower.passes.simplify import fold
@@ -99,7 +100,13 @@ def _simple(body: tuple[Stmt, ...]) -> bool:
     return all(
         isinstance(s, Let)
         or (isinstance(s, Store) and s.lanes == 1)
-        or (isinstance(s, Move) and s.lanes == 1 and s.pred is None and s.engine == "plain" and not s.exact)
+        or (
+            isinstance(s, Move)
+            and s.lanes == 1
+            and s.pred is None
+            and s.engine == Engine.PLAIN
+            and not s.exact
+        )
         for s in body
     )
 
@@ -232,7 +239,7 @@ def _moves(loop: For, n: int, lanes: int, wide: dict[_Access, int]) -> list[Stmt
     s = loop.body[0]
     if isinstance(s, Store):
         assert isinstance(s.value, Load)
-        s = Move(s.buffer, s.index, s.value.buffer, s.value.index, 1, "plain", s.cache)
+        s = Move(s.buffer, s.index, s.value.buffer, s.value.index, 1, Engine.PLAIN, s.cache)
     assert isinstance(s, Move)
     return _stepped(loop, n, lanes, (replace(s, lanes=lanes),)) if wide else None
 
@@ -272,13 +279,13 @@ def _rows(
     return [replace(loop, step=Const(lanes, I32), body=(*before, turn, *after))]
 
 
-def _read_cache(body: tuple[Stmt, ...], a: _Access) -> str:
+def _read_cache(body: tuple[Stmt, ...], a: _Access) -> CacheHint:
     moves = (s for s in body if isinstance(s, Move) and _Access(s.src, s.src_index) == a)
-    return next((s.cache for s in moves), "default")
+    return next((s.cache for s in moves), CacheHint.DEFAULT)
 
 
-def _cache(body: tuple[Stmt, ...], a: _Access) -> str:
-    return next((s.cache for s in body if isinstance(s, Store) and s.buffer == a.buffer), "default")
+def _cache(body: tuple[Stmt, ...], a: _Access) -> CacheHint:
+    return next((s.cache for s in body if isinstance(s, Store) and s.buffer == a.buffer), CacheHint.DEFAULT)
 
 
 def _on_rows(s: Stmt, rows: dict[_Access, Buf], stored: set[_Access], var: str, lane: str) -> Stmt:
@@ -308,7 +315,7 @@ def _on_rows(s: Stmt, rows: dict[_Access, Buf], stored: set[_Access], var: str, 
     new = map_expressions(s, swap)
     if dst in stored and dst is not None:
         if isinstance(new, Store):
-            return replace(new, buffer=rows[dst].name, index=at, cache="default")
+            return replace(new, buffer=rows[dst].name, index=at, cache=CacheHint.DEFAULT)
         if isinstance(new, Move):
             return replace(new, dst=rows[dst].name, dst_index=at)
     return new

@@ -8,8 +8,10 @@ the same word share a turn. Source: CUDA C++ Programming Guide, shared memory of
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from mdh.hardware import Space
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, walk
-from mdh.ir.kernel import Alloc, Atomic, Buf, For, If, Kernel, Let, Move, Space, Stmt, Store, swizzle_row
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Alloc, Atomic, Buf, For, If, Kernel, Let, Move, Stmt, Store, swizzle_row
 from mdh.ir.walk import expressions
 
 BANKS, WORD, LANES = 32, 4, 32
@@ -135,13 +137,13 @@ class _Warp:
                 return lets[name][lane] if name in lets else None
             case Cast(arg, dtype):
                 return None if dtype.is_float else self.value(arg, lets, lane)
-            case Call("thread_id", (Const(int() as axis), *_), _):
+            case Call(Intrinsic.THREAD_ID, (Const(int() as axis), *_), _):
                 return self.thread(lane)[axis]
-            case Call("block_id" | "cluster_rank", _, _):
+            case Call(Intrinsic.BLOCK_ID | Intrinsic.CLUSTER_RANK, _, _):
                 return _BLOCK
-            case Call("imin" | "imax" as fn, (left, right), _):
+            case Call(Intrinsic.IMIN | Intrinsic.IMAX as fn, (left, right), _):
                 a, b = self.value(left, lets, lane), self.value(right, lets, lane)
-                return None if a is None or b is None else (min if fn == "imin" else max)(a, b)
+                return None if a is None or b is None else (min if fn == Intrinsic.IMIN else max)(a, b)
             case Unary("-", arg, _):
                 inner = self.value(arg, lets, lane)
                 return None if inner is None else -inner

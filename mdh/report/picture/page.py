@@ -7,6 +7,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.printable import printable
@@ -99,7 +100,7 @@ def _stage(
 
 
 def _facts(report: StageReport) -> str:
-    dm = next((row.bytes for row in report.layers if row.layer == "DM"), 0)
+    dm = next((row.bytes for row in report.layers if row.layer == Space.DM), 0)
     facts = [
         (seconds_text(max(report.arithmetic_bound, report.memory_bound)), "at the machine's peak"),
         (bytes_text(dm), f"asked of DM, {bytes_text(report.compulsory)} must be"),

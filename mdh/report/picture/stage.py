@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mdh.check.footprint import Footprint, footprints
+from mdh.hardware import Layer
 from mdh.ir.affine import Affine
 from mdh.ir.plan import Plan, PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program
@@ -142,7 +143,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     levels = make_levels(stage, {d.name for d in stage.stage.dims})
     kept = _held(plan, stage, levels, cpu)
     present = {lv.layer for lv in levels.all if lv.layer}
-    order = ("NOD", "DEV", "CLU", "BLK", *THREADED, "VEC")
+    order = (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK, *THREADED, Layer.VEC)
     threads = 1
     for layer in THREADED:
         threads *= stage.units(layer)

@@ -9,7 +9,6 @@ from mdh.report.resources import Resources
 from mdh.report.text import bytes_text, count_text, seconds_text
 
 _COLOURS = 6
-_INNER = {"DM": ("SM", "RM", "OP"), "SM": ("RM", "OP"), "RM": ("OP",)}
 
 
 def traffic_html(report: StageReport) -> str:
@@ -22,9 +21,7 @@ def traffic_html(report: StageReport) -> str:
             continue
         shares: dict[str, int] = {}
         for m in report.moves:
-            if (m.source == layer.layer and m.sink in _INNER[layer.layer]) or (
-                m.sink == layer.layer and m.source in _INNER[layer.layer]
-            ):
+            if m.crosses(layer.layer):
                 shares[m.buffer] = shares.get(m.buffer, 0) + m.total
         parts = "".join(
             f'<i class="{colours[b]}" style="width:{100 * n / layer.bytes:.2f}%"></i>'

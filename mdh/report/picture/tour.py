@@ -2,6 +2,7 @@
 
 from html import escape
 
+from mdh.hardware import Layer, Space
 from mdh.report.picture.sketch import sketch_array, sketch_space
 from mdh.report.picture.stage import ArrayView, StageView
 
@@ -10,10 +11,16 @@ _BAR = (
     '<b class=count></b><button type=button data-go="1" aria-label="next step">›</button>'
     '<span class="note keys">keys ← →</span><code class=now></code></div>'
 )
-_LAYERS = {
-    "NOD": "nodes", "DEV": "devices", "CLU": "clusters", "BLK": "blocks", "WGP": "warp groups",
-    "WRP": "warps", "THR": "threads", "VEC": "lanes of a vector",
-}  # fmt: skip
+_LAYERS: dict[str, str] = {
+    Layer.NOD: "nodes",
+    Layer.DEV: "devices",
+    Layer.CLU: "clusters",
+    Layer.BLK: "blocks",
+    Layer.WGP: "warp groups",
+    Layer.WRP: "warps",
+    Layer.THR: "threads",
+    Layer.VEC: "lanes of a vector",
+}
 
 
 def tour(view: StageView) -> str:
@@ -28,7 +35,7 @@ def _what(view: StageView) -> str:
     """What the light means where it is not what the threads do one by one."""
     dims = ", ".join(f"{d.name} {d.extent:,} ({d.kind})" for d in view.dims)
     said = [f"Dimensions: {dims}.", "Lit is what a unit computes with; point at an element, or choose one."]
-    if view.warp and any(h.region == "SM" and not h.output for h in view.held):
+    if view.warp and any(h.region == Space.SM and not h.output for h in view.held):
         said.append("Copies into SM are dealt to all threads of the block.")
     if view.combines:
         methods = ", then ".join(view.combines)

@@ -2,6 +2,7 @@
 
 from math import prod
 
+from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, divisors, round_up
 from mdh.schedule.default.map import GROUPS_PER_CORE, native_lanes, outer_tiles, vector_lanes
@@ -67,7 +68,7 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     outline.step(dict.fromkeys(found.reduced, 1), entries=held(shape))
     if lanes > 1 and outline.tiles[column] >= lanes:
         outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
-        outline.step({column: 1}, {column: Unit("VEC", "x")})
+        outline.step({column: 1}, {column: Unit(Layer.VEC, "x")})
     return outline
 
 
@@ -80,7 +81,7 @@ def _few(shape: Shape, found: Contraction, machine: Machine) -> int | None:
     large = prod(shape.extents) > ALONE and rows < REUSE
     if machine.vector_bytes < WIDE or not (plain and wide and large) or len(shape.stage.results) > 1:
         return None
-    if shared_copy(shape, found.second, found.columns[0], pad=False) != staged(shape, found.second, "SM"):
+    if shared_copy(shape, found.second, found.columns[0], pad=False) != staged(shape, found.second, Space.SM):
         return None
     return next((h for h in TALL if rows % h == 0), None)
 
@@ -100,7 +101,7 @@ def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> O
     outline.step({row: height}, {row: For(1)})
     outline.step({reduced: min(READ, shape.extents[reduced])}, entries=held(shape))
     outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
-    outline.step({column: 1}, {column: Unit("VEC", "x")})
+    outline.step({column: 1}, {column: Unit(Layer.VEC, "x")})
     return outline
 
 
@@ -138,7 +139,7 @@ def _across(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     small = prod(shape.extents[d] for d in window) <= UNROLLED
     outline.step(dict.fromkeys(window, 1), attrs=(attribute("unroll"),) if small else ())
     outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
-    outline.step({column: 1}, {column: Unit("VEC", "x")})
+    outline.step({column: 1}, {column: Unit(Layer.VEC, "x")})
     return outline
 
 
@@ -192,7 +193,7 @@ def _fetched(
 ) -> dict[str, Mem]:
     """One problem's operand as it lies, line by line, before a copy of it is turned: turning alone would wait
     for a line of each column at once."""
-    straight = staged(shape, found.second, "SM")
+    straight = staged(shape, found.second, Space.SM)
     if not found.batch or packed in ({}, {found.second: straight}):
         return {}
     tiles = {**dict(enumerate(outline.tiles)), **dict.fromkeys(found.batch, 1)}

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.occupancy import resident
 from mdh.schedule.default.contraction_time import VECTOR_BYTES, Work, seconds
@@ -110,7 +111,7 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -
     copies = _copies(shape, found, {**plan.block, **plan.slices}, machine)
     outline.step(plan.slices, entries=held(shape) | copies, attrs=_slots(shape, plan, copies))
     _threads(shape, found, machine, plan, outline)
-    fragments = {b: staged(shape, b, "RM") for b in dict.fromkeys((found.first, found.second))}
+    fragments = {b: staged(shape, b, Space.RM) for b in dict.fromkeys((found.first, found.second))}
     alone = sum(t > 1 for t in plan.slices.values()) == 1
     ahead = (attribute("stages", plan.tile.ahead),) if plan.tile.ahead > 1 and alone else ()
     outline.step(dict.fromkeys(found.reduced, 1), entries=fragments, attrs=(*ahead, attribute("unroll")))
@@ -253,12 +254,12 @@ def _threads(shape: Shape, found: Contraction, machine: Machine, plan: Plan, out
         for d, side, own in zip(main, plan.tile.block, plan.tile.thread, strict=True)
     )
     if whole:
-        warps = {d: Unit("WRP", axis) for d, axis in zip(main, ("y", "x"), strict=True)}
+        warps = {d: Unit(Layer.WRP, axis) for d, axis in zip(main, ("y", "x"), strict=True)}
         outline.step(dict(zip(main, plan.tile.warp, strict=True)), warps)
     lanes = VECTOR_BYTES // shape.value_bytes
     dealt = {d: lanes for d in main if whole and plan.thread[d] > lanes}
     axes = _interleaved(plan, main, outline) if whole else ("y", "x")
-    outline.step(plan.thread, {d: Unit("THR", a) for d, a in zip(main, axes, strict=True)}, cyclic=dealt)
+    outline.step(plan.thread, {d: Unit(Layer.THR, a) for d, a in zip(main, axes, strict=True)}, cyclic=dealt)
 
 
 def _interleaved(plan: Plan, main: tuple[int, int], outline: Outline) -> tuple[str, str]:
@@ -273,7 +274,7 @@ def _interleaved(plan: Plan, main: tuple[int, int], outline: Outline) -> tuple[s
     counts = [outline.tiles[d] // plan.thread[d] for d in main]
     few = counts.index(min(counts))
     if counts[few] > 2:
-        outline.step({main[few]: 2 * plan.thread[main[few]]}, {main[few]: Unit("THR", "z")})
+        outline.step({main[few]: 2 * plan.thread[main[few]]}, {main[few]: Unit(Layer.THR, "z")})
     return ("x", "y") if few == 0 else ("y", "x")
 
 

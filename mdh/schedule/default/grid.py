@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import isqrt
 
+from mdh.hardware import Layer
 from mdh.machine import Machine
 from mdh.schedule.model import Unit
 
@@ -49,7 +50,7 @@ def block_axes(
         if parts[d]
         <= (machine.grid_limits[0] if axis == 0 else min(LOW_AXIS_LIMIT, machine.grid_limits[axis]))
     ]
-    return {d: Unit("BLK", AXES[axis]) for axis, d in enumerate(fitting)}
+    return {d: Unit(Layer.BLK, AXES[axis]) for axis, d in enumerate(fitting)}
 
 
 def grid_size(units: Mapping[int, Unit], tiles: Mapping[int, int], extents: Sequence[int]) -> int:

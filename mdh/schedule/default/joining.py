@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from enum import Enum, auto
 
+from mdh.hardware import Combine
 from mdh.ir.atomics import hardware_obstacle, program_obstacle, starts_in_memory
 from mdh.ir.dtype import F32
 from mdh.ir.program import Program, Result
@@ -39,4 +40,4 @@ def _adds(program: Program, result: Result) -> bool:
 
 def added(outputs: Iterable[str]) -> dict[str, Mem]:
     """`^@combine(atomic)` for each."""
-    return {b: Mem(Caret(), (attribute("combine", "atomic"),)) for b in outputs}
+    return {b: Mem(Caret(), (attribute("combine", Combine.ATOMIC),)) for b in outputs}

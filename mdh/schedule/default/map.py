@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from math import prod
 
+from mdh.hardware import Layer, Space
 from mdh.ir.program import DimKind, Result
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
@@ -67,7 +68,7 @@ def map_cpu(outline: Outline, x: int, machine: Machine) -> None:
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
     if lanes > 1 and outline.tiles[x] >= lanes:
         outline.step({**dict.fromkeys(dims, 1), x: lanes})
-        outline.step({x: 1}, {x: Unit("VEC", "x")})
+        outline.step({x: 1}, {x: Unit(Layer.VEC, "x")})
 
 
 def outer_tiles(shape: Shape, dims: list[int], wanted: int) -> dict[int, int]:
@@ -138,10 +139,10 @@ def _map_gpu(outline: Outline, x: int, machine: Machine) -> None:
         tiles[y] = rows
     outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
     outline.step({x: columns * wide})
-    threads = {x: Unit("THR", "x")} | ({y: Unit("THR", "y")} if y is not None else {})
+    threads = {x: Unit(Layer.THR, "x")} | ({y: Unit(Layer.THR, "y")} if y is not None else {})
     outline.step({x: wide} | ({y: 1} if y is not None else {}), threads)
     if outline.tiles[x] == wide > 1:
-        outline.step({x: 1}, {x: Unit("VEC", "x")})
+        outline.step({x: 1}, {x: Unit(Layer.VEC, "x")})
 
 
 def _transposed(shape: Shape, x: int) -> int | None:
@@ -169,6 +170,6 @@ def _transpose(outline: Outline, x: int, y: int, machine: Machine) -> None:
         size = 2 * shape.footprint(buffer, tiles) * shape.element_bytes(buffer)
         if size <= room:
             room -= size
-            entries[buffer] = staged(shape, buffer, "SM", None, attribute("pad", 1))
+            entries[buffer] = staged(shape, buffer, Space.SM, None, attribute("pad", 1))
     outline.step(tiles, dict(block_axes(tiles, extents, machine, x)), entries=entries)
-    outline.step({x: 1, y: 4}, {x: Unit("THR", "x"), y: Unit("THR", "y")})
+    outline.step({x: 1, y: 4}, {x: Unit(Layer.THR, "x"), y: Unit(Layer.THR, "y")})

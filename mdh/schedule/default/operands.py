@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from mdh.hardware import Engine, Space
 from mdh.machine import Machine
 from mdh.schedule.default.outline import attribute, staged
 from mdh.schedule.default.shape import Shape
@@ -32,17 +33,17 @@ def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Me
     positions = [p for p, f in enumerate(access.index) if f is not None and name in f.names]
     fastest = positions[-1] if positions else last
     if fastest == last or not pad:
-        return staged(shape, buffer, "SM", fastest)
+        return staged(shape, buffer, Space.SM, fastest)
     elements = max(1, min(8, PAD_BYTES // shape.element_bytes(buffer)))
-    return staged(shape, buffer, "SM", fastest, attribute("pad", elements))
+    return staged(shape, buffer, Space.SM, fastest, attribute("pad", elements))
 
 
 def asynchronous(shape: Shape, copy: Mem, machine: Machine) -> Mem:
     """A copy in the order of its source by the engine that needs no registers; others stay as they are."""
     assert isinstance(copy.value, Place) and isinstance(copy.value.layout, tuple)
     straight = copy.value.layout == tuple(range(1, len(copy.value.layout) + 1))
-    able = "async" in machine.copy_engines and shape.element_bytes(copy.value.buffer) >= ASYNC_LEAST
+    able = Engine.ASYNC in machine.copy_engines and shape.element_bytes(copy.value.buffer) >= ASYNC_LEAST
     if not straight or not able:
         return copy
-    engine = Attr("copy", (Arg("async", fallback=Arg("plain")),))
+    engine = Attr("copy", (Arg(Engine.ASYNC, fallback=Arg(Engine.PLAIN)),))
     return replace(copy, attrs=(*copy.attrs, engine))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from mdh.hardware import Space
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import (
     Arg,
@@ -87,7 +88,7 @@ class Outline:
         return Section(name, tuple(self.steps))
 
 
-def staged(shape: Shape, buffer: str, region: str, fastest: int | None = None, *attrs: Attr) -> Mem:
+def staged(shape: Shape, buffer: str, region: Space, fastest: int | None = None, *attrs: Attr) -> Mem:
     """`buffer:region[layout]`, the buffer's position `fastest` last, the others in their order."""
     order = [p for p in range(len(shape.program.buffer_of[buffer].shape)) if p != fastest]
     if fastest is not None:
@@ -95,7 +96,7 @@ def staged(shape: Shape, buffer: str, region: str, fastest: int | None = None, *
     return Mem(Place(buffer, region, tuple(p + 1 for p in order)), attrs)
 
 
-def held(shape: Shape, region: str = "RM", *, fastest: int | None = None) -> dict[str, Mem]:
+def held(shape: Shape, region: Space = Space.RM, *, fastest: int | None = None) -> dict[str, Mem]:
     """All outputs of the stage in a region, in their natural layout or with what dim `fastest` moves last."""
     return {b: staged(shape, b, region, _position(shape, b, fastest)) for b in shape.outputs}
 

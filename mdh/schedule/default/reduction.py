@@ -2,6 +2,7 @@
 
 from math import prod
 
+from mdh.hardware import Combine, Layer, Space
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
@@ -87,14 +88,14 @@ def _window(outline: Outline, access: Access, machine: Machine) -> None:
         )
         size = shape.footprint(a.buffer, dict(enumerate(extents))) * shape.element_bytes(a.buffer)
         if fixed and size <= room and a.buffer not in weights:
-            weights[a.buffer] = staged(shape, a.buffer, "SM")
+            weights[a.buffer] = staged(shape, a.buffer, Space.SM)
             room -= size
     outline.step(tiles, dict(block_axes(tiles, extents, machine, x)), entries=weights)
     own = {y: SQUARE, x: SQUARE}
     outline.step(
         own,
-        {y: Unit("THR", "y"), x: Unit("THR", "x")},
-        entries={access.buffer: staged(shape, access.buffer, "RM")},
+        {y: Unit(Layer.THR, "y"), x: Unit(Layer.THR, "x")},
+        entries={access.buffer: staged(shape, access.buffer, Space.RM)},
     )
     outline.step(
         dict.fromkeys(shape.of_kind(DimKind.PW), 1), entries=held(shape), attrs=(attribute("unroll"),)
@@ -145,7 +146,7 @@ def _results_only(outline: Outline, machine: Machine) -> None:
     x = max(results, key=lambda d: shape.extents[d])
     tiles = {**dict.fromkeys(results, 1), x: min(64, power_up(shape.extents[x]))}
     outline.step(tiles, dict(block_axes(tiles, shape.extents, machine, x)))
-    outline.step({x: 1}, {x: Unit("THR", "x")})
+    outline.step({x: 1}, {x: Unit(Layer.THR, "x")})
 
 
 def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool) -> None:
@@ -165,11 +166,11 @@ def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool)
     entries: dict[str, Mem] = {}
     units = ceil_div(min(outline.tiles[k], lanes * wide), wide)
     if many and machine.shuffle and target == "cuda" and units & (units - 1) == 0:
-        entries = {b: Mem(Caret(), (attribute("combine", "shuffle"),)) for b in shape.outputs}
+        entries = {b: Mem(Caret(), (attribute("combine", Combine.SHUFFLE),)) for b in shape.outputs}
     outline.step(tiles, dict(axes), entries=added(shape.outputs) if adding and k in axes else None)
     chunk = {**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lanes * wide}
     outline.step(chunk)
-    threads = {k: Unit("THR", "x")} | ({y: Unit("THR", "y")} if many and y is not None else {})
+    threads = {k: Unit(Layer.THR, "x")} | ({y: Unit(Layer.THR, "y")} if many and y is not None else {})
     split = outline.tiles[k] > wide
     outline.step(
         {k: wide} | ({y: 1} if many and y is not None else {}), threads, entries=entries if split else {}
@@ -188,13 +189,13 @@ def _columns(outline: Outline, x: int, machine: Machine, adding: bool) -> None:
     if blocks >= BLOCKS_PER_UNIT * 8 * machine.units:
         lines = 1
     # several loads on their way before the first is needed
-    ahead = {a.buffer: staged(shape, a.buffer, "RM") for a in _moving(shape, x, k)}
+    ahead = {a.buffer: staged(shape, a.buffer, Space.RM) for a in _moving(shape, x, k)}
     own = min(TERMS, round_up(ceil_div(extents[k], lines), AHEAD)) if ahead else UNROLL
     _split_reduction(outline, tiles, k, lines * own if ahead else lines * UNROLL * 4, blocks, machine)
     axes = block_axes(tiles, extents, machine, x)
     outline.step(tiles, dict(axes), entries=added(shape.outputs) if adding and k in axes else None)
     outline.step({**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lines * own})
-    outline.step({x: 1, k: own}, {x: Unit("THR", "x"), k: Unit("THR", "y")})
+    outline.step({x: 1, k: own}, {x: Unit(Layer.THR, "x"), k: Unit(Layer.THR, "y")})
     if ahead:
         outline.step({k: AHEAD}, entries=ahead, attrs=(attribute("unroll"),))
     outline.step({k: 1}, attrs=(attribute("unroll"),))
@@ -243,10 +244,10 @@ def _cpu(outline: Outline, lane: int | None, machine: Machine) -> None:
     if lane in reduced:
         outline.step(dict.fromkeys(results, 1))
         outline.step({**dict.fromkeys(reduced, 1), lane: lanes})
-        outline.step({lane: 1}, {lane: Unit("VEC", "x")})
+        outline.step({lane: 1}, {lane: Unit(Layer.VEC, "x")})
         return
     width = 4 * lanes if outline.tiles[lane] >= 4 * lanes else lanes
     outline.step({**dict.fromkeys(results, 1), lane: width})
     outline.step(dict.fromkeys(reduced, 1), entries=held(shape))
     outline.step({lane: lanes})
-    outline.step({lane: 1}, {lane: Unit("VEC", "x")})
+    outline.step({lane: 1}, {lane: Unit(Layer.VEC, "x")})

@@ -1,5 +1,6 @@
 """Prefix sums: blocks and threads over the scanned dim, each running over a contiguous part."""
 
+from mdh.hardware import Layer, Space
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
@@ -46,7 +47,7 @@ def scan(shape: Shape, machine: Machine) -> Outline:
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
     entries = _copies(shape, {s: part}, machine) | _held_back(shape, part, machine)
     outline.step({s: part}, entries=entries)
-    outline.step({s: ELEMENTS}, {s: Unit("THR", "x")})
+    outline.step({s: ELEMENTS}, {s: Unit(Layer.THR, "x")})
     return outline
 
 
@@ -54,7 +55,7 @@ def _held_back(shape: Shape, part: int, machine: Machine) -> dict[str, Mem]:
     """Outputs through shared memory, from where neighbours store to neighbours."""
     size = part * len(shape.outputs) * shape.value_bytes
     in_place = any(b in shape.inputs for b in shape.outputs)
-    return {} if in_place or size > machine.shared_per_block // 4 else held(shape, "SM")
+    return {} if in_place or size > machine.shared_per_block // 4 else held(shape, Space.SM)
 
 
 def _copies(shape: Shape, tiles: dict[int, int], machine: Machine) -> dict[str, Mem]:
@@ -69,5 +70,5 @@ def _copies(shape: Shape, tiles: dict[int, int], machine: Machine) -> dict[str, 
         inner = any(d in used for d in shape.of_kind(DimKind.PW))
         if used & set(tiles) and not inner and size <= room:
             room -= size
-            out[buffer] = staged(shape, buffer, "SM")
+            out[buffer] = staged(shape, buffer, Space.SM)
     return out

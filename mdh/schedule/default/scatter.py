@@ -2,6 +2,7 @@
 
 from math import prod
 
+from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
 from mdh.schedule.default.outline import Outline, held
@@ -32,7 +33,7 @@ def scatter(shape: Shape, machine: Machine) -> Outline:
     outline.step({x: tile}, dict(block_axes({x: tile}, extents, machine)))
     outline.step({x: threads}, entries=entries)
     if not cpu:
-        outline.step({x: 1}, {x: Unit("THR", "x")})
+        outline.step({x: 1}, {x: Unit(Layer.THR, "x")})
     return outline
 
 
@@ -51,4 +52,4 @@ def _private(shape: Shape, machine: Machine) -> dict[str, Mem]:
     elements = [prod(shape.program.buffer_of[b].shape) for b in shape.outputs]
     size = sum(elements) * shape.value_bytes
     worth = prod(shape.extents) >= 4 * sum(elements)
-    return held(shape, "SM") if worth and size <= min(PRIVATE, machine.shared_per_block // 2) else {}
+    return held(shape, Space.SM) if worth and size <= min(PRIVATE, machine.shared_per_block // 2) else {}

@@ -1,5 +1,6 @@
 """Stencils: neighbouring elements of one input. Threads along the rows, a few rows a thread."""
 
+from mdh.hardware import Layer
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up
@@ -30,11 +31,11 @@ def _on_gpu(outline: Outline, x: int, machine: Machine) -> None:
     if y is None:
         tiles[x] = min(THREADS, power_up(extents[x]))
         outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
-        outline.step({x: 1}, {x: Unit("THR", "x")})
+        outline.step({x: 1}, {x: Unit(Layer.THR, "x")})
         return
     columns = min(COLUMNS, power_up(extents[x]))
     rows = ROWS if extents[y] >= 4 * ROWS else 1
     lines = min(THREADS // columns, power_up(ceil_div(extents[y], rows)))
     tiles |= {x: columns, y: rows * lines}
     outline.step(tiles, dict(block_axes(tiles, extents, machine, x)))
-    outline.step({x: 1, y: rows}, {x: Unit("THR", "x"), y: Unit("THR", "y")})
+    outline.step({x: 1, y: rows}, {x: Unit(Layer.THR, "x"), y: Unit(Layer.THR, "y")})

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
+from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes
 from mdh.schedule.default.joining import added
@@ -47,7 +48,7 @@ def outline_of(shape: Shape, window: Window, machine: Machine, plan: Plan) -> Ou
     depth = prod(outline.tiles[d] for d in window.reduced)
     unroll = (attribute("unroll"),)
     outline.step(dict.fromkeys(window.channels, 1), attrs=unroll if depth <= UNROLLED else ())
-    fragments = {b: staged(shape, b, "RM") for b in (window.image, window.weights)}
+    fragments = {b: staged(shape, b, Space.RM) for b in (window.image, window.weights)}
     outline.step(dict.fromkeys(window.reduced, 1), entries=fragments, attrs=unroll)
     return outline
 
@@ -55,11 +56,14 @@ def outline_of(shape: Shape, window: Window, machine: Machine, plan: Plan) -> Ou
 def _threads(outline: Outline, thread: Mapping[int, int], out: int | None) -> dict[int, Unit]:
     """Neighbours along the output's contiguous dim, then along the inner ones."""
     cut = sorted((d for d, t in thread.items() if t < outline.tiles[d]), key=lambda d: (d != out, -d))
-    return {d: Unit("THR", axis) for d, axis in zip(cut, ("x", "y", "z"), strict=False)}
+    return {d: Unit(Layer.THR, axis) for d, axis in zip(cut, ("x", "y", "z"), strict=False)}
 
 
 def _copies(shape: Shape, window: Window, machine: Machine) -> dict[str, Mem]:
-    image, weights = staged(shape, window.image, "SM"), shared_copy(shape, window.weights, window.features[0])
+    image, weights = (
+        staged(shape, window.image, Space.SM),
+        shared_copy(shape, window.weights, window.features[0]),
+    )
     return {
         window.image: asynchronous(shape, image, machine),
         window.weights: asynchronous(shape, weights, machine),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from random import Random
 
+from mdh.hardware import Engine
 from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
 from mdh.schedule.model import Arg, ArgCall, Attr, Caret, Place
 from mdh.tune.around.subject import Steps, Subject, entries_of, put, with_entry
@@ -74,4 +75,4 @@ def _argument(value: int | str) -> Arg:
     head, bracket, rest = str(value).partition("(")
     if bracket:
         return Arg(ArgCall(head, (Arg(int(rest[:-1])),)))
-    return Arg(value, fallback=Arg("plain")) if value == "async" else Arg(value)
+    return Arg(value, fallback=Arg(Engine.PLAIN)) if value == Engine.ASYNC else Arg(value)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from random import Random
 
+from mdh.hardware import Layer
 from mdh.schedule.model import Caret, Core, For, Step, Unit
 from mdh.tune.around.subject import Steps, Subject, alone, next_loop, put, tile_after, tile_before
 
@@ -56,7 +57,7 @@ def shared_out(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
             steps, at, replace(step, cores=(*step.cores[:dim], next_loop(step), *step.cores[dim + 1 :]))
         )
     there = {core.value.layer for core in step.cores if isinstance(core.value, Unit)}
-    layer = rng.choice(sorted(there) or [name for name in subject.layers if name != "VEC"])
+    layer = rng.choice(sorted(there) or [name for name in subject.layers if name != Layer.VEC])
     units = [c.value for s in steps for c in s.cores if isinstance(c.value, Unit)]
     axes = [axis for axis in _AXES if Unit(layer, axis) not in units]
     before, after = tile_before(steps, at, dim, subject), tile_after(steps, at + 1, dim)
@@ -79,7 +80,7 @@ def interleaved(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     that those of another fill: shared memory answers what both read in half as many accesses."""
     threads = [d for step in steps for d in _threads(step)]
     at = next((at for at, step in enumerate(steps) if len(_threads(step)) == 2), None)
-    if "WRP" not in subject.layers or len(threads) != 2 or at is None:
+    if Layer.WRP not in subject.layers or len(threads) != 2 or at is None:
         return None
     step = steps[at]
     first, second = rng.sample(_threads(step), 2)
@@ -87,13 +88,13 @@ def interleaved(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     if own >= tile_before(steps, at, first, subject):
         return None
     cores = list(step.cores)
-    cores[first] = replace(cores[first], value=Unit("THR", "x"))
-    cores[second] = replace(cores[second], value=Unit("THR", "y"))
-    groups, lanes = alone(subject, first, own, Unit("THR", "z")), replace(step, cores=tuple(cores))
+    cores[first] = replace(cores[first], value=Unit(Layer.THR, "x"))
+    cores[second] = replace(cores[second], value=Unit(Layer.THR, "y"))
+    groups, lanes = alone(subject, first, own, Unit(Layer.THR, "z")), replace(step, cores=tuple(cores))
     return (*steps[:at], groups, lanes, *steps[at + 1 :])
 
 
 def _threads(step: Step) -> list[int]:
     """Dimensions that threads share in a step."""
     units = ((d, core.value) for d, core in enumerate(step.cores))
-    return [d for d, unit in units if isinstance(unit, Unit) and unit.layer == "THR"]
+    return [d for d, unit in units if isinstance(unit, Unit) and unit.layer == Layer.THR]

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from random import Random
 
+from mdh.hardware import Space
 from mdh.schedule.model import Caret, Mem, Place
 from mdh.tune.around.subject import Steps, Subject, entries_of, with_entry
 
-_REGIONS = ("SM", "SM", "SM", "RM")
-_HELD = ("RM", "RM", "RM", "SM")
+_REGIONS = (Space.SM, Space.SM, Space.SM, Space.RM)
+_HELD = (Space.RM, Space.RM, Space.RM, Space.SM)
 """Where copies of inputs, and results, are put."""
 _TURNED = 0.3
 """Chance that the dimensions come in another order than the array's."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+from mdh.hardware import Layer
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.model import Caret, Core, For, Mem, Step, Tile, Unit
@@ -22,7 +23,7 @@ class Subject:
     outputs: int
     buffers: tuple[str, ...]
     ranks: tuple[tuple[str, int], ...]
-    layers: tuple[str, ...]
+    layers: tuple[Layer, ...]
 
 
 Move = Callable[[Steps, Subject, Random], Steps | None]

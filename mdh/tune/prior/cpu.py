@@ -4,6 +4,7 @@ vectors."""
 from dataclasses import dataclass
 from math import prod
 
+from mdh.hardware import Space
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.tune.prior.guards import cuts
@@ -187,7 +188,7 @@ def _memory_operations(nest: Nest, body: Body, machine: Machine) -> tuple[float,
     loads = stores = 0.0
     reduces = nest.facts.results[0].op is not None
     for view in nest.views:
-        if view.region == "RM":
+        if view.region == Space.RM:
             continue
         n = _distinct(view, body, machine)
         around = body.around

@@ -6,6 +6,7 @@ AHEAD, GUARD, LOCAL_BYTES and the times of launches are rounded from four spaces
 from dataclasses import dataclass
 from math import ceil, prod, sqrt
 
+from mdh.hardware import Combine, Engine, Space
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.occupancy import registers_at, resident
@@ -118,13 +119,13 @@ def block_of(nest: Nest, machine: Machine) -> Block:
     threads = max(1, nest.block_threads)
     warps = -(-threads // machine.warp)
     held = nest.region.elements * max((r.width for r in nest.facts.results), default=4)
-    if nest.facts.results[0].op is None and nest.region.region != "RM":
+    if nest.facts.results[0].op is None and nest.region.region != Space.RM:
         held = 0
     words = -(-(held + nest.fragments) // 4)
     wanted = words + SPARE_REGISTERS
     limit = registers_at(machine, max(1, nest.plan.grid.occupancy) * warps)
     registers = max(16, min(wanted, limit))
-    scratch = threads * 4 if any("shared" in m for m in nest.plan.combines) else 0
+    scratch = threads * 4 if any(Combine.SHARED in m for m in nest.plan.combines) else 0
     shared = nest.shared + scratch
     blocks = max(1, resident(machine, threads, registers, shared))
     spilled = max(0, wanted - limit) * WORD
@@ -159,12 +160,12 @@ def _asked(nest: Nest, body: Body, block: Block, machine: Machine) -> Asked:
     instructions = copies = shared = wavefronts = far = near = 0.0
     runs = block.warps * body.times
     for view in nest.views:
-        if view.region == "RM":
+        if view.region == Space.RM:
             continue
         n, width = _loads(nest, view, body)
         offsets = lane_offsets(nest.threads, view.strides, machine.warp)
         instructions += n
-        if view.region == "SM":
+        if view.region == Space.SM:
             shared += n * runs * turns(offsets, width, machine.warp)
             near += n
         else:
@@ -197,7 +198,7 @@ def _loads(nest: Nest, view: View, body: Body) -> tuple[float, int]:
             continue
         wide = stride is not None and stride * v.stride == size and width == size
         lanes = WIDE // size
-        if wide and (v.role == LANE or view.region == "SM") and lanes > 1:
+        if wide and (v.role == LANE or view.region == Space.SM) and lanes > 1:
             take = min(lanes, v.parts & -v.parts)
             width, n = size * take, n * v.parts / take
         else:
@@ -211,7 +212,7 @@ def _copied(nest: Nest, copy: Copy, block: Block, machine: Machine) -> tuple[flo
     """(warp instructions, cycles of shared memory, cycles of the first-level cache) of all runs of a copy."""
     runs = float(prod(v.parts for v in nest.levels[: copy.position] if v.role != GRID))
     size = copy.access.size
-    if copy.staging.region == "RM":
+    if copy.staging.region == Space.RM:
         return _fragment(nest, copy, block, machine, runs)
     row = copy.extents[-1] * size
     vec = copy.staging.vec or (WIDE // size if row % WIDE == 0 else 1)
@@ -227,7 +228,7 @@ def _copied(nest: Nest, copy: Copy, block: Block, machine: Machine) -> tuple[flo
         stores = min(stores, 32.0 * vec)
     rows = copy.elements / max(1, copy.extents[-1])
     asked = rows * max(32.0, row)
-    loads = 1.0 if copy.staging.engine != "plain" else 2.0
+    loads = 1.0 if copy.staging.engine != Engine.PLAIN else 2.0
     instructions = runs * warps * (loads + (0.0 if copy.straight else vec) + 1.0)
     return instructions, runs * warps * stores, runs * asked / L1_BYTES
 
@@ -243,7 +244,7 @@ def _fragment(
     n = copy.elements / vec
     offsets = lane_offsets(nest.threads, copy.strides, machine.warp)
     warps = block.warps * runs * n
-    if copy.source == "SM":
+    if copy.source == Space.SM:
         return warps, warps * turns(offsets, size * vec, machine.warp), 0.0
     return warps, 0.0, warps * global_cycles(offsets, size * vec, machine.warp)
 
@@ -278,8 +279,8 @@ def _latency(nest: Nest, body: Body, block: Block, asked: Asked) -> float:
     cycles = 0.0
     for copy in nest.copies:
         runs = float(prod(v.parts for v in nest.levels[: copy.position] if v.role != GRID))
-        wait = FAR if copy.source == "DM" else NEAR
-        if copy.staging.region == "SM":
+        wait = FAR if copy.source == Space.DM else NEAR
+        if copy.staging.region == Space.SM:
             # a block stages several buffers at once: they share the wait
             rounds = max(1.0, copy.elements * copy.access.size / (block.threads * 4 * WIDE))
             cycles += (
@@ -311,27 +312,27 @@ def _combining(nest: Nest, block: Block, machine: Machine) -> float:
     for methods in nest.plan.combines:
         for method in methods:
             match method:
-                case "shuffle":
+                case Combine.SHUFFLE:
                     total += 5 * NEAR * nest.region.elements * cycle * waves
-                case "shared":
+                case Combine.SHARED:
                     total += (5 * BARRIER + 10 * nest.region.elements * block.warps) * cycle * waves
-                case "cluster":
+                case Combine.CLUSTER:
                     total += 10 * BARRIER * cycle * waves
-                case "atomic":
+                case Combine.ATOMIC:
                     total += results * reduced * cycle / 64 + reduced * 2 * cycle
-                case "ticket":
+                case Combine.TICKET:
                     total += 2e-6
                 case _:
                     moved = results * reduced * width * 2
                     total += moved / machine.bandwidth / 2 + reduced * 2e-9
     if nest.facts.scattered:
-        held = any(h.region == "SM" for s in nest.plan.steps for h in s.holdings)
+        held = any(h.region == Space.SM for s in nest.plan.steps for h in s.holdings)
         total += nest.facts.points * cycle / machine.units / (8 if held else 1)
     return total
 
 
 def _kernels(nest: Nest) -> float:
     """Launches: the stage's own, and those that combine across blocks."""
-    return 1.0 + sum("kernel" in methods for methods in nest.plan.combines) * (
+    return 1.0 + sum(Combine.KERNEL in methods for methods in nest.plan.combines) * (
         2.0 if nest.facts.scan else 1.0
     )

@@ -5,6 +5,7 @@ from math import prod
 
 from mdh.check.footprint import code_items
 from mdh.check.loops import BLOCKED, THREADED, Loop, code_loops
+from mdh.hardware import Layer, Space
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
@@ -38,7 +39,7 @@ class View:
     """
 
     access: Access
-    region: str
+    region: Space
     strides: tuple[int | None, ...]
     outer: int
     bytes: int
@@ -55,7 +56,7 @@ class Copy:
 
     access: Access
     staging: Staging
-    source: str
+    source: Space
     position: int
     extents: tuple[int, ...]
     elements: int
@@ -72,7 +73,7 @@ class Region:
     turns: how often it opens for one result, that is how often results are merged outward.
     """
 
-    region: str
+    region: Space
     opens: int
     elements: int
     turns: int
@@ -117,7 +118,7 @@ def nest_of(facts: Facts, plan: StagePlan, machine: Machine) -> Nest:
     grid = sorted((x for x in loops if x.layer in BLOCKED), key=lambda x: (-x.axis, x.step))
     threads = [x for x in loops if x.layer in THREADED] if not cpu else []
     # warps are numbered above their lanes, threads with x fastest
-    threads.sort(key=lambda x: (THREADED.index(x.layer or "THR"), -x.axis))
+    threads.sort(key=lambda x: (THREADED.index(x.layer or Layer.THR), -x.axis))
     items = code_items(plan, cpu=cpu)
     ordered = [x for x in items if isinstance(x, Loop)]
     place: dict[int, int] = {}
@@ -144,7 +145,7 @@ def _level(plan: StagePlan, x: Loop, role: str, unrolled: bool) -> Level:
 
 def _loop(facts: Facts, plan: StagePlan, x: Loop, inside: bool) -> Level:
     """Loops that index registers are unrolled, as are those that the schedule says."""
-    if x.layer == "VEC":
+    if x.layer == Layer.VEC:
         return _level(plan, x, LANE, True)
     step = plan.steps[x.step]
     held = inside and facts.kinds[x.dim] is DimKind.CC and facts.results[0].op is not None
@@ -153,11 +154,11 @@ def _loop(facts: Facts, plan: StagePlan, x: Loop, inside: bool) -> Level:
 
 def _opens(facts: Facts, plan: StagePlan, ordered: list[Loop], place: dict[int, int], first: int) -> int:
     """Level before which the innermost region of results opens; behind all levels for a map without one."""
-    held = [place[i] for i in plan.code_order for h in plan.steps[i].holdings if h.region == "RM"]
+    held = [place[i] for i in plan.code_order for h in plan.steps[i].holdings if h.region == Space.RM]
     reduces = facts.results[0].op is not None
     if not reduces:
         return held[0] if held else first + len(ordered)
-    end = held[0] if held else first + len([x for x in ordered if x.layer != "VEC"])
+    end = held[0] if held else first + len([x for x in ordered if x.layer != Layer.VEC])
     start = end
     for p in reversed(range(first, end)):
         if facts.kinds[ordered[p - first].dim] is DimKind.CC:
@@ -182,7 +183,7 @@ def _with_memory(
         step = plan.steps[i]
         for staging in step.stagings:
             inside = [*levels[place[i] :]]
-            if staging.region == "SM":
+            if staging.region == Space.SM:
                 inside += threads
             for access in facts.accesses:
                 if access.buffer != staging.buffer or access.store or access.gather:
@@ -193,7 +194,7 @@ def _with_memory(
                 copies.append(copy)
                 live[access] = copy
                 used = copy.elements * access.size * slots
-                if staging.region == "SM":
+                if staging.region == Space.SM:
                     shared += used
                 else:
                     fragments += used
@@ -248,7 +249,7 @@ def _view(facts: Facts, access: Access, live: Copy | None) -> View:
     if live is not None:
         region, outer, size, rows = live.staging.region, live.position, live.elements * access.size, live.rows
     else:
-        region, outer, size, rows = "DM", 0, 0, row_bytes(access)
+        region, outer, size, rows = Space.DM, 0, 0, row_bytes(access)
     moved = [0] * len(facts.extents)
     for terms, row in zip(access.index, rows, strict=True):
         for d, c in terms or ():
@@ -271,8 +272,10 @@ def row_bytes(access: Access) -> tuple[int, ...]:
 def _region(facts: Facts, plan: StagePlan, levels: tuple[Level, ...], opens: int) -> Region:
     held = [h.region for s in plan.steps for h in s.holdings if h.region is not None]
     if facts.results[0].op is None:
-        return Region("RM" if "RM" in held else "DM", opens, prod(v.parts for v in levels[opens:]), 1)
+        return Region(
+            Space.RM if Space.RM in held else Space.DM, opens, prod(v.parts for v in levels[opens:]), 1
+        )
     elements = prod(v.parts for v in levels[opens:] if facts.kinds[v.dim] is DimKind.CC)
     lanes = prod(v.parts for v in levels if v.role == LANE and facts.kinds[v.dim] is DimKind.PW)
     turns = prod(v.parts for v in levels[:opens] if v.role == LOOP and facts.kinds[v.dim] is DimKind.PW)
-    return Region("RM", opens, elements * lanes, turns)
+    return Region(Space.RM, opens, elements * lanes, turns)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from mdh.hardware import Space
 from mdh.tune.prior.facts import Access
 from mdh.tune.prior.nest import Copy, Nest, extents_of, row_bytes
 
@@ -91,13 +92,13 @@ def streams_of(nest: Nest, *, block: bool = False) -> tuple[Stream, ...]:
     reduces = nest.facts.results[0].op is not None
     written = {v.access.buffer for v in nest.views if v.access.store}
     for view in nest.views:
-        if view.access.store or view.region == "DM":
+        if view.access.store or view.region == Space.DM:
             held = reduces and view.access.buffer in written
             out.append(_stream(nest, view.access, nest.region.opens if held else depth, block))
-        elif view.region == "SM":
+        elif view.region == Space.SM:
             out.append(_local(nest, view.access, view.outer, view.bytes))
     for copy in nest.copies:
-        if copy.source == "DM":
+        if copy.source == Space.DM:
             out.append(_source(nest, copy, block))
     return tuple(out)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
-from mdh.schedule.model import CORE_LAYERS
+from mdh.hardware import Layer
 from mdh.tune.space.signature import NEUTRAL, Bounds, Signature
 from mdh.tune.values import Value
 
@@ -19,7 +19,7 @@ class Choice:
     """What may stand in a core entry. layer None: a sequential loop, `word` is its spelling. Else a split
     over the layer on one of `axes` (a bit set); which one is decided when all dimensions are known."""
 
-    layer: str | None
+    layer: Layer | None
     axes: int = 0
     word: str = "^"
 
@@ -28,8 +28,8 @@ class Choice:
 class Allowed:
     """What a frame (see `frames`) allows at a step: splits over `layers`; one over `marked` leaves `mark`."""
 
-    layers: frozenset[str]
-    marked: frozenset[str]
+    layers: frozenset[Layer]
+    marked: frozenset[Layer]
     mark: int
 
 
@@ -71,7 +71,7 @@ class Edge(NamedTuple):
     choice: Choice
 
 
-Layer = dict[State, list[Edge]]
+Reached = dict[State, list[Edge]]
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,11 @@ class Chain:
         own = id(self) if self.shared or self.allowed else 0
         return own, self.extent, entries, self.bounds, self.vectors, self.ordered
 
-    def layers(self) -> list[Layer]:
+    def layers(self) -> list[Reached]:
         """The states behind each step with the edges that lead there; only what a path reaches."""
-        out: list[Layer] = [{State(self.extent, NEUTRAL): []}]
+        out: list[Reached] = [{State(self.extent, NEUTRAL): []}]
         for entry in self.entries:
-            following: Layer = {}
+            following: Reached = {}
             for state in out[-1]:
                 for edge, after in self.steps(entry, state):
                     following.setdefault(after, []).append(edge)
@@ -136,10 +136,10 @@ class Chain:
     def _after(self, entry: Entry, state: State, tile: int, choice: Choice, parts: int) -> State | None:
         signature, depth = state.signature, state.depth
         if choice.layer is not None and parts > 1:
-            level = CORE_LAYERS.index(choice.layer)
+            level = choice.layer.depth
             if self.ordered and level < depth:
                 return None
-            if choice.layer == "VEC" and (tile != 1 or parts not in self.vectors):
+            if choice.layer == Layer.VEC and (tile != 1 or parts not in self.vectors):
                 return None
             mark, frame = 0, entry.allowed
             if frame is not None:

@@ -2,9 +2,9 @@
 
 from itertools import permutations
 
+from mdh.hardware import Engine, Layer, Space
 from mdh.ir.program import Program
 from mdh.machine import Machine
-from mdh.schedule.model import CORE_LAYERS
 from mdh.tune.space.chain import Choice
 from mdh.tune.space.places import Opening
 from mdh.tune.values import Value
@@ -17,12 +17,12 @@ LARGEST_RANK = 6
 """Of a buffer whose layouts are all listed: 720 of them."""
 
 
-def core_layers(machine: Machine, target: str) -> tuple[str, ...]:
+def core_layers(machine: Machine, target: str) -> tuple[Layer, ...]:
     """The layers that a core hole may split over; those that are not lowered yet are left out."""
     if machine.kind == "cpu":
-        return ("BLK", "THR", "VEC")
-    clusters = ("CLU",) if target == "cuda" and machine.cluster > 1 else ()
-    return (*clusters, "BLK", "WRP", "THR", "VEC")
+        return (Layer.BLK, Layer.THR, Layer.VEC)
+    clusters = (Layer.CLU,) if target == "cuda" and machine.cluster > 1 else ()
+    return (*clusters, Layer.BLK, Layer.WRP, Layer.THR, Layer.VEC)
 
 
 def core_choices(opening: Opening, machine: Machine, target: str) -> tuple[Choice, ...]:
@@ -30,7 +30,7 @@ def core_choices(opening: Opening, machine: Machine, target: str) -> tuple[Choic
     variable of its own (`loop_orders`)."""
     if opening.values is not None:
         return choices_of(tuple(str(v) for v in opening.values))
-    split = tuple(Choice(name, 1 if name == "VEC" else 7) for name in core_layers(machine, target))
+    split = tuple(Choice(name, 1 if name == Layer.VEC else 7) for name in core_layers(machine, target))
     return (Choice(None, 0, LOOP), *split)
 
 
@@ -43,8 +43,9 @@ def choices_of(words: tuple[str, ...], *, apart: bool = False) -> tuple[Choice, 
     """The choices of a set: words of one layer together, unless they must be told `apart`."""
     out: dict[tuple[str, int] | str, Choice] = {}
     for word in words:
-        layer, _, axis = word.partition(".")
-        if layer not in CORE_LAYERS:
+        name, _, axis = word.partition(".")
+        layer = Layer.named(name)
+        if layer is None:
             out[word] = Choice(None, 0, word)
             continue
         bit = 1 << ("xyz".index(axis) if axis in "xyz" else "mnk".index(axis))
@@ -61,9 +62,9 @@ def free_values(opening: Opening, program: Program, machine: Machine) -> tuple[V
     match opening.what:
         case "memory":
             name = opening.buffer
-            return ("^", *(f"{name}:{r}[{p}]" for r in ("SM", "RM") for p in _layouts(rank)))
+            return ("^", *(f"{name}:{r}[{p}]" for r in (Space.SM, Space.RM) for p in _layouts(rank)))
         case "region":
-            return ("DM", "SM", "RM")
+            return (Space.DM, Space.SM, Space.RM)
         case "layout":
             return _layouts(rank)
         case "entry":
@@ -91,5 +92,5 @@ def _argument_values(opening: Opening, machine: Machine) -> tuple[Value, ...]:
     assert opening.parameter is not None
     values = opening.parameter.domain
     if opening.attribute == "copy" and opening.parameter.words and opening.parameter.name is None:
-        return tuple(v for v in values if v in machine.copy_engines and v != "tma")
+        return tuple(v for v in values if v in machine.copy_engines and v != Engine.TMA)
     return values

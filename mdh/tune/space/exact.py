@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 
+from mdh.hardware import Layer
 from mdh.tune.space.chain import Chain, Choice
 from mdh.tune.space.frames import Frame, Nesting
 from mdh.tune.space.free import Group
@@ -214,7 +215,7 @@ class Joint:
         """The number of the frame that the paths of a stage lie in."""
         if self.nestings is None:
             return 0
-        splits: dict[int, set[str]] = {}
+        splits: dict[int, set[Layer]] = {}
         for i, path in zip(self.stages[stage], walked, strict=True):
             for s, layer in _splits(self.chains[i].extent, path):
                 splits.setdefault(s, set()).add(layer)
@@ -355,7 +356,7 @@ def _nearest(ways: Sequence[Way], n: int, wish: Mapping[int, Value]) -> tuple[Pa
     return nearest, tuple((strand, after) for path, strand, after in best if path == nearest)
 
 
-def _splits(extent: int, path: Path) -> Iterator[tuple[int, str]]:
+def _splits(extent: int, path: Path) -> Iterator[tuple[int, Layer]]:
     """Step and layer of each split of a path over a core layer."""
     tile = extent
     for s, (size, choice) in enumerate(path):

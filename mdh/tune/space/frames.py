@@ -9,10 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 
+from mdh.hardware import Layer
 from mdh.tune.space.chain import Allowed, Chain
 
-GRID, BLOCK, THREAD = ("NOD", "DEV", "CLU", "BLK"), ("WGP", "WRP", "THR"), ("VEC", "MMA")
-Bands = tuple[tuple[str, ...], ...]
+GRID, BLOCK, THREAD = (
+    (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK),
+    (Layer.WGP, Layer.WRP, Layer.THR),
+    (Layer.VEC, Layer.MMA),
+)
+Bands = tuple[tuple[Layer, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Nesting:
                 frames.append(_frame(depths, rises, order, bands))
         return Nesting(bands, tuple(order), tuple(frames))
 
-    def frame(self, splits: Mapping[int, set[str]]) -> Frame | None:
+    def frame(self, splits: Mapping[int, set[Layer]]) -> Frame | None:
         """The one in which these layers (by step) lie; None where they do not nest."""
         depth, depths = 0, []
         for s in self.order:

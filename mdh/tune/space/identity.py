@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 
+from mdh.hardware import Layer
 from mdh.ir.plan import Plan, PlanStep, StagePlan
 
 
@@ -16,7 +17,7 @@ def _stage(stage: StagePlan) -> tuple[object, ...]:
     steps = [(i, _step(stage.steps[i])) for i in stage.code_order]
     telling = [i for i, step in steps if any(step)]
     text_order = tuple(sorted(telling).index(i) for i in telling)
-    grid = stage.grid if stage.units("BLK") * stage.units("CLU") > 1 else None
+    grid = stage.grid if stage.units(Layer.BLK) * stage.units(Layer.CLU) > 1 else None
     return stage.stage.name, text_order, tuple(s for _, s in steps if any(s)), grid, stage.combines
 
 

@@ -7,9 +7,10 @@ and says nothing where it is `^`. The checker would refuse it there (K110), so i
 from dataclasses import replace
 
 from mdh.check.entries import RM_ATTRS, SM_ATTRS
+from mdh.hardware import Layer, Space
 from mdh.schedule.model import Attr, Core, For, Hole, Mem, Place, Section, Step, Tile, Unit
 
-DEALT = ("THR", "WRP", "WGP")
+DEALT = (Layer.THR, Layer.WRP, Layer.WGP)
 
 
 def without_idle_attributes(template: Section, bound: Section) -> Section:
@@ -35,9 +36,9 @@ def _input(template: Mem, bound: Mem) -> Mem:
     if not isinstance(template.value, Hole) and not _open_region(template):
         return bound
     place = bound.value
-    if not isinstance(place, Place) or place.region not in ("SM", "RM"):
+    if not isinstance(place, Place) or place.region not in (Space.SM, Space.RM):
         return replace(bound, attrs=())
-    kept = SM_ATTRS if place.region == "SM" else RM_ATTRS
+    kept = SM_ATTRS if place.region == Space.SM else RM_ATTRS
     return replace(bound, attrs=_among(bound.attrs, kept))
 
 
@@ -53,7 +54,7 @@ def _open_region(mem: Mem) -> bool:
 
 
 def _staged(mem: Mem) -> bool:
-    return isinstance(mem.value, Place) and mem.value.region in ("SM", "RM")
+    return isinstance(mem.value, Place) and mem.value.region in (Space.SM, Space.RM)
 
 
 def _loops(tile: Tile, core: Core) -> bool:

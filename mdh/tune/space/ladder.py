@@ -7,10 +7,10 @@ choices are counted and un-ranked step by step, without a list of their combinat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mdh.schedule.model import REGIONS
+from mdh.hardware import Space
 from mdh.tune.values import Value
 
-OUTERMOST = REGIONS.index("DM")
+OUTERMOST = Space.DM.depth
 """Where every buffer starts."""
 
 
@@ -18,7 +18,7 @@ OUTERMOST = REGIONS.index("DM")
 class Rung:
     """The entry of one step. variable None: a fixed one, with a single value.
 
-    depths: for each value the region it names, as its place among REGIONS; None where it stays (`^`).
+    depths: for each value the region it names, as its depth; None where it stays (`^`).
     """
 
     variable: int | None
@@ -35,10 +35,10 @@ class Ladder:
     """For each rung and region so far: choices of this and all later rungs."""
 
     def __post_init__(self) -> None:
-        ways = [(1,) * len(REGIONS)]
+        ways = [(1,) * len(Space)]
         for rung in reversed(self.rungs):
             ahead = ways[-1]
-            afters = (tuple(_after(depth, d) for d in rung.depths) for depth in range(len(REGIONS)))
+            afters = (tuple(_after(depth, d) for d in rung.depths) for depth in range(len(Space)))
             ways.append(tuple(sum(ahead[a] for a in after if a is not None) for after in afters))
         object.__setattr__(self, "ways", tuple(reversed(ways)))
 

@@ -8,17 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mdh.check.footprint import Footprint, footprints
+from mdh.hardware import Layer, Space
 from mdh.ir.plan import Grid, Holding, PlanStep, Split, StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.hole_values import memory_entry
-from mdh.schedule.model import CORE_LAYERS, Hole, Mem, Place, Section
+from mdh.schedule.model import Hole, Mem, Place, Section
 from mdh.schedule.names import region_of
 from mdh.tune.space.chain import Chain
 from mdh.tune.values import Value
 
-HELD = ("SM", "RM")
-UNSURE = ("MMA", "WGP")
+HELD = (Space.SM, Space.RM)
+UNSURE = (Layer.MMA, Layer.WGP)
 """Layers whose units hold registers together."""
 
 
@@ -45,8 +46,8 @@ class Lean:
                 size = entry.fixed if entry.tile is None else values[entry.tile]
                 size = parents[d] if size is None or size == "^" else min(int(size), parents[d])
                 word = entry.choices[0].layer if entry.core is None else values[entry.core]
-                layer = str(word).partition(".")[0]
-                split = layer if layer in CORE_LAYERS and size < parents[d] else None
+                layer = Layer.named(str(word).partition(".")[0])
+                split = layer if size < parents[d] else None
                 splits.append(Split(d, parents[d], size, split, 0, d))
             tiles = tuple(x.tile for x in splits)
             if step.label == 0 and s == 0:
@@ -62,13 +63,13 @@ class Lean:
 
     def _held(
         self, buffers: tuple[str, ...], mems: tuple[Mem, ...], values: Mapping[int, Value]
-    ) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    ) -> Iterator[tuple[str, Space, tuple[int, ...]]]:
         for buffer, mem in zip(buffers, mems, strict=True):
             region = self.region(mem, values)
-            if region in HELD:
-                yield buffer, str(region), tuple(range(len(self.program.buffer_of[buffer].shape)))
+            if region is not None and region in HELD:
+                yield buffer, region, tuple(range(len(self.program.buffer_of[buffer].shape)))
 
-    def region(self, mem: Mem, values: Mapping[int, Value]) -> str | None:
+    def region(self, mem: Mem, values: Mapping[int, Value]) -> Space | None:
         """What a memory entry names; None for `^`."""
         entry = mem.value
         if isinstance(entry, Hole):
@@ -76,15 +77,16 @@ class Lean:
             entry = found if isinstance(found, Place) else entry
         if not isinstance(entry, Place):
             return None
-        region = entry.region
-        if isinstance(region, Hole):
-            region = str(values[self.names[region.name or ""]])
-        return region_of(region)
+        if isinstance(entry.region, Hole):
+            return region_of(str(values[self.names[entry.region.name or ""]]))
+        return entry.region
 
     def clustered(self, plan: StagePlan) -> bool:
         """K163: the blocks of a cluster are no more than the machine has."""
         return (
-            self.target != "cuda" or plan.units("CLU") == 1 or 1 < self.machine.cluster >= plan.units("BLK")
+            self.target != "cuda"
+            or plan.units(Layer.CLU) == 1
+            or 1 < self.machine.cluster >= plan.units(Layer.BLK)
         )
 
     def meeting(self, plan: StagePlan) -> int:
@@ -96,7 +98,7 @@ class Lean:
             n
             for n, i in enumerate(plan.code_order)
             for x in plan.steps[i].splits
-            if x.layer in ("CLU", "BLK") and self.stage.dims[x.dim].kind is DimKind.PW
+            if x.layer in (Layer.CLU, Layer.BLK) and self.stage.dims[x.dim].kind is DimKind.PW
         ]
         return max(shared, default=-1)
 
@@ -114,9 +116,9 @@ class Lean:
             for f in footprints(self.program, plan, cpu=self.machine.kind == "cpu")
             if f.step is not None and f.region in HELD
         ]
-        limits = {"SM": self.machine.shared_per_block, "RM": 4 * self.machine.registers_per_thread}
+        limits = {Space.SM: self.machine.shared_per_block, Space.RM: 4 * self.machine.registers_per_thread}
         if any(x.layer in UNSURE for step in plan.steps for x in step.splits):
-            del limits["RM"]
+            del limits[Space.RM]
         taken = {region: sum(f.bytes for f in found if f.region == region) for region in HELD}
         over = [f for f in found if taken[f.region] > limits.get(f.region, taken[f.region])]
         return sorted(over, key=lambda f: -f.bytes)

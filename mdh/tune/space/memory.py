@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from mdh.hardware import Space
 from mdh.schedule.hole_values import memory_entry
-from mdh.schedule.model import REGIONS, Hole, Mem, Place, Section
+from mdh.schedule.model import Hole, Mem, Place, Section
 from mdh.schedule.names import region_of
 from mdh.tune.space.ladder import Ladder, Rung
 from mdh.tune.values import Value
@@ -51,9 +52,9 @@ def code_order(section: Section) -> list[int]:
 
 
 def depth_of(region: str | None) -> int | None:
-    """The place among REGIONS; None for what says nothing about copies."""
+    """Its depth as a region; None for what says nothing about copies."""
     name = None if region is None else region_of(region)
-    return None if name in (None, "HM") else REGIONS.index(str(name))
+    return None if name in (None, Space.HM) else name.depth
 
 
 def _depth_of_entry(value: Value) -> int | None:

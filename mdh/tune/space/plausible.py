@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mdh.diagnostics import Failed
+from mdh.hardware import Layer, Space
 from mdh.ir.plan import StagePlan
-from mdh.schedule.model import CORE_LAYERS, REGIONS, Hole, Section, Where
+from mdh.schedule.model import Hole, Section, Where
 from mdh.schedule.where import evaluate, names_of
 from mdh.tune.space.chain import Entry
 from mdh.tune.space.domains import LOOP
@@ -20,6 +21,9 @@ from mdh.tune.space.exact import Joint
 from mdh.tune.space.lean import Lean
 from mdh.tune.space.memory import code_order
 from mdh.tune.values import Value
+
+COPIED = (Space.DM, Space.SM, Space.RM)
+"""Regions that copies go through."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class Plausible:
 
     def _unclustered(self, lean: Lean, out: dict[int, Value]) -> None:
         """Loops for blocks of a cluster that are too many, and for clusters that the machine has not."""
-        for layer in ("BLK", "CLU"):
+        for layer in (Layer.BLK, Layer.CLU):
             if lean.clustered(lean.plan(out)):
                 return
             for chain in lean.chains:
@@ -122,10 +126,10 @@ class Plausible:
             step = lean.section.steps[s]
             for buffer, mem in enumerate((*step.inputs, *step.outputs)):
                 region = lean.region(mem, out)
-                rank = REGIONS.index(region) if region in ("DM", "SM", "RM") else REGIONS.index("RM")
+                rank = region.depth if region in COPIED else Space.RM.depth
                 if rank < nearest.get(buffer, 0) and isinstance(mem.value, Hole):
                     out[self.names[mem.value.name or ""]] = "^"
-                elif region in ("DM", "SM", "RM"):
+                elif region in COPIED:
                     nearest[buffer] = rank
 
     def _left_out(self, lean: Lean, s: int, buffer: str, out: dict[int, Value]) -> bool:
@@ -167,7 +171,7 @@ class Plausible:
                 size = tile if size is None else min(int(size), tile)
                 layer = entry.choices[0].layer if entry.core is None else _layer(values[entry.core])
                 if layer is not None and size < tile:
-                    out.setdefault((chain.stage, s), []).append((CORE_LAYERS.index(layer), entry.core))
+                    out.setdefault((chain.stage, s), []).append((layer.depth, entry.core))
                 tile = size
         return out
 
@@ -178,8 +182,8 @@ class Plausible:
             step = lean.section.steps[s]
             for buffer, mem in enumerate((*step.inputs, *step.outputs)):
                 region = lean.region(mem, values)
-                if region in ("DM", "SM", "RM"):
-                    rank = REGIONS.index(region)
+                if region in COPIED:
+                    rank = region.depth
                     if rank < nearest.get(buffer, 0):
                         return False
                     nearest[buffer] = rank
@@ -200,6 +204,5 @@ def _number(word: str) -> bool:
     return word.startswith("FOR.")
 
 
-def _layer(word: Value) -> str | None:
-    layer = str(word).partition(".")[0]
-    return layer if layer in CORE_LAYERS else None
+def _layer(word: Value) -> Layer | None:
+    return Layer.named(str(word).partition(".")[0])

@@ -10,10 +10,11 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from mdh.hardware import Layer
 from mdh.machine import Machine
 from mdh.tune.values import Value
 
-COUNTED = ("WRP", "THR")
+COUNTED = (Layer.WRP, Layer.THR)
 """Layers whose number of units is bounded by the language or the machine."""
 LANES = 32
 AXES = "xyz"
@@ -47,7 +48,7 @@ class Bounds:
         """Further splits may still make `s` legal."""
         return self.units_possible(s.units) and axis_choices(s.claims) > 0
 
-    def split(self, s: Signature, layer: str, axes: int, parts: int, mark: int) -> Signature | None:
+    def split(self, s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature | None:
         """One more split of `parts` units over a layer; None where nothing can make it legal any more."""
         return _split(self, s, layer, axes, parts, mark)
 
@@ -83,12 +84,12 @@ def joined(a: Signature, b: Signature) -> Signature | None:
 
 
 @lru_cache(maxsize=1 << 17)
-def _split(bounds: Bounds, s: Signature, layer: str, axes: int, parts: int, mark: int) -> Signature | None:
+def _split(bounds: Bounds, s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature | None:
     split = _split_over(s, layer, axes, parts, mark)
     return split if bounds.possible(split) else None
 
 
-def _split_over(s: Signature, layer: str, axes: int, parts: int, mark: int) -> Signature:
+def _split_over(s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature:
     units = tuple(u * parts if name == layer else u for name, u in zip(COUNTED, s.units, strict=True))
     claims = dict(s.claims)
     claims[layer] = tuple(sorted((*claims.get(layer, ()), axes)))

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from math import ceil
 from pathlib import Path
 
+from mdh.hardware import Space
 from mdh.tune.space.model import Kind, Point, Variable
 from tests.tune.search.doubles import ListedSpace, chain, nested_space
 
@@ -126,10 +127,10 @@ def _matmul_gpu(
     threads = (bm // tm) * (bn // tn)
     blocks = (n // bm) * (n // bn)
     wide = vector if tn % vector == 0 and bk % vector == 0 else 1
-    kept = (bm + (bn if a == "SM" else 0)) * bk * 4 * stages
+    kept = (bm + (bn if a == Space.SM else 0)) * bk * 4 * stages
     sectors = 1.0 if (bn // tn) * wide >= 8 else 8 / ((bn // tn) * wide)
     traffic = 4.0 * n * n * n * (1 / bm * sectors + 1 / bn * (1 if bk * 4 >= 32 else 32 / (bk * 4)))
-    if a != "SM":
+    if a != Space.SM:
         traffic += 4.0 * n * n * n / max(bm, 32) * 0.6
     conflict = 1.0 if order == "n m" or tm <= 2 else 1.25
     reuse = 1 + 3.0 / tm / wide**0.3 + 3.0 / tn / wide**0.3
@@ -188,13 +189,13 @@ def _stencil_gpu(bi: int, ti: int, bj: int, tj: int, region: str, order: str, un
     blocks = (n // bi) * (n // bj)
     along, across = ((bj // tj), tj) if order == "j fast" else ((bi // ti), ti)
     halo = (bi + 4) * (bj + 4) / (bi * bj)
-    again = {"none": 3.5, "SM": halo, "RE": 1 + 4 / ti + 2 / tj}[region]
+    again = {"none": 3.5, Space.SM: halo, "RE": 1 + 4 / ti + 2 / tj}[region]
     sectors = max(1.0, 8 / along) * (1 if across <= 4 else 1.3) * (1 if order == "j fast" else 3.0)
     return _gpu(
         flops=25.0 * n * n * (1 + 0.3 / unroll), bytes_=4.0 * n * n * (1 + again * 0.7) * sectors**0.8,
-        threads=threads, blocks=blocks, shared=4 * (bi + 4) * (bj + 4) if region == "SM" else 0,
+        threads=threads, blocks=blocks, shared=4 * (bi + 4) * (bj + 4) if region == Space.SM else 0,
         registers=20 + (3 if region == "RE" else 1) * ti * tj + 2 * unroll,
-        stall=1.5e-6 if region == "SM" else 0.0,
+        stall=1.5e-6 if region == Space.SM else 0.0,
     )  # fmt: skip
 
 
@@ -223,7 +224,7 @@ def made_up() -> tuple[Table, ...]:
             (
                 chain("m", 1024, 2), chain("n", 1024, 2),
                 [_number("bk", 8, 16, 32), _number("vector", 1, 4), _number("stages", 1, 3),
-                 _word("a", "SM", "none"), _word("order", "m n")],
+                 _word("a", Space.SM, "none"), _word("order", "m n")],
             ),
             _matmul_gpu,
         ),
@@ -248,7 +249,7 @@ def made_up() -> tuple[Table, ...]:
             "stencil-gpu",
             (
                 chain("i", 2048, 2), chain("j", 2048, 2),
-                [_word("region", "none", "SM", "RE"), _word("order", "j fast", "i fast"),
+                [_word("region", "none", Space.SM, "RE"), _word("order", "j fast", "i fast"),
                  _number("unroll", 1, 4)],
             ),
             _stencil_gpu,
@@ -257,7 +258,7 @@ def made_up() -> tuple[Table, ...]:
             "batch-gpu",
             (
                 [_number("bb", 1, 2, 5, 10)], chain("i", 96, 2), chain("j", 96, 2),
-                [_word("layout", "pad", "swizzle"), _word("region", "none", "SM", "RE")],
+                [_word("layout", "pad", "swizzle"), _word("region", "none", Space.SM, "RE")],
                 [_number("stages", 1, 2)],
             ),
             _batch_gpu,

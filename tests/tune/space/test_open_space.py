@@ -9,9 +9,9 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
+from mdh.hardware import Layer
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
-from mdh.schedule.model import CORE_LAYERS
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.space import Space
@@ -49,7 +49,7 @@ def nests(found: Space, point: Point, bands: Bands) -> bool:
     steps = found.template.sections[0].steps
     deepest = -1
     for s in sorted(range(len(steps)), key=lambda s: s if steps[s].label is None else steps[s].label or 0):
-        layers = [CORE_LAYERS[depth] for depth, _ in splits.get((0, s), ())]
+        layers = [tuple(Layer)[depth] for depth, _ in splits.get((0, s), ())]
         depths = [next(n for n, band in enumerate(bands) if layer in band) for layer in layers]
         if depths and min(depths) < deepest:
             return False

@@ -1,0 +1,89 @@
+"""Closed lists of what schedules, plans and kernels name of a machine, spelled as in texts."""
+
+from enum import StrEnum
+
+
+class Layer(StrEnum):
+    """Core layers, outer to inner (docs/language.md section 3)."""
+
+    NOD = "NOD"
+    DEV = "DEV"
+    CLU = "CLU"
+    BLK = "BLK"
+    WGP = "WGP"
+    WRP = "WRP"
+    THR = "THR"
+    VEC = "VEC"
+    MMA = "MMA"
+
+    @classmethod
+    def named(cls, word: str) -> "Layer | None":
+        """The layer that is spelled so, None where there is none."""
+        return _LAYERS.get(word)
+
+    @property
+    def depth(self) -> int:
+        """0 for the outermost layer."""
+        return _DEPTHS[self]
+
+
+class Space(StrEnum):
+    """Memory layers, outer to inner: host, device, shared memory, registers."""
+
+    HM = "HM"
+    DM = "DM"
+    SM = "SM"
+    RM = "RM"
+
+    @property
+    def depth(self) -> int:
+        """0 for the outermost one."""
+        return _DEPTHS[self]
+
+
+class Engine(StrEnum):
+    """Who copies: a thread through its registers, `cp.async`, the tensor memory accelerator."""
+
+    PLAIN = "plain"
+    ASYNC = "async"
+    TMA = "tma"
+
+
+class CacheHint(StrEnum):
+    """What a cache is told of an access: nothing, that it is the last one, that there will be more."""
+
+    DEFAULT = "default"
+    STREAM = "stream"
+    KEEP = "keep"
+
+
+class Combine(StrEnum):
+    """How the parts of a reduction meet (docs/language.md section 5), from the inside out: lanes of a warp,
+    threads of a block, blocks of a cluster; across the grid one of the last three."""
+
+    SHUFFLE = "shuffle"
+    SHARED = "shared"
+    CLUSTER = "cluster"
+    ATOMIC = "atomic"
+    TICKET = "ticket"
+    KERNEL = "kernel"
+
+
+class SyncScope(StrEnum):
+    """Who meets at a barrier."""
+
+    BLOCK = "block"
+    CLUSTER = "cluster"
+    DEVICE = "device"
+
+
+class BlockOrder(StrEnum):
+    """In which order the blocks of a grid take its tiles."""
+
+    ROWS = "rows"
+    GROUPED = "grouped"
+    HILBERT = "hilbert"
+
+
+_LAYERS = {layer.value: layer for layer in Layer}
+_DEPTHS: dict[str, int] = {word: n for kind in (Layer, Space) for n, word in enumerate(kind)}
