@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 
 class Aside:
-    """One such thread, which does what it is given in turn. Much work belongs on one thread: the C library keeps
-    free memory apart for each thread that asked for some, and many short ones let a process grow."""
+    """One such thread, which does what it is given in turn. Much work belongs on one thread: the C library
+    keeps free memory apart for each thread that asked for some, so many short ones let a process grow."""
 
     def __init__(self) -> None:
         self._todo: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
