@@ -64,6 +64,12 @@ class Machine:
     peak_f32: float
     peak_f64: float
 
+    @property
+    def compute_capability(self) -> int | None:
+        """Of an NVIDIA GPU, times ten; None for others."""
+        known = re.match(r"sm_(\d+)", self.arch)
+        return None if known is None else int(known[1])
+
 
 SCHEMA = "mdh.machine/1"
 """Files of a later mdh that has more fields say `mdh.machine/1.1`, `1.2`…: only there are fields unknown."""

@@ -21,6 +21,7 @@ LAYERS = (
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),
     ("mdh.machine",),
+    ("mdh.language",),
     ("mdh.folders",),
     ("mdh.occupancy",),
     ("mdh.ir",),

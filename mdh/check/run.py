@@ -1,6 +1,5 @@
 """The checker: a program, a schedule and a machine in, a plan out, or every reason why there is none."""
 
-from mdh.check.ability import seen_by
 from mdh.check.concrete import concrete
 from mdh.check.holes import unbound_holes
 from mdh.check.resolve import resolve
@@ -11,6 +10,7 @@ from mdh.check.subject import Draft, Subject
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
+from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
 from mdh.schedule.model import Schedule, Section
@@ -35,12 +35,11 @@ def check(
     supported(machine, target)
     schedule = settled(program, schedule)
     found = [d for rule in PROGRAM_RULES for d in rule(program)]
+    seen = LANGUAGES[target].seen(machine)
     plans: list[StagePlan] = []
     sections: list[Section] = []
     for stage, section in match_sections(program, schedule, default):
-        draft = Draft(
-            program, stage, section.steps, seen_by(machine, target), target, deterministic, section.span
-        )
+        draft = Draft(program, stage, section.steps, seen, target, deterministic, section.span)
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)
         if plan is not None:
@@ -50,7 +49,7 @@ def check(
     if found:
         raise Failed(*found)
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
-    return Plan(program, seen_by(machine, target), target, tuple(plans), text, deterministic)
+    return Plan(program, seen, target, tuple(plans), text, deterministic)
 
 
 def supported(machine: Machine, target: str) -> str:

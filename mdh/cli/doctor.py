@@ -10,11 +10,11 @@ from mdh.cli.exit_codes import OK, REJECTED
 from mdh.cli.options import JsonOpt
 from mdh.device.api import FAMILIES, list_devices, open_device, probe
 from mdh.device.faults import remember, remembered
+from mdh.device.self_test import Passed
+from mdh.device.self_test_child import examined
 from mdh.diagnostics import Failed
 from mdh.report.ability import ability
 from mdh.report.health import Finding, findings
-from mdh.report.self_test import Passed
-from mdh.report.self_test_child import examined
 from mdh.report.self_test_words import verdict
 from mdh.target.faults import Fault
 

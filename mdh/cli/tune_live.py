@@ -15,7 +15,7 @@ from mdh.cli.console import log
 from mdh.printable import one_line
 from mdh.report.tune_line import progress_line, share_done
 from mdh.tune.result import Progress
-from mdh.tune.run import Watch
+from mdh.tune.state import Watch
 from mdh.tune.values import Trial
 
 _EVERY = 5.0

@@ -27,8 +27,8 @@ from mdh.tune.interrupt import Interrupt, unless_asked
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.order import Order
 from mdh.tune.records.key import Setting
-from mdh.tune.run import Watch
 from mdh.tune.start import start
+from mdh.tune.state import Watch
 
 Watched = Callable[[str], AbstractContextManager[Watch]]
 """Gives the watch of a tuning by its name."""

@@ -6,12 +6,12 @@ be moved in front of any wait. Ordinary loads keep their places among stores, so
 after it has written would wait for each of them; it keeps the other loads, and is launched in its turn.
 """
 
-import re
 from collections.abc import Iterable
 
 from mdh.hardware import CacheHint, Engine
 from mdh.ir.kernel import Buf, If, Move, Stmt
 from mdh.ir.walk import bodies, reads, statements, writes
+from mdh.language import LANGUAGES
 from mdh.machine import Machine
 
 CAPABILITY = 90
@@ -20,8 +20,7 @@ CAPABILITY = 90
 
 def begins_early(body: tuple[Stmt, ...], buffers: Iterable[Buf], target: str, machine: Machine) -> bool:
     """buffers: of device memory."""
-    known = re.match(r"sm_(\d+)", machine.arch)
-    if target != "cuda" or known is None or int(known[1]) < CAPABILITY:
+    if not LANGUAGES[target].dependent_launch or (machine.compute_capability or 0) < CAPABILITY:
         return False
     written = {b.name for b in buffers if not b.readonly}
     constant = {b.name for b in buffers if b.readonly}

@@ -77,7 +77,7 @@ def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tupl
     body = vectorise(body, bufs, nest.names, wide=nest.cpu, guarded=read_beyond(nest))
     body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
     if not nest.cpu:
-        if nest.target == "cuda" and nest.machine.cluster > 1:
+        if nest.machine.cluster > 1:
             # additions of vectors came with clusters (compute capability 9.0)
             body = widen_atomics(body, bufs, nest.names)
         body = read_ahead(widen(body, bufs, nest.names), bufs, nest.names)

@@ -14,6 +14,7 @@ from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, If, Let, Stmt, Store, While
 from mdh.ir.program import Buffer
+from mdh.language import LANGUAGES
 from mdh.lower.finish import named
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.names import Names
@@ -50,7 +51,7 @@ def look_back_buffers(
 ) -> tuple[Buffer, ...]:
     """Words of states and values where they fit together, else states, totals and totals through each part;
     the first one begins as zeros. Dim 0 is the part, the others those of the elements."""
-    if target == "cuda" and t.bits <= PACKED_BITS:
+    if LANGUAGES[target].packed_words and t.bits <= PACKED_BITS:
         return (Buffer(names.workspace(f"{stem}passed"), U64, shape, temp=True),)
     return (
         Buffer(names.workspace(f"{stem}state"), I32, shape, temp=True),

@@ -5,6 +5,7 @@ from mdh.ir.kernel import Module, Workspace
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.ir.verify import verify
+from mdh.language import LANGUAGES
 from mdh.lower.fold import folds_of
 from mdh.lower.names import names_of
 from mdh.lower.scan import lower_scan
@@ -30,19 +31,17 @@ def lower(plan: Plan) -> Module:
 
 
 def _left_out(plan: Plan) -> tuple[str, ...]:
-    """What a schedule for a GPU says to CUDA alone."""
-    if plan.target == "cuda":
-        return ()
-    language = {"opencl": "OpenCL C", "c": "C"}[plan.target]
-    notes = []
+    """What the schedule says, and the language cannot."""
+    language, notes = LANGUAGES[plan.target], []
     steps = [step for stage in plan.stages for step in stage.steps]
-    loads = {s.cache for step in steps for s in step.stagings}
-    stores = {h.cache for step in steps for h in step.holdings} if plan.target == "opencl" else set()
-    if (loads | stores) - {CacheHint.DEFAULT}:
-        what = "has no cache hints" if plan.target == "opencl" else "has none for loads"
-        notes.append(f"@cache is left out: {language} {what}")
-    if any(stage.grid.occupancy and not stage.grid.persistent for stage in plan.stages):
-        notes.append(f"@occupancy is left out: {language} has no launch bounds")
+    lost = set() if language.load_hints else {s.cache for step in steps for s in step.stagings}
+    lost |= set() if language.store_hints else {h.cache for step in steps for h in step.holdings}
+    if lost - {CacheHint.DEFAULT}:
+        what = "has none for loads" if language.store_hints else "has no cache hints"
+        notes.append(f"@cache is left out: {language.title} {what}")
+    limited = any(stage.grid.occupancy and not stage.grid.persistent for stage in plan.stages)
+    if limited and not language.launch_bounds:
+        notes.append(f"@occupancy is left out: {language.title} has no launch bounds")
     return tuple(notes)
 
 

@@ -42,7 +42,7 @@ def scan_threads(
 def in_warps(nest: Nest, digits: list[Level]) -> bool:
     """The threads that share an element are neighbours in the hardware's numbering, in the same order: whole
     warps of them, or a power of two inside a warp; and shuffles exist."""
-    if nest.target != "cuda" or not nest.machine.shuffle or nest.threads % WARP:
+    if not nest.machine.shuffle or nest.threads % WARP:
         return False
     units = 1
     for lv in reversed(digits):

@@ -68,7 +68,7 @@ def combine_threads(
     fold = nest.folds[f]
     digits = split_threads(nest)
     within: list[Digit] = []
-    if Combine.SHUFFLE in nest.plan.combines[f] and nest.machine.shuffle and nest.target == "cuda":
+    if Combine.SHUFFLE in nest.plan.combines[f] and nest.machine.shuffle:
         halves = [_at_warp(nest, d) for d in digits]
         within = [lane for lane, _ in halves if lane is not None]
         digits = [rest for _, rest in halves if rest is not None]

@@ -1,7 +1,7 @@
 """What a self-test found, in words."""
 
+from mdh.device.self_test import Passed
 from mdh.report.health import Finding
-from mdh.report.self_test import Passed
 from mdh.target.faults import Fault
 
 _RIGHT = "functions, conditions, 16-bit floats and barriers are right"

@@ -24,12 +24,13 @@ from mdh.tune.proposals import Making, Proposal, Proposals
 from mdh.tune.records.best import best
 from mdh.tune.records.schedule_file import Search
 from mdh.tune.result import Sizes, Tuned
-from mdh.tune.run import Run, Watch, tune
+from mdh.tune.run import tune
 from mdh.tune.session import Session
 from mdh.tune.shortlist import Shortlist
 from mdh.tune.space.account import account
 from mdh.tune.space.identity import identity
 from mdh.tune.space.model import Point
+from mdh.tune.state import Run, Watch
 from mdh.tune.suggestions import best_of_records, first_point, point_of
 from mdh.tune.thinking import beside_workers
 from mdh.tune.values import Failure, Trial

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from mdh.device.cache import Cache, open_cache
 from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.language import LANGUAGES
 from mdh.machine import Machine, load_machine, machine_names
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -26,8 +27,8 @@ from mdh.tune.records.read import read_record
 from mdh.tune.records.sound import sound
 from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Tuned
-from mdh.tune.run import Watch
 from mdh.tune.session import make_session, prepared
+from mdh.tune.state import Watch
 
 _NOT_REFUSED = ("duplicate", ELSEWHERE, Recorded.reason, SET_ASIDE)
 """Why legal points are not measured."""
@@ -116,9 +117,7 @@ def _machine_of(order: Order, header: Header, say: Say) -> Machine:
     if header.machine in machine_names():
         return load_machine(header.machine)
     fitting = (load_machine(name) for name in machine_names())
-    like = (
-        m for m in fitting if header.target in m.targets and (m.kind == "cpu") == (header.target != "cuda")
-    )
+    like = (m for m in fitting if header.target in m.targets and m.kind == LANGUAGES[header.target].kind)
     chosen = next(like, None)
     if chosen is None:
         raise fail(

@@ -5,7 +5,6 @@ from random import Random
 
 import pytest
 
-from mdh.check.ability import seen_by
 from mdh.check.footprint import register_words, shared_bytes
 from mdh.check.resolve import resolve
 from mdh.check.rules.combine import choose_combines
@@ -13,6 +12,7 @@ from mdh.check.subject import Draft, Subject
 from mdh.diagnostics import Diagnostic
 from mdh.ir.dtype import F32
 from mdh.ir.program import DimKind, Program
+from mdh.language import LANGUAGES
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -91,7 +91,7 @@ def _place(rng: Random, program: Program, buffer: str, chance: float) -> str:
 
 def draft_of(program: Program, text: str, deterministic: bool) -> Draft:
     steps = parse_schedule(Source("s.mdh", text)).sections[0].steps
-    return Draft(program, program.stages[0], steps, seen_by(SMALL, "cuda"), "cuda", deterministic)
+    return Draft(program, program.stages[0], steps, LANGUAGES["cuda"].seen(SMALL), "cuda", deterministic)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -11,9 +11,9 @@ import pytest
 from mdh.device.api import Device, open_device
 from mdh.device.cache import open_cache
 from mdh.device.faults import fault_key, faults_of, remember, remembered
+from mdh.device.self_test import Passed, halves_right, masked_right, self_test, wrong_functions
+from mdh.device.self_test_child import examined
 from mdh.diagnostics import Failed
-from mdh.report.self_test import Passed, halves_right, masked_right, self_test, wrong_functions
-from mdh.report.self_test_child import examined
 from mdh.report.self_test_words import verdict
 from mdh.target.faults import ASSUMED, NONE, POCL, Fault, Faults
 from mdh.target.text import KernelText

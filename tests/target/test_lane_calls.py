@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mdh.device.api import open_device
+from mdh.device.self_test import extreme
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.reference import evaluate_bounded
-from mdh.report.self_test import extreme
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.faults import NONE, Faults

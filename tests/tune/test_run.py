@@ -18,8 +18,9 @@ from mdh.tune.goal import Ended, Goal
 from mdh.tune.interrupt import Interrupt
 from mdh.tune.proposals import ELSEWHERE, Making, Proposal, Proposals
 from mdh.tune.result import Progress
-from mdh.tune.run import Run, tune
+from mdh.tune.run import tune
 from mdh.tune.space.model import Point
+from mdh.tune.state import Run
 from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
 from tests.tune.doubles import VARIABLES, Clock, Drawing, Memory, SmallSpace, TableBench, bowl, failing, made
 

@@ -6,6 +6,7 @@ from mdh.check.loops import THREADED, by_layer
 from mdh.check.subject import Subject, parts
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Layer
+from mdh.language import LANGUAGES
 
 THREADS, BLOCK_AXIS, GRID_AXIS, CLUSTER = "K160", "K161", "K162", "K163"
 
@@ -74,7 +75,7 @@ def check_grid_axes(subject: Subject) -> Iterator[Diagnostic]:
 
 def check_cluster(subject: Subject) -> Iterator[Diagnostic]:
     """K163. If CLU is split: the BLK parts multiply to at most the machine's cluster size."""
-    if subject.target != "cuda" or subject.plan.units(Layer.CLU) == 1:
+    if Layer.CLU not in LANGUAGES[subject.target].layers or subject.plan.units(Layer.CLU) == 1:
         return
     limit, blocks = subject.machine.cluster, subject.plan.units(Layer.BLK)
     if limit == 1:

@@ -6,29 +6,27 @@ from mdh.check.loops import code_loops
 from mdh.check.subject import Subject, listed, parts, step_name
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Layer
+from mdh.language import LANGUAGES
 
 UNKNOWN, NESTING, TWICE = "K105", "K106", "K107"
 ELSEWHERE = (Layer.NOD, Layer.DEV, Layer.MMA)
 """Layers that no target has yet: other rules say so."""
-LACKING = {
-    "cuda": ("", ()),
-    "opencl": ("OpenCL", (Layer.CLU,)),
-    "c": ("C", (Layer.CLU,)),
-}
-"""Target to its name and the core layers that it has not."""
 
 
 def check_known_layers(subject: Subject) -> Iterator[Diagnostic]:
     """K105: for each split over layer l: l is a layer of the target language."""
-    language, lacking = LACKING[subject.target]
+    language = LANGUAGES[subject.target]
     for s, step in enumerate(subject.plan.steps):
         for split in step.splits:
-            if split.layer in lacking:
+            if split.layer is not None and split.layer not in language.layers:
                 given = f"{parts(split.parts)} of `{subject.dim(split.dim)}`"
-                headline = f"{split.layer} is not a layer of {language}, and it has {given}"
-                known = listed(n for n in Layer if n not in (*lacking, *ELSEWHERE))
+                headline = f"{split.layer} is not a layer of {language.short}, and it has {given}"
+                known = listed(n for n in Layer if n in language.layers and n not in ELSEWHERE)
                 yield Diagnostic(
-                    UNKNOWN, headline, subject.at_core(s, split.dim), help=f"layers of {language}: {known}"
+                    UNKNOWN,
+                    headline,
+                    subject.at_core(s, split.dim),
+                    help=f"layers of {language.short}: {known}",
                 )
 
 

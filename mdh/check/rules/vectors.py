@@ -6,15 +6,15 @@ from mdh.check.loops import by_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Layer
+from mdh.language import LANGUAGES
 
 CODE = "K164"
-WIDTHS = {"cuda": (2, 4), "opencl": (2, 4, 8, 16), "c": (2, 4, 8, 16)}
 
 
 def check_vectors(subject: Subject) -> Iterator[Diagnostic]:
     """At most one split over VEC; its tile is 1, its parts a vector width of the target."""
     loops = list(by_layer(subject.plan, Layer.VEC))
-    widths = WIDTHS[subject.target]
+    widths = LANGUAGES[subject.target].widths
     legal = ", ".join(map(str, widths))
     for loop in loops:
         labels = subject.at_core(loop.step, loop.dim)

@@ -10,6 +10,7 @@ from pathlib import Path
 from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
+from mdh.language import LANGUAGES
 from mdh.printable import printable
 from mdh.report.explain import Explanation, StageReport, explain_plan
 from mdh.report.html_style import STYLE
@@ -33,7 +34,6 @@ _BORROWED = (
     f'own.textContent = parent.document.getElementById("{SCRIPT_ID}").textContent;'
     "document.body.append(own);"
 )
-_LANGUAGES = {"cuda": "CUDA C++", "opencl": "OpenCL C", "c": "C"}
 
 
 def schedule_page(
@@ -44,7 +44,7 @@ def schedule_page(
     views = [stage_view(plan, stage) for stage in plan.stages]
     told = explain_plan(plan, module)
     sizes = ", ".join(f"{name} {n}" for name, n in _sizes(plan))
-    lead = f"{plan.machine.name}, {_LANGUAGES[plan.target]}{'; ' + sizes if sizes else ''}"
+    lead = f"{plan.machine.name}, {LANGUAGES[plan.target].title}{'; ' + sizes if sizes else ''}"
     parts = [f"<h1>{escape(plan.program.name)}</h1><p class=lead>{escape(lead)}</p>"]
     parts += [f"<p class=note>{escape(note)}</p>" for note in notes]
     for n, (view, report) in enumerate(zip(views, told.stages, strict=True)):
@@ -122,6 +122,6 @@ def _code(lines: Sequence[CodeLine], text: KernelText) -> str:
         rows.append(f"<span class=l{mark}>{escape(line.text)}</span>")
     left = len(lines) - _CODE_LIMIT
     more = f"<p class=note>{left:,} more lines: mdh compile -o writes them all.</p>" if left > 0 else ""
-    said = f"{_LANGUAGES[text.language]}. Choose a line to see its step, or a step to see its lines."
+    said = f"{LANGUAGES[text.language].title}. Choose a line to see its step, or a step to see its lines."
     code = f"<pre class=code tabindex=0>{''.join(rows)}</pre>"
     return f"<h2>Kernel</h2><p class=note>{said}</p>{code}{more}"

@@ -7,6 +7,7 @@ from mdh.hardware import Combine
 from mdh.ir.atomics import hardware_obstacle, program_obstacle, starts_in_memory
 from mdh.ir.dtype import F32
 from mdh.ir.program import Program, Result
+from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.default.outline import attribute
 from mdh.schedule.default.shape import Shape
@@ -27,7 +28,8 @@ def joining_of(shape: Shape, machine: Machine, target: str) -> Joining:
     clusters: compute capability 9.0). Elsewhere a second kernel takes about as long, and sums in one order
     always. FRESH is for contractions, whose estimate knows what the first kernel costs.
     """
-    wide = target == "cuda" and machine.float_atomics and machine.cluster > 1
+    seen = LANGUAGES[target].seen(machine)
+    wide = seen.float_atomics and seen.cluster > 1
     if not wide or not all(_adds(shape.program, r) for r in shape.stage.results):
         return Joining.KERNEL
     return Joining.IN_PLACE if all(map(starts_in_memory, shape.stage.results)) else Joining.FRESH

@@ -4,6 +4,7 @@ from math import prod
 
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.program import DimKind
+from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
 from mdh.schedule.default.joining import added
@@ -165,7 +166,7 @@ def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool)
     axes = block_axes(tiles, extents, machine)
     entries: dict[str, Mem] = {}
     units = ceil_div(min(outline.tiles[k], lanes * wide), wide)
-    if many and machine.shuffle and target == "cuda" and units & (units - 1) == 0:
+    if many and LANGUAGES[target].seen(machine).shuffle and units & (units - 1) == 0:
         entries = {b: Mem(Caret(), (attribute("combine", Combine.SHUFFLE),)) for b in shape.outputs}
     outline.step(tiles, dict(axes), entries=added(shape.outputs) if adding and k in axes else None)
     chunk = {**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lanes * wide}

@@ -53,7 +53,7 @@ class Faults:
         if plan not in IN_KERNEL:
             return text
         first, *rest = text.kernels
-        if plan == "shared memory" and text.language == "cuda":
+        if plan == "shared memory" and text.language in DYNAMIC_SHARED:
             return replace(text, kernels=(replace(first, dynamic_shared=1 << 22), *rest))
         if plan == "launch shape":
             launch = replace(first.launch, block=(1 << 16, 1, 1))
@@ -68,24 +68,38 @@ def _replaced(source: str, pairs: list[list[str]]) -> str:
     return source
 
 
+DYNAMIC_SHARED = ("cuda",)
+"""Languages whose launch says how much shared memory a block has."""
+STATEMENTS = {
+    "cuda": {
+        "illegal store": "*(volatile int *)64 = 1;",
+        "misaligned": "*(volatile int *)(((char *){target}) + 1) = 1;",
+        "trap": "__trap();",
+        "endless loop": "while (clock64() != 0) {{ }}",
+        "shared memory": "volatile char mdh_big[1 << 30]; mdh_big[7] = 1;",
+    },
+    "opencl": {
+        "illegal store": "*(volatile __global int *)64 = 1;",
+        "misaligned": "*(volatile __global int8 *)(((__global char *){target}) + 1) = 1;",
+        "trap": "__builtin_trap();",
+        "endless loop": "volatile int mdh_go = 1; while (mdh_go) {{ }}",
+        "shared memory": "__local volatile char mdh_big[1 << 30]; mdh_big[7] = 1;",
+    },
+    "c": {
+        "illegal store": "*(volatile int *)64 = 1;",
+        "misaligned": "__builtin_trap();",  # C's compilers take any address
+        "trap": "__builtin_trap();",
+        "endless loop": "volatile int mdh_go = 1; while (mdh_go) {{ }}",
+        "shared memory": "volatile char mdh_big[1 << 30]; mdh_big[7] = 1;",
+    },
+}
+"""By language and kind of fault. target: an output."""
+
+
 def _planted(text: KernelText, entry: EntryPoint, kind: str) -> str:
     """The fault as the first statements of the kernel's body."""
     target = next(a.name for a in reversed(entry.args) if isinstance(a, BufferArg) and not a.readonly)
-    cuda, opencl = text.language == "cuda", text.language == "opencl"
-    space = "__global " if opencl else ""
-    statement = {
-        "illegal store": f"*(volatile {space}int *)64 = 1;",
-        "misaligned": f"*(volatile {space}int *)((({space}char *){target}) + 1) = 1;"
-        if cuda
-        else f"*(volatile __global int8 *)(((__global char *){target}) + 1) = 1;"
-        if opencl
-        else "__builtin_trap();",  # C's compilers take any address
-        "trap": "__trap();" if cuda else "__builtin_trap();",
-        "endless loop": "while (clock64() != 0) { }"
-        if cuda
-        else "volatile int mdh_go = 1; while (mdh_go) { }",
-        "shared memory": f"{'__local ' if opencl else ''}volatile char mdh_big[1 << 30]; mdh_big[7] = 1;",
-    }[kind]
+    statement = STATEMENTS[text.language][kind].format(target=target)
     found = re.search(rf"\b{re.escape(entry.name)}\s*\([^)]*\)\s*\{{", text.source)
     assert found is not None
     return f"{text.source[: found.end()]}\n    {statement}\n{text.source[found.end() :]}"

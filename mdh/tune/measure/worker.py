@@ -24,6 +24,7 @@ from mdh.device.cache import Cache
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
+from mdh.language import LANGUAGES
 from mdh.machine import load_machine, print_machine
 from mdh.release import release
 from mdh.source import Source
@@ -106,7 +107,7 @@ def _builder(given: argparse.Namespace, job: Job, program: Program) -> Role:
     module = import_module("mdh.tune.measure.building")
     machine = load_machine(given.folder / "machine.toml")
     target = (given.folder / "target").read_text(encoding="utf-8")
-    opened = None if target == "cuda" else open_device(given.device)
+    opened = None if LANGUAGES[target].offline else open_device(given.device)
     cache = None if given.cache is None else Cache(given.cache)
     faults = Faults(given.faults)
     role: Role = module.Builder(job, program, machine, target, opened, cache, given.folder, faults)

@@ -4,13 +4,12 @@ from itertools import permutations
 
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.program import Program
+from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.tune.space.chain import Choice
 from mdh.tune.space.places import Opening
 from mdh.tune.values import Value
 
-LANES = {"cuda": (2, 4), "opencl": (2, 4, 8, 16), "c": (2, 4, 8, 16)}
-"""Widths of VEC: language section 9."""
 LOOP = "FOR"
 """The value of an open core entry that is a loop."""
 LARGEST_RANK = 6
@@ -21,7 +20,7 @@ def core_layers(machine: Machine, target: str) -> tuple[Layer, ...]:
     """The layers that a core hole may split over; those that are not lowered yet are left out."""
     if machine.kind == "cpu":
         return (Layer.BLK, Layer.THR, Layer.VEC)
-    clusters = (Layer.CLU,) if target == "cuda" and machine.cluster > 1 else ()
+    clusters = (Layer.CLU,) if LANGUAGES[target].seen(machine).cluster > 1 else ()
     return (*clusters, Layer.BLK, Layer.WRP, Layer.THR, Layer.VEC)
 
 

@@ -83,11 +83,7 @@ class Lean:
 
     def clustered(self, plan: StagePlan) -> bool:
         """K163: the blocks of a cluster are no more than the machine has."""
-        return (
-            self.target != "cuda"
-            or plan.units(Layer.CLU) == 1
-            or 1 < self.machine.cluster >= plan.units(Layer.BLK)
-        )
+        return plan.units(Layer.CLU) == 1 or 1 < self.machine.cluster >= plan.units(Layer.BLK)
 
     def meeting(self, plan: StagePlan) -> int:
         """K140: the last place in code order where blocks share a reduction; no region may open up to it.

@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mdh.check.ability import seen_by
 from mdh.check.rules import SHAPE_RULES
 from mdh.check.run import supported
 from mdh.check.sections import match_sections
 from mdh.check.subject import Draft
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program, Stage
+from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.model import Caret, For, Hole, Place, Schedule, Section, Unit
 from mdh.tune.space.chain import Chain, Choice, Entry
-from mdh.tune.space.domains import LANES, choices_of, core_choices, free_values, loop_orders
+from mdh.tune.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tune.space.empty import explain_empty
 from mdh.tune.space.exact import Joint
 from mdh.tune.space.free import Given, Group, Layout, layout_groups
@@ -46,7 +46,7 @@ def make_space(
     supported(machine, target)
     sections, openings = _named(program, schedule, default)
     _shape(program, schedule, sections, machine, target, deterministic)
-    build = _Build(program, seen_by(machine, target), target, openings)
+    build = _Build(program, LANGUAGES[target].seen(machine), target, openings)
     chains, groups = build.chains(sections), build.groups(sections)
     joint = Joint(chains, groups, None)
     if openings:  # of a schedule without holes the checker says where its layers do not nest
@@ -92,7 +92,13 @@ def _shape(
     found: list[Diagnostic] = []
     for stage, section in sections:
         draft = Draft(
-            program, stage, section.steps, seen_by(machine, target), target, deterministic, section.span
+            program,
+            stage,
+            section.steps,
+            LANGUAGES[target].seen(machine),
+            target,
+            deterministic,
+            section.span,
         )
         found.extend(d for rule in SHAPE_RULES for d in rule(draft))
     if found:
@@ -178,7 +184,7 @@ class _Build:
         ordered = None in labels or labels == sorted(n for n in labels if n is not None)
         allowed = {v: frozenset(self.domains[v]) for v in self.walked if v in self.domains}
         return Chain(
-            s, stage.dims[d].extent, entries, Bounds.of(self.machine), LANES[self.target], ordered,
+            s, stage.dims[d].extent, entries, Bounds.of(self.machine), LANGUAGES[self.target].widths, ordered,
             frozenset(shared), frozenset(shared - within), allowed,
         )  # fmt: skip
 

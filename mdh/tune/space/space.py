@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
-from mdh.check.ability import seen_by
 from mdh.check.run import check
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
 from mdh.schedule.model import Schedule
@@ -152,7 +152,7 @@ class Space:
     @cached_property
     def _plausible(self) -> Plausible:
         names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
-        machine, sections = seen_by(self.machine, self.target), self.template.sections
+        machine, sections = LANGUAGES[self.target].seen(self.machine), self.template.sections
         stages = tuple(
             Lean(
                 self.program, stage, section, tuple(c for c in self.joint.chains if c.stage == s), names,

@@ -11,11 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from mdh.device.api import Device
-from mdh.ir.dtype import BY_NAME
-from mdh.ir.kernel import Launch
-from mdh.reference.functions import FUNCTIONS
-from mdh.reference.numbers import Array
-from mdh.report.self_test_text import (
+from mdh.device.self_test_text import (
     TESTS,
     TURNS,
     TWO,
@@ -25,6 +21,10 @@ from mdh.report.self_test_text import (
     masked_text,
     mirror_text,
 )
+from mdh.ir.dtype import BY_NAME
+from mdh.ir.kernel import Launch
+from mdh.reference.functions import FUNCTIONS
+from mdh.reference.numbers import Array
 from mdh.target.emit import OPTIONS
 from mdh.target.faults import Fault, Faults
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText

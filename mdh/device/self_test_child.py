@@ -1,4 +1,4 @@
-"""A self-test in a process of its own: `python -m mdh.report.self_test_child SPEC` prints JSON.
+"""A self-test in a process of its own: `python -m mdh.device.self_test_child SPEC` prints JSON.
 
 Compilers that meet what they cannot do may end the process, and some never end.
 """
@@ -10,8 +10,8 @@ import sys
 from mdh.children import module_command, module_environment
 from mdh.device.api import open_device
 from mdh.device.faults import faults_from, faults_json
+from mdh.device.self_test import Passed, self_test
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.report.self_test import Passed, self_test
 from mdh.target.faults import Fault, Faults
 
 SECONDS = 300.0
@@ -20,7 +20,7 @@ SECONDS = 300.0
 def examined(spec: str) -> Passed:
     """What a self-test of the device finds, CRASH where it does not come to an end. Raises Failed D105 where
     the device refuses a test."""
-    command = module_command("mdh.report.self_test_child", spec)
+    command = module_command("mdh.device.self_test_child", spec)
     try:
         done = subprocess.run(
             command, env=module_environment(), capture_output=True, text=True, timeout=SECONDS, check=False
