@@ -27,6 +27,12 @@ class Layer(StrEnum):
         return _DEPTHS[self]
 
 
+BLOCKED = (Layer.CLU, Layer.BLK)
+"""Layers whose units are blocks of the grid."""
+THREADED = (Layer.WGP, Layer.WRP, Layer.THR)
+"""Layers whose units share a block."""
+
+
 class Space(StrEnum):
     """Memory layers, outer to inner: host, device, shared memory, registers."""
 

@@ -26,6 +26,7 @@ LAYERS = (
     ("mdh.occupancy",),
     ("mdh.ir",),
     ("mdh.poly",),
+    ("mdh.decompose",),
     ("mdh.frontend", "mdh.schedule", "mdh.reference"),
     ("mdh.check",),
     ("mdh.lower",),

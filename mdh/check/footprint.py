@@ -8,8 +8,8 @@ point of the loops inside it that the output's index uses.
 import math
 from dataclasses import dataclass
 
-from mdh.check.loops import THREADED, Loop, code_loops
-from mdh.hardware import Combine, Layer, Space
+from mdh.check.loops import Loop, code_loops
+from mdh.hardware import THREADED, Combine, Layer, Space
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Const, Expr, Var, loads, substitute
 from mdh.ir.kernel import SWIZZLE_LINE

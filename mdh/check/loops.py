@@ -6,11 +6,6 @@ from dataclasses import dataclass
 from mdh.hardware import Layer
 from mdh.ir.plan import Split, StagePlan
 
-THREADED = (Layer.WGP, Layer.WRP, Layer.THR)
-"""Layers whose units share a block."""
-BLOCKED = (Layer.CLU, Layer.BLK)
-"""Layers whose units are blocks of the grid."""
-
 
 @dataclass(frozen=True, slots=True)
 class Loop:

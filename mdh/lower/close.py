@@ -7,7 +7,8 @@ run ends. The starting value enters once; the epilogue runs once, after the last
 from collections.abc import Callable
 from dataclasses import replace
 
-from mdh.hardware import Space, SyncScope
+from mdh.decompose.order import Loop
+from mdh.hardware import THREADED, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
@@ -15,9 +16,7 @@ from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Stmt, Stor
 from mdh.lower.cut import cut_of
 from mdh.lower.finish import begin, finish, store_state
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.levels import THREADED
 from mdh.lower.nest import Nest, Region, Scope, conjunction, dm_buf
-from mdh.lower.order import Loop
 from mdh.lower.spread import deal
 from mdh.lower.threads import combine_threads, split_threads
 from mdh.lower.write_back import at_coordinates, kept_guards, wide_stores, width

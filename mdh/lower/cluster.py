@@ -8,11 +8,11 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Barrier, If, Let, Stmt
+from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
 from mdh.lower.close import wrap_rounds
 from mdh.lower.finish import across_grid, block_reduction_levels, cluster_buffers, own_levels
 from mdh.lower.fold import combine
-from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope, conjunction
 from mdh.lower.spread import deal
 

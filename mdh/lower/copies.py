@@ -8,15 +8,17 @@ Registers are filled by each thread for itself.
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from mdh.decompose.image import image
+from mdh.decompose.order import Loop
 from mdh.hardware import Engine, Space
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var, loads
 from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, For, ForKind, Let, Move, Stmt
+from mdh.ir.layout import Axis, strides_for
 from mdh.ir.plan import PlanStep, Staging
-from mdh.lower.instance import Axis, Instance, image, strides_for
+from mdh.lower.instance import Instance
 from mdh.lower.nest import Key, Nest, Scope, conjunction, dm_buf, key_of
-from mdh.lower.order import Loop
 from mdh.lower.past import Past
 from mdh.lower.spread import deal, wrap
 

@@ -5,7 +5,7 @@ On CPUs only: there a guard in the innermost loop costs more than the work. GPUs
 
 from dataclasses import dataclass
 
-from mdh.lower.levels import Guard, Level
+from mdh.ir.layout import Guard, Level
 from mdh.lower.nest import Nest, Scope
 
 

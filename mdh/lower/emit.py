@@ -3,10 +3,12 @@
 from dataclasses import replace
 from itertools import combinations
 
+from mdh.decompose.order import Loop, Point
 from mdh.hardware import Engine, Layer, Space, SyncScope
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, substitute
 from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Let, Stmt, Store, Wait
+from mdh.ir.layout import Guard, Level
 from mdh.ir.plan import PlanStep
 from mdh.ir.program import DimKind, component
 from mdh.lower.close import close_region, open_region
@@ -17,9 +19,7 @@ from mdh.lower.fold import combine, follow
 from mdh.lower.fragments import stated
 from mdh.lower.idle import filled, may_idle, needed
 from mdh.lower.in_order import in_order
-from mdh.lower.levels import Guard, Level
 from mdh.lower.nest import Nest, Region, Scope, conjunction, less
-from mdh.lower.order import Loop, Point
 from mdh.lower.pipeline_loop import Emit, emit_pipelined, pipelines
 from mdh.lower.window import emit_window
 

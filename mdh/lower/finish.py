@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 
+from mdh.decompose.order import Loop
 from mdh.hardware import CacheHint, Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, loads, substitute
 from mdh.ir.kernel import Atomic, Buf, If, Let, Stmt, Store
+from mdh.ir.layout import Level, strides_for
 from mdh.ir.program import DimKind, component
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.instance import strides_for
-from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope, conjunction
-from mdh.lower.order import Loop
 
 
 def finish(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, position: int) -> list[Stmt]:

@@ -12,9 +12,9 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, For, ForKind, If, Let, Stmt
+from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep
 from mdh.lower.copies import Copy, emit_copy
-from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope
 
 

@@ -12,14 +12,14 @@ goes on past the end of its dim: no point that exists comes after it.
 
 from dataclasses import replace
 
+from mdh.decompose.order import Point
 from mdh.hardware import Layer, Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var, walk
 from mdh.ir.kernel import Buf, For, ForKind, Stmt, Store
+from mdh.ir.layout import Guard, Level
 from mdh.ir.program import DimKind
-from mdh.lower.levels import Guard, Level
 from mdh.lower.nest import Nest, Scope, key_of
-from mdh.lower.order import Point
 from mdh.lower.past import Past
 from mdh.lower.spread import deal, wrap
 

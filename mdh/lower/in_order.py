@@ -1,8 +1,8 @@
 """Whether the points that meet in one accumulator come in C's order, each later than all before it."""
 
+from mdh.decompose.order import Loop
 from mdh.ir.program import DimKind
 from mdh.lower.nest import Nest, Region
-from mdh.lower.order import Loop
 
 
 def in_order(nest: Nest, region: Region) -> bool:

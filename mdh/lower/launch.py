@@ -4,13 +4,13 @@ Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block withou
 its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
 """
 
-from mdh.hardware import BlockOrder, Layer
+from mdh.hardware import THREADED, BlockOrder, Layer
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import For, Launch, Let, Stmt
+from mdh.ir.layout import Level
 from mdh.lower.grid_order import tile_of
-from mdh.lower.levels import THREADED, Level
 from mdh.lower.look_back import draw_ticket
 from mdh.lower.nest import Nest
 from mdh.lower.threads import thread_stride

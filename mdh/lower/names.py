@@ -7,15 +7,8 @@ parameters, arrays and locals, and with the loops of the stage; kernels have a s
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from mdh.ir.names import unused
 from mdh.ir.program import Program, Stage
-
-
-def unused(stem: str, taken: Collection[str]) -> str:
-    """`stem`, or `stem_2`, `stem_3`… where that is taken."""
-    name, n = stem, 2
-    while name in taken:
-        name, n = f"{stem}_{n}", n + 1
-    return name
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,19 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from mdh.hardware import Combine, Space
+from mdh.decompose.order import Item, Loop
+from mdh.hardware import THREADED, Combine, Space
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
+from mdh.ir.layout import Guard, Level, Levels, strides_for
+from mdh.ir.names import unused
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Stage
 from mdh.lower.fold import Fold
-from mdh.lower.instance import Instance, strides_for
-from mdh.lower.levels import THREADED, Guard, Level, Levels
-from mdh.lower.names import Names, unused
-from mdh.lower.order import Item, Loop
+from mdh.lower.instance import Instance
+from mdh.lower.names import Names
 from mdh.machine import Machine
 
 Key = tuple[str, tuple[Affine, ...]]

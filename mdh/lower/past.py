@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
+from mdh.ir.layout import Guard, strides_for
 from mdh.ir.program import DimKind
-from mdh.lower.instance import Instance, strides_for
-from mdh.lower.levels import Guard
+from mdh.lower.instance import Instance
 from mdh.lower.nest import Nest
 
 MOST = 256

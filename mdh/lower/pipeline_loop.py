@@ -15,10 +15,10 @@ from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, For, ForKind, If, Let, Move, Stmt, Wait
+from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep
 from mdh.lower.copies import Copy, addresses, copy_shape, emit_copy, in_bounds, moved, plan_copies
 from mdh.lower.fragments import Slot, first_fragments, next_fragments, turns
-from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope
 from mdh.lower.spread import deal
 

@@ -5,17 +5,17 @@ with its step's own, that carry only reduction dims. Every fold has a register r
 innermost place, so that partial results always meet in private memory first.
 """
 
+from mdh.decompose.order import Loop, Point
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr
 from mdh.ir.kernel import Buf
+from mdh.ir.layout import strides_for
 from mdh.ir.plan import Holding
 from mdh.ir.program import DimKind
 from mdh.lower.fold import Fold
-from mdh.lower.instance import strides_for
 from mdh.lower.nest import Nest, Region
-from mdh.lower.order import Loop, Point
 
 
 def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:

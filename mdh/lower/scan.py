@@ -10,22 +10,21 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from math import prod
 
+from mdh.decompose.order import Item, Loop, Point
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Const, Expr, Load, Var, substitute
 from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Stmt, Store, Workspace
+from mdh.ir.layout import Level, strides_for
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
 from mdh.lower.emit import at_point, emit, emit_block
 from mdh.lower.finish import cast, outputs, part_index
 from mdh.lower.fold import Fold, combine, folds_of, identity
 from mdh.lower.idle import needed_in_scan
-from mdh.lower.instance import strides_for
 from mdh.lower.kernel_of import kernel_of
-from mdh.lower.levels import Level
 from mdh.lower.look_back import look_back, look_back_buffers
 from mdh.lower.nest import Nest, Region, Scope
-from mdh.lower.order import Item, Loop, Point
 from mdh.lower.regions import make_regions, region_of
 from mdh.lower.scan_chunk import chunk_start, in_lanes, run_chunk
 from mdh.lower.scan_threads import scan_threads, units_of

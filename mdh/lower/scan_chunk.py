@@ -7,6 +7,7 @@ each prefix as it is stored. So the chain from chunk to chunk is one operation l
 from collections.abc import Callable
 from dataclasses import replace
 
+from mdh.decompose.order import Loop
 from mdh.hardware import Layer, Space
 from mdh.ir.expr import Expr, Load, Var
 from mdh.ir.kernel import Alloc, Buf, Let, Stmt, Store
@@ -16,7 +17,6 @@ from mdh.lower.emit import at_point, emit
 from mdh.lower.finish import cast
 from mdh.lower.fold import combine, identity
 from mdh.lower.nest import Nest, Region, Scope
-from mdh.lower.order import Loop
 
 LANES = (2, 4, 8, 16)
 Stored = Callable[[Nest, int, Expr, Scope], list[Stmt]]

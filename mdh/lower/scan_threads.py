@@ -12,9 +12,9 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf, If, Let, Stmt, Store
+from mdh.ir.layout import Level
 from mdh.lower.finish import named
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.levels import Level
 from mdh.lower.nest import Nest
 from mdh.lower.threads import WARP, Digit, other_threads, thread_stride
 

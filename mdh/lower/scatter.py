@@ -7,18 +7,19 @@ stored narrower than its sums are held is summed in a workspace of the wider typ
 
 from dataclasses import dataclass, replace
 
+from mdh.decompose.image import image
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var
 from mdh.ir.kernel import Atomic, Buf, For, If, Stmt, Store, Workspace
+from mdh.ir.layout import Axis, strides_for
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, combined_where, component
 from mdh.lower.close import fill, wrap_rounds
 from mdh.lower.emit import at_point, emit_block
 from mdh.lower.finish import block_reduction_levels, cast, part_index, store_state
 from mdh.lower.fold import Fold, folds_of, identity
-from mdh.lower.instance import Axis, image, strides_for
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.nest import Nest, Scope, conjunction
 from mdh.lower.spread import deal
@@ -120,7 +121,7 @@ def private_copy(nest: Nest, f: int) -> Private | None:
             shape.append(extent)
             continue
         axis = image(nest.levels, (Affine(access[0].terms, 0),), [(access[0].const,)], inside)[0]
-        axes.append(replace(axis, packed=False, extent=min(axis.extent, extent)))
+        axes.append(replace(axis, packed=False, box=min(axis.extent, extent)))
         shape.append(axes[-1].extent if axes[-1] is not None else extent)
     strides = strides_for(tuple(shape), tuple(range(len(shape))))
     buf = Buf(f"{o.buffer}_SM{f or ''}", Space.SM, nest.folds[f].types[0], tuple(shape), strides, align=16)

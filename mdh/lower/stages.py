@@ -3,20 +3,21 @@
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.decompose.levels import make_levels
+from mdh.decompose.order import code_items
 from mdh.hardware import Combine, Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, Var, walk
 from mdh.ir.kernel import Buf, Kernel, Workspace
+from mdh.ir.layout import strides_for
+from mdh.ir.names import unused
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage, component
 from mdh.lower.finish import grid_reduction_levels, needs_carry, reduction_loops
 from mdh.lower.fold import Fold, identity
-from mdh.lower.instance import strides_for
 from mdh.lower.kernel_of import kernel_of
-from mdh.lower.levels import make_levels
-from mdh.lower.names import Names, unused
+from mdh.lower.names import Names
 from mdh.lower.nest import Nest
-from mdh.lower.order import code_items
 from mdh.lower.regions import make_regions
 from mdh.lower.simple_plan import simple_plan
 from mdh.machine import Machine

@@ -6,16 +6,16 @@ Source: language.md section 5: lanes of a warp `shuffle`, warps or threads of a 
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.hardware import Combine, Layer, Space
+from mdh.hardware import THREADED, Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf, If, Let, Stmt, Store
+from mdh.ir.layout import Level
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.finish import bind, named
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.levels import THREADED, Level
 from mdh.lower.nest import Nest, conjunction
 
 WARP = 32

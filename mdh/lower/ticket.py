@@ -7,11 +7,11 @@ from mdh.hardware import Combine, Layer, Space, SyncScope
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, For, If, Stmt, Store, Workspace
+from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
 from mdh.lower.close import wrap_rounds
 from mdh.lower.finish import block_reduction_levels, finish_total, own_levels, store_state
 from mdh.lower.fold import identity
-from mdh.lower.levels import Level
 from mdh.lower.nest import Nest, Scope
 from mdh.lower.spread import deal
 

@@ -11,9 +11,9 @@ from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Var
 from mdh.ir.kernel import If, Stmt
+from mdh.ir.layout import Axis, Level
 from mdh.lower.copies import Copy, emit_copy
-from mdh.lower.instance import Axis, Instance
-from mdh.lower.levels import Level
+from mdh.lower.instance import Instance
 from mdh.lower.nest import Nest, Scope
 
 
@@ -56,7 +56,7 @@ def _part(copy: Copy, k: int, start: int, count: int) -> Copy:
     """The copy of `count` rows of axis k from row `start` on."""
     axes = copy.dst.axes
     assert axes is not None
-    cut = replace(axes[k], low=axes[k].low + Affine((), start), extent=count)
+    cut = replace(axes[k], low=axes[k].low + Affine((), start), box=count)
     offset = tuple(start if n == k else 0 for n in range(len(axes)))
     return replace(copy, dst=replace(copy.dst, axes=_with(axes, k, cut)), offset=offset)
 

@@ -6,9 +6,9 @@ from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr
 from mdh.ir.kernel import Buf, Move, Store
+from mdh.ir.layout import Guard
 from mdh.ir.program import DimKind, Output
 from mdh.lower.finish import stated_width, stored
-from mdh.lower.levels import Guard
 from mdh.lower.nest import Nest, Region, Scope, dm_buf
 
 VECTOR_BYTES = 16

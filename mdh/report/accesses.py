@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Expr, loads
+from mdh.ir.layout import Levels
 from mdh.ir.program import Program, Stage
-from mdh.lower.levels import Levels
 
 
 @dataclass(frozen=True, slots=True)

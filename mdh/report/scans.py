@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from math import prod
 
-from mdh.hardware import Combine, Layer, Space
+from mdh.hardware import THREADED, Combine, Layer, Space
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
-from mdh.lower.levels import THREADED
 from mdh.lower.scan import KEPT_BYTES
 from mdh.report.moves import OPERANDS, Move
 

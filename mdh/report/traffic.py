@@ -6,10 +6,11 @@ A model of the schedule, not of caches: what the code asks of each layer. Partia
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.decompose.levels import make_levels
 from mdh.hardware import Layer, Space
+from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import Plan, StagePlan, Staging
 from mdh.ir.program import DimKind, Program
-from mdh.lower.levels import Level, Levels, make_levels
 from mdh.report.accesses import Access, accesses_of, box
 from mdh.report.moves import OPERANDS, Move
 from mdh.report.results import result_moves

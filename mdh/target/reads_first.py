@@ -11,9 +11,9 @@ from dataclasses import replace
 from mdh.hardware import Space
 from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, children, map_children
 from mdh.ir.kernel import Alloc, Atomic, Comment, For, If, Kernel, Let, Stmt, Store, While
+from mdh.ir.names import unused
 from mdh.ir.ranges import Known, bounds
 from mdh.ir.walk import expressions, map_expressions
-from mdh.lower.names import unused
 from mdh.target.clike import is_single, lanes_of
 from mdh.target.declared import declared
 from mdh.target.dialect import Scope

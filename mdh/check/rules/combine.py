@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdh.check.atomics import atomic_obstacle
-from mdh.check.loops import BLOCKED, THREADED, Loop, by_layer, code_loops
+from mdh.check.loops import Loop, by_layer, code_loops
 from mdh.check.subject import Subject, listed, parts, plural
 from mdh.diagnostics import Diagnostic, Label
-from mdh.hardware import BlockOrder, Combine, Layer
+from mdh.hardware import BLOCKED, THREADED, BlockOrder, Combine, Layer
 from mdh.ir.plan import Holding, StagePlan
 from mdh.ir.program import DimKind, Result
 from mdh.schedule.model import Unit

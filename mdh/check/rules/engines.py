@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 
 from mdh.check.footprint import access_groups, chain_of, footprints
-from mdh.check.loops import THREADED, by_layer, inside
+from mdh.check.loops import by_layer, inside
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import Engine, Space
+from mdh.hardware import THREADED, Engine, Space
 from mdh.ir.plan import Staging
 from mdh.poly.digits import digits
 

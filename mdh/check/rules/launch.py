@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from mdh.check.loops import THREADED, by_layer
+from mdh.check.loops import by_layer
 from mdh.check.subject import Subject, parts
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import Layer
+from mdh.hardware import THREADED, Layer
 from mdh.language import LANGUAGES
 
 THREADS, BLOCK_AXIS, GRID_AXIS, CLUSTER = "K160", "K161", "K162", "K163"

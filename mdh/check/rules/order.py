@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mdh.check.footprint import chain_of, first_of_part
-from mdh.check.loops import BLOCKED, THREADED, Loop, code_loops
+from mdh.check.loops import Loop, code_loops
 from mdh.check.subject import Subject, step_name
 from mdh.diagnostics import Diagnostic, Label
-from mdh.hardware import Layer, Space
+from mdh.hardware import BLOCKED, THREADED, Layer, Space
 from mdh.ir.program import DimKind
 from mdh.poly.order import Pair, first_reversal
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from mdh.check.loops import THREADED, by_layer
+from mdh.check.loops import by_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import Space
+from mdh.hardware import THREADED, Space
 from mdh.ir.program import DimKind
 
 UNROLLED, EFFECT, LATER = "K168", "K110", "K190"

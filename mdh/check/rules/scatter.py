@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from mdh.check.loops import BLOCKED, THREADED, by_layer
+from mdh.check.loops import by_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import BLOCKED, THREADED
 from mdh.ir.atomics import hardware_obstacle
 from mdh.ir.program import DimKind
 

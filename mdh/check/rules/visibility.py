@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from mdh.check.footprint import first_of_part
-from mdh.check.loops import BLOCKED, by_layer
+from mdh.check.loops import by_layer
 from mdh.check.subject import Subject, parts, step_name
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import BLOCKED
 from mdh.ir.program import DimKind
 
 CODE = "K140"

@@ -12,8 +12,8 @@ from itertools import takewhile
 from mdh.hardware import Engine, Space
 from mdh.ir.expr import Const, Expr, Load, Select, Var, loads, map_children
 from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Move, Stmt, Store
+from mdh.ir.names import unused
 from mdh.ir.walk import with_bodies
-from mdh.lower.names import unused
 
 
 def read_ahead(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:

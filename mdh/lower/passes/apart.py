@@ -11,8 +11,8 @@ from dataclasses import replace
 from mdh.hardware import Space
 from mdh.ir.expr import Expr, Load, map_children
 from mdh.ir.kernel import Alloc, Atomic, Move, Stmt, Store
+from mdh.ir.names import unused
 from mdh.ir.walk import map_expressions, with_bodies
-from mdh.lower.names import unused
 
 
 def apart(body: tuple[Stmt, ...], names: set[str]) -> tuple[Stmt, ...]:

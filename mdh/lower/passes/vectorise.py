@@ -26,8 +26,8 @@ from mdh.ir.expr import (
 )
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
+from mdh.ir.names import unused
 from mdh.ir.walk import expressions, reads, statements, with_bodies, writes
-from mdh.lower.names import unused
 from mdh.lower.passes.some_lanes import NotVector, some_lanes
 
 CALLED = 32

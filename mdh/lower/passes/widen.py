@@ -14,8 +14,8 @@ from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute, walk
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Stmt, Store
+from mdh.ir.names import unused
 from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
-from mdh.lower.names import unused
 from mdh.lower.passes.simplify import fold
 
 MOST_TRIPS = 64

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mdh.check.footprint import Footprint, footprints
-from mdh.hardware import Layer
+from mdh.decompose.levels import make_levels
+from mdh.hardware import THREADED, Layer
 from mdh.ir.affine import Affine
+from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import Plan, PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program
 from mdh.lower.fold import folds_of
-from mdh.lower.levels import THREADED, Level, Levels, make_levels
 from mdh.lower.names import names_of
 from mdh.lower.stages import Context, kernel_name
 from mdh.lower.threads import thread_stride

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from math import prod
 
 from mdh.check.footprint import code_items
-from mdh.check.loops import BLOCKED, THREADED, Loop, code_loops
-from mdh.hardware import Layer, Space
+from mdh.check.loops import Loop, code_loops
+from mdh.hardware import BLOCKED, THREADED, Layer, Space
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind
 from mdh.machine import Machine

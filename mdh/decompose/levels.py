@@ -4,86 +4,14 @@ A level is one split with more than one part. Where `@cyclic(n)` deals elements 
 n, so that every dimension's index stays an affine function of level variables.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
-from mdh.hardware import Layer
 from mdh.ir.affine import Affine
+from mdh.ir.layout import Guard, Level, Levels
+from mdh.ir.names import unused
 from mdh.ir.plan import PlanStep, StagePlan
-from mdh.lower.names import unused
 from mdh.poly.digits import Chain, Cut, Digit, digits
-
-THREADED = (Layer.WGP, Layer.WRP, Layer.THR)
-"""Layers whose units share a block."""
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """`var` runs over 0 <= var < parts; one part is `tile` elements of dimension `dim`.
-
-    layer/axis as in `plan.Split`, None for a sequential loop. `piece`: where @cyclic cuts the parts of a
-    core layer in two, the level is the digit (unit id div piece) mod parts of the layer's coordinate.
-    """
-
-    var: str
-    dim: int
-    step: int
-    parts: int
-    tile: int
-    parent: int
-    layer: Layer | None
-    axis: int
-    rank: int
-    cyclic: int = 0
-    piece: int = 1
-
-    @property
-    def exact(self) -> bool:
-        return self.parts * self.tile == self.parent
-
-    @property
-    def full_parts(self) -> int:
-        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each."""
-        return self.parent // self.tile
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """`offset < bound` holds for the points that exist; needed because `level` has a remainder."""
-
-    level: Level
-    offset: Affine
-    bound: int
-    dim: int
-
-
-@dataclass(frozen=True)
-class Levels:
-    """All levels of a stage plan. by_dim[d]: outer to inner. index[d]: dimension d over level variables."""
-
-    by_dim: tuple[tuple[Level, ...], ...]
-    index: tuple[Affine, ...]
-    guards: tuple[Guard, ...]
-    extents: tuple[int, ...]
-
-    @property
-    def all(self) -> tuple[Level, ...]:
-        return tuple(lv for levels in self.by_dim for lv in levels)
-
-    def of_var(self, var: str) -> Level:
-        return next(lv for lv in self.all if lv.var == var)
-
-    def span(self, dim: int, inside: frozenset[str]) -> int:
-        """Most that the levels of `inside` add to dimension `dim`'s index, remainders counted."""
-        reach = 0
-        for level in reversed(self.by_dim[dim]):
-            if level.cyclic:
-                coefficient = self.index[dim].coefficient
-                names = [lv.var for lv in self.by_dim[dim] if lv.var in inside]
-                return sum(coefficient(v) * (self.of_var(v).parts - 1) for v in names)
-            if level.var in inside:
-                reach = min((level.parts - 1) * level.tile + reach, level.parent - 1)
-        return reach
 
 
 def make_levels(plan: StagePlan, names: set[str]) -> Levels:

@@ -7,9 +7,9 @@ point that all threads reach together. Vector lanes are innermost everywhere.
 
 from dataclasses import dataclass
 
-from mdh.hardware import Layer, Space
+from mdh.hardware import THREADED, Layer, Space
+from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import PlanStep, StagePlan
-from mdh.lower.levels import THREADED, Level, Levels
 
 
 @dataclass(frozen=True, slots=True)

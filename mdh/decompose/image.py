@@ -1,0 +1,49 @@
+"""Images: the part of a buffer that accesses touch while some loops and units run (language.md section 5).
+
+It is a bounding box or, where the image has holes, packed.
+"""
+
+from mdh.ir.affine import Affine
+from mdh.ir.layout import Axis, Levels
+
+
+def image(
+    levels: Levels, index: tuple[Affine, ...], shifts: list[tuple[int, ...]], inside: frozenset[str]
+) -> tuple[Axis, ...]:
+    """The part of a buffer that accesses `index + shift` touch while the levels of `inside` run.
+
+    index: program index functions (over stage dims) without constants, shared by all accesses.
+    """
+    axes = []
+    for k, function in enumerate(index):
+        constants = [s[k] for s in shifts]
+        axes.append(_axis(levels, function, min(constants), max(constants), inside))
+    return tuple(axes)
+
+
+def _axis(levels: Levels, function: Affine, least: int, most: int, inside: frozenset[str]) -> Axis:
+    low, reach = Affine((), least), most - least
+    variables: list[tuple[str, int, int]] = []
+    for name, c in function.terms:
+        d = int(name)
+        for var, k in levels.index[d].terms:
+            if var in inside:
+                variables.append((var, levels.of_var(var).parts, c * k))
+            else:
+                low = low + Affine.of({var: c * k})
+        span = levels.span(d, inside)
+        reach += abs(c) * span
+        if c < 0:
+            low = low.shift(c * span)
+    ordered = sorted(variables, key=lambda v: (abs(v[2]), v[1]))
+    radices, size, overlap = [], 1, least != most
+    width = 0
+    for _, parts, c in ordered:
+        overlap = overlap or abs(c) <= width or c < 0
+        radices.append(size)
+        size *= parts
+        width += abs(c) * (parts - 1)
+    extent = reach + 1
+    packed = not overlap and size < extent
+    full = tuple((v, p, c, r) for (v, p, c), r in zip(ordered, radices, strict=True))
+    return Axis(low, extent, packed, tuple(reversed(full)))

@@ -1,0 +1,133 @@
+"""Layouts: which digits of mixed-radix numbers say where an element is, and who owns it.
+
+The splits of a schedule cut the index of a dimension into digits: index = sum of weight * digit. A digit that
+a sequential loop counts says when an element is computed with; one that a core layer counts says whose it is.
+The same digits, with other weights, say where the element lies in a tile of memory.
+"""
+
+from dataclasses import dataclass
+
+from mdh.hardware import Layer
+from mdh.ir.affine import Affine
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One digit of dimension `dim`: `var` runs over 0 <= var < parts; one part is `tile` elements.
+
+    layer, axis: the core layer whose units count it, None for a sequential loop. step: index of the plan's
+    step that splits here; rank: the place among the loops of that step. cyclic: elements that are dealt to
+    each unit in turn, 0: blocks of elements. piece: where @cyclic cuts the parts of a core layer in two, the
+    level is the digit (unit id div piece) mod parts of the layer's coordinate.
+    """
+
+    var: str
+    dim: int
+    step: int
+    parts: int
+    tile: int
+    parent: int
+    layer: Layer | None
+    axis: int
+    rank: int
+    cyclic: int = 0
+    piece: int = 1
+
+    @property
+    def exact(self) -> bool:
+        return self.parts * self.tile == self.parent
+
+    @property
+    def full_parts(self) -> int:
+        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each."""
+        return self.parent // self.tile
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`offset < bound` holds for the points that exist; needed because `level` has a remainder."""
+
+    level: Level
+    offset: Affine
+    bound: int
+    dim: int
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The digits of every dimension of a stage. by_dim[d]: outer to inner. index[d]: dimension d over their
+    variables."""
+
+    by_dim: tuple[tuple[Level, ...], ...]
+    index: tuple[Affine, ...]
+    guards: tuple[Guard, ...]
+    extents: tuple[int, ...]
+
+    @property
+    def all(self) -> tuple[Level, ...]:
+        return tuple(lv for levels in self.by_dim for lv in levels)
+
+    def of_var(self, var: str) -> Level:
+        return next(lv for lv in self.all if lv.var == var)
+
+    def over(self, function: Affine) -> Affine:
+        """A function of dimensions (named by position) as one of level variables."""
+        return function.substitute({str(d): index for d, index in enumerate(self.index)})
+
+    def span(self, dim: int, inside: frozenset[str]) -> int:
+        """Most that the levels of `inside` add to dimension `dim`'s index, remainders counted."""
+        reach = 0
+        for level in reversed(self.by_dim[dim]):
+            if level.cyclic:
+                coefficient = self.index[dim].coefficient
+                names = [lv.var for lv in self.by_dim[dim] if lv.var in inside]
+                return sum(coefficient(v) * (self.of_var(v).parts - 1) for v in names)
+            if level.var in inside:
+                reach = min((level.parts - 1) * level.tile + reach, level.parent - 1)
+        return reach
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One dimension of a tile. Its elements are those of a buffer's dimension from `low` on: `box` of them,
+    or where the image has holes the `points` that there are, packed: local index = sum of radix * variable.
+
+    variables: the digits that the tile runs over, as (name, parts, coefficient, radix), the largest first.
+    """
+
+    low: Affine
+    box: int
+    packed: bool
+    variables: tuple[tuple[str, int, int, int], ...]
+
+    @property
+    def points(self) -> int:
+        n = 1
+        for _, parts, _, _ in self.variables:
+            n *= parts
+        return n
+
+    @property
+    def extent(self) -> int:
+        return self.points if self.packed else self.box
+
+    def local(self, index: Affine) -> Affine:
+        """Where in the tile the element of a program index lies."""
+        if not self.packed:
+            return index + self.low.scale(-1)
+        return Affine.of({name: radix for name, _, _, radix in self.variables})
+
+
+def strides_for(shape: tuple[int, ...], layout: tuple[int, ...], pad: int = 0) -> tuple[int, ...]:
+    """Strides by layout (slowest dim first); `pad` elements are added to each row of the fastest dim."""
+    strides = [0] * len(shape)
+    step = 1
+    for n, k in enumerate(reversed(layout)):
+        strides[k] = step
+        step *= shape[k] + (pad if n == 0 else 0)
+    return tuple(strides)
+
+
+def elements_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """Elements from the first to the last one."""
+    return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))

@@ -1,0 +1,11 @@
+"""Names that nothing else has."""
+
+from collections.abc import Collection
+
+
+def unused(stem: str, taken: Collection[str]) -> str:
+    """`stem`, or `stem_2`, `stem_3`… where that is taken."""
+    name, n = stem, 2
+    while name in taken:
+        name, n = f"{stem}_{n}", n + 1
+    return name

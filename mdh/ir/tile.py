@@ -1,0 +1,155 @@
+"""The tile tree of a stage: its units and loops from outside in, and what lies where between them.
+
+Which elements are where, whose, and when: the rules of memory and capacity, reports and the lowering read it
+here. A node stands around those in its body; what comes first in a body happens first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mdh.hardware import Combine, Engine, Space
+from mdh.ir.affine import Affine
+from mdh.ir.layout import Axis, Level, Levels, elements_of, strides_for
+from mdh.ir.program import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A part of `buffer` in a memory layer. Each axis is one dimension of the buffer; lanes: further ones, of
+    partial results that the lanes of a vector hold apart.
+
+    bytes_each: of an element. layout: the axes, the slowest first. pad: elements behind each row. unit: bytes of
+    which each slot is a multiple, where there are several slots or a swizzle.
+    """
+
+    buffer: str
+    space: Space
+    bytes_each: int
+    axes: tuple[Axis, ...]
+    layout: tuple[int, ...]
+    pad: int = 0
+    swizzle: int = 0
+    slots: int = 1
+    unit: int = 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.extent for axis in self.axes)
+
+    @property
+    def box(self) -> tuple[int, ...]:
+        """Of the part of the buffer that holds all of its elements."""
+        return tuple(axis.box for axis in self.axes)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return strides_for(self.shape, self.layout, self.pad)
+
+    @property
+    def elements(self) -> int:
+        """From the first to the last, padding included, of one slot."""
+        return elements_of(self.shape, self.strides)
+
+    @property
+    def bytes(self) -> int:
+        """Of all slots."""
+        return -(-self.elements * self.bytes_each // self.unit) * self.unit * self.slots
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """A core layer takes the parts: all of them at once, each by another unit."""
+
+    level: Level
+    body: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One part after the other; lanes: as the lanes of a vector."""
+
+    level: Level
+    body: tuple["Node", ...]
+    lanes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What the tile holds comes from `source`, for all that follows in the body. step: index of the plan's
+    step that asks for it. linear: the accesses that read it, over dimensions named by position, without their
+    constants."""
+
+    tile: Tile
+    source: Space
+    engine: Engine
+    step: int
+    linear: tuple[Affine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Partial results of result number `result` lie in the tile while the body runs; behind it they are merged
+    outward, once. step: index of the plan's step that asks for it, None: every reduction has one innermost.
+    """
+
+    tile: Tile
+    result: int
+    step: int | None
+    body: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """The scalar function at one point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The parts of a result that units hold meet: by one method after the other, from the inside out."""
+
+    result: int
+    methods: tuple[Combine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The starting value enters, the epilogue runs, and the finished elements are stored."""
+
+    result: int
+
+
+Node = Units | Loop | Copy | Hold | Compute | Join | Finish
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Of one stage. threads: levels whose units are threads of a block; none on a CPU, where they are loops."""
+
+    stage: Stage
+    levels: Levels
+    body: tuple[Node, ...]
+    threads: tuple[Level, ...] = field(default=())
+
+    @cached_property
+    def copies(self) -> tuple[Copy, ...]:
+        """In code order."""
+        return tuple(node for node in walk(self.body) if isinstance(node, Copy))
+
+    @cached_property
+    def holds(self) -> tuple[Hold, ...]:
+        """From outside in."""
+        return tuple(node for node in walk(self.body) if isinstance(node, Hold))
+
+    @property
+    def shared_bytes(self) -> int:
+        """Of all tiles in shared memory."""
+        return sum(node.tile.bytes for node in (*self.copies, *self.holds) if node.tile.space is Space.SM)
+
+
+def walk(body: tuple[Node, ...]) -> Iterator[Node]:
+    """All nodes, a node before its body."""
+    for node in body:
+        yield node
+        if isinstance(node, Units | Loop | Hold):
+            yield from walk(node.body)
