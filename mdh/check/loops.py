@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mdh.decompose.order import in_code_order
 from mdh.hardware import Layer
 from mdh.ir.plan import Split, StagePlan
 
@@ -19,16 +20,26 @@ class Loop:
     layer: Layer | None
     axis: int
     cyclic: int
+    rank: int
 
 
 def code_loops(plan: StagePlan) -> tuple[Loop, ...]:
     """Outermost first. Within a step: units by layer, then sequential loops by rank, then vector lanes."""
     return tuple(
-        Loop(i, s.dim, s.parts, s.tile, s.parent, s.layer, s.axis, s.cyclic)
+        Loop(i, s.dim, s.parts, s.tile, s.parent, s.layer, s.axis, s.cyclic, s.rank)
         for i in plan.code_order
         for s in sorted(plan.steps[i].splits, key=_place)
         if s.parts > 1
     )
+
+
+Item = Loop | int
+"""A sequential loop, or the index of a step whose loops' body starts here."""
+
+
+def code_items(plan: StagePlan, *, cpu: bool) -> list[Item]:
+    """See `mdh.decompose.order`."""
+    return list(in_code_order(plan, sorted(code_loops(plan), key=lambda x: x.dim), cpu=cpu))
 
 
 def _place(split: Split) -> tuple[int, int]:

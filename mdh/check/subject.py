@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 
+from mdh.decompose.tiles import decompose
 from mdh.diagnostics import Label
 from mdh.hardware import Layer
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program, Stage
+from mdh.ir.tile import Copy, Tiles
 from mdh.machine import Machine
 from mdh.schedule.model import Step
 from mdh.source import Span
@@ -58,6 +60,15 @@ class Subject:
 
     draft: Draft
     plan: StagePlan
+
+    @cached_property
+    def tiles(self) -> Tiles:
+        """Requires that the splits cover every dimension (K120, K121)."""
+        return decompose(self.program, self.plan, cpu=self.machine.kind == "cpu")
+
+    def copies(self, s: int, buffer: str) -> tuple[Copy, ...]:
+        """Of a buffer at step s, one for each group of accesses that differ by constants alone."""
+        return tuple(c for c in self.tiles.copies if c.step == s and c.tile.buffer == buffer)
 
     @property
     def program(self) -> Program:

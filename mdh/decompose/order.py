@@ -5,11 +5,29 @@ sequential loops appear. On a CPU, threads are loops inside the one work-item; t
 point that all threads reach together. Vector lanes are innermost everywhere.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from mdh.hardware import THREADED, Layer, Space
 from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import PlanStep, StagePlan
+
+
+class Placed(Protocol):
+    """A loop or the units of a layer."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def layer(self) -> Layer | None: ...
+
+    @property
+    def rank(self) -> int: ...
+
+
+L = TypeVar("L", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,32 +38,43 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The start of the body of a step's loops."""
+    """The start of the body of a step's loops. index: of the step in its plan."""
 
     step: PlanStep
+    index: int
 
 
 Item = Loop | Point
 
 
 def code_items(plan: StagePlan, levels: Levels, *, cpu: bool) -> tuple[Item, ...]:
-    items: list[Item] = []
-    threads: list[Item] = []
-    lanes: list[Item] = []
+    return tuple(
+        Point(plan.steps[x], x) if isinstance(x, int) else Loop(x, x.layer is Layer.VEC)
+        for x in in_code_order(plan, levels.all, cpu=cpu)
+    )
+
+
+def _rank(loop: Placed) -> int:
+    return loop.rank
+
+
+def in_code_order(plan: StagePlan, loops: Sequence[L], *, cpu: bool) -> list[L | int]:
+    """Sequential loops from outside in, and where the body of each step's loops starts: its index."""
+    items: list[L | int] = []
+    threads: list[L | int] = []
     meeting = 0
     for s in plan.code_order:
-        mine = [lv for lv in levels.all if lv.step == s]
-        lanes.extend(Loop(lv, lanes=True) for lv in mine if lv.layer == Layer.VEC)
-        fresh = [Loop(lv) for lv in mine if lv.layer in THREADED] if cpu else []
+        mine = [x for x in loops if x.step == s]
+        fresh = [x for x in mine if x.layer in THREADED] if cpu else []
         threads.extend(fresh)
         if fresh:
             meeting = max(meeting, len(items))
-        sequential = sorted((lv for lv in mine if lv.layer is None), key=lambda lv: lv.rank)
-        items.extend(Loop(lv) for lv in sequential)
-        items.append(Point(plan.steps[s]))
+        sequential = sorted((x for x in mine if x.layer is None), key=_rank)
+        items.extend(sequential)
+        items.append(s)
         regions = [x.region for x in plan.steps[s].stagings] + [h.region for h in plan.steps[s].holdings]
         if cpu and Space.SM in regions:
             meeting = len(items)
-    if cpu and threads:
-        items[meeting:meeting] = threads
-    return (*items, *lanes)
+    items[meeting:meeting] = threads
+    lanes = (x for s in plan.code_order for x in loops if x.step == s and x.layer is Layer.VEC)
+    return [*items, *lanes]

@@ -19,8 +19,8 @@ class Tile:
     """A part of `buffer` in a memory layer. Each axis is one dimension of the buffer; lanes: further ones, of
     partial results that the lanes of a vector hold apart.
 
-    bytes_each: of an element. layout: the axes, the slowest first. pad: elements behind each row. unit: bytes of
-    which each slot is a multiple, where there are several slots or a swizzle.
+    bytes_each: of an element. layout: the axes, the slowest first. pad: elements behind each row. unit: bytes
+    of which each slot is a multiple, where there are several slots or a swizzle.
     """
 
     buffer: str
@@ -36,6 +36,11 @@ class Tile:
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(axis.extent for axis in self.axes)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The digits that it runs over."""
+        return tuple(name for axis in self.axes for name, _, _, _ in axis.variables)
 
     @property
     def box(self) -> tuple[int, ...]:
@@ -89,8 +94,9 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Partial results of result number `result` lie in the tile while the body runs; behind it they are merged
-    outward, once. step: index of the plan's step that asks for it, None: every reduction has one innermost.
+    """Partial results of result number `result` lie in the tile while the body runs; behind it they are
+    merged outward, once. step: index of the plan's step that asks for it, None: none does, it is the
+    innermost one, which every reduction has.
     """
 
     tile: Tile
@@ -124,7 +130,7 @@ Node = Units | Loop | Copy | Hold | Compute | Join | Finish
 
 @dataclass(frozen=True)
 class Tiles:
-    """Of one stage. threads: levels whose units are threads of a block; none on a CPU, where they are loops."""
+    """Of one stage. threads: levels whose units are threads of a block, none on a CPU (they are loops)."""
 
     stage: Stage
     levels: Levels
@@ -141,10 +147,14 @@ class Tiles:
         """From outside in."""
         return tuple(node for node in walk(self.body) if isinstance(node, Hold))
 
-    @property
-    def shared_bytes(self) -> int:
-        """Of all tiles in shared memory."""
-        return sum(node.tile.bytes for node in (*self.copies, *self.holds) if node.tile.space is Space.SM)
+    @cached_property
+    def kept(self) -> tuple["Copy | Hold", ...]:
+        """All that lies in shared memory or registers."""
+        return (*self.copies, *self.holds)
+
+    def bytes_in(self, space: Space) -> int:
+        """Of all tiles in a memory layer, all slots."""
+        return sum(node.tile.bytes for node in self.kept if node.tile.space is space)
 
 
 def walk(body: tuple[Node, ...]) -> Iterator[Node]:

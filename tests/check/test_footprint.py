@@ -4,7 +4,8 @@ from itertools import product
 
 import pytest
 
-from mdh.check.footprint import chain_of, footprints, register_words, shared_bytes
+from mdh.check.footprint import chain_of, register_words, shared_bytes
+from mdh.decompose.tiles import decompose
 from mdh.ir.plan import StagePlan
 from mdh.poly.digits import index_of
 from tests.check.programs import conv, jacobi, matmul
@@ -12,7 +13,7 @@ from tests.check.schedules import LISTING_5, WORKED, plan_of
 
 
 def shapes(plan: StagePlan, program: object) -> dict[tuple[str, str], tuple[int, ...]]:
-    return {(f.buffer, f.region): f.shape for f in footprints(program, plan, cpu=False)}  # type: ignore[arg-type]
+    return {(n.tile.buffer, n.tile.space): n.tile.shape for n in decompose(program, plan, cpu=False).kept}  # type: ignore[arg-type]
 
 
 def test_listing_5() -> None:
@@ -26,8 +27,8 @@ def test_worked_example() -> None:
     plan = plan_of(program, WORKED).stages[0]
     assert shapes(plan, program)["C", "RM"] == (8, 8)
     # The last row of A needs no padding behind it: 8 * 132 - 4 elements.
-    assert shared_bytes(program, plan, cpu=False) == ((8 * 132 - 4) + 8 * 128) * 4 * 2
-    assert register_words(program, plan, cpu=False) == 64 + 8 + 8
+    assert shared_bytes(plan, decompose(program, plan, cpu=False)) == ((8 * 132 - 4) + 8 * 128) * 4 * 2
+    assert register_words(decompose(program, plan, cpu=False)) == 64 + 8 + 8
 
 
 def test_halo() -> None:
@@ -63,5 +64,5 @@ def test_threads_are_loops_on_a_cpu() -> None:
     blocks = "(de-)comp( 8,8,^ ) ( ^,^ ; C:RM[1,2] ) ( BLK.y,BLK.x,^ )"
     text = blocks + "\n(de-)comp( 2,2,^ ) ( ^,^ ; ^ ) ( THR.y,THR.x,^ )"
     plan = plan_of(program, text, "generic-cpu", "opencl").stages[0]
-    assert footprints(program, plan, cpu=False)[0].shape == (2, 2)
-    assert footprints(program, plan, cpu=True)[0].shape == (8, 8)
+    assert decompose(program, plan, cpu=False).kept[0].tile.shape == (2, 2)
+    assert decompose(program, plan, cpu=True).kept[0].tile.shape == (8, 8)

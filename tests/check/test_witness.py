@@ -9,6 +9,7 @@ from mdh.check.footprint import register_words, shared_bytes
 from mdh.check.resolve import resolve
 from mdh.check.rules.combine import choose_combines
 from mdh.check.subject import Draft, Subject
+from mdh.decompose.tiles import decompose
 from mdh.diagnostics import Diagnostic
 from mdh.ir.dtype import F32
 from mdh.ir.program import DimKind, Program
@@ -127,8 +128,9 @@ def _is_legal(program: Program, text: str, deterministic: bool) -> None:
         assert ordered == sorted(ordered), text
     assert plan.units("THR") * plan.units("WRP") <= SMALL.threads_per_block
     chosen = choose_combines(Subject(draft, plan))
-    assert shared_bytes(program, chosen, cpu=False) <= SMALL.shared_per_block
-    assert register_words(program, chosen, cpu=False) <= SMALL.registers_per_thread
+    tiles = decompose(program, chosen, cpu=False)
+    assert shared_bytes(chosen, tiles) <= SMALL.shared_per_block
+    assert register_words(tiles) <= SMALL.registers_per_thread
 
 
 def test_a_false_witness_is_noticed() -> None:

@@ -68,18 +68,16 @@ PLAN_RULES = (
     check_combines,
     check_inward,
     check_known_extent,
-    check_capacity,
     check_threads,
     check_block_axes,
     check_grid_axes,
     check_cluster,
     check_vectors,
-    check_engines,
-    check_banks,
     check_pipeline,
     check_stores,
     check_hints,
-    check_window,
     check_lowered,
 )
 """The resolved plan."""
+TILE_RULES = (check_capacity, check_engines, check_banks, check_window)
+"""The tile tree of a resolved plan."""

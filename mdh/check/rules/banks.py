@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from mdh.check.footprint import Footprint, footprints
 from mdh.check.subject import Subject, listed
 from mdh.diagnostics import Diagnostic
 from mdh.ir.plan import Staging
@@ -18,17 +17,15 @@ def check_banks(subject: Subject) -> Iterator[Diagnostic]:
 
     K110. A padded or swizzled buffer has more than one dimension.
     """
-    held = footprints(subject.program, subject.plan, cpu=subject.machine.kind == "cpu")
     for i, step in enumerate(subject.plan.steps):
         for staging in step.stagings:
-            mine = [f for f in held if f.step == i and f.buffer == staging.buffer and not f.output]
             if staging.swizzle or staging.pad:
-                yield from _one_row(subject, i, staging, mine)
+                yield from _one_row(subject, i, staging)
             if staging.swizzle:
-                yield from _swizzled(subject, i, staging, mine)
+                yield from _swizzled(subject, i, staging)
 
 
-def _one_row(subject: Subject, i: int, staging: Staging, held: list[Footprint]) -> Iterator[Diagnostic]:
+def _one_row(subject: Subject, i: int, staging: Staging) -> Iterator[Diagnostic]:
     # a buffer of one dimension has one row at every size
     for name in ("pad", "swizzle"):
         if len(staging.layout) == 1 and getattr(staging, name):
@@ -38,7 +35,7 @@ def _one_row(subject: Subject, i: int, staging: Staging, held: list[Footprint]) 
             yield Diagnostic(EFFECT, headline, labels, help=said)
 
 
-def _swizzled(subject: Subject, i: int, staging: Staging, held: list[Footprint]) -> Iterator[Diagnostic]:
+def _swizzled(subject: Subject, i: int, staging: Staging) -> Iterator[Diagnostic]:
     size = subject.program.buffer_of[staging.buffer].dtype.bytes
     labels = subject.at_entry_attr(i, staging.buffer, "swizzle")
     if staging.pad:
@@ -49,8 +46,8 @@ def _swizzled(subject: Subject, i: int, staging: Staging, held: list[Footprint])
         headline = f"vec={staging.vec} is {(staging.vec or 1) * size} bytes, a swizzle moves {CHUNK} as one"
         labels += subject.at_entry_attr(i, staging.buffer, "copy")
         yield Diagnostic(SWIZZLE, headline, labels, help=f"vec: at most {CHUNK // size}")
-    for f in held:
-        row = f.shape[staging.layout[-1]] * size
+    for copy in subject.copies(i, staging.buffer):
+        row = copy.tile.shape[staging.layout[-1]] * size
         if row % staging.swizzle == 0:
             continue
         fact = f"rows of `{staging.buffer}` have {row} bytes"

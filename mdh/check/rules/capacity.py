@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from mdh.check.footprint import Footprint, combine_bytes, footprints, register_words, shared_bytes
+from mdh.check.footprint import combine_bytes, register_words, shared_bytes
 from mdh.check.loops import by_layer
 from mdh.check.resolve import has_layer
 from mdh.check.rules.combine import choose_combines
 from mdh.check.subject import Subject, plural
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Layer, Space
+from mdh.ir.tile import Copy, Hold
 
 SHARED, REGISTERS = "K152", "K153"
 
@@ -18,29 +19,25 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
 
     K153. 32-bit words of all RM buffers of a thread <= registers of a thread.
     """
-    plan = choose_combines(subject)
-    cpu = subject.machine.kind == "cpu"
-    found = footprints(subject.program, plan, cpu=cpu)
-    used = shared_bytes(subject.program, plan, cpu=cpu)
+    plan, tiles = choose_combines(subject), subject.tiles
+    used = shared_bytes(plan, tiles)
     limit = subject.machine.shared_per_block
     if used > limit:
-        yield _shared(subject, found, used, 0 if cpu else combine_bytes(plan), limit)
+        yield _shared(subject, used, combine_bytes(plan) if tiles.threads else 0, limit)
     if any(by_layer(plan, Layer.WGP)) or any(has_layer(step, Layer.MMA) for step in subject.draft.splitting):
         return  # fragments of an atom lie across the lanes that issue it
-    words = register_words(subject.program, plan, cpu=cpu)
+    words = register_words(tiles)
     limit = subject.machine.registers_per_thread
     if words > limit:
-        yield _registers(subject, found, words, limit)
+        yield _registers(subject, words, limit)
 
 
-def _shared(
-    subject: Subject, found: tuple[Footprint, ...], used: int, scratch: int, limit: int
-) -> Diagnostic:
+def _shared(subject: Subject, used: int, scratch: int, limit: int) -> Diagnostic:
     what = "cache set aside for SM" if subject.machine.kind == "cpu" else "shared memory"
     headline = f"a block needs {used} bytes of {what}, `{subject.machine.name}` has {limit}"
-    largest = [f for f in found if f.region == Space.SM]
+    largest = [node for node in subject.tiles.kept if node.tile.space is Space.SM]
     notes = (f"{scratch} bytes are scratch of combining threads",) if scratch else ()
-    slots = max((f.slots for f in largest), default=1)
+    slots = max((node.tile.slots for node in largest), default=1)
     said = "smaller tiles, fewer buffers in SM" + (", or fewer @stages" if slots > 1 else "")
     return Diagnostic(
         SHARED,
@@ -52,8 +49,8 @@ def _shared(
     )
 
 
-def _registers(subject: Subject, found: tuple[Footprint, ...], words: int, limit: int) -> Diagnostic:
-    largest = [f for f in found if f.region == Space.RM]
+def _registers(subject: Subject, words: int, limit: int) -> Diagnostic:
+    largest = [node for node in subject.tiles.kept if node.tile.space is Space.RM]
     headline = f"a thread holds {words} registers of RM buffers, `{subject.machine.name}` has {limit}"
     labels = _labels(subject, largest, "registers")
     if not labels:
@@ -67,14 +64,15 @@ def _registers(subject: Subject, found: tuple[Footprint, ...], words: int, limit
     )
 
 
-def _labels(subject: Subject, found: list[Footprint], unit: str) -> tuple[Label, ...]:
+def _labels(subject: Subject, found: list[Copy | Hold], unit: str) -> tuple[Label, ...]:
     """Each entry with its size, the largest first."""
     out: tuple[Label, ...] = ()
-    for f in sorted(found, key=lambda f: -f.bytes):
-        if f.step is None:
+    for node in sorted(found, key=lambda node: -node.tile.bytes):
+        if node.step is None:
             continue
-        amount = f.bytes if unit == "bytes" else -(-f.bytes // 4)
-        shape = "×".join(str(n) for n in f.shape) or "1"
-        slots = f" in {plural(f.slots, 'slot')}" if f.slots > 1 else ""
-        out += subject.at_entry(f.step, f.buffer, f"{shape} elements{slots}: {amount} {unit}")
+        tile = node.tile
+        amount = tile.bytes if unit == "bytes" else -(-tile.bytes // 4)
+        shape = "×".join(str(n) for n in tile.shape) or "1"
+        slots = f" in {plural(tile.slots, 'slot')}" if tile.slots > 1 else ""
+        out += subject.at_entry(node.step, tile.buffer, f"{shape} elements{slots}: {amount} {unit}")
     return out

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from mdh.check.footprint import affine_index
 from mdh.check.subject import Subject, at, step_name
+from mdh.decompose.accesses import affine_index
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Space
 from mdh.ir.expr import loads

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from mdh.check.footprint import access_groups, chain_of, footprints
+from mdh.check.footprint import chain_of
 from mdh.check.loops import by_layer, inside
 from mdh.check.subject import Subject
+from mdh.decompose.accesses import access_groups
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import THREADED, Engine, Space
 from mdh.ir.plan import Staging
@@ -72,9 +73,8 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
 
 def _packed(subject: Subject, i: int, staging: Staging) -> bool:
     """Only every n-th element of the last dimension is read, and those are stored side by side."""
-    held = footprints(subject.program, subject.plan, cpu=subject.machine.kind == "cpu")
-    mine = (f for f in held if f.step == i and f.buffer == staging.buffer and f.box)
-    return any(f.shape[-1] < f.box[-1] for f in mine)
+    tiles = (copy.tile for copy in subject.copies(i, staging.buffer))
+    return any(tile.shape[-1] < tile.box[-1] for tile in tiles)
 
 
 def _fits(subject: Subject, i: int, staging: Staging, vec: int) -> bool:
@@ -97,9 +97,9 @@ def alignment(subject: Subject, i: int, staging: Staging) -> int:
             for digit in digits(chain_of(plan, d)) or ():
                 if (digit.cut, d) not in within:
                     common = math.gcd(common, c * digit.weight)
-    for f in footprints(subject.program, plan, cpu=subject.machine.kind == "cpu"):
-        if f.step == i and f.buffer == staging.buffer:
-            common = math.gcd(common, f.shape[-1])
-            if len(f.shape) > 1:
-                common = math.gcd(common, f.shape[-1] + staging.pad)
+    for copy in subject.copies(i, staging.buffer):
+        shape = copy.tile.shape
+        common = math.gcd(common, shape[-1])
+        if len(shape) > 1:
+            common = math.gcd(common, shape[-1] + staging.pad)
     return common or 1

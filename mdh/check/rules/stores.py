@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from math import gcd
 
-from mdh.check.footprint import Item, affine_index, chain_of, code_items
-from mdh.check.loops import Loop
+from mdh.check.footprint import chain_of
+from mdh.check.loops import Item, Loop, code_items
 from mdh.check.options import argument
 from mdh.check.rules.combine import choose_combines
 from mdh.check.subject import Subject, at
+from mdh.decompose.accesses import affine_index
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine

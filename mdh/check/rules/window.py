@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mdh.check.footprint import access_groups, chain_of, footprints
+from mdh.check.footprint import chain_of
 from mdh.check.rules.pipeline import shares_scan
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
@@ -47,16 +47,13 @@ def _innermost(step: PlanStep) -> Split | None:
 def _obstacle(subject: Subject, i: int, staging: Staging, loop: Split) -> str:
     """Why parts that follow one another along `loop` share nothing that could stay."""
     plan, name = subject.plan, subject.dim(loop.dim)
-    cpu = subject.machine.kind == "cpu"
-    held = [
-        f for f in footprints(subject.program, plan, cpu=cpu) if f.step == i and f.buffer == staging.buffer
-    ]
     own = [digit for digit in digits(chain_of(plan, loop.dim)) or () if digit.cut == i]
     if len(own) > 1:
         return f"parts of `{name}` are dealt out and do not follow one another"
     # units that take turns in a step before move on by all of theirs
     moved = own[0].weight if own else loop.tile
-    for linear, f in zip(access_groups(subject.program, subject.stage, staging.buffer), held, strict=True):
+    for copy in subject.copies(i, staging.buffer):
+        linear, tile = copy.linear, copy.tile
         moving = [k for k, function in enumerate(linear) if str(loop.dim) in function.names]
         if len(moving) != 1:
             return f"parts of `{staging.buffer}` do not move along one of its dimensions with `{name}`"
@@ -64,6 +61,6 @@ def _obstacle(subject: Subject, i: int, staging: Staging, loop: Split) -> str:
         advance = linear[k].coefficient(str(loop.dim)) * moved
         if advance < 0:
             return f"parts of `{staging.buffer}` move backward with `{name}`"
-        if f.shape[k] <= advance or f.shape[k] < f.box[k]:
+        if tile.shape[k] <= advance or tile.shape[k] < tile.box[k]:
             return f"consecutive parts of `{staging.buffer}` along `{name}` have nothing in common"
     return ""

@@ -7,20 +7,16 @@ Nothing here is a second model of ownership: the digits are the levels that lowe
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mdh.check.footprint import Footprint, footprints
-from mdh.decompose.levels import make_levels
-from mdh.hardware import THREADED, Layer
+from mdh.decompose.tiles import decompose
+from mdh.hardware import THREADED, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import Plan, PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program
-from mdh.lower.fold import folds_of
-from mdh.lower.names import names_of
-from mdh.lower.stages import Context, kernel_name
+from mdh.ir.tile import Hold, Tile, Tiles
 from mdh.lower.threads import thread_stride
 from mdh.report.accesses import accesses_of
 from mdh.report.loops import loop_rows
-from mdh.report.traffic import instance_levels
 
 AXES = "xyz"
 
@@ -141,8 +137,8 @@ _ONE = (StepView(1, "", (), ("nothing is split",)),)
 
 def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     cpu = plan.machine.kind == "cpu"
-    levels = make_levels(stage, {d.name for d in stage.stage.dims})
-    kept = _held(plan, stage, levels, cpu)
+    tiles = decompose(plan.program, stage, cpu=cpu)
+    levels, kept = tiles.levels, _held(plan, stage, tiles)
     present = {lv.layer for lv in levels.all if lv.layer}
     order = (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK, *THREADED, Layer.VEC)
     threads = 1
@@ -215,40 +211,27 @@ def _index(f: Affine, number: dict[str, int]) -> Index | None:
     return Index(f.const, tuple(Term(number[n], c) for n, c in f.terms))
 
 
-def _held(plan: Plan, stage: StagePlan, levels: Levels, cpu: bool) -> tuple[Held, ...]:
-    """In code order: staged inputs, then regions of results."""
-    sizes = footprints(plan.program, stage, cpu=cpu)
-    out = []
-    for position, s in enumerate(stage.code_order):
-        for staging in stage.steps[s].stagings:
-            free = tuple(lv.var for lv in instance_levels(stage, levels, position, staging.region))
-            mine = [f for f in sizes if (f.step, f.buffer, f.region) == (s, staging.buffer, staging.region)]
-            out.append(_region(s, staging.buffer, staging.region, False, free, mine))
-    if stage.stage.scattered or any(d.kind is DimKind.PS for d in stage.stage.dims):
-        return tuple(out)
-    context = Context(plan.program, plan.machine, plan.target, names_of(plan.program))
-    nest = context.nest(kernel_name(plan.program, stage.stage), stage, folds_of(stage.stage))
-    same = dict(zip((lv.var for lv in nest.levels.all), (lv.var for lv in levels.all), strict=True))
-    for region in nest.regions:
-        at = next((s for s, step in enumerate(stage.steps) if step.number == region.step), None)
-        for buf, output in zip(region.bufs, nest.folds[region.fold].outputs, strict=False):
-            if at is None or not any(
-                h.buffer == output.buffer and h.region for h in stage.steps[at].holdings
-            ):
-                continue
-            free = tuple(same[name] for axis in region.axes for name, _ in axis if name in same)
-            mine = [f for f in sizes if f.output and (f.step, f.buffer) == (at, output.buffer)]
-            out.append(_region(at, output.buffer, str(buf.space), True, free, mine))
-    return tuple(out)
+def _held(plan: Plan, stage: StagePlan, tiles: Tiles) -> tuple[Held, ...]:
+    """In code order: staged inputs, then regions of results. Several accesses of one buffer may be held
+    apart: their bytes are added."""
+    found: dict[tuple[int, str, Space, bool], list[Tile]] = {}
+    for node in tiles.kept:
+        if node.step is not None:
+            key = (node.step, node.tile.buffer, node.tile.space, isinstance(node, Hold))
+            found.setdefault(key, []).append(node.tile)
+    return tuple(
+        Held(
+            step, buffer, space, output, tuple(dict.fromkeys(v for tile in mine for v in tile.variables)),
+            mine[0].shape, sum(tile.bytes for tile in mine), max(tile.slots for tile in mine),
+        )
+        for (step, buffer, space, output), mine in found.items()
+        if not output or _whole(stage)
+    )  # fmt: skip
 
 
-def _region(
-    step: int, buffer: str, region: str, output: bool, free: tuple[str, ...], sizes: list[Footprint]
-) -> Held:
-    """Several accesses of one buffer may be held apart: their bytes are added."""
-    shape = sizes[0].shape if sizes else ()
-    slots = max((f.slots for f in sizes), default=1)
-    return Held(step, buffer, region, output, free, shape, sum(f.bytes for f in sizes), slots)
+def _whole(stage: StagePlan) -> bool:
+    """Results are computed in one pass."""
+    return not stage.stage.scattered and not any(d.kind is DimKind.PS for d in stage.stage.dims)
 
 
 def _step(plan: StagePlan, s: int, held: list[Held], program: Program) -> StepView:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from math import prod
 
-from mdh.check.footprint import code_items
-from mdh.check.loops import Loop, code_loops
+from mdh.check.loops import Loop, code_items, code_loops
 from mdh.hardware import BLOCKED, THREADED, Layer, Space
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind

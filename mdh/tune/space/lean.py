@@ -7,10 +7,11 @@ ask what the checker asks of layers and memory, of which it is a lower bound.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mdh.check.footprint import Footprint, footprints
+from mdh.decompose.tiles import decompose
 from mdh.hardware import Layer, Space
 from mdh.ir.plan import Grid, Holding, PlanStep, Split, StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Stage
+from mdh.ir.tile import Copy, Hold
 from mdh.machine import Machine
 from mdh.schedule.hole_values import memory_entry
 from mdh.schedule.model import Hole, Mem, Place, Section
@@ -102,19 +103,16 @@ class Lean:
         """K140."""
         return not any(plan.steps[i].holdings for i in plan.code_order[: self.meeting(plan) + 1])
 
-    def excess(self, plan: StagePlan) -> list[Footprint]:
+    def excess(self, plan: StagePlan) -> list[Copy | Hold]:
         """K152, K153: what lies in a region that is too small for all that lies there; the largest first."""
         cores = [core for step in self.section.steps for core in step.cores]
         if any(a.name == "cyclic" for core in cores for a in core.attrs):
             return []
-        found = [
-            f
-            for f in footprints(self.program, plan, cpu=self.machine.kind == "cpu")
-            if f.step is not None and f.region in HELD
-        ]
+        tiles = decompose(self.program, plan, cpu=self.machine.kind == "cpu")
+        found = [node for node in tiles.kept if node.step is not None]
         limits = {Space.SM: self.machine.shared_per_block, Space.RM: 4 * self.machine.registers_per_thread}
         if any(x.layer in UNSURE for step in plan.steps for x in step.splits):
             del limits[Space.RM]
-        taken = {region: sum(f.bytes for f in found if f.region == region) for region in HELD}
-        over = [f for f in found if taken[f.region] > limits.get(f.region, taken[f.region])]
-        return sorted(over, key=lambda f: -f.bytes)
+        taken = {space: sum(n.tile.bytes for n in found if n.tile.space is space) for space in HELD}
+        over = [n for n in found if taken[n.tile.space] > limits.get(n.tile.space, taken[n.tile.space])]
+        return sorted(over, key=lambda n: -n.tile.bytes)

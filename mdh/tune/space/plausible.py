@@ -76,7 +76,9 @@ class Plausible:
                 for holding in plan.steps[i].holdings:
                     self._left_out(lean, plan.steps[i].number, holding.buffer, out)
             while over := lean.excess(plan := lean.plan(out)):
-                if not any(self._left_out(lean, plan.steps[f.step or 0].number, f.buffer, out) for f in over):
+                if not any(
+                    self._left_out(lean, plan.steps[n.step or 0].number, n.tile.buffer, out) for n in over
+                ):
                     break
         return out
 

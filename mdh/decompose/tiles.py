@@ -1,0 +1,208 @@
+"""A program and the steps of a schedule to the tile tree of a stage.
+
+Source: language.md section 5. A staged input holds the image of its accesses over the loops inside the copy
+point and, in SM, over the threads that share it. A region of partial results opens outside of the loops that
+carry the reduction alone, and holds one element for each point of the loops inside it that the output's index
+uses. Every reduction has registers of its own at the innermost place.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mdh.decompose.accesses import access_groups, affine_index
+from mdh.decompose.image import image
+from mdh.decompose.levels import make_levels
+from mdh.decompose.order import Item, Point, code_items
+from mdh.decompose.order import Loop as LoopItem
+from mdh.hardware import THREADED, Layer, Space
+from mdh.ir.affine import Affine
+from mdh.ir.expr import Expr
+from mdh.ir.layout import Axis, Level, Levels
+from mdh.ir.plan import Holding, StagePlan, Staging
+from mdh.ir.program import DimKind, Program, Result, Stage
+from mdh.ir.tile import Compute, Copy, Finish, Hold, Join, Loop, Node, Tile, Tiles, Units
+
+ALIGNMENT, SWIZZLE_LINE = 16, 128
+"""Bytes to which each slot of a tile in SM is rounded up: of a pipelined one, of a swizzled one."""
+POSITION = 4
+"""Bytes of the position that an argmin or argmax carries."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A Hold without its body. opens: the item before which the body begins."""
+
+    opens: int
+    result: int
+    step: int | None
+    tile: Tile
+
+
+@dataclass(frozen=True)
+class _Build:
+    program: Program
+    plan: StagePlan
+    cpu: bool
+    levels: Levels
+    items: tuple[Item, ...]
+    threads: tuple[Level, ...]
+    regions: tuple[_Region, ...]
+
+    def body(self, position: int, live: Mapping[object, Space], opened: int = 0) -> tuple[Node, ...]:
+        """From an item on. opened: how many of the regions that open here are open."""
+        here = [r for r in self.regions if r.opens == position][opened:]
+        if here:
+            region = here[0]
+            hold = Hold(region.tile, region.result, region.step, self.body(position, live, opened + 1))
+            outermost = next(r for r in self.regions if r.result == region.result)
+            return (hold, *self._joined(region.result)) if region is outermost else (hold,)
+        if position == len(self.items):
+            free = [n for n, r in enumerate(self.plan.stage.results) if r.op is None]
+            held = {r.result for r in self.regions}
+            return (Compute(), *(Finish(n) for n in free if n not in held))
+        item = self.items[position]
+        if isinstance(item, LoopItem):
+            return (Loop(item.level, self.body(position + 1, live), item.lanes),)
+        copies = []
+        for staging in item.step.stagings:
+            for linear, shifts in access_groups(self.program, self.plan.stage, staging.buffer).items():
+                key = (staging.buffer, linear)
+                tile = self._staged(staging, linear, shifts, position, item.step.stages)
+                source = live.get(key, Space.DM)
+                copies.append(Copy(tile, source, staging.engine, item.index, linear))
+                live = {**live, key: tile.space}
+        return (*copies, *self.body(position + 1, live))
+
+    def _joined(self, result: int) -> tuple[Node, ...]:
+        methods = self.plan.combines[result] if self.plan.combines else ()
+        return (*((Join(result, methods),) if methods else ()), Finish(result))
+
+    def _staged(
+        self, staging: Staging, linear: tuple[Affine, ...], shifts: list[tuple[int, ...]], position: int,
+        stages: int,
+    ) -> Tile:  # fmt: skip
+        shared = self.threads if staging.region is Space.SM else ()
+        inside = frozenset(lv.var for lv in (*shared, *levels_from(self.items, position)))
+        # on a CPU nothing copies into SM while the work-item computes
+        slots = 1 if self.cpu and staging.region is Space.SM else stages
+        size = self.program.buffer_of[staging.buffer].dtype.bytes
+        aligned = staging.region is Space.SM and slots > 1
+        unit = SWIZZLE_LINE if staging.swizzle else ALIGNMENT if aligned else size
+        axes = image(self.levels, linear, shifts, inside)
+        return Tile(
+            staging.buffer,
+            staging.region,
+            size,
+            axes,
+            staging.layout,
+            staging.pad,
+            staging.swizzle,
+            slots,
+            unit,
+        )
+
+
+def decompose(program: Program, plan: StagePlan, *, cpu: bool) -> Tiles:
+    """The tile tree of a stage. Requires that the splits cover every dimension (K120, K121). Of a stage with
+    prefix sums or a scattered output it says what lies where: the lowering carries out several passes there.
+    """
+    levels = make_levels(plan, {d.name for d in plan.stage.dims})
+    items = code_items(plan, levels, cpu=cpu)
+    threads = () if cpu else tuple(lv for lv in levels.all if lv.layer in THREADED)
+    regions = _regions(program, plan, levels, items, threads, cpu)
+    build = _Build(program, plan, cpu, levels, items, threads, regions)
+    body = build.body(0, {})
+    loops = (None, Layer.VEC, *(THREADED if cpu else ()))
+    units = [lv for lv in levels.all if lv.layer not in loops]
+    for level in sorted(units, key=lambda lv: (-_depth(lv), lv.axis)):
+        body = (Units(level, body),)
+    return Tiles(plan.stage, levels, body, threads)
+
+
+def _depth(level: Level) -> int:
+    return 0 if level.layer is None else level.layer.depth
+
+
+def levels_from(items: Sequence[Item], position: int) -> tuple[Level, ...]:
+    """Of the loops from an item on."""
+    return tuple(item.level for item in items[position:] if isinstance(item, LoopItem))
+
+
+def run_start(items: Sequence[Item], stage: Stage, end: int) -> int:
+    """First item of the maximal run of reduction loops that ends before item `end`."""
+    start = end
+    for p in reversed(range(end)):
+        item = items[p]
+        if isinstance(item, LoopItem):
+            if stage.dims[item.level.dim].kind is DimKind.CC:
+                break
+            start = p
+    return start
+
+
+def _regions(
+    program: Program, plan: StagePlan, levels: Levels, items: tuple[Item, ...], threads: tuple[Level, ...],
+    cpu: bool,
+) -> tuple[_Region, ...]:  # fmt: skip
+    """Of all results, from outside in."""
+    out: list[_Region] = []
+
+    def add(n: int, opens: int, step: int | None, space: Space, holding: Holding | None) -> None:
+        shared = threads if space is Space.SM else ()
+        inside = (*shared, *levels_from(items, opens))
+        tile = _held(program, plan.stage, levels, plan.stage.results[n], space, inside, holding, cpu)
+        out.append(_Region(opens, n, step, tile))
+
+    for n, result in enumerate(plan.stage.results):
+        first, private = result.outputs[0].buffer, False
+        for p, item in enumerate(items):
+            for holding in item.step.holdings if isinstance(item, Point) else ():
+                if holding.buffer == first and holding.region is not None:
+                    assert isinstance(item, Point)
+                    opens = p if result.op is None else run_start(items, plan.stage, p)
+                    add(n, opens, item.index, holding.region, holding)
+                    private = private or holding.region is Space.RM
+        if result.op is not None and not plan.stage.scattered and not private:
+            add(n, run_start(items, plan.stage, len(items)), None, Space.RM, None)
+    return tuple(sorted(out, key=lambda r: (r.opens, r.tile.space is Space.RM, r.result)))
+
+
+def _held(
+    program: Program, stage: Stage, levels: Levels, result: Result, space: Space, inside: tuple[Level, ...],
+    holding: Holding | None, cpu: bool,
+) -> Tile:  # fmt: skip
+    """Partial results in the types that they are combined in, a map's in those of its outputs."""
+    output = result.outputs[0]
+    buffer = program.buffer_of[output.buffer]
+    kinds = (DimKind.CC,) if result.op is not None else (DimKind.CC, DimKind.PS)
+    kept = frozenset(lv.var for lv in inside if stage.dims[lv.dim].kind in kinds)
+    axes = [
+        held_axis(program, stage, levels, e, extent, kept)
+        for e, extent in zip(output.index, buffer.shape, strict=True)
+    ]
+    layout = holding.layout if holding is not None else tuple(range(len(axes)))
+    if cpu and space is Space.RM and result.op is not None:
+        for lv in inside:
+            if lv.layer is Layer.VEC and stage.dims[lv.dim].kind is DimKind.PW:
+                layout = (*layout, len(axes))
+                axes.append(Axis(Affine(), lv.parts, True, ((lv.var, lv.parts, 1, 1),)))
+    each = sum(t.bytes for t in result.types) if result.op is not None else buffer.dtype.bytes
+    if result.op is not None and result.op.name.startswith("arg"):
+        each += POSITION
+    return Tile(output.buffer, space, each, tuple(axes), layout)
+
+
+def held_axis(
+    program: Program, stage: Stage, levels: Levels, e: Expr, extent: int, inside: frozenset[str]
+) -> Axis:
+    """One dimension of an output over the levels of `inside`, packed; whole where its index is data."""
+    index = affine_index(program, stage, (e,))
+    if index is None:
+        return Axis(Affine(), extent, False, ())
+    terms = sorted((abs(c), v, c) for v, c in levels.over(Affine(index[0].terms)).terms if v in inside)
+    variables, radix = [], 1
+    for _, var, c in terms:
+        parts = levels.of_var(var).parts
+        variables.append((var, parts, c, radix))
+        radix *= parts
+    return Axis(Affine(), radix, True, tuple(reversed(variables)))
