@@ -6,19 +6,19 @@ carry the reduction alone, and holds one element for each point of the loops ins
 uses. Every reduction has registers of its own at the innermost place.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mdh.decompose.accesses import access_groups, affine_index
 from mdh.decompose.image import image
 from mdh.decompose.levels import make_levels
-from mdh.decompose.order import Item, Point, code_items
+from mdh.decompose.order import Item, code_items
 from mdh.decompose.order import Loop as LoopItem
+from mdh.decompose.regions import Opening, held_axis, levels_from, openings
 from mdh.hardware import THREADED, Layer, Space
 from mdh.ir.affine import Affine
-from mdh.ir.expr import Expr
 from mdh.ir.layout import Axis, Level, Levels
-from mdh.ir.plan import Holding, StagePlan, Staging
+from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
 from mdh.ir.tile import Compute, Copy, Finish, Hold, Join, Loop, Node, Tile, Tiles, Units
 
@@ -57,9 +57,9 @@ class _Build:
             outermost = next(r for r in self.regions if r.result == region.result)
             return (hold, *self._joined(region.result)) if region is outermost else (hold,)
         if position == len(self.items):
-            free = [n for n, r in enumerate(self.plan.stage.results) if r.op is None]
             held = {r.result for r in self.regions}
-            return (Compute(), *(Finish(n) for n in free if n not in held))
+            free = (n for n in range(len(self.plan.stage.results)) if n not in held)
+            return (Compute(), *(node for n in free for node in self._joined(n)))
         item = self.items[position]
         if isinstance(item, LoopItem):
             return (Loop(item.level, self.body(position + 1, live), item.lanes),)
@@ -123,86 +123,51 @@ def _depth(level: Level) -> int:
     return 0 if level.layer is None else level.layer.depth
 
 
-def levels_from(items: Sequence[Item], position: int) -> tuple[Level, ...]:
-    """Of the loops from an item on."""
-    return tuple(item.level for item in items[position:] if isinstance(item, LoopItem))
-
-
-def run_start(items: Sequence[Item], stage: Stage, end: int) -> int:
-    """First item of the maximal run of reduction loops that ends before item `end`."""
-    start = end
-    for p in reversed(range(end)):
-        item = items[p]
-        if isinstance(item, LoopItem):
-            if stage.dims[item.level.dim].kind is DimKind.CC:
-                break
-            start = p
-    return start
-
-
 def _regions(
     program: Program, plan: StagePlan, levels: Levels, items: tuple[Item, ...], threads: tuple[Level, ...],
     cpu: bool,
 ) -> tuple[_Region, ...]:  # fmt: skip
     """Of all results, from outside in."""
-    out: list[_Region] = []
-
-    def add(n: int, opens: int, step: int | None, space: Space, holding: Holding | None) -> None:
-        shared = threads if space is Space.SM else ()
-        inside = (*shared, *levels_from(items, opens))
-        tile = _held(program, plan.stage, levels, plan.stage.results[n], space, inside, holding, cpu)
-        out.append(_Region(opens, n, step, tile))
-
-    for n, result in enumerate(plan.stage.results):
-        first, private = result.outputs[0].buffer, False
-        for p, item in enumerate(items):
-            for holding in item.step.holdings if isinstance(item, Point) else ():
-                if holding.buffer == first and holding.region is not None:
-                    assert isinstance(item, Point)
-                    opens = p if result.op is None else run_start(items, plan.stage, p)
-                    add(n, opens, item.index, holding.region, holding)
-                    private = private or holding.region is Space.RM
-        if result.op is not None and not plan.stage.scattered and not private:
-            add(n, run_start(items, plan.stage, len(items)), None, Space.RM, None)
+    stage, out = plan.stage, list[_Region]()
+    scans = any(d.kind is DimKind.PS for d in stage.dims)
+    for n, result in enumerate(stage.results):
+        buffers, sums = {o.buffer for o in result.outputs}, result.op is not None
+        found = [(r, sums) for r in openings(items, stage, buffers, reduces=sums)]
+        if scans and sums:
+            # the values that a prefix sum stores are held like those of a map, beside the running value
+            found = [(r, False) for r in openings(items, stage, buffers, reduces=False)]
+            found += [(r, True) for r in openings(items, stage, (), reduces=True)]
+        if stage.scattered:
+            found = [(r, sums) for r, sums in found if r.holding is not None]
+        for r, partial in found:
+            inside = (*(threads if r.space is Space.SM else ()), *levels_from(items, r.opens))
+            tile = _held(program, stage, levels, result, r, inside, partial=partial, cpu=cpu)
+            out.append(_Region(r.opens, n, r.step, tile))
     return tuple(sorted(out, key=lambda r: (r.opens, r.tile.space is Space.RM, r.result)))
 
 
 def _held(
-    program: Program, stage: Stage, levels: Levels, result: Result, space: Space, inside: tuple[Level, ...],
-    holding: Holding | None, cpu: bool,
+    program: Program, stage: Stage, levels: Levels, result: Result, region: Opening,
+    inside: tuple[Level, ...], *, partial: bool, cpu: bool,
 ) -> Tile:  # fmt: skip
-    """Partial results in the types that they are combined in, a map's in those of its outputs."""
+    """Partial results in the types that they are combined in, stored values in those of the outputs."""
     output = result.outputs[0]
-    buffer = program.buffer_of[output.buffer]
-    kinds = (DimKind.CC,) if result.op is not None else (DimKind.CC, DimKind.PS)
+    shape = program.buffer_of[output.buffer].shape
+    kinds = (DimKind.CC,) if partial else (DimKind.CC, DimKind.PS)
     kept = frozenset(lv.var for lv in inside if stage.dims[lv.dim].kind in kinds)
-    axes = [
-        held_axis(program, stage, levels, e, extent, kept)
-        for e, extent in zip(output.index, buffer.shape, strict=True)
-    ]
-    layout = holding.layout if holding is not None else tuple(range(len(axes)))
-    if cpu and space is Space.RM and result.op is not None:
+    axes = []
+    for e, extent in zip(output.index, shape, strict=True):
+        index = affine_index(program, stage, (e,))
+        axes.append(held_axis(levels, None if index is None else index[0], extent, kept))
+    layout = tuple(range(len(axes))) if region.holding is None else region.holding.layout
+    if cpu and region.space is Space.RM and partial:
         for lv in inside:
             if lv.layer is Layer.VEC and stage.dims[lv.dim].kind is DimKind.PW:
                 layout = (*layout, len(axes))
                 axes.append(Axis(Affine(), lv.parts, True, ((lv.var, lv.parts, 1, 1),)))
-    each = sum(t.bytes for t in result.types) if result.op is not None else buffer.dtype.bytes
-    if result.op is not None and result.op.name.startswith("arg"):
+    each = sum(t.bytes for t in result.types)
+    if not partial:
+        each = sum(program.buffer_of[o.buffer].dtype.bytes for o in result.outputs)
+    elif result.op is not None and result.op.name.startswith("arg"):
         each += POSITION
-    return Tile(output.buffer, space, each, tuple(axes), layout)
-
-
-def held_axis(
-    program: Program, stage: Stage, levels: Levels, e: Expr, extent: int, inside: frozenset[str]
-) -> Axis:
-    """One dimension of an output over the levels of `inside`, packed; whole where its index is data."""
-    index = affine_index(program, stage, (e,))
-    if index is None:
-        return Axis(Affine(), extent, False, ())
-    terms = sorted((abs(c), v, c) for v, c in levels.over(Affine(index[0].terms)).terms if v in inside)
-    variables, radix = [], 1
-    for _, var, c in terms:
-        parts = levels.of_var(var).parts
-        variables.append((var, parts, c, radix))
-        radix *= parts
-    return Axis(Affine(), radix, True, tuple(reversed(variables)))
+    return Tile(output.buffer, region.space, each, tuple(axes), layout)

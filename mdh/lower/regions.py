@@ -1,17 +1,12 @@
-"""Regions of partial results: where each opens, what part of the output it holds.
+"""Regions of partial results (`mdh.decompose.regions`) as buffers of a kernel."""
 
-Source: language.md section 5. A region opens outside the maximal run of enclosing sequential loops, ending
-with its step's own, that carry only reduction dims. Every fold has a register region of its own at the
-innermost place, so that partial results always meet in private memory first.
-"""
-
-from mdh.decompose.order import Loop, Point
+from mdh.decompose.order import Loop
+from mdh.decompose.regions import held_axis, levels_from, openings
 from mdh.hardware import Space
-from mdh.ir.affine import Affine
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr
 from mdh.ir.kernel import Buf
-from mdh.ir.layout import strides_for
+from mdh.ir.layout import Axis, strides_for
 from mdh.ir.plan import Holding
 from mdh.ir.program import DimKind
 from mdh.lower.fold import Fold
@@ -22,59 +17,24 @@ def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
     """Of the folds from number `first` on; outer to inner for each."""
     out: list[Region] = []
     for f, fold in list(enumerate(nest.folds))[first:]:
-        mine = [_declared(nest, f, p, h) for p, h in _holdings(nest, fold)]
-        if fold.op is not None and not any(r.space is Space.RM for r in mine):
-            mine.append(region_of(nest, f, Space.RM, _run_start(nest, len(nest.items)), None, 0))
-        mine.sort(key=lambda r: (r.opens, r.space is Space.RM))
-        private = next((k for k, r in enumerate(mine) if r.space is Space.RM), len(mine))
-        # what one thread holds is no longer shared further in: a record's other output may say SM there
-        out.extend(r for k, r in enumerate(mine) if k <= private or r.space is Space.RM)
+        buffers = [o.buffer for o in fold.outputs]
+        for r in openings(nest.items, nest.stage, buffers, reduces=fold.op is not None):
+            number = 0 if r.step is None else nest.plan.steps[r.step].number
+            out.append(region_of(nest, f, r.space, r.opens, r.holding, number))
     return tuple(out)
-
-
-def _holdings(nest: Nest, fold: Fold) -> list[tuple[int, Holding]]:
-    """Region entries of the fold's outputs with their item positions; several outputs share the first's."""
-    found: dict[tuple[int, str], tuple[int, Holding]] = {}
-    buffers = [o.buffer for o in fold.outputs]
-    for p, item in enumerate(nest.items):
-        if isinstance(item, Point):
-            for h in item.step.holdings:
-                if h.region is not None and h.buffer in buffers:
-                    found.setdefault((p, h.region), (p, h))
-    return list(found.values())
-
-
-def _declared(nest: Nest, f: int, point: int, holding: Holding) -> Region:
-    opens = _run_start(nest, point) if nest.folds[f].op is not None else point
-    item = nest.items[point]
-    assert isinstance(item, Point) and holding.region is not None
-    return region_of(nest, f, Space(holding.region), opens, holding, item.step.number)
-
-
-def _run_start(nest: Nest, point: int) -> int:
-    """First item of the maximal run of sequential reduction loops that ends at `point`."""
-    start = p = point
-    while p > 0:
-        item = nest.items[p - 1]
-        if isinstance(item, Loop):
-            if nest.stage.dims[item.level.dim].kind is DimKind.CC:
-                break
-            start = p - 1
-        p -= 1
-    return start
 
 
 def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | None, number: int) -> Region:
     fold = nest.folds[f]
-    inside = [it.level for it in nest.items[opens:] if isinstance(it, Loop)]
+    inside = levels_from(nest.items, opens)
     if space is Space.SM:
-        inside = [*nest.thread_levels(), *inside]
+        inside = (*nest.thread_levels(), *inside)
     # an operator's results have no dim that it reduces; the stored values of a prefix sum have its dim
     kinds = (DimKind.CC,) if fold.op is not None else (DimKind.CC, DimKind.PS)
-    cc = [lv for lv in inside if nest.stage.dims[lv.dim].kind in kinds]
-    index = fold.outputs[0].index
-    axes = tuple(_axis(nest, e, {lv.var for lv in cc}) for e in index)
-    shape = tuple(_extent(nest, axis) for axis in axes)
+    kept = frozenset(lv.var for lv in inside if nest.stage.dims[lv.dim].kind in kinds)
+    held = tuple(_axis(nest, e, kept) for e in fold.outputs[0].index)
+    axes = tuple(tuple((v, radix) for v, _, _, radix in axis.variables) for axis in held)
+    shape = tuple(axis.points for axis in held)
     layout = holding.layout if holding is not None else tuple(range(len(shape)))
     lanes = tuple(
         it.level.var
@@ -104,25 +64,9 @@ def _types(nest: Nest, fold: Fold) -> tuple[DType, ...]:
     return tuple(nest.buffers[o.buffer].dtype for o in fold.outputs)
 
 
-def _axis(nest: Nest, e: Expr, inside: set[str]) -> tuple[tuple[str, int], ...]:
-    """Inside variables of one output dim with their packed radices."""
+def _axis(nest: Nest, e: Expr, inside: frozenset[str]) -> Axis:
     access = nest.access((e,))
-    if access is None:
-        return ()
-    function = nest.over_levels(Affine(access[0].terms, 0))
-    terms = sorted(((abs(c), v) for v, c in function.terms if v in inside))
-    out, radix = [], 1
-    for _, var in terms:
-        out.append((var, radix))
-        radix *= nest.levels.of_var(var).parts
-    return tuple(reversed(out))
-
-
-def _extent(nest: Nest, axis: tuple[tuple[str, int], ...]) -> int:
-    n = 1
-    for var, _ in axis:
-        n *= nest.levels.of_var(var).parts
-    return n
+    return held_axis(nest.levels, None if access is None else access[0], 1, inside)
 
 
 def _name(nest: Nest, f: int, c: int, space: Space) -> str:

@@ -1,13 +1,13 @@
 """`--dump`: the value of any stage of the pipeline as text."""
 
+from mdh.decompose.tiles import decompose
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.ir.tile_text import print_tiles
 from mdh.pipeline import Value
-from mdh.report.loops import loop_rows
 from mdh.report.module_text import module_text
 from mdh.report.program_text import program_text
-from mdh.report.text import loops_text
 from mdh.schedule.model import Schedule
 from mdh.schedule.printer import print_schedule
 from mdh.target.text import KernelText
@@ -30,6 +30,5 @@ def dump_text(value: Value) -> str:
 def _plan_text(plan: Plan) -> str:
     parts = [f"plan of {plan.program.name} for {plan.machine.name}, {plan.target}\n"]
     for stage in plan.stages:
-        parts.append(f"stage {stage.stage.name}  combine {stage.combines}\n")
-        parts.append(loops_text(loop_rows(plan.program, stage)))
+        parts.append(print_tiles(decompose(plan.program, stage, cpu=plan.machine.kind == "cpu")))
     return "".join([*parts, plan.text])

@@ -1,0 +1,78 @@
+"""Regions of partial results: where each opens, and what part of the output it holds.
+
+Source: language.md section 5. A region opens outside the maximal run of enclosing sequential loops, ending
+with its step's own, that carry only reduction dims. Every reduction has a register region of its own at the
+innermost place, so that partial results always meet in private memory first.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from mdh.decompose.order import Item, Loop, Point
+from mdh.hardware import Space
+from mdh.ir.affine import Affine
+from mdh.ir.layout import Axis, Level, Levels
+from mdh.ir.plan import Holding
+from mdh.ir.program import DimKind, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """opens: the item before which the region opens. holding, step: the entry that asks for it and the index
+    of its step in the plan; None: no entry does."""
+
+    opens: int
+    space: Space
+    holding: Holding | None = None
+    step: int | None = None
+
+
+def openings(
+    items: Sequence[Item], stage: Stage, buffers: Collection[str], *, reduces: bool
+) -> tuple[Opening, ...]:
+    """Of one result that is stored in `buffers`, from outside in. reduces: False where values are stored as
+    they are."""
+    found: dict[tuple[int, Space], Opening] = {}
+    for p, item in enumerate(items):
+        for h in item.step.holdings if isinstance(item, Point) else ():
+            if isinstance(item, Point) and h.region is not None and h.buffer in buffers:
+                opens = run_start(items, stage, p) if reduces else p
+                found.setdefault((p, h.region), Opening(opens, h.region, h, item.index))
+    mine = list(found.values())
+    if reduces and not any(r.space is Space.RM for r in mine):
+        mine.append(Opening(run_start(items, stage, len(items)), Space.RM))
+    mine.sort(key=lambda r: (r.opens, r.space is Space.RM))
+    private = next((k for k, r in enumerate(mine) if r.space is Space.RM), len(mine))
+    # what one thread holds is no longer shared further in: a record's other output may say SM there
+    return tuple(r for k, r in enumerate(mine) if k <= private or r.space is Space.RM)
+
+
+def run_start(items: Sequence[Item], stage: Stage, end: int) -> int:
+    """First item of the maximal run of sequential reduction loops that ends before item `end`."""
+    start = end
+    for p in reversed(range(end)):
+        item = items[p]
+        if isinstance(item, Loop):
+            if stage.dims[item.level.dim].kind is DimKind.CC:
+                break
+            start = p
+    return start
+
+
+def levels_from(items: Sequence[Item], position: int) -> tuple[Level, ...]:
+    """Of the loops from an item on."""
+    return tuple(item.level for item in items[position:] if isinstance(item, Loop))
+
+
+def held_axis(levels: Levels, function: Affine | None, extent: int, inside: frozenset[str]) -> Axis:
+    """One dimension of an output, whose index is `function` of the stage's dimensions (None: data, which may
+    be any of `extent` numbers), over the levels of `inside`: packed."""
+    if function is None:
+        return Axis(Affine(), extent, False, ())
+    terms = sorted((abs(c), v, c) for v, c in levels.over(Affine(function.terms)).terms if v in inside)
+    variables, radix = [], 1
+    for _, var, c in terms:
+        parts = levels.of_var(var).parts
+        variables.append((var, parts, c, radix))
+        radix *= parts
+    return Axis(Affine(), radix, True, tuple(reversed(variables)))

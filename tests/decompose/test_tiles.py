@@ -1,0 +1,93 @@
+"""The tile tree: texts that are read like code, and what holds of random programs and schedules."""
+
+from pathlib import Path
+
+import pytest
+
+from mdh.check.run import check
+from mdh.decompose.tiles import decompose
+from mdh.diagnostics import Failed
+from mdh.frontend.c import read_program
+from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.program import Program
+from mdh.ir.tile import Copy, Hold, walk
+from mdh.ir.tile_text import print_tiles
+from mdh.ir.tile_verify import verify_tiles
+from mdh.lower.fold import folds_of
+from mdh.lower.names import names_of
+from mdh.lower.stages import Context
+from mdh.machine import load_machine
+from mdh.schedule.default import default_schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from tests.corpus import WORKLOADS
+from tests.random_programs import random_program
+from tests.random_schedules import random_schedule
+from tests.source_tree import ROOT
+
+GOLDEN = ROOT / "tests" / "golden" / "tiles"
+MACHINES = {"h200": "cuda", "generic-cpu": "c"}
+DEFAULTS = ("matmul", "matvec", "conv2d", "prefix_sum", "histogram", "row_argmax", "softmax")
+GIVEN = {"jacobi3d": "jacobi3d.h200.window.mdh"}
+"""A schedule whose buffer slides, for both machines."""
+
+
+def _plan(name: str, machine: str) -> Plan:
+    work, target = WORKLOADS[name], MACHINES[machine]
+    program = read_program(work.source, defines=dict(work.full))
+    known = load_machine(machine)
+    if name in GIVEN:
+        text = (ROOT / "schedules" / GIVEN[name]).read_text(encoding="utf-8")
+        return check(program, parse_schedule(Source(GIVEN[name], text)), known, target)
+    return check(program, default_schedule(program, known, target), known, target)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", [*DEFAULTS, *GIVEN])
+def test_texts(name: str, machine: str, update_golden: bool) -> None:
+    plan = _plan(name, machine)
+    cpu = plan.machine.kind == "cpu"
+    text = "\n".join(print_tiles(decompose(plan.program, stage, cpu=cpu)) for stage in plan.stages)
+    golden: Path = GOLDEN / f"{name}.{machine}.txt"
+    if update_golden:
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_trees(seed: int) -> None:
+    program = read_program(random_program(seed).source)
+    for machine, target in MACHINES.items():
+        known = load_machine(machine)
+        try:
+            schedule = parse_schedule(Source("s.mdh", random_schedule(program, known, seed)))
+            plan = check(program, schedule, known, target)
+        except Failed:
+            continue
+        for stage in plan.stages:
+            tiles = decompose(program, stage, cpu=known.kind == "cpu")
+            verify_tiles(tiles)
+            assert print_tiles(tiles).count("copy ") == len(tiles.copies)
+            _as_lowered(plan, program, stage)
+
+
+def _as_lowered(plan: Plan, program: Program, stage: StagePlan) -> None:
+    """Regions have the shapes, and the places, that the lowering gives them."""
+    if stage.stage.scattered or any(d.kind == "ps" for d in stage.stage.dims):
+        return
+    nest = Context(program, plan.machine, plan.target, names_of(program)).nest(
+        "f", stage, folds_of(stage.stage)
+    )
+    tiles = decompose(program, stage, cpu=plan.machine.kind == "cpu")
+    for f in range(len(stage.stage.results)):
+        made = [(r.space, r.bufs[0].shape, r.bufs[0].strides) for r in nest.regions if r.fold == f]
+        held = [(h.tile.space, h.tile.shape, h.tile.strides) for h in tiles.holds if h.result == f]
+        assert made == held[: len(made)]
+
+
+def test_nodes_stand_in_the_order_of_the_code() -> None:
+    plan = _plan("matmul", "h200")
+    nodes = list(walk(decompose(plan.program, plan.stages[0], cpu=False).body))
+    hold = next(n for n, node in enumerate(nodes) if isinstance(node, Hold))
+    copies = [n for n, node in enumerate(nodes) if isinstance(node, Copy)]
+    assert copies and hold < copies[0]
