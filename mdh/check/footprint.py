@@ -3,19 +3,20 @@
 import math
 
 from mdh.check.loops import Loop
+from mdh.decompose.tiles import state_sizes
 from mdh.hardware import THREADED, Combine, Space
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
-from mdh.ir.tile import Tiles
+from mdh.ir.tile import ALIGNMENT, Tiles
 from mdh.poly.digits import Chain, Cut, index_of
 
 WORD = 4
 WARP = 32
 
 
-def shared_bytes(plan: StagePlan, tiles: Tiles) -> int:
+def shared_bytes(plan: StagePlan, tiles: Tiles, *, cpu: bool) -> int:
     """Bytes of shared memory of a block: staged inputs in all slots, regions, scratch of combines."""
-    return tiles.bytes_in(Space.SM) + (combine_bytes(plan) if tiles.threads else 0)
+    return tiles.bytes_in(Space.SM) + (0 if cpu else combine_bytes(plan))
 
 
 def register_words(tiles: Tiles) -> int:
@@ -26,15 +27,28 @@ def register_words(tiles: Tiles) -> int:
 def combine_bytes(plan: StagePlan) -> int:
     """Scratch of combines in shared memory: a partial result of each thread, two rows of them for a scan.
 
-    Shuffles need none, unless the last warp of the block is not full.
+    Shuffles need none, unless the last warp of the block is not full. Blocks that take tickets learn who came
+    last; those that look back also pass on a value for each element that threads of the block share. Of plans
+    that the lowering makes, `combines` may stop at the one result that they compute.
     """
     threads = math.prod(plan.units(layer) for layer in THREADED)
-    scan = any(d.kind is DimKind.PS for d in plan.stage.dims)
-    return sum(
-        threads * sum(t.bytes for t in r.types) * (2 if scan else 1)
-        for r, methods in zip(plan.stage.results, plan.combines, strict=True)
-        if Combine.SHARED in methods or (Combine.SHUFFLE in methods and threads % WARP)
-    )
+    kinds = [d.kind for d in plan.stage.dims]
+    scan = DimKind.PS in kinds
+    shared = (x for step in plan.steps for x in step.splits if x.layer in THREADED)
+    groups = math.prod(x.parts for x in shared if kinds[x.dim] is DimKind.CC)
+    out = 0
+    for result, methods in zip(plan.stage.results, plan.combines, strict=False):
+        sizes = state_sizes(result)
+        if Combine.SHARED in methods or (Combine.SHUFFLE in methods and threads % WARP):
+            out += sum(_room(threads * size) for size in sizes) * (2 if scan else 1)
+        if Combine.TICKET in methods:
+            # who came last, or the block's number; what is passed on
+            out += ALIGNMENT + (sum(_room(groups * size) for size in sizes) if scan else 0)
+    return out
+
+
+def _room(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def chain_of(plan: StagePlan, dim: int) -> Chain:

@@ -66,8 +66,7 @@ def settled(program: Program, schedule: Schedule) -> Schedule:
     """The schedule with the `where` conditions over constants of the program evaluated; S122, S123."""
     if not any(section.wheres for section in schedule.sections):
         return schedule
-    sizes = {s.name: s.size for s in program.scalars if s.size is not None}
-    return bind(schedule, {}, {**dict(program.constants), **sizes})
+    return bind(schedule, {}, {**dict(program.constants), **program.sizes})
 
 
 def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[Diagnostic]]:

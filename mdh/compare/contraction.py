@@ -118,13 +118,12 @@ def _bare(e: Expr) -> Expr:
 
 def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) -> View | None:
     """None where a subscript is no affine function of the loops."""
-    known: dict[str, Expr] = {s.name: Const(s.size, s.dtype) for s in program.scalars if s.size is not None}
     shape = program.buffer_of[name].shape
     sizes = {d.name: d.extent for d in stage.dims}
     strides: dict[str, int] = {}
     offset = 0
     for axis, e in enumerate(index):
-        f = from_expr(substitute(e, known))
+        f = from_expr(substitute(e, program.size_constants))
         if f is None or not f.names <= sizes.keys():
             return None
         step = prod(shape[axis + 1 :])

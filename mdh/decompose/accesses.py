@@ -1,7 +1,7 @@
 """The accesses of a stage as affine functions of its dimensions, which are named by position."""
 
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.expr import Const, Expr, Var, loads, substitute
+from mdh.ir.expr import Expr, Var, loads, substitute
 from mdh.ir.program import Program, Stage
 
 Linear = tuple[Affine, ...]
@@ -10,11 +10,10 @@ Linear = tuple[Affine, ...]
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
     """None where an index function depends on data (a gather)."""
-    sizes: dict[str, Expr] = {s.name: Const(s.size, s.dtype) for s in program.scalars if s.size is not None}
     names: dict[str, Expr] = {d.name: Var(str(n)) for n, d in enumerate(stage.dims)}
     out = []
     for e in index:
-        function = from_expr(substitute(substitute(e, sizes), names))
+        function = from_expr(substitute(substitute(e, program.size_constants), names))
         if function is None or any(not name.isdecimal() for name in function.names):
             return None
         out.append(function)

@@ -20,10 +20,21 @@ from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Level, Levels
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
-from mdh.ir.tile import Compute, Copy, Finish, Hold, Join, Loop, Node, Tile, Tiles, Units
+from mdh.ir.tile import (
+    ALIGNMENT,
+    SWIZZLE_LINE,
+    Compute,
+    Copy,
+    Finish,
+    Hold,
+    Join,
+    Loop,
+    Node,
+    Tile,
+    Tiles,
+    Units,
+)
 
-ALIGNMENT, SWIZZLE_LINE = 16, 128
-"""Bytes to which each slot of a tile in SM is rounded up: of a pipelined one, of a swizzled one."""
 POSITION = 4
 """Bytes of the position that an argmin or argmax carries."""
 
@@ -92,7 +103,7 @@ class _Build:
         return Tile(
             staging.buffer,
             staging.region,
-            size,
+            (size,),
             axes,
             staging.layout,
             staging.pad,
@@ -165,9 +176,13 @@ def _held(
             if lv.layer is Layer.VEC and stage.dims[lv.dim].kind is DimKind.PW:
                 layout = (*layout, len(axes))
                 axes.append(Axis(Affine(), lv.parts, True, ((lv.var, lv.parts, 1, 1),)))
-    each = sum(t.bytes for t in result.types)
-    if not partial:
-        each = sum(program.buffer_of[o.buffer].dtype.bytes for o in result.outputs)
-    elif result.op is not None and result.op.name.startswith("arg"):
-        each += POSITION
-    return Tile(output.buffer, region.space, each, tuple(axes), layout)
+    stored = tuple(program.buffer_of[o.buffer].dtype.bytes for o in result.outputs)
+    sizes = state_sizes(result) if partial else stored
+    return Tile(output.buffer, region.space, sizes, tuple(axes), layout)
+
+
+def state_sizes(result: Result) -> tuple[int, ...]:
+    """Bytes of each component of a partial result; records hold the position, too."""
+    sizes = tuple(t.bytes for t in result.types)
+    record = result.op is not None and result.op.name.startswith("arg")
+    return (*sizes, POSITION) if record else sizes

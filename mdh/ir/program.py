@@ -265,6 +265,16 @@ class Program:
         return {s.name: s for s in self.scalars}
 
     @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Values of the parameters that are sizes."""
+        return {s.name: s.size for s in self.scalars if s.size is not None}
+
+    @cached_property
+    def size_constants(self) -> dict[str, Expr]:
+        """The same as expressions, to be put into index functions."""
+        return {s.name: Const(s.size, s.dtype) for s in self.scalars if s.size is not None}
+
+    @cached_property
     def buffer_order(self) -> tuple[str, ...]:
         """Array parameters in C's order, then temporaries in order of creation."""
         temps = tuple(b.name for b in self.buffers if b.temp)

@@ -13,19 +13,22 @@ from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Level, Levels, elements_of, strides_for
 from mdh.ir.program import Stage
 
+ALIGNMENT, SWIZZLE_LINE = 16, 128
+"""Bytes of the widest access, and of a line of shared memory inside which a swizzle moves chunks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
     """A part of `buffer` in a memory layer. Each axis is one dimension of the buffer; lanes: further ones, of
     partial results that the lanes of a vector hold apart.
 
-    bytes_each: of an element. layout: the axes, the slowest first. pad: elements behind each row. unit: bytes
-    of which each slot is a multiple, where there are several slots or a swizzle.
+    sizes: bytes of an element, of each of its components where it is a record: they lie apart. layout: the
+    axes, the slowest first. pad: elements behind each row. unit: bytes of which each slot is a multiple.
     """
 
     buffer: str
     space: Space
-    bytes_each: int
+    sizes: tuple[int, ...]
     axes: tuple[Axis, ...]
     layout: tuple[int, ...]
     pad: int = 0
@@ -59,7 +62,19 @@ class Tile:
     @property
     def bytes(self) -> int:
         """Of all slots."""
-        return -(-self.elements * self.bytes_each // self.unit) * self.unit * self.slots
+        return sum(self._bytes_of(size) for size in self.sizes)
+
+    @property
+    def room(self) -> int:
+        """Bytes that are set aside: what lies in shared memory begins at a multiple of the widest access, or
+        at a whole line where it is swizzled."""
+        if self.space is not Space.SM:
+            return self.bytes
+        chunk = SWIZZLE_LINE if self.swizzle else ALIGNMENT
+        return sum(-(-self._bytes_of(size) // chunk) * chunk for size in self.sizes)
+
+    def _bytes_of(self, size: int) -> int:
+        return -(-self.elements * size // self.unit) * self.unit * self.slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +168,8 @@ class Tiles:
         return (*self.copies, *self.holds)
 
     def bytes_in(self, space: Space) -> int:
-        """Of all tiles in a memory layer, all slots."""
-        return sum(node.tile.bytes for node in self.kept if node.tile.space is space)
+        """Set aside for all tiles in a memory layer."""
+        return sum(node.tile.room for node in self.kept if node.tile.space is space)
 
 
 def walk(body: tuple[Node, ...]) -> Iterator[Node]:

@@ -93,6 +93,8 @@ class Nest:
     regions: tuple[Region, ...] = ()
     shared: dict[str, Buf] = field(default_factory=dict)
     """SM buffers of the kernel, declared once; filled while the body is made."""
+    room: int = 0
+    """Bytes of a block's shared memory that the checker has not counted."""
     slack: dict[str, int] = field(default_factory=dict)
     """Elements behind the last one of such a buffer that idle lanes of vectors read."""
     wanted: dict[str, list[Buf]] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from mdh.hardware import Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Guard, strides_for
 from mdh.ir.program import DimKind
+from mdh.ir.tile import ALIGNMENT
 from mdh.lower.instance import Instance
 from mdh.lower.nest import Nest
 
@@ -38,7 +39,12 @@ class Past:
         if self.buf is None or self.summed & self.index[axis].names:
             return False
         over = self.over + count * self.buf.strides[axis]
-        if over > MOST:
+        others = (
+            n * self.nest.shared[name].dtype.bytes + ALIGNMENT
+            for name, n in self.nest.slack.items()
+            if name != self.buf.name
+        )
+        if over > MOST or over * self.buf.dtype.bytes + ALIGNMENT + sum(others) > self.nest.room:
             return False
         self.over = over
         return True

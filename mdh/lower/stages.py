@@ -3,8 +3,10 @@
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.check.footprint import shared_bytes
 from mdh.decompose.levels import make_levels
 from mdh.decompose.order import code_items
+from mdh.decompose.tiles import decompose
 from mdh.hardware import Combine, Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, Var, walk
@@ -46,12 +48,14 @@ class Context:
         levels = make_levels(plan, names)
         items = code_items(plan, levels, cpu=self.machine.kind == "cpu")
         buffers = {b.name: b for b in (*self.program.buffers, *extra)}
-        sizes = {s.name: s.size for s in self.program.scalars if s.size is not None}
         nest = Nest(
-            name, plan.stage, plan, self.machine, self.target, folds, levels, items, buffers, sizes, names,
-            unused("tid", names), self.names,
+            name, plan.stage, plan, self.machine, self.target, folds, levels, items, buffers,
+            self.program.sizes, names, unused("tid", names), self.names,
         )  # fmt: skip
         names.add(nest.tid)
+        if not nest.cpu:
+            used = shared_bytes(plan, decompose(self.program, plan, cpu=False), cpu=False)
+            nest = replace(nest, room=self.machine.shared_per_block - used)
         return replace(nest, regions=make_regions(nest)) if regions else nest
 
 

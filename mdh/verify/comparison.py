@@ -85,7 +85,7 @@ def _compared(program: Program, attempt: int) -> Difference | None:
     right = with_passed_over(want, program, arrays, scalars)
     for name, got in evaluate(program, arrays, scalars).items():
         if name in right:
-            sizes = tuple((s.name, s.size) for s in program.scalars if s.size is not None)
+            sizes = tuple(program.sizes.items())
             good = fits(got, right[name])
             if not good.all():
                 at = tuple(int(i) for i in np.argwhere(~good)[0])
@@ -105,8 +105,7 @@ def _short(program: Program) -> bool:
     """The interpreter can run it, and soon."""
     if sum(prod(b.shape) * b.dtype.bytes for b in program.buffers) > BYTES:
         return False
-    sizes = {s.name: s.size for s in program.scalars if s.size is not None}
-    return _runs_soon(program.syntax, program, sizes)
+    return _runs_soon(program.syntax, program, program.sizes)
 
 
 def _runs_soon(syntax: Function | None, program: Program, sizes: Mapping[str, int]) -> bool:

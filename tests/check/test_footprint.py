@@ -27,7 +27,10 @@ def test_worked_example() -> None:
     plan = plan_of(program, WORKED).stages[0]
     assert shapes(plan, program)["C", "RM"] == (8, 8)
     # The last row of A needs no padding behind it: 8 * 132 - 4 elements.
-    assert shared_bytes(plan, decompose(program, plan, cpu=False)) == ((8 * 132 - 4) + 8 * 128) * 4 * 2
+    assert (
+        shared_bytes(plan, decompose(program, plan, cpu=False), cpu=False)
+        == ((8 * 132 - 4) + 8 * 128) * 4 * 2
+    )
     assert register_words(decompose(program, plan, cpu=False)) == 64 + 8 + 8
 
 

@@ -129,7 +129,7 @@ def _is_legal(program: Program, text: str, deterministic: bool) -> None:
     assert plan.units("THR") * plan.units("WRP") <= SMALL.threads_per_block
     chosen = choose_combines(Subject(draft, plan))
     tiles = decompose(program, chosen, cpu=False)
-    assert shared_bytes(chosen, tiles) <= SMALL.shared_per_block
+    assert shared_bytes(chosen, tiles, cpu=False) <= SMALL.shared_per_block
     assert register_words(tiles) <= SMALL.registers_per_thread
 
 

@@ -20,10 +20,11 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     K153. 32-bit words of all RM buffers of a thread <= registers of a thread.
     """
     plan, tiles = choose_combines(subject), subject.tiles
-    used = shared_bytes(plan, tiles)
+    cpu = subject.machine.kind == "cpu"
+    used = shared_bytes(plan, tiles, cpu=cpu)
     limit = subject.machine.shared_per_block
     if used > limit:
-        yield _shared(subject, used, combine_bytes(plan) if tiles.threads else 0, limit)
+        yield _shared(subject, used, 0 if cpu else combine_bytes(plan), limit)
     if any(by_layer(plan, Layer.WGP)) or any(has_layer(step, Layer.MMA) for step in subject.draft.splitting):
         return  # fragments of an atom lie across the lanes that issue it
     words = register_words(tiles)

@@ -78,8 +78,7 @@ def asset(name: str) -> str:
 
 
 def _sizes(plan: Plan) -> list[tuple[str, int]]:
-    known = {s.name: s.size for s in plan.program.scalars if s.size is not None}
-    return list({**dict(plan.program.constants), **known}.items())[:12]
+    return list({**dict(plan.program.constants), **plan.program.sizes}.items())[:12]
 
 
 def _stage(

@@ -179,7 +179,7 @@ def _digit(plan: StagePlan, lv: Level, weight: int) -> Digit:
 
 def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
     stage = plan.stage
-    sizes = {s.name: Affine((), s.size) for s in program.scalars if s.size is not None}
+    sizes = {name: Affine((), size) for name, size in program.sizes.items()}
     number = {d.name: n for n, d in enumerate(stage.dims)}
     body = accesses_of(
         replace(stage, results=tuple(replace(r, starts=(), outputs=()) for r in stage.results))

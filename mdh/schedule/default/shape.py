@@ -6,7 +6,7 @@ from functools import cached_property
 from math import prod
 
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.expr import Const, Expr, Load, Var, substitute, walk
+from mdh.ir.expr import Expr, Load, Var, substitute, walk
 from mdh.ir.program import DimKind, Program, Stage
 
 
@@ -78,11 +78,8 @@ class Shape:
         return tuple(self._access(o.buffer, o.index) for r in self.stage.results for o in r.outputs)
 
     def _access(self, buffer: str, index: tuple[Expr, ...]) -> Access:
-        sizes: dict[str, Expr] = {
-            s.name: Const(s.size, s.dtype) for s in self.program.scalars if s.size is not None
-        }
         known = {d.name for d in self.stage.dims}
-        functions = (from_expr(substitute(e, sizes)) for e in index)
+        functions = (from_expr(substitute(e, self.program.size_constants)) for e in index)
         named = {n.name for e in index for n in walk(e) if isinstance(n, Var)} & known
         affine = tuple(f if f is not None and f.names <= known else None for f in functions)
         return Access(buffer, affine, frozenset(named))

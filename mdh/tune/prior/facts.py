@@ -200,12 +200,11 @@ def _note(
     index: tuple[Expr, ...],
     store: bool,
 ) -> None:
-    sizes: dict[str, Expr] = {s.name: Const(s.size, s.dtype) for s in program.scalars if s.size is not None}
     number = {d.name: i for i, d in enumerate(stage.dims)}
     terms: list[Terms | None] = []
     constants: list[int] = []
     for e in index:
-        f: Affine | None = from_expr(substitute(e, sizes))
+        f: Affine | None = from_expr(substitute(e, program.size_constants))
         if f is None or not f.names <= number.keys():
             terms.append(None)
             constants.append(0)

@@ -53,8 +53,7 @@ def make_space(
         joint = nested(joint, [code_order(section) for _, section in sections])
     if joint.count == 0:
         raise Failed(*explain_empty(Joint(chains, groups, None), build.names, openings, program))
-    sizes = {s.name: s.size for s in program.scalars if s.size is not None}
-    constants = tuple({**dict(program.constants), **sizes}.items())
+    constants = tuple({**dict(program.constants), **program.sizes}.items())
     bare = tuple(unlimited(section) for _, section in sections)
     template = replace(schedule, sections=bare)
     return Space(
