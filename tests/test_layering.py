@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from mdh.hardware import Layer, Space
+from mdh.language import LANGUAGES
 from tests.source_tree import Module, imports, modules
 
 LAYERS = (
@@ -121,3 +123,33 @@ def test_the_door_is_light(entry: str) -> None:
     code = f"import sys\n{entry}\nprint(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_layers_of_the_hardware_are_no_strings(module: Module) -> None:
+    """`Layer.BLK`, not "BLK": mypy then finds what is misspelt, and a search what belongs together. The table
+    of aliases maps words to them, and some of its words are such names in another sense."""
+    words = {*Layer, *Space}
+    if module.name in {"mdh.hardware", "mdh.schedule.names"}:
+        return
+    inside = {id(c) for n in ast.walk(module.tree) if isinstance(n, ast.JoinedStr) for c in ast.walk(n)}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            assert node.value not in words, f"{module.path}:{node.lineno}: {node.value}"
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_targets_are_asked_for_abilities(module: Module) -> None:
+    """Only what prints, builds or talks to the user compares a target's name: see mdh/language.py."""
+    if module.name.startswith(("mdh.target.", "mdh.device.", "mdh.cli.")):
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            named = any(
+                (isinstance(s, ast.Name) and s.id in {"target", "language"})
+                or (isinstance(s, ast.Attribute) and s.attr in {"target", "language"})
+                for s in sides
+            )
+            literal = any(isinstance(s, ast.Constant) and s.value in LANGUAGES for s in sides)
+            assert not (named and literal), f"{module.path}:{node.lineno}: compares a target's name"
