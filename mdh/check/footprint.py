@@ -2,9 +2,9 @@
 
 import math
 
-from mdh.check.loops import Loop
 from mdh.decompose.tiles import state_sizes
 from mdh.hardware import THREADED, Combine, Space
+from mdh.ir.layout import Level
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
 from mdh.ir.tile import ALIGNMENT, Tiles
@@ -55,7 +55,7 @@ def chain_of(plan: StagePlan, dim: int) -> Chain:
     return tuple(Cut(s.splits[dim].parent, s.splits[dim].tile, s.splits[dim].cyclic) for s in plan.steps)
 
 
-def first_of_part(plan: StagePlan, loop: Loop, part: int) -> int:
+def first_of_part(plan: StagePlan, loop: Level, part: int) -> int:
     """The first iteration of the loop's dimension that falls to this part, all other parts first ones.
 
     Where @cyclic loses it (K120), the start of the part without the dealing.

@@ -1,39 +1,25 @@
-"""The loops of a stage plan in code order."""
+"""The loops and units of a stage plan in code order."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mdh.decompose.order import in_code_order
 from mdh.hardware import Layer
+from mdh.ir.layout import Level
 from mdh.ir.plan import Split, StagePlan
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """One split with more than one part; `step` is the index of its step in the plan."""
-
-    step: int
-    dim: int
-    parts: int
-    tile: int
-    parent: int
-    layer: Layer | None
-    axis: int
-    cyclic: int
-    rank: int
-
-
-def code_loops(plan: StagePlan) -> tuple[Loop, ...]:
-    """Outermost first. Within a step: units by layer, then sequential loops by rank, then vector lanes."""
+def code_loops(plan: StagePlan) -> tuple[Level, ...]:
+    """Splits with more than one part, each as one level without a variable. Outermost first; within a step
+    units by layer, then sequential loops by rank, then vector lanes."""
     return tuple(
-        Loop(i, s.dim, s.parts, s.tile, s.parent, s.layer, s.axis, s.cyclic, s.rank)
+        Level("", s.dim, i, s.parts, s.tile, s.parent, s.layer, s.axis, s.rank, s.cyclic)
         for i in plan.code_order
         for s in sorted(plan.steps[i].splits, key=_place)
         if s.parts > 1
     )
 
 
-Item = Loop | int
+Item = Level | int
 """A sequential loop, or the index of a step whose loops' body starts here."""
 
 
@@ -49,12 +35,12 @@ def _place(split: Split) -> tuple[int, int]:
     return (depth + 1 if split.layer in (Layer.VEC, Layer.MMA) else depth), split.dim
 
 
-def inside(plan: StagePlan, step: int) -> tuple[Loop, ...]:
+def inside(plan: StagePlan, step: int) -> tuple[Level, ...]:
     """The loops in the body of a step's loops."""
     position = plan.code_order.index(step)
     within = set(plan.code_order[position + 1 :])
     return tuple(loop for loop in code_loops(plan) if loop.step in within)
 
 
-def by_layer(plan: StagePlan, *layers: Layer) -> Iterator[Loop]:
+def by_layer(plan: StagePlan, *layers: Layer) -> Iterator[Level]:
     return (loop for loop in code_loops(plan) if loop.layer in layers)

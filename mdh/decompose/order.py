@@ -31,12 +31,6 @@ L = TypeVar("L", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
-    level: Level
-    lanes: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Point:
     """The start of the body of a step's loops. index: of the step in its plan."""
 
@@ -44,13 +38,13 @@ class Point:
     index: int
 
 
-Item = Loop | Point
+Item = Level | Point
+"""A level among them is a sequential loop; one of VEC runs as the lanes of a vector."""
 
 
 def code_items(plan: StagePlan, levels: Levels, *, cpu: bool) -> tuple[Item, ...]:
     return tuple(
-        Point(plan.steps[x], x) if isinstance(x, int) else Loop(x, x.layer is Layer.VEC)
-        for x in in_code_order(plan, levels.all, cpu=cpu)
+        Point(plan.steps[x], x) if isinstance(x, int) else x for x in in_code_order(plan, levels.all, cpu=cpu)
     )
 
 

@@ -8,7 +8,7 @@ innermost place, so that partial results always meet in private memory first.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from mdh.decompose.order import Item, Loop, Point
+from mdh.decompose.order import Item, Point
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Level, Levels
@@ -52,8 +52,8 @@ def run_start(items: Sequence[Item], stage: Stage, end: int) -> int:
     start = end
     for p in reversed(range(end)):
         item = items[p]
-        if isinstance(item, Loop):
-            if stage.dims[item.level.dim].kind is DimKind.CC:
+        if isinstance(item, Level):
+            if stage.dims[item.dim].kind is DimKind.CC:
                 break
             start = p
     return start
@@ -61,7 +61,7 @@ def run_start(items: Sequence[Item], stage: Stage, end: int) -> int:
 
 def levels_from(items: Sequence[Item], position: int) -> tuple[Level, ...]:
     """Of the loops from an item on."""
-    return tuple(item.level for item in items[position:] if isinstance(item, Loop))
+    return tuple(item for item in items[position:] if isinstance(item, Level))
 
 
 def held_axis(levels: Levels, function: Affine | None, extent: int, inside: frozenset[str]) -> Axis:

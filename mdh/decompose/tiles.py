@@ -13,7 +13,6 @@ from mdh.decompose.accesses import access_groups, affine_index
 from mdh.decompose.image import image
 from mdh.decompose.levels import make_levels
 from mdh.decompose.order import Item, code_items
-from mdh.decompose.order import Loop as LoopItem
 from mdh.decompose.regions import Opening, held_axis, levels_from, openings
 from mdh.hardware import THREADED, Layer, Space
 from mdh.ir.affine import Affine
@@ -72,8 +71,8 @@ class _Build:
             free = (n for n in range(len(self.plan.stage.results)) if n not in held)
             return (Compute(), *(node for n in free for node in self._joined(n)))
         item = self.items[position]
-        if isinstance(item, LoopItem):
-            return (Loop(item.level, self.body(position + 1, live), item.lanes),)
+        if isinstance(item, Level):
+            return (Loop(item, self.body(position + 1, live)),)
         copies = []
         for staging in item.step.stagings:
             for linear, shifts in access_groups(self.program, self.plan.stage, staging.buffer).items():

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mdh.hardware import Combine, Engine, Space
+from mdh.hardware import Combine, Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Level, Levels, elements_of, strides_for
 from mdh.ir.program import Stage
@@ -87,11 +87,14 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """One part after the other; lanes: as the lanes of a vector."""
+    """One part after the other; those of VEC as the lanes of a vector."""
 
     level: Level
     body: tuple["Node", ...]
-    lanes: bool = False
+
+    @property
+    def lanes(self) -> bool:
+        return self.level.layer is Layer.VEC
 
 
 @dataclass(frozen=True, slots=True)

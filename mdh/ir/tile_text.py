@@ -31,8 +31,8 @@ def _nodes(tiles: Tiles, body: tuple[Node, ...], depth: int) -> Iterator[str]:
         match node:
             case Units(level):
                 yield f"{margin}{level.layer}.{_AXES[level.axis]} {_counted(level)}"
-            case Loop(level, _, lanes):
-                yield f"{margin}{'lanes' if lanes else 'for'} {_counted(level)}"
+            case Loop(level):
+                yield f"{margin}{'lanes' if node.lanes else 'for'} {_counted(level)}"
             case Copy():
                 yield margin + _copy(tiles, node)
             case Hold(tile, result):

@@ -35,8 +35,8 @@ def _verify_nesting(body: tuple[Node, ...], around: tuple[Node, ...]) -> None:
             case Units(level):
                 assert level.layer not in (None, Layer.VEC) and not any(isinstance(n, Loop) for n in around)
                 assert level.layer is not None and all(d <= level.layer.depth for d in depths)
-            case Loop(_, _, lanes):
-                assert lanes or not any(isinstance(n, Loop) and n.lanes for n in around), (
+            case Loop():
+                assert node.lanes or not any(isinstance(n, Loop) and n.lanes for n in around), (
                     "lanes are innermost"
                 )
             case Join(result) | Finish(result):

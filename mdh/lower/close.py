@@ -7,12 +7,12 @@ run ends. The starting value enters once; the epilogue runs once, after the last
 from collections.abc import Callable
 from dataclasses import replace
 
-from mdh.decompose.order import Loop
-from mdh.hardware import THREADED, Space, SyncScope
+from mdh.hardware import THREADED, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Stmt, Store
+from mdh.ir.layout import Level
 from mdh.lower.cut import cut_of
 from mdh.lower.finish import begin, finish, store_state
 from mdh.lower.fold import Fold, combine, identity
@@ -34,7 +34,7 @@ def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
         rows: list[Stmt] = [Alloc(b, None if first is None else first[c]) for c, b in enumerate(region.bufs)]
         return [*rows, *_resume(nest, region, scope)] if fold.ordered else rows
     meet: list[Stmt] = []
-    again = nest.plan.grid.persistent or any(isinstance(it, Loop) for it in nest.items[: region.opens])
+    again = nest.plan.grid.persistent or any(isinstance(it, Level) for it in nest.items[: region.opens])
     if nest.threads > 1:
         # between opening and closing each element has one owner, so these two are the region's only barriers
         nest.managed.update(b.name for b in region.bufs)
@@ -108,7 +108,7 @@ def _through(nest: Nest, region: Region, order: list[str], scope: Scope, inner: 
         return inner(scope)
     var, *rest = order
     level = nest.levels.of_var(var)
-    lanes = any(isinstance(it, Loop) and it.lanes and it.level.var == var for it in nest.items)
+    lanes = any(isinstance(it, Level) and it.layer is Layer.VEC and it.var == var for it in nest.items)
     kind = ForKind.VEC if lanes else ForKind.UNROLL if region.space is Space.RM else ForKind.SEQ
 
     def loop(start: int, stop: int, known: Scope) -> For:

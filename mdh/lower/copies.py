@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from mdh.decompose.image import image
-from mdh.decompose.order import Loop
 from mdh.hardware import Engine, Space
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var, loads
 from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, For, ForKind, Let, Move, Stmt
-from mdh.ir.layout import Axis, strides_for
+from mdh.ir.layout import Axis, Level, strides_for
 from mdh.ir.plan import PlanStep, Staging
 from mdh.lower.instance import Instance
 from mdh.lower.nest import Key, Nest, Scope, conjunction, dm_buf, key_of
@@ -66,7 +65,7 @@ def _groups(nest: Nest, buffer: str) -> dict[Key, list[tuple[int, ...]]]:
 def _copy(
     nest: Nest, staging: Staging, key: Key, shifts: list[tuple[int, ...]], scope: Scope, slots: int
 ) -> Copy:
-    loops = {it.level.var for it in nest.items[scope.position :] if isinstance(it, Loop)}
+    loops = {it.var for it in nest.items[scope.position :] if isinstance(it, Level)}
     shared = {lv.var for lv in nest.thread_levels()} if staging.region == Space.SM else set()
     inside = frozenset(loops | shared)
     axes = image(nest.levels, key[1], shifts, inside)

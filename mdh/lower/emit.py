@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import combinations
 
-from mdh.decompose.order import Loop, Point
+from mdh.decompose.order import Point
 from mdh.hardware import Engine, Layer, Space, SyncScope
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, substitute
@@ -103,8 +103,8 @@ def _item(nest: Nest, scope: Scope) -> list[Stmt]:
     match nest.items[scope.position]:
         case Point(step):
             return _point(nest, step, scope)
-        case Loop(level, lanes):
-            return _loop(nest, level, lanes, scope)
+        case Level() as level:
+            return _loop(nest, level, level.layer is Layer.VEC, scope)
 
 
 def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
@@ -116,8 +116,8 @@ def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
         if copy.dst.buf.space is Space.RM:
             out.append(Alloc(copy.dst.buf))
         around = nest.items[scope.position - 1]
-        if copy.staging.window and isinstance(around, Loop):
-            out.extend(emit_window(nest, copy, around.level, scope))
+        if copy.staging.window and isinstance(around, Level):
+            out.extend(emit_window(nest, copy, around, scope))
         else:
             out.extend(emit_copy(nest, copy, scope))
         live[copy.key] = copy.dst
@@ -202,7 +202,7 @@ def _kind(nest: Nest, level: Level) -> ForKind:
 
 def _stores_wide(nest: Nest, level: Level) -> bool:
     """The innermost loop of a map whose stores the schedule wants wide: neighbours must meet in one place."""
-    loops = [it.level for it in nest.items if isinstance(it, Loop)]
+    loops = [it for it in nest.items if isinstance(it, Level)]
     if not loops or loops[-1] != level:
         return False
     maps = [fold for f, fold in enumerate(nest.folds) if fold.op is None and f not in _held(nest)]

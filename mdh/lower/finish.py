@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from mdh.decompose.order import Loop
 from mdh.hardware import CacheHint, Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, loads, substitute
@@ -59,9 +58,9 @@ def finish_total(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope) -> l
 def reduction_loops(nest: Nest, position: int) -> list[Level]:
     """Sequential loops over reduction dims that enclose item `position`."""
     return [
-        it.level
+        it
         for it in nest.items[:position]
-        if isinstance(it, Loop) and nest.stage.dims[it.level.dim].kind is not DimKind.CC
+        if isinstance(it, Level) and nest.stage.dims[it.dim].kind is not DimKind.CC
     ]
 
 

@@ -1,6 +1,7 @@
 """Whether the points that meet in one accumulator come in C's order, each later than all before it."""
 
-from mdh.decompose.order import Loop
+from mdh.hardware import Layer
+from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
 from mdh.lower.nest import Nest, Region
 
@@ -12,10 +13,9 @@ def in_order(nest: Nest, region: Region) -> bool:
     loops' variables as digits; it grows from point to point if each digit weighs more than inner ones reach.
     """
     reach = 0
-    for item in reversed(nest.items[region.opens :]):
-        if not isinstance(item, Loop) or (item.lanes and nest.cpu):
+    for level in reversed(nest.items[region.opens :]):
+        if not isinstance(level, Level) or (level.layer is Layer.VEC and nest.cpu):
             continue
-        level = item.level
         if nest.stage.dims[level.dim].kind is DimKind.CC:
             continue
         weight = _stride(nest, level.dim) * nest.levels.index[level.dim].coefficient(level.var)

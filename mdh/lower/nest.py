@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from mdh.decompose.order import Item, Loop
+from mdh.decompose.order import Item
 from mdh.hardware import THREADED, Combine, Space
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import DType
@@ -150,7 +150,7 @@ class Nest:
 
     def below(self, position: int) -> frozenset[str]:
         """Variables of the loops after item `position`."""
-        return frozenset(it.level.var for it in self.items[position + 1 :] if isinstance(it, Loop))
+        return frozenset(it.var for it in self.items[position + 1 :] if isinstance(it, Level))
 
     def dim_index(self, name: str) -> int | None:
         for d, dim in enumerate(self.stage.dims):

@@ -1,8 +1,7 @@
 """Regions of partial results (`mdh.decompose.regions`) as buffers of a kernel."""
 
-from mdh.decompose.order import Loop
 from mdh.decompose.regions import held_axis, levels_from, openings
-from mdh.hardware import Space
+from mdh.hardware import Layer, Space
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr
 from mdh.ir.kernel import Buf
@@ -36,13 +35,10 @@ def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | N
     axes = tuple(tuple((v, radix) for v, _, _, radix in axis.variables) for axis in held)
     shape = tuple(axis.points for axis in held)
     layout = holding.layout if holding is not None else tuple(range(len(shape)))
-    lanes = tuple(
-        it.level.var
-        for it in nest.items[opens:]
-        if isinstance(it, Loop) and it.lanes and nest.cpu and nest.stage.dims[it.level.dim].kind is DimKind.PW
-    )
-    if space is Space.SM or fold.op is None:
-        lanes = ()
+    lanes: tuple[str, ...] = ()
+    if nest.cpu and space is Space.RM and fold.op is not None:
+        vectors = (lv for lv in inside if lv.layer is Layer.VEC)
+        lanes = tuple(lv.var for lv in vectors if nest.stage.dims[lv.dim].kind is DimKind.PW)
     for var in lanes:
         shape, axes = (*shape, nest.levels.of_var(var).parts), (*axes, ((var, 1),))
         layout = (*layout, len(shape) - 1)

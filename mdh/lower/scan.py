@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from math import prod
 
-from mdh.decompose.order import Item, Loop, Point
+from mdh.decompose.order import Item, Point
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Const, Expr, Load, Var, substitute
@@ -171,16 +171,17 @@ def _thread_digits(nest: Nest) -> list[Level]:
 
 
 def _inner_last(nest: Nest) -> tuple[Item, ...]:
-    """Items with the scanned dim's loops inside its threads moved behind all loops over cc dims."""
+    """Items with the scanned dim's loops inside its threads moved behind all loops over cc dims, whose vector
+    lanes run one after the other then."""
     digits = _thread_digits(nest)
     if not digits:
         return nest.items
-    inner = [it for it in nest.items if isinstance(it, Loop) and _is_inner(nest, it.level, digits)]
+    inner = [it for it in nest.items if isinstance(it, Level) and _is_inner(nest, it, digits)]
     d = _scan_dim(nest)
     first = next((k for k, it in enumerate(nest.items) if it in inner), len(nest.items))
-    cc_after = [it for it in nest.items[first:] if isinstance(it, Loop) and it.level.dim != d]
+    cc_after = [it for it in nest.items[first:] if isinstance(it, Level) and it.dim != d]
     rest = [it for it in nest.items[first:] if it not in cc_after]
-    return (*nest.items[:first], *(replace(it, lanes=False) for it in cc_after), *rest)
+    return (*nest.items[:first], *(replace(it, layer=None) for it in cc_after), *rest)
 
 
 def _inner_start(nest: Nest) -> int:
@@ -190,7 +191,7 @@ def _inner_start(nest: Nest) -> int:
         chunk = chunk_start(nest)
         return len(nest.items) if chunk is None else chunk
     for k, it in enumerate(nest.items):
-        if isinstance(it, Loop) and _is_inner(nest, it.level, digits):
+        if isinstance(it, Level) and _is_inner(nest, it, digits):
             return k
     return len(nest.items)
 
@@ -205,7 +206,7 @@ def _body(nest: Nest, prefixes: dict[int, str]) -> list[Stmt]:
     """The kernel body: the running value opens outside the scanned dim's first loop."""
     d = _scan_dim(nest)
     start = _inner_start(nest)
-    first = next((k for k, it in enumerate(nest.items) if isinstance(it, Loop) and it.level.dim == d), start)
+    first = next((k for k, it in enumerate(nest.items) if isinstance(it, Level) and it.dim == d), start)
     first = min(first, start)
     scans = [f for f, fold in enumerate(nest.folds) if fold.op is not None]
     carries = tuple(region_of(nest, f, Space.RM, first, None, 0) for f in scans)
@@ -364,7 +365,7 @@ class _Kept:
 def _kept(nest: Nest, t: DType, scope: Scope) -> _Kept | None:
     """None where a part is too long for registers, or copies stand inside it, which would be made twice."""
     items = nest.items[scope.position :]
-    loops = [it.level for it in items if isinstance(it, Loop)]
+    loops = [it for it in items if isinstance(it, Level)]
     shape = tuple(lv.parts for lv in loops)
     copies = any(isinstance(it, Point) and it.step.stagings for it in items)
     if copies or prod(shape) * t.bytes > KEPT_BYTES:

@@ -7,10 +7,10 @@ each prefix as it is stored. So the chain from chunk to chunk is one operation l
 from collections.abc import Callable
 from dataclasses import replace
 
-from mdh.decompose.order import Loop
 from mdh.hardware import Layer, Space
 from mdh.ir.expr import Expr, Load, Var
 from mdh.ir.kernel import Alloc, Buf, Let, Stmt, Store
+from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep, Split, StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.emit import at_point, emit
@@ -24,13 +24,13 @@ Stored = Callable[[Nest, int, Expr, Scope], list[Stmt]]
 
 def chunk_start(nest: Nest) -> int | None:
     """The item of the loop that runs over a chunk, None where points are taken in one by one."""
-    loops = [k for k, it in enumerate(nest.items) if isinstance(it, Loop)]
+    loops = [k for k, it in enumerate(nest.items) if isinstance(it, Level)]
     if not nest.cpu or not loops or any(fold.ordered for fold in nest.folds):
         return None
     last = nest.items[loops[-1]]
-    assert isinstance(last, Loop)
-    scanned = nest.stage.dims[last.level.dim].kind is DimKind.PS
-    return loops[-1] if scanned and nest.plan.steps[last.level.step].unroll == 0 else None
+    assert isinstance(last, Level)
+    scanned = nest.stage.dims[last.dim].kind is DimKind.PS
+    return loops[-1] if scanned and nest.plan.steps[last.step].unroll == 0 else None
 
 
 def run_chunk(nest: Nest, f: int, region: Region, scope: Scope, stored: Stored) -> list[Stmt]:

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdh.check.atomics import atomic_obstacle
-from mdh.check.loops import Loop, by_layer, code_loops
+from mdh.check.loops import by_layer, code_loops
 from mdh.check.subject import Subject, listed, parts, plural
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import BLOCKED, THREADED, BlockOrder, Combine, Layer
+from mdh.ir.layout import Level
 from mdh.ir.plan import Holding, StagePlan
 from mdh.ir.program import DimKind, Result
 from mdh.schedule.model import Unit
@@ -29,7 +30,7 @@ def choose_combines(subject: Subject) -> StagePlan:
     return replace(subject.plan, combines=chosen)
 
 
-def split_loops(subject: Subject, *layers: Layer) -> tuple[Loop, ...]:
+def split_loops(subject: Subject, *layers: Layer) -> tuple[Level, ...]:
     """Loops over these layers that split a dimension which is not concatenated."""
     kinds = subject.stage.dims
     return tuple(x for x in by_layer(subject.plan, *layers) if kinds[x.dim].kind is not DimKind.CC)

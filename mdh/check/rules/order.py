@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mdh.check.footprint import chain_of, first_of_part
-from mdh.check.loops import Loop, code_loops
+from mdh.check.loops import code_loops
 from mdh.check.subject import Subject, step_name
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import BLOCKED, THREADED, Layer, Space
+from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
 from mdh.poly.order import Pair, first_reversal
 
@@ -78,7 +79,7 @@ def check_scan_layers(subject: Subject) -> Iterator[Diagnostic]:
             place = found
 
 
-def _misplaced(subject: Subject, loop: Loop, outer: list[Loop]) -> Diagnostic:
+def _misplaced(subject: Subject, loop: Level, outer: list[Level]) -> Diagnostic:
     name = subject.dim(loop.dim)
     labels = subject.at_core(loop.step, loop.dim)
     if loop.layer in SCAN_LAYERS:
@@ -147,7 +148,7 @@ def _begun_anew(subject: Subject, step: int, buffer: str) -> Diagnostic:
     )
 
 
-def _parallel(subject: Subject, loop: Loop) -> Diagnostic:
+def _parallel(subject: Subject, loop: Level) -> Diagnostic:
     name = subject.dim(loop.dim)
     headline = f"--strict-fp: the float reduction over `{name}` is split over {loop.layer}"
     second = first_of_part(subject.plan, loop, 1)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import gcd
 
 from mdh.check.footprint import chain_of
-from mdh.check.loops import Item, Loop, code_items
+from mdh.check.loops import Item, code_items
 from mdh.check.options import argument
 from mdh.check.rules.combine import choose_combines
 from mdh.check.subject import Subject, at
@@ -12,6 +12,7 @@ from mdh.decompose.accesses import affine_index
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
+from mdh.ir.layout import Level
 from mdh.ir.plan import Holding, StagePlan
 from mdh.ir.program import DimKind, Result
 from mdh.poly.digits import digits
@@ -97,7 +98,7 @@ def _apart(subject: Subject, plan: StagePlan, n: int, result: Result) -> Reason 
         return "results in SM are stored one by one, by all threads", "hold them in RM, or vec=1"
     items = code_items(plan, cpu=False)
     before = items[: _opens(subject, plan, items, result)]
-    if any(isinstance(x, Loop) and subject.reduces(x.dim) for x in before):
+    if any(isinstance(x, Level) and subject.reduces(x.dim) for x in before):
         layout = ",".join(str(k + 1) for k in range(len(subject.program.buffer_of[min(outputs)].shape)))
         said = f"`{min(outputs)}:RM[{layout}]` at the outermost step that splits a reduction"
         return "partial results are stored between the parts of a reduction", said
@@ -118,7 +119,7 @@ def _ragged(subject: Subject, plan: StagePlan) -> Reason | None:
 def _broken(subject: Subject, plan: StagePlan, result: Result) -> Reason | None:
     """Why the innermost loop of a map without a region cannot be unrolled over its stores."""
     items = code_items(plan, cpu=False)
-    loops = [x for x in items if isinstance(x, Loop)]
+    loops = [x for x in items if isinstance(x, Level)]
     if _opens(subject, plan, items, result) < len(items) or result.op is not None or not loops:
         return None
     if any(isinstance(x, int) and plan.steps[x].stagings for x in items[items.index(loops[-1]) :]):
@@ -131,9 +132,9 @@ def _store_loops(subject: Subject, plan: StagePlan, result: Result) -> set[tuple
     """(step, dim) of the loops that store what a thread holds; a map without a region: the innermost one."""
     items = code_items(plan, cpu=False)
     opens = _opens(subject, plan, items, result)
-    held = [x for x in items[opens:] if isinstance(x, Loop) and not subject.reduces(x.dim)]
+    held = [x for x in items[opens:] if isinstance(x, Level) and not subject.reduces(x.dim)]
     if opens == len(items) and result.op is None:
-        held = [x for x in items if isinstance(x, Loop)][-1:]
+        held = [x for x in items if isinstance(x, Level)][-1:]
     return {(x.step, x.dim) for x in held}
 
 
@@ -150,7 +151,7 @@ def _opens(subject: Subject, plan: StagePlan, items: list[Item], result: Result)
     start = end = min((k + 1 for k in points), default=len(items))
     for k in reversed(range(end)):
         item = items[k]
-        if isinstance(item, Loop):
+        if isinstance(item, Level):
             if not subject.reduces(item.dim):
                 break
             start = k

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from math import prod
 
-from mdh.check.loops import Loop, code_items, code_loops
+from mdh.check.loops import code_items, code_loops
 from mdh.hardware import BLOCKED, THREADED, Layer, Space
+from mdh.ir.layout import Level as Digit
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
@@ -119,11 +120,11 @@ def nest_of(facts: Facts, plan: StagePlan, machine: Machine) -> Nest:
     # warps are numbered above their lanes, threads with x fastest
     threads.sort(key=lambda x: (THREADED.index(x.layer or Layer.THR), -x.axis))
     items = code_items(plan, cpu=cpu)
-    ordered = [x for x in items if isinstance(x, Loop)]
+    ordered = [x for x in items if isinstance(x, Digit)]
     place: dict[int, int] = {}
     count = len(grid)
     for item in items:
-        if isinstance(item, Loop):
+        if isinstance(item, Digit):
             count += 1
         else:
             place[item] = count
@@ -136,13 +137,13 @@ def nest_of(facts: Facts, plan: StagePlan, machine: Machine) -> Nest:
     return _with_memory(facts, plan, tuple(levels), thread_levels, place, opens, cpu)
 
 
-def _level(plan: StagePlan, x: Loop, role: str, unrolled: bool) -> Level:
+def _level(plan: StagePlan, x: Digit, role: str, unrolled: bool) -> Level:
     stride = x.cyclic if x.cyclic and x.cyclic < x.tile else x.tile
     rest = x.parent % x.tile
     return Level(x.dim, x.parts, stride, role, x.axis, x.step, unrolled, rest / x.parent)
 
 
-def _loop(facts: Facts, plan: StagePlan, x: Loop, inside: bool) -> Level:
+def _loop(facts: Facts, plan: StagePlan, x: Digit, inside: bool) -> Level:
     """Loops that index registers are unrolled, as are those that the schedule says."""
     if x.layer == Layer.VEC:
         return _level(plan, x, LANE, True)
@@ -151,7 +152,7 @@ def _loop(facts: Facts, plan: StagePlan, x: Loop, inside: bool) -> Level:
     return _level(plan, x, LOOP, step.unroll == 0 or held)
 
 
-def _opens(facts: Facts, plan: StagePlan, ordered: list[Loop], place: dict[int, int], first: int) -> int:
+def _opens(facts: Facts, plan: StagePlan, ordered: list[Digit], place: dict[int, int], first: int) -> int:
     """Level before which the innermost region of results opens; behind all levels for a map without one."""
     held = [place[i] for i in plan.code_order for h in plan.steps[i].holdings if h.region == Space.RM]
     reduces = facts.results[0].op is not None
