@@ -33,6 +33,9 @@ class SmallSpace:
         self.points = list(itertools.product(*(v.values for v in variables)))
         self.count = len(self.points)
 
+    def amended(self, point: Point) -> Point:
+        return point
+
     def plausible(self, point: Point) -> bool:
         return True
 

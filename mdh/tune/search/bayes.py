@@ -166,7 +166,9 @@ class Bayes:
                 yield mutate(self._space, parent, self._rng, 2 if child % 3 == 2 else 1)
         self._bred = set(parents)
         for _ in range(draws):
-            yield self._space.draw(self._rng)
+            point = self._space.draw(self._rng)
+            # of a space that is wide open hardly a draw is plausible
+            yield point if self._space.plausible(point) else self._space.amended(point)
 
     def _add(self, points: Iterable[Point], taken: Container[Point]) -> list[Point]:
         """Into the pool; those that are new there."""

@@ -27,6 +27,9 @@ class Space(Protocol):
     def plausible(self, point: Point, /) -> bool:
         """False where its values alone show that the point is not legal; cheap."""
 
+    def amended(self, point: Point, /) -> Point:
+        """A plausible point near this one, where there is one at hand; else the point itself."""
+
     def normal(self, point: Point, /) -> tuple[object, ...]:
         """Equal for points whose values alone show that they say the same program."""
 

@@ -9,6 +9,9 @@ from mdh.tune.space.model import Point
 DRAWS = 32
 """Where more than half of the space is free, as many draws in vain happen once in four billion times."""
 
+PATIENCE = 8
+"""Draws that are thrown away before implausible ones are amended."""
+
 
 class Uniform:
     def __init__(self, space: Space, rng: Random) -> None:
@@ -23,9 +26,12 @@ class Uniform:
 
 
 def free_draw(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
-    """A uniform draw among the points that are free; None where most of the space is taken."""
-    for _ in range(DRAWS):
+    """A uniform draw among the points that are free; None where most of the space is taken. Where hardly any
+    point is plausible, one near a draw."""
+    for n in range(DRAWS):
         point = space.draw(rng)
+        if n >= PATIENCE and not space.plausible(point):
+            point = space.amended(point)
         if point not in taken:
             return point
     return None

@@ -120,6 +120,11 @@ class Space:
         """False where the checker would refuse the point for reasons that its values alone show; cheap."""
         return self._plausible(dict(enumerate(point)))
 
+    def amended(self, point: Point) -> Point:
+        """A plausible point near this one, where amending its values gives one; else the point itself."""
+        near = self._point(self._plausible.amended(dict(enumerate(point))))
+        return near if self.rank(near) is not None else point
+
     def normal(self, point: Point) -> tuple[object, ...]:
         """Equal for points that say the same program in ways that their values alone show: how loops nest
         matters among the entries that are loops."""
@@ -140,10 +145,7 @@ class Space:
             if not self.plausible(point):
                 if n < PATIENCE:
                     continue
-                values = self._plausible.amended(dict(enumerate(point)))
-                point = self._point(values)
-                if self.rank(point) is None:
-                    continue
+                point = self.amended(point)
             plan = self.plan(point)
             if isinstance(plan, Plan):
                 return point, plan

@@ -49,6 +49,9 @@ class ListedSpace:
     def rank(self, point: Point) -> int | None:
         return self._ranks.get(point)
 
+    def amended(self, point: Point) -> Point:
+        return point
+
     def plausible(self, point: Point) -> bool:
         return True
 
