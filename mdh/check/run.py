@@ -5,6 +5,7 @@ from mdh.check.holes import unbound_holes
 from mdh.check.resolve import resolve
 from mdh.check.rules import DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES, TILE_RULES
 from mdh.check.rules.combine import choose_combines
+from mdh.check.rules.coverage import COVER, NEST
 from mdh.check.sections import match_sections
 from mdh.check.subject import Draft, Subject
 from mdh.diagnostics import Diagnostic, Failed
@@ -29,7 +30,7 @@ def check(
     """The plan of a legal schedule without holes; raises Failed with every diagnostic found.
 
     `default` has the sections of stages that `schedule` leaves out. Each stage is checked in turns (holes,
-    shape of the groups, each step by itself, the resolved plan, its tile tree), and a turn runs only where
+    shape of the groups, each step by itself, the resolved plan and its tile tree), and a turn runs only where
     the one before found nothing, since its questions would have no answer.
     """
     supported(machine, target)
@@ -80,6 +81,7 @@ def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[
     plan, found = resolve(draft)
     subject = Subject(draft, plan)
     found.extend(d for rule in PLAN_RULES for d in rule(subject))
-    if not found:
-        found = [d for rule in TILE_RULES for d in rule(subject)]
+    # there is no tile tree where the steps do not cover a dimension
+    if not {COVER, NEST} & {d.code for d in found}:
+        found.extend(d for rule in TILE_RULES for d in rule(subject))
     return (None, found) if found else (choose_combines(subject), [])
