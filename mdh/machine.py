@@ -76,7 +76,7 @@ SCHEMA = "mdh.machine/1"
 _FOLDER = Path(__file__).parent / "machines"
 _KINDS = ("gpu", "cpu")
 _TARGETS = ("cuda", "opencl", "c")
-_ENGINES = (Engine.PLAIN, Engine.ASYNC, Engine.TMA)
+_ENGINES = tuple(Engine)
 _TRIPLES = ("block_limits", "grid_limits")
 _NAME = re.compile(r"\w[\w.+-]{0,99}")
 """Of a machine: files are called by it, and schedules name it."""
@@ -239,7 +239,7 @@ def _wanted(name: str) -> str:
 
 def _convert(name: str, value: object) -> object:
     if isinstance(value, list):
-        return tuple(value)
+        return tuple(map(Engine, value)) if name == "copy_engines" else tuple(value)
     return float(value) if _kind_of(name) is float and isinstance(value, int | float) else value
 
 
