@@ -1,6 +1,6 @@
-"""The target languages: what each of them can say of what a machine can do.
+"""The target languages and the features that each of them has.
 
-Everything between the two texts and the target asks a Language for an ability, never for its name.
+The checker, the lowering and the tuner ask a Language for a feature; they never compare its name.
 """
 
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ _ALL = frozenset(Layer)
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """title: what people call it; short: in a sentence about core layers. kind: of the machines it is first
-    of all for. layers: core layers that it can split over. engines: of copies that it has words for. widths:
-    lanes of VEC. shared: bytes of a block's shared memory that NVIDIA's compiler gives at most, None: all
-    that the machine has.
+    """title: its full name; short: the name that messages use. kind: `gpu` or `cpu`, the machines that it is
+    mostly used on. layers: the core layers that a schedule may split over. engines: the copy engines that it
+    can name. widths: legal numbers of vector lanes. shared: the most bytes of shared memory that NVIDIA's
+    compiler gives a block; None: as many as the machine has.
     """
 
     title: str
@@ -32,18 +32,18 @@ class Language:
     acquire_release: bool = False
     """Blocks of a running kernel hand values to one another."""
     packed_words: bool = False
-    """A state and a value of up to 32 bits are written and read as one word."""
+    """A flag and a value of up to 32 bits can be read and written together, as one 64-bit word."""
     dependent_launch: bool = False
     """A kernel may begin before the one in front of it has ended."""
     launch_bounds: bool = False
     load_hints: bool = False
-    """Loads tell caches what will become of a line."""
+    """Loads can carry a cache hint."""
     store_hints: bool = False
     offline: bool = False
-    """Compiled without the device at hand."""
+    """Kernels can be compiled on a machine that does not have the device."""
 
     def seen(self, machine: Machine) -> Machine:
-        """What is left of a machine's abilities."""
+        """The machine, without the features that this language cannot use."""
         shared = machine.shared_per_block
         if machine.compute_capability is not None and self.shared is not None:
             shared = min(shared, self.shared)

@@ -1,6 +1,6 @@
-"""A self-test in a process of its own: `python -m mdh.device.self_test_child SPEC` prints JSON.
+"""Runs the self-test in a separate process: `python -m mdh.device.self_test_child SPEC` prints JSON.
 
-Compilers that meet what they cannot do may end the process, and some never end.
+A compiler with a bug may kill the process that it runs in, or never return.
 """
 
 import json

@@ -2,22 +2,12 @@
 
 from textwrap import wrap
 
-from mdh.hardware import Layer, Space
+from mdh.hardware import Space
+from mdh.report.layer_words import LAYER_WORDS
 from mdh.schedule.difference import Change, SectionChange, StepChange
 
 WIDTH = 79
-_LAYERS: dict[str, str] = {
-    Layer.NOD: "nodes",
-    Layer.DEV: "devices",
-    Layer.CLU: "clusters",
-    Layer.BLK: "blocks",
-    Layer.WGP: "warp groups",
-    Layer.WRP: "warps",
-    Layer.THR: "threads",
-    Layer.VEC: "vector lanes",
-    Layer.MMA: "tensor cores",
-    "FOR": "a loop",
-}
+_LAYERS = LAYER_WORDS | {"FOR": "a loop"}
 _REGIONS: dict[str, str] = {Space.DM: "in device memory", Space.SM: "staged", Space.RM: "in registers"}
 
 

@@ -7,7 +7,8 @@ file system that never answers would keep an interrupted process alive. `mdh.end
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import Future
+from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
 
@@ -17,55 +18,45 @@ T = TypeVar("T")
 
 
 class Aside:
-    """One such thread, which does what it is given in turn. Much work belongs on one thread: the C library
-    keeps free memory apart for each thread that asked for some, so many short ones let a process grow."""
+    """One such thread; it does one piece of work after the other. The C library keeps free memory for each
+    thread that asked for some, so a process grows if every piece of work gets a new thread."""
 
     def __init__(self) -> None:
         self._todo: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     async def do(self, work: Callable[[], T]) -> T:
-        """What `work` returns or raises. A caller that is cancelled leaves the thread to itself."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-
-        def settle(value: T | None, error: BaseException | None) -> None:
-            if future.done():
-                return
-            if error is not None:
-                future.set_exception(error)
-            else:
-                future.set_result(value)  # type: ignore[arg-type]
-
-        def run() -> None:
-            value, error = None, None
-            try:
-                value = work()
-            except BaseException as caught:
-                error = caught
-            # the loop may be closed: then nobody waits any more
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(settle, value, error)
-
+        """What `work` returns or raises. If the caller is cancelled, work that has begun goes on unheard."""
+        future: Future[T] = Future()
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=ASIDE, daemon=True)
             self._thread.start()
-        self._todo.put(run)
-        return await future
+        self._todo.put(partial(_carry_out, work, future))
+        return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """The thread ends after what it does now."""
+        """Ends the thread once it has done what it was given."""
         self._todo.put(None)
 
     def _serve(self) -> None:
         while (run := self._todo.get()) is not None:
             run()
-            # what it holds must not live until there is more to do
+            # else it would keep the work and its result alive until there is more to do
             del run
 
 
+def _carry_out(work: Callable[[], T], future: Future[T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(work())
+    except BaseException as caught:
+        # whatever it is, the caller gets it: nobody looks at this thread
+        future.set_exception(caught)
+
+
 async def aside(work: Callable[[], T]) -> T:
-    """`work` in a thread of its own."""
+    """Does one piece of work in a new thread."""
     thread = Aside()
     try:
         return await thread.do(work)

@@ -29,7 +29,7 @@ async def finals(run: Run) -> None:
                 return
         judged = [t for t in ranked if t.phase == "final" and t.candidate.key not in run.refuted]
         if judged:
-            # right on more inputs, though no process of its own got to its end
+            # its results were right on more inputs; only its timing in a fresh process failed
             settle(run, judged[0])
         if judged or any(t.candidate.key not in run.refuted for t in chosen):
             return

@@ -2,7 +2,8 @@
 
 from html import escape
 
-from mdh.hardware import Layer, Space
+from mdh.hardware import Space
+from mdh.report.layer_words import LAYER_WORDS
 from mdh.report.picture.sketch import sketch_array, sketch_space
 from mdh.report.picture.stage import ArrayView, StageView
 
@@ -11,16 +12,6 @@ _BAR = (
     '<b class=count></b><button type=button data-go="1" aria-label="next step">›</button>'
     '<span class="note keys">keys ← →</span><code class=now></code></div>'
 )
-_LAYERS: dict[str, str] = {
-    Layer.NOD: "nodes",
-    Layer.DEV: "devices",
-    Layer.CLU: "clusters",
-    Layer.BLK: "blocks",
-    Layer.WGP: "warp groups",
-    Layer.WRP: "warps",
-    Layer.THR: "threads",
-    Layer.VEC: "lanes of a vector",
-}
 
 
 def tour(view: StageView) -> str:
@@ -76,7 +67,7 @@ def _figure(key: str, name: str, said: str, svg: str) -> str:
 
 def _legend(view: StageView) -> str:
     rows = [("lit", "computed with by what is shown")]
-    rows += [(layer.lower(), f"parts of {_LAYERS[layer]} ({layer})") for layer in view.layers]
+    rows += [(layer.lower(), f"parts of {LAYER_WORDS[layer]} ({layer})") for layer in view.layers]
     rows.append(("loop", "parts of a loop"))
     cells = "".join(f'<span><i style="background:var(--{k})"></i>{escape(w)}</span>' for k, w in rows)
     held = "<span>dashed: what SM holds, dotted: RM</span>" if view.held else ""

@@ -1,0 +1,54 @@
+"""A tuning run with doubles: no device, no waiting."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from mdh.ir.plan import Plan
+from mdh.tune.goal import Ended, Goal
+from mdh.tune.interrupt import Interrupt
+from mdh.tune.proposals import Making, Proposal, Proposals
+from mdh.tune.result import Progress
+from mdh.tune.run import tune
+from mdh.tune.space.model import Point
+from mdh.tune.state import Run
+from mdh.tune.values import Candidate, Trial
+from tests.tune.doubles import VARIABLES, Drawing, Memory, SmallSpace, TableBench, made
+
+TWELVE = Goal(trials=12)
+
+
+def candidate_of(plan: Plan, point: Point) -> Candidate:
+    names = (v.name for v in VARIABLES)
+    return Candidate(plan.text, plan.text, tuple(zip(names, point, strict=True)))
+
+
+class Case:
+    def __init__(
+        self, goal: Goal = TWELVE, *, bench: TableBench | None = None, seed: int = 0, **options: Any
+    ) -> None:
+        self.space = SmallSpace()
+        self.searcher = Drawing(self.space, seed)
+        self.bench = bench or TableBench()
+        self.log, self.found, self.told = Memory(), list[Trial | None](), list[Progress]()
+        self.interrupt: Interrupt | None = None
+        self.goal, self.options = goal, options
+        self.watch: Callable[[Progress, Trial | None], None] = lambda progress, _: self.told.append(progress)
+        self.suggested: list[Proposal] = []
+        self.known: dict[str, float | None] = {}
+
+    def run(self) -> Ended:
+        async def body() -> Ended:
+            self.interrupt, self.loop = Interrupt(), asyncio.get_running_loop()
+            proposals = Proposals(
+                self.space, self.searcher, Making(candidate_of, lambda plan: plan.text), known=self.known
+            )
+            for proposal in self.suggested:
+                proposals.enqueue(proposal, made(proposal.candidate.schedule))
+            self.state = Run(
+                self.bench, proposals, self.log, self.goal, self.interrupt,
+                self.watch, self.found.append, clock=self.bench.clock, **self.options,
+            )  # fmt: skip
+            return await tune(self.state)
+
+        return asyncio.run(body())
