@@ -1,6 +1,7 @@
 """Machines are data: the limits and speeds that the checker, the default schedules and the model use."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -78,7 +79,7 @@ _KINDS = ("gpu", "cpu")
 _TARGETS = ("cuda", "opencl", "c")
 _ENGINES = tuple(Engine)
 _TRIPLES = ("block_limits", "grid_limits")
-_NAME = re.compile(r"\w[\w.+-]{0,99}")
+NAME = re.compile(r"\w[\w.+-]{0,99}")
 """Of a machine: files are called by it, and schedules name it."""
 _LIMIT = 1 << 15
 """Bytes of a machine file; the largest that comes with mdh has 1,100."""
@@ -87,8 +88,9 @@ _TOLD = 20
 
 
 def machine_names() -> tuple[str, ...]:
-    """Names of the machines that come with mdh, sorted."""
-    return tuple(sorted(p.stem for p in _FOLDER.glob("*.toml")))
+    """Names of the machines that come with mdh, sorted. Raises OSError where the folder cannot be read."""
+    # Path.glob would take a folder that cannot be read for an empty one
+    return tuple(sorted(p.stem for p in map(Path, os.listdir(_FOLDER)) if p.suffix == ".toml"))
 
 
 def load_machine(name_or_path: str | Path) -> Machine:
@@ -212,7 +214,7 @@ def _fits(name: str, value: object) -> bool:
     if kind is float:
         return is_number(value) and isinstance(value, int | float) and value > 0
     if kind is str:
-        return isinstance(value, str) and bool(_NAME.fullmatch(value) if name == "name" else value)
+        return isinstance(value, str) and bool(NAME.fullmatch(value) if name == "name" else value)
     if not isinstance(value, list):
         return False
     if name in ("targets", "copy_engines"):

@@ -5,7 +5,7 @@ from os import PathLike, fspath
 
 from mdh.device.api import list_devices, open_device
 from mdh.diagnostics import Failed, fail
-from mdh.machine import Machine, load_machine, machine_names
+from mdh.machine import NAME, Machine, load_machine, machine_names
 
 
 def machine_called(name: str | PathLike[str], target: str | None = None) -> tuple[Machine, str | None]:
@@ -18,7 +18,8 @@ def machine_called(name: str | PathLike[str], target: str | None = None) -> tupl
     except Failed as failed:
         if any(d.code != "F150" for d in failed.diagnostics):
             raise
-        found = next(_at_hand(fspath(name), target), None)
+        # devices take seconds to open, and none is called by what is no name
+        found = next(_at_hand(fspath(name), target), None) if NAME.fullmatch(fspath(name)) else None
         if found is None:
             raise _unknown(fspath(name), failed) from failed
         return found

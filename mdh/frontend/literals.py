@@ -28,7 +28,7 @@ def literal(node: c_ast.Constant, places: Places) -> Const:
             raise fail("C110", "`long double` is not supported", places.of(node),
                        help="write the constant without the suffix L: it is a double then")  # fmt: skip
         case "float" | "double":
-            return _float(text, node, places)
+            return _float(_joined(text), node, places)
         case "char":
             code = _character(text[1:-1])
             if code is not None:
@@ -36,8 +36,13 @@ def literal(node: c_ast.Constant, places: Places) -> Const:
         case "string":
             raise fail("C113", "strings are not supported", places.of(node))
         case _:
-            return _integer(text, node, places)
+            return _integer(_joined(text), node, places)
     raise fail("C113", f"the constant {text[:20]} is not supported", places.of(node))
+
+
+def _joined(number: str) -> str:
+    """Without the separators between its digits: C23 6.4.4.2."""
+    return number.replace("'", "")
 
 
 def check_enumerator(node: c_ast.Decl, value: Expr | None, places: Places) -> None:

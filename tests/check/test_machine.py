@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from mdh import machine as machine_module
+from mdh.device import machines
 from mdh.diagnostics import Failed
 from mdh.machine import load_machine, machine_names, print_machine, read_machine
 from mdh.source import Source
@@ -77,3 +79,18 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_wrong_files(before: str, after: str, expected: list[tuple[str, int]]) -> None:
     assert before in A100
     assert codes(A100.replace(before, after)) == expected
+
+
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_module, "_FOLDER", tmp_path / "none")
+    with pytest.raises(OSError, match="none"):
+        machine_names()
+
+
+def test_what_is_no_name_is_refused_before_a_device_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "list_devices", lambda: pytest.fail("devices were opened"))
+    for text in ("", "a b", "-m"):
+        with pytest.raises(Failed, match="F150"):
+            machines.machine_called(text)

@@ -80,3 +80,16 @@ def test_the_greatest_integers_stay() -> None:
     assert constant("18446744073709551615u").value == 2**64 - 1
     assert constant("0xffffffffffffffff").value == 2**64 - 1
     assert constant("0" * 100 + "17").value == 15
+
+
+@pytest.mark.parametrize(
+    ("text", "ctype"),
+    [("1'024", "int"), ("0x2'0", "int"), ("0b1'0", "int"), ("1'0.2'5f", "float"), ("1'2u", "int")],
+)
+def test_digits_may_stand_apart(text: str, ctype: str) -> None:
+    """C23 6.4.4.2; the interpreter reads the text by itself."""
+    plain = constant(text.replace("'", ""), ctype)
+    assert constant(text, ctype) == plain
+    program = read_program(Source("f.c", f"void f({ctype} y[1]) {{ y[0] = {text}; }}"))
+    dtype = np.float32 if ctype == "float" else np.int32
+    assert interpret(program.syntax, {"y": np.zeros(1, dtype)}, {})["y"][0] == plain.value

@@ -126,6 +126,21 @@ class TableBench:
         self.closed = True
 
 
+class GreetingWorker:
+    """A worker's process that says `hello` and does nothing more."""
+
+    def __init__(self, hello: dict[str, Any]) -> None:
+        self._hello = hello
+        self.alive = self.running = True
+
+    async def hello(self, limit: float) -> dict[str, Any]:
+        return self._hello
+
+    async def kill(self) -> int:
+        self.alive = self.running = False
+        return 0
+
+
 class StartingPost:
     """A place of a worker whose first attempts to start fail."""
 

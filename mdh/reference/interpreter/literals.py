@@ -28,7 +28,8 @@ def number(text: str) -> tuple[Type, int | float]:
     """Type and value; raises ValueError for what is no number."""
     if text.startswith("'"):
         return INT, _character(text[1:-1])
-    plain = text.lower()
+    # C23 lets apostrophes stand between digits
+    plain = text.lower().replace("'", "")
     hexadecimal = plain.startswith("0x")
     if ("p" in plain) if hexadecimal else any(c in plain for c in ".e"):
         return _floating(plain)

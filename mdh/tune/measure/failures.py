@@ -40,6 +40,8 @@ _WORDLESS = " fails on the kernel text"
 """As mdh.device and mdh.target.nvrtc say it of texts of which the compiler names no line."""
 _STARVED = "no room for the compiler of the opencl runtime"
 """It takes the memory of the process that it is in, whatever the text is, and keeps most of it."""
+_HANDLES = ("INVALID_HANDLE", "INVALID_CONTEXT", "CONTEXT_IS_DESTROYED", "NOT_INITIALIZED", "DEINITIALIZED")
+"""Of CUDA's errors those that speak of the process: a driver that got no file at its start, for example."""
 _KILLED = (
     "killed signal terminated program", "terminated signal terminated program", "it was ended by signal 9 (",
     "it was ended by signal 15 (",
@@ -96,8 +98,10 @@ def wordless(outcome: Outcome) -> bool:
 
 
 def doubtful(outcome: Outcome) -> bool:
-    """To be asked again in a fresh process: a compiler named no line of the text, or got no memory."""
-    return wordless(outcome) or _starved(outcome)
+    """To be asked again in a fresh process: a compiler named no line of the text or got no memory, or a
+    driver lost what it holds of the process."""
+    lost = outcome.code == "D105" and any(name in outcome.message.upper() for name in _HANDLES)
+    return lost or wordless(outcome) or _starved(outcome)
 
 
 def _starved(outcome: Outcome) -> bool:

@@ -193,7 +193,10 @@ class LocalBench:
             words += ["--faults", str(self._faults)]
         progress = Progress(self._folder / f"{name}.at") if role == "measure" else None
         command = Command(tuple(words), environment(self._folder))
-        return Post(spec, command, self._quiet, progress, self._guardian, self._kills)
+        # what a builder reads, the measuring worker has read before it
+        return Post(
+            spec, command, self._quiet, progress, self._guardian, self._kills, proved=role == "build"
+        )  # fmt: skip
 
     def _settle(self, abouts: list[Json]) -> None:
         """What builders and the caller must know of the devices."""
@@ -319,7 +322,8 @@ class LocalBench:
         if "failed" in reply:
             if reply["poisoned"]:
                 await worker.kill()
-            return {post.progress.name: _refused(reply)}
+            name, outcome = post.progress.name, _refused(reply)
+            return {} if doubtful(outcome) and not self._kills.blame(name) else {name: outcome}
         each = float(reply["seconds"]) / len(loaded)
         out = {}
         for one, result in zip(loaded, reply["results"], strict=True):

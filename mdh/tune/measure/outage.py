@@ -13,6 +13,9 @@ LASTS = 60.0
 """Seconds that a fault of the machine may last before it ends the run."""
 _FIRST = 0.25
 _LONGEST = 5.0
+_ATTEMPTS = 5
+"""Made before the bench gives up, however long each takes. A process that was stopped at its start says
+nothing for minutes, but that is one fault and no lasting one."""
 Say = Callable[[str], None]
 """Takes a remark for the user."""
 
@@ -30,13 +33,14 @@ class Outage:
         self._say = say
         self._turn = asyncio.Lock()
         self._since: float | None = None
+        self._attempts = 0
         self._pause = _FIRST
         self._told: set[str] = set()
         self.closed = False
 
     async def overcome(self, work: Callable[[], Awaitable[T]]) -> T:
         """What `work` gives, once the machine lets it. Raises the Failed of `work`: at once where it is not
-        the machine's, else where the fault lasts for LASTS."""
+        the machine's, else where the fault lasts for LASTS and _ATTEMPTS."""
         while True:
             try:
                 if self._since is None:
@@ -48,7 +52,7 @@ class Outage:
             except Failed as failed:
                 self._note(failed)
             else:
-                self._since, self._pause = None, _FIRST
+                self._since, self._attempts, self._pause = None, 0, _FIRST
                 return done
 
     def _note(self, failed: Failed) -> None:
@@ -56,9 +60,10 @@ class Outage:
         if self.closed or not of_the_machine(failed.diagnostics):
             raise failed
         now = monotonic()
+        self._attempts += 1
         if self._since is None:
             self._since = now
-        elif now - self._since > LASTS:
+        elif now - self._since > LASTS and self._attempts >= _ATTEMPTS:
             raise failed
         else:
             self._pause = min(2 * self._pause, _LONGEST)

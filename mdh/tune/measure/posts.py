@@ -17,6 +17,9 @@ from mdh.tune.measure.wire import Json, read_failed
 
 START = 120.0
 """Seconds in which a new worker has imported its libraries, opened its device and read the program."""
+_AGAIN, _TIMES = 20.0, 10
+"""The same of a worker that replaces another: so many seconds, or so many times as long as the last took. One
+that was stopped at its start is given up soon."""
 _ATTEMPTS = 4
 _BACK_OFF = 0.5
 """Seconds before the second attempt to start a worker; each further wait is twice as long."""
@@ -26,14 +29,16 @@ RETIRE = 500
 
 
 class Post:
-    """about: what its first worker said of the device."""
+    """about: what its first worker said of the device; proved: a worker has already read the program and the
+    machine, so whatever another one is refused with is the machine's doing."""
 
     def __init__(
         self, spec: str, command: Command, quiet: Quiet, progress: Progress | None,
-        guardian: Guardian | None = None, kills: Kills | None = None,
+        guardian: Guardian | None = None, kills: Kills | None = None, *, proved: bool = False,
     ) -> None:  # fmt: skip
         self.spec, self.command, self.quiet, self.progress = spec, command, quiet, progress
-        self.guardian, self.kills = guardian, kills or Kills()
+        self.guardian, self.kills, self.proved = guardian, kills or Kills(), proved
+        self._limit = START
         self.about: Json = {}
         self.recoveries: list[float] = []
         self._worker: Worker | None = None
@@ -45,7 +50,7 @@ class Post:
 
     async def worker(self) -> Worker:
         """The worker, a new one where the last is gone. Raises Failed: the device's own D1xx, D133 where it
-        ends before it says anything, and what the program's text is refused with."""
+        does not start, and what the program's text is refused with."""
         async with self._starting:
             worker = self._worker
             if worker is None or not worker.running:
@@ -122,17 +127,23 @@ class Post:
 
     async def _greeted(self, worker: Worker) -> None:
         self.quiet.add(worker)
+        begun, limit = monotonic(), self._limit
         try:
-            hello = await worker.hello(START)
+            hello = await worker.hello(limit)
         except Late:
-            raise unstarted(f"it says nothing in {START:.0f} s") from None
+            raise unstarted(f"it says nothing in {limit:.0f} s") from None
         except Died as died:
             self.kills.elsewhere()
             how = signal_name(-died.status) if died.status < 0 else f"status {died.status}"
             raise unstarted(f"it ends with {how}: {died.words}") from None
         if "failed" in hello:
-            raise read_failed(hello["failed"])
-        self.about = self.about or hello
+            failed = read_failed(hello["failed"])
+            if self.proved and not of_the_machine(failed.diagnostics):
+                first = failed.diagnostics[0]
+                raise unstarted(f"it is refused with {first.code}, as the first was not: {first.headline}")
+            raise failed
+        self.about, self.proved = self.about or hello, True
+        self._limit = min(START, max(_AGAIN, _TIMES * (monotonic() - begun)))
         if self._lost_at is not None:
             self.recoveries.append(monotonic() - self._lost_at)
             self._lost_at = None

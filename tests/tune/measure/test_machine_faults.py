@@ -17,7 +17,7 @@ from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.ir.dtype import F32
 from mdh.memory_left import no_room as short_of
 from mdh.target.emit import emit
-from mdh.tune.measure import failures, outage, posts
+from mdh.tune.measure import failures, outage, posts, wire
 from mdh.tune.measure.failures import (
     MACHINE,
     doubtful,
@@ -33,9 +33,10 @@ from mdh.tune.measure.local import LocalBench
 from mdh.tune.measure.outage import Outage
 from mdh.tune.measure.posts import Posts
 from mdh.tune.measure.process import Command, Late, Worker
+from mdh.tune.measure.quiet import Quiet
 from mdh.tune.values import Failure, Outcome
 from tests.target import features
-from tests.tune.doubles import StartingPost
+from tests.tune.doubles import GreetingWorker, StartingPost
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
 
 
@@ -84,6 +85,54 @@ def test_a_fault_that_lasts_ends_and_what_is_no_fault_is_not_waited_for(
             asyncio.run(Outage().overcome(lambda code=code: work(code)))
     assert tries["D132"] > 2
     assert tries["D135"] == 1
+
+
+def test_attempts_that_take_long_are_still_made_some_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that was stopped at its start says nothing for longer than a fault may last."""
+    monkeypatch.setattr(outage, "LASTS", 0.0)
+    tries = 0
+
+    async def work() -> int:
+        nonlocal tries
+        tries += 1
+        if tries < 5:
+            raise no_room()
+        return tries
+
+    assert asyncio.run(Outage().overcome(work)) == 5
+
+
+def test_what_a_later_worker_is_refused_with_is_the_machines_doing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same program and the same device were good for the first: without descriptors mdh finds no machine
+    file, without memory it has no room for the reference."""
+    refusal = {"failed": wire.failed_json(fail("F150", "no machine is called `generic-cpu`"))}
+
+    def post(*hellos: wire.Json, proved: bool = False) -> posts.Post:
+        left = iter(hellos)
+
+        async def start(*_: object) -> GreetingWorker:
+            return GreetingWorker(next(left))
+
+        monkeypatch.setattr(posts.Worker, "start", start)
+        return posts.Post("c", Command((), {}), Quiet(needed=False), None, proved=proved)
+
+    async def code(one: posts.Post) -> str:
+        with pytest.raises(Failed) as found:
+            await one.worker()
+        return found.value.diagnostics[0].code
+
+    async def run() -> None:
+        assert await code(post(refusal)) == "F150"
+        assert await code(post(refusal, proved=True)) == "D133"
+        later = post({"title": "a"}, refusal, {"title": "b"})
+        first = await later.worker()
+        assert later.about == {"title": "a"}
+        await first.kill()
+        assert await code(later) == "D133"
+        await later.worker()
+        assert later.about == {"title": "a"}
+
+    asyncio.run(run())
 
 
 def test_a_post_whose_worker_does_not_start_is_asked_again_while_others_work() -> None:
@@ -332,6 +381,12 @@ def test_what_a_compiler_lacks_is_told_from_what_a_candidate_takes() -> None:
     assert doubtful(compiler) and misbooked(compiler)
     own = refused(short_of("workspace `w`", 1 << 25).diagnostics)
     assert not doubtful(own) and not misbooked(own)
+
+
+def test_a_driver_that_lost_its_handles_says_nothing_of_a_kernel() -> None:
+    said = "the GPU could not launch `matmul_kernel`: CUDA_ERROR_"
+    assert doubtful(Outcome(Failure.LAUNCH, "D105", said + "INVALID_HANDLE"))
+    assert not doubtful(Outcome(Failure.LAUNCH, "D105", said + "LAUNCH_OUT_OF_RESOURCES"))
 
 
 def test_the_third_crash_that_may_be_for_want_of_memory_is_believed() -> None:
