@@ -337,17 +337,17 @@ def campaign(given: argparse.Namespace) -> Counts:
 
 
 def campaigns(given: argparse.Namespace) -> Counts:
-    """Several at once, each in a process of its own with a seed and, where there are enough, processors of its
-    own: kernels that are timed take all that they find."""
+    """Several at once, each in a process with a seed and, where there are enough, processors of its own:
+    kernels that are timed take all that they find."""
     started, cores = [], sorted(os.sched_getaffinity(0))
     for i in range(given.campaigns):
         share = given.machine // given.campaigns + (i < given.machine % given.campaigns)
         words = ["--machine", share, "--device", given.device, "--seed", given.seed + i, "--json"]
         words += [] if given.jobs is None else ["--jobs", given.jobs]
         command = [sys.executable, __file__, *map(str, words)]
-        own = set(cores[i :: given.campaigns]) or set(cores)
-        pin = lambda own=own: os.sched_setaffinity(0, own)  # noqa: E731
-        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pin))
+        # the new process has those of this one
+        os.sched_setaffinity(0, cores[i :: given.campaigns] or cores)
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
     parts = []
     for one in started:
         told, _ = one.communicate()

@@ -12,7 +12,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from math import ceil
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +73,16 @@ async def measured(job: Job, schedule: str | None, times: int) -> list[float]:
         return out
 
 
+def some(setting: Setting, parts: Parts, makers: Mapping[str, Callable[[], Any]]) -> list[Any]:
+    """The values of these parts, in their order: of all, or of those done after `setting.minutes`."""
+    end = inf if setting.minutes is None else time.monotonic() + 60 * setting.minutes
+    out = []
+    for key, make in makers.items():
+        if key in parts.done or time.monotonic() < end:
+            out.append(parts.get(key, make))
+    return out
+
+
 def late(values: list[float], share: float = 0.95) -> float:
     """The value that so large a share of `values` does not exceed."""
     return sorted(values)[ceil(share * len(values)) - 1]
@@ -79,12 +92,12 @@ def same_twice(setting: Setting) -> Found:
     """R11."""
     parts = Parts.of(setting, f"R11.{setting.device.replace(':', '')}")
     each = ceil(setting.number(PAIRS, len(KERNELS)) / len(KERNELS))
-    rows = []
+    makers: dict[str, Callable[[], Any]] = {}
     for name, sizes in KERNELS:
         job = job_of(name, sizes, setting.device)
         for n in range(each):
-            key = f"{name} {sizes} {n}"
-            rows.append(parts.get(key, lambda: asyncio.run(measured(job, None, 2))))  # noqa: B023
+            makers[f"{name} {sizes} {n}"] = partial(_pair, job)
+    rows = some(setting, parts, makers)
     off = [(max(a, b), abs(a / b - 1)) for a, b in rows]
     short = [d for seconds, d in off if seconds < SHORT]
     long = [d for seconds, d in off if seconds >= SHORT]
@@ -99,13 +112,15 @@ def same_twice(setting: Setting) -> Found:
     )  # fmt: skip
 
 
+def _pair(job: Job) -> list[float]:
+    return asyncio.run(measured(job, None, 2))
+
+
 def winners(setting: Setting) -> Found:
     """R12."""
     parts = Parts.of(setting, f"R12.{setting.device.replace(':', '')}")
-    ratios = [
-        parts.get(str(seed), lambda: _again(setting, seed))  # noqa: B023
-        for seed in range(setting.seed, setting.seed + setting.number(RUNS))
-    ]
+    seeds = range(setting.seed, setting.seed + setting.number(RUNS))
+    ratios = some(setting, parts, {str(seed): partial(_again, setting, seed) for seed in seeds})
     near = sum(abs(r - 1) <= 0.02 for r in ratios)
     return Found(
         f"{near} of {len(ratios)} within 2 % ({100 * near / len(ratios):.0f} %); 95 of 100 within"

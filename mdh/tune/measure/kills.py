@@ -17,15 +17,23 @@ class Kills:
     def __init__(self) -> None:
         self._of: Counter[str] = Counter()
         self._crashes: Counter[str] = Counter()
+        self._late: Counter[str] = Counter()
         self._recent: deque[tuple[float, str]] = deque(maxlen=32)
 
     def blame(self, name: str) -> bool:
         """To be asked once a kill: it is the candidate's doing."""
-        now = monotonic()
-        self._recent.append((now, name))
+        self._recent.append((monotonic(), name))
         self._of[name] += 1
-        others = any(other != name and now - at < _SPELL for at, other in self._recent)
-        return self._of[name] >= (_AMONG_OTHERS if others else _ALONE)
+        return self._of[name] >= (_AMONG_OTHERS if self._others(name) else _ALONE)
+
+    def overran(self, name: str, *, outside: bool) -> bool:
+        """To be asked once a limit that passed: it is the candidate's doing. outside: its process was
+        stopped, or had no processor. Where processes are killed just now, others are slowed by what kills
+        them, and the second time is believed."""
+        if outside:
+            return self.blame(name)
+        self._late[name] += 1
+        return self._late[name] > 1 or not self._others(name)
 
     def believe(self, name: str) -> bool:
         """To be asked once a crash that the process may have met for want of memory or files: it is the
@@ -39,4 +47,9 @@ class Kills:
 
     def forget(self, name: str) -> None:
         """The trial has ended."""
-        del self._of[name], self._crashes[name]
+        del self._of[name], self._crashes[name], self._late[name]
+
+    def _others(self, name: str) -> bool:
+        """Other workers were killed a short time ago."""
+        now = monotonic()
+        return any(other != name and now - at < _SPELL for at, other in self._recent)

@@ -223,9 +223,10 @@ class LocalBench:
                 try:
                     reply = await worker.ask(request, limit)
                 except Late as late:
-                    # a compiler that only waits does so for the machine; the second time it is believed
-                    again = (late.stopped or late.idle) and not self._kills.blame(name)
-                    return None if again else replace(timed_out("build", limit), build_seconds=limit)
+                    # a compiler that only waits does so for the machine
+                    if self._kills.overran(name, outside=late.stopped or late.idle):
+                        return replace(timed_out("build", limit), build_seconds=limit)
+                    return None
                 except Died as died:
                     return _after_death(name, "build", died, self._kills)
                 if reply.get("poisoned"):
@@ -280,7 +281,7 @@ class LocalBench:
             try:
                 reply = await worker.ask(request, limit)
             except Late as late:
-                if late.stopped and not self._kills.blame(ready.name):
+                if not self._kills.overran(ready.name, outside=late.stopped):
                     return out
                 return {**out, ready.name: replace(timed_out("launch", limit), check_seconds=limit)}
             except Died as died:
@@ -312,7 +313,7 @@ class LocalBench:
                 reply = await worker.ask(request, limit)
             except Late as late:
                 name = post.progress.name
-                if late.stopped and not self._kills.blame(name):
+                if not self._kills.overran(name, outside=late.stopped):
                     return {}
                 return {name: replace(timed_out("measure", limit), measure_seconds=limit)}
             except Died as died:
@@ -354,11 +355,15 @@ class LocalBench:
                     if self._kills.blame(name):
                         raise unjudged(str(died)) from None
                 else:
-                    if reply.get("poisoned"):
+                    failed = read_failed(reply["failed"]) if "failed" in reply else None
+                    # a process that gets no memory may be alone in that: another one is asked
+                    starved = failed is not None and failed.diagnostics[0].code == "D104"
+                    if reply.get("poisoned") or starved:
                         await worker.kill()
-                    if "failed" in reply:
-                        raise read_failed(reply["failed"])
-                    return
+                    if failed is None:
+                        return
+                    if not starved or self._kills.blame(name):
+                        raise failed
 
     def _signed(self, outcome: Outcome, ready: Ready, post: Post) -> Outcome:
         return replace(

@@ -183,6 +183,14 @@ def test_a_program_that_is_refused_is_not_tried_again() -> None:
     asyncio.run(run())
 
 
+def test_a_limit_that_passed_while_others_are_killed_is_believed_the_second_time() -> None:
+    quiet, troubled = Kills(), Kills()
+    assert quiet.overran("a", outside=False)
+    troubled.elsewhere()
+    assert [troubled.overran("a", outside=False) for _ in range(2)] == [False, True]
+    assert not troubled.overran("a", outside=True)
+
+
 def test_kills_speak_against_a_candidate_that_alone_is_met() -> None:
     alone = Kills()
     assert [alone.blame("a") for _ in range(3)] == [False, False, True]
