@@ -14,6 +14,7 @@ from mdh.frontend.c import preprocessed, read_preprocessed
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.run import lower
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
@@ -58,6 +59,8 @@ class Pipeline:
     """The arrows; each returns its value or raises Failed with what it found, and nothing runs after that."""
 
     hook: Hook = silent
+    observe: Observer = unobserved
+    """Sees every kernel between the passes of the lowering."""
 
     def read(
         self,
@@ -103,7 +106,7 @@ class Pipeline:
         return Checked(plan, left)
 
     def lower(self, plan: Plan) -> Module:
-        return self._run("kernel", lambda: lower(plan))
+        return self._run("kernel", lambda: lower(plan, self.observe))
 
     def emit(self, module: Module, program: Program, faults: Faults | None = None) -> KernelText:
         """faults: of the device that it is for, None: it may run anywhere."""

@@ -38,7 +38,8 @@ DeterministicOpt = Annotated[
 ]
 JsonOpt = Annotated[bool, typer.Option("--json", help="The result as JSON on stdout.")]
 DumpOpt = Annotated[
-    list[str] | None, typer.Option("--dump", metavar="STAGE", help="Print a stage's value on stderr; or all.")
+    list[str] | None,
+    typer.Option("--dump", metavar="STAGE", help="Print a stage's value on stderr; or all, or lower.PASS."),
 ]
 TimeOpt = Annotated[bool, typer.Option("--time", help="Print the time of each stage on stderr.")]
 OutScheduleOpt = Annotated[

@@ -1,15 +1,21 @@
-"""`--dump STAGE` and `--time`: what the pipeline's hook shows on stderr after each arrow."""
+"""`--dump STAGE` and `--time`: what the pipeline's hook shows on stderr after each arrow, and `--dump
+lower.PASS` after each pass of the lowering."""
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import note
+from mdh.ir.kernel import Kernel
+from mdh.lower.passes.table import PASS_NAMES
 from mdh.pipeline import Pipeline, Value
 from mdh.report.dump import dump_text
+from mdh.report.module_text import kernel_text
 
 STAGES = ("program", "schedule", "plan", "kernel", "text")
 """The values between the arrows, in order."""
+_PASSES = tuple(f"lower.{name}" for name in PASS_NAMES)
+"""Words that `all` does not stand for."""
 
 
 @dataclass
@@ -22,7 +28,7 @@ class Trace:
 
     @property
     def pipeline(self) -> Pipeline:
-        return Pipeline(self)
+        return Pipeline(self, self._after_pass)
 
     @staticmethod
     def of(
@@ -31,14 +37,24 @@ class Trace:
         """`stages`: those that the verb reaches. Raises Failed F113 for a word that is none of them."""
         known = f"stages: {', '.join(stages)}, all"
         for word in dump:
-            if word in STAGES and word not in stages:
-                headline = f"`{line.words[0]}` stops at the {stages[-1]}, before there is a {word}"
+            arrow = "kernel" if word in _PASSES else word
+            if arrow in STAGES and arrow not in stages:
+                headline = f"`{line.words[0]}` stops at the {stages[-1]}, before there is a {arrow}"
                 raise line.fail("F113", headline, word, help=known)
-            if word != "all" and word not in STAGES:
+            if word.startswith("lower.") and word not in _PASSES:
+                near = get_close_matches(word, _PASSES, 1, 0.5)
+                said = f"did you mean `{near[0]}`? " if near else ""
+                raise line.fail("F113", f"no pass `{word}`", word, help=f"{said}passes: {', '.join(_PASSES)}")
+            if word != "all" and arrow not in STAGES:
                 near = get_close_matches(word, stages, 1, 0.5)
                 said = f"did you mean `{near[0]}`? " if near else ""
                 raise line.fail("F113", f"no stage `{word}`", word, help=said + known)
-        return Trace(frozenset(stages if "all" in dump else dump), timed)
+        return Trace(frozenset((*dump, *stages) if "all" in dump else dump), timed)
+
+    def _after_pass(self, name: str, kernel: Kernel) -> None:
+        """The lowering's observer."""
+        if f"lower.{name}" in self.shown:
+            note(f"--- lower.{name}\n{kernel_text(kernel)}")
 
     def __call__(self, stage: str, value: Value | None, seconds: float, /) -> None:
         """The pipeline's hook."""

@@ -218,7 +218,7 @@ class Launch:
     """@occupancy: blocks a multiprocessor that the compiler must leave room for; 0 = not stated."""
     early: bool = False
     """The kernel may be launched before the one in front of it has ended, and awaits that itself before it
-    touches memory (lower/early.py)."""
+    touches memory (lower/dependent_launch.py)."""
 
 
 @dataclass(frozen=True, slots=True)

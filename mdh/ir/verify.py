@@ -1,10 +1,25 @@
 """What every Kernel must satisfy before a target prints it; a violation is a bug of the lowering."""
 
-from mdh.hardware import Space
+from mdh.hardware import Space, SyncScope
 from mdh.ir.expr import Call, Expr, Load, Var, walk
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, Kernel, Let, Module, Move, Stmt, Store
-from mdh.ir.walk import bodies, expressions
+from mdh.ir.kernel import (
+    Alloc,
+    Atomic,
+    Barrier,
+    Buf,
+    For,
+    ForKind,
+    If,
+    Kernel,
+    Let,
+    Module,
+    Move,
+    Stmt,
+    Store,
+    While,
+)
+from mdh.ir.walk import bodies, expressions, statements
 
 
 class Malformed(AssertionError):  # noqa: N818 - the name says what the kernel is
@@ -12,14 +27,24 @@ class Malformed(AssertionError):  # noqa: N818 - the name says what the kernel i
 
 
 def verify(module: Module) -> None:
-    """Names are defined before use and hide no other; an index has its buffer's rank; no VEC loop is left."""
+    """Each kernel by itself, and names that kernels share."""
     _distinct(module.name, "kernels", [k.name for k in module.kernels])
     _distinct(module.name, "buffers", [*module.params, *(w.buf.name for w in module.workspaces)])
     for kernel in module.kernels:
-        params = [*(b.name for b in kernel.buffers), *(name for name, _ in kernel.scalars)]
-        _distinct(kernel.name, "parameters", params)
-        bufs = {b.name: b for b in kernel.buffers}
-        _body(kernel, kernel.body, bufs, {name for name, _ in kernel.scalars})
+        verify_kernel(kernel)
+        for s in statements(kernel.body):
+            if isinstance(s, For) and s.kind is ForKind.VEC:
+                raise Malformed(f"{kernel.name}: a VEC loop over {s.var} is left")
+
+
+def verify_kernel(kernel: Kernel) -> None:
+    """What holds before and after each pass: names are defined before use and hide no other; an index has its
+    buffer's rank; what is stored has the buffer's type; all threads of a block reach its barriers."""
+    params = [*(b.name for b in kernel.buffers), *(name for name, _ in kernel.scalars)]
+    _distinct(kernel.name, "parameters", params)
+    bufs = {b.name: b for b in kernel.buffers}
+    _body(kernel, kernel.body, bufs, {name for name, _ in kernel.scalars})
+    _barriers(kernel, kernel.body, frozenset())
 
 
 def _distinct(where: str, what: str, names: list[str]) -> None:
@@ -38,8 +63,6 @@ def _body(kernel: Kernel, body: tuple[Stmt, ...], outer: dict[str, Buf], names: 
             inside = {s.var} if isinstance(s, For) else set[str]()
             _expression(kernel, s, e, bufs, seen | inside)
         _accesses(kernel, s, bufs)
-        if isinstance(s, For) and s.kind is ForKind.VEC:
-            raise Malformed(f"{kernel.name}: a VEC loop over {s.var} is left")
         for inner in bodies(s):
             _body(kernel, inner, bufs, seen | ({s.var} if isinstance(s, For) else set()))
         match s:
@@ -82,6 +105,8 @@ def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
     match s:
         case Store(buffer=b, index=index) | Atomic(buffer=b, index=index):
             _rank(kernel, b, index, bufs)
+            if s.value.dtype != bufs[b].dtype:
+                raise Malformed(f"{kernel.name}: {b} of {bufs[b].dtype} is given {s.value.dtype}, in {s}")
         case Move():
             _rank(kernel, s.dst, s.dst_index, bufs)
             _rank(kernel, s.src, s.src_index, bufs)
@@ -93,3 +118,23 @@ def _rank(kernel: Kernel, buffer: str, index: tuple[Expr, ...], bufs: dict[str, 
         raise Malformed(f"{kernel.name}: {buffer} is not declared here")
     if len(index) != len(buf.shape):
         raise Malformed(f"{kernel.name}: {buffer} has {len(buf.shape)} dims, its index has {len(index)}")
+
+
+def _barriers(kernel: Kernel, body: tuple[Stmt, ...], varying: frozenset[str], *, some: bool = False) -> None:
+    """varying: names whose value depends on the thread; some: only some threads come here."""
+    for s in body:
+        if isinstance(s, Barrier) and s.scope is not SyncScope.DEVICE and some:
+            raise Malformed(f"{kernel.name}: a barrier ({s.reason}) that only some threads reach")
+        if isinstance(s, Let) and _varies(s.value, varying):
+            varying |= {s.name}
+        asked = [s.cond] if isinstance(s, If | While) else [s.start, s.stop] if isinstance(s, For) else []
+        inner = some or any(_varies(e, varying) for e in asked)
+        for one in bodies(s):
+            _barriers(kernel, one, varying, some=inner)
+
+
+def _varies(e: Expr, varying: frozenset[str]) -> bool:
+    return any(
+        (isinstance(n, Var) and n.name in varying) or (isinstance(n, Call) and n.fn == Intrinsic.THREAD_ID)
+        for n in walk(e)
+    )

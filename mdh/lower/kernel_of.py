@@ -11,33 +11,21 @@ from mdh.ir.kernel import Alloc, Buf, Kernel, Stmt, Workspace
 from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
 from mdh.lower.cluster import finish_by_cluster
-from mdh.lower.early import begins_early
+from mdh.lower.dependent_launch import begins_early
 from mdh.lower.emit import emit_block
 from mdh.lower.idle import with_slack
 from mdh.lower.launch import bind_units, launch_of
 from mdh.lower.nest import Nest, dm_buf
-from mdh.lower.passes.ahead import read_ahead
-from mdh.lower.passes.apart import apart
-from mdh.lower.passes.barriers import place_barriers
-from mdh.lower.passes.hoist import hoist
-from mdh.lower.passes.prune import prune
-from mdh.lower.passes.reuse import reuse_shared
-from mdh.lower.passes.simplify import simplify
-from mdh.lower.passes.unroll import unroll_registers
-from mdh.lower.passes.vectorise import vectorise
-from mdh.lower.passes.wide_atomics import widen_atomics
-from mdh.lower.passes.widen import widen
-from mdh.lower.passes.width import widen_indices
+from mdh.lower.passes.table import Facts, Observer, run_passes
 from mdh.lower.ticket import finish_by_ticket
-
-CPU_UNROLLED = 512
-"""Statements that loops over registers may unroll to on a CPU, whose compiler takes its time over more."""
 
 Body = Callable[[Nest], list[Stmt]]
 
 
-def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Kernel, list[Workspace]]:
-    """The kernel, and the workspaces that only it needs."""
+def kernel_of(
+    nest: Nest, program: Program, observe: Observer, body: Body = emit_block
+) -> tuple[Kernel, list[Workspace]]:
+    """The kernel, and the workspaces that only it needs. observe: sees it between the passes."""
     inner = body(nest)
     more: list[Workspace] = []
     tail, counters = finish_by_ticket(nest)
@@ -48,12 +36,15 @@ def kernel_of(nest: Nest, program: Program, body: Body = emit_block) -> tuple[Ke
     text = [*(Alloc(b) for b in nest.shared.values()), *bound]
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
-    done = run_passes(nest, tuple(text), {**bufs, **nest.shared})
+    scalars = tuple((s.name, s.dtype) for s in program.scalars)
+    launch = launch_of(nest)
+    raw = Kernel(nest.name, nest.stage.name, tuple(bufs.values()), scalars, launch, tuple(text))
+    done = run_passes(raw, _facts(nest, {**bufs, **nest.shared}), observe)
     params = _buffers(
         nest, done, bufs, (*program.buffer_order, *(n for n in bufs if n not in program.buffer_of))
     )
     early = begins_early(done, params, nest.target, nest.machine)
-    launch = replace(launch_of(nest), early=early)
+    launch = replace(launch, early=early)
     return Kernel(nest.name, nest.stage.name, params, _scalars(done, program), launch, done), more
 
 
@@ -70,23 +61,19 @@ def read_beyond(nest: Nest) -> frozenset[str]:
     return frozenset(out)
 
 
-def run_passes(nest: Nest, body: tuple[Stmt, ...], bufs: dict[str, Buf]) -> tuple[Stmt, ...]:
-    """The passes in order; each states its contract."""
-    body = simplify(prune(body), launch_of(nest))
-    body = apart(body, nest.names) if nest.cpu else hoist(body)
-    body = vectorise(body, bufs, nest.names, wide=nest.cpu, guarded=read_beyond(nest))
-    body = unroll_registers(body, most=CPU_UNROLLED if nest.cpu else None)
-    if not nest.cpu:
-        if nest.machine.cluster > 1:
-            # additions of vectors came with clusters (compute capability 9.0)
-            body = widen_atomics(body, bufs, nest.names)
-        body = read_ahead(widen(body, bufs, nest.names), bufs, nest.names)
-    if nest.threads > 1:
-        body = reuse_shared(body, frozenset(nest.managed))
-        shared = frozenset(n for n in nest.shared if n not in nest.managed)
-        divergent = frozenset({nest.tid, *(lv.var for lv in nest.thread_levels())})
-        body = place_barriers(body, shared, divergent)
-    return widen_indices(body, launch_of(nest))
+def _facts(nest: Nest, bufs: dict[str, Buf]) -> Facts:
+    return Facts(
+        cpu=nest.cpu,
+        threads=nest.threads,
+        # they came with clusters (compute capability 9.0)
+        adds_vectors=not nest.cpu and nest.machine.cluster > 1,
+        bufs=bufs,
+        names=nest.names,
+        guarded=read_beyond(nest),
+        managed=frozenset(nest.managed),
+        shared=frozenset(n for n in nest.shared if n not in nest.managed),
+        divergent=frozenset({nest.tid, *(lv.var for lv in nest.thread_levels())}),
+    )
 
 
 def _buffers(

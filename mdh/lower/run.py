@@ -8,14 +8,15 @@ from mdh.ir.verify import verify
 from mdh.language import LANGUAGES
 from mdh.lower.fold import folds_of
 from mdh.lower.names import names_of
+from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
 from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspace_buf
 
 
-def lower(plan: Plan) -> Module:
-    """The kernels of a checked plan, in launch order."""
-    context = Context(plan.program, plan.machine, plan.target, names_of(plan.program))
+def lower(plan: Plan, observe: Observer = unobserved) -> Module:
+    """The kernels of a checked plan, in launch order. observe: sees every kernel between the passes."""
+    context = Context(plan.program, plan.machine, plan.target, names_of(plan.program), observe)
     built = Built([], [])
     for b in plan.program.buffers:
         if b.temp:

@@ -72,7 +72,7 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
     nest = context.nest(name, plan, (*folds, *maps), extra, regions=False)
     nest = replace(nest, items=_inner_last(nest), passes=passes, counter=counter)
     nest = replace(nest, regions=make_regions(nest, len(folds)))
-    kernel, more = kernel_of(nest, context.program, lambda n: _body(n, prefixes))
+    kernel, more = kernel_of(nest, context.program, context.observe, lambda n: _body(n, prefixes))
     built.kernels.append(kernel)
     built.workspaces.extend(more)
     return built
@@ -110,7 +110,7 @@ def _reduce_parts(context: Context, name: str, plan: StagePlan, fold: Fold, tota
         plan = in_lanes(plan)
     small = replace(plan, stage=stage, combines=((Combine.SHUFFLE, Combine.SHARED, Combine.KERNEL),))
     nest = context.nest(context.names.kernel(name), small, (total,), (totals,))
-    kernel, more = kernel_of(replace(nest, partials={0: (totals.name,)}), context.program)
+    kernel, more = kernel_of(replace(nest, partials={0: (totals.name,)}), context.program, context.observe)
     return Built([kernel], more)
 
 
@@ -129,7 +129,7 @@ def _scan_totals(
     own = context.names.kernel(name)
     nest = context.nest(own, plan, (small,), (totals, prefix), regions=False)
     nest = replace(nest, items=_inner_last(nest))
-    kernel, more = kernel_of(nest, context.program, lambda n: _body(n, {}))
+    kernel, more = kernel_of(nest, context.program, context.observe, lambda n: _body(n, {}))
     return Built([kernel], more)
 
 

@@ -76,7 +76,7 @@ def lower_scatter(context: Context, name: str, plan: StagePlan) -> Built:
             extra = (target,) if target.temp else ()
             built.add(map_stage(context, f"{name}_start", plan.stage, dims, target.name, index, value, extra))
     nest = replace(nest, partials=partials, carried=carried)
-    kernel, more = kernel_of(nest, context.program, scatter_body)
+    kernel, more = kernel_of(nest, context.program, context.observe, scatter_body)
     built.kernels.append(kernel)
     built.workspaces.extend(more)
     built.add(after)

@@ -20,6 +20,7 @@ from mdh.lower.fold import Fold, identity
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.names import Names
 from mdh.lower.nest import Nest
+from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.regions import make_regions
 from mdh.lower.simple_plan import simple_plan
 from mdh.machine import Machine
@@ -27,12 +28,13 @@ from mdh.machine import Machine
 
 @dataclass(frozen=True)
 class Context:
-    """What every stage's lowering needs of the plan."""
+    """What every stage's lowering needs of the plan. observe: sees every kernel between the passes."""
 
     program: Program
     machine: Machine
     target: str
     names: Names
+    observe: Observer = unobserved
 
     def nest(
         self,
@@ -102,7 +104,7 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
         partials={f: tuple(b.name for b in g) for f, g in partials.items()},
         carried={f: tuple(b.name for b in g) for f, g in carried.items()},
     )
-    kernel, more = kernel_of(nest, context.program)
+    kernel, more = kernel_of(nest, context.program, context.observe)
     built = Built(before.kernels, [*before.workspaces, *(Workspace(workspace_buf(b)) for b in extra), *more])
     built.kernels.append(kernel)
     built.add(after)
@@ -139,7 +141,7 @@ def combine_stage(
     entries = tuple(replace(h, region=None) for step in whole.steps for h in step.holdings)
     plan = replace(plan, steps=(*plan.steps[:-1], replace(plan.steps[-1], holdings=entries)))
     nest = context.nest(context.names.kernel(name), plan, (total,), parts)
-    kernel, more = kernel_of(nest, context.program)
+    kernel, more = kernel_of(nest, context.program, context.observe)
     return Built([kernel], more)
 
 
@@ -175,5 +177,5 @@ def map_stage(
     small = replace(stage, name=f"{stage.name}_start", dims=dims, lets=(), results=())
     plan = simple_plan(small, context.machine)
     nest = context.nest(context.names.kernel(name), plan, (fold,), extra)
-    kernel, more = kernel_of(nest, context.program)
+    kernel, more = kernel_of(nest, context.program, context.observe)
     return Built([kernel], more)

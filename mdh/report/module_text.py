@@ -35,6 +35,10 @@ def module_text(module: Module) -> str:
     return "\n".join(lines) + "\n"
 
 
+def kernel_text(kernel: Kernel) -> str:
+    return "\n".join(_kernel_lines(kernel)) + "\n"
+
+
 def _kernel_lines(kernel: Kernel) -> list[str]:
     grid, block = (("×".join(map(str, n))) for n in (kernel.launch.grid, kernel.launch.block))
     lines = [f"  kernel {kernel.name} of stage {kernel.stage}: grid {grid}, block {block}"]

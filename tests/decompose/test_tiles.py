@@ -19,37 +19,22 @@ from mdh.lower.names import names_of
 from mdh.lower.run import lower
 from mdh.lower.stages import Context, kernel_name
 from mdh.machine import load_machine
-from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.shared import shared_layout
-from tests.corpus import WORKLOADS
+from tests.golden_plans import MACHINES, PROGRAMS, plan_of
 from tests.random_programs import random_program
 from tests.random_schedules import random_schedule
 from tests.source_tree import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "tiles"
-MACHINES = {"h200": "cuda", "generic-cpu": "c"}
-DEFAULTS = ("matmul", "matvec", "conv2d", "prefix_sum", "histogram", "row_argmax", "softmax")
 OWN = 16384
-GIVEN = {"jacobi3d": "jacobi3d.h200.window.mdh"}
-"""A schedule whose buffer slides, for both machines."""
-
-
-def _plan(name: str, machine: str) -> Plan:
-    work, target = WORKLOADS[name], MACHINES[machine]
-    program = read_program(work.source, defines=dict(work.full))
-    known = load_machine(machine)
-    if name in GIVEN:
-        text = (ROOT / "schedules" / GIVEN[name]).read_text(encoding="utf-8")
-        return check(program, parse_schedule(Source(GIVEN[name], text)), known, target)
-    return check(program, default_schedule(program, known, target), known, target)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("name", [*DEFAULTS, *GIVEN])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_texts(name: str, machine: str, update_golden: bool) -> None:
-    plan = _plan(name, machine)
+    plan = plan_of(name, machine)
     cpu = plan.machine.kind == "cpu"
     text = "\n".join(print_tiles(decompose(plan.program, stage, cpu=cpu)) for stage in plan.stages)
     golden: Path = GOLDEN / f"{name}.{machine}.txt"
@@ -111,7 +96,7 @@ def _as_lowered(plan: Plan, program: Program, stage: StagePlan) -> None:
 
 
 def test_nodes_stand_in_the_order_of_the_code() -> None:
-    plan = _plan("matmul", "h200")
+    plan = plan_of("matmul", "h200")
     nodes = list(walk(decompose(plan.program, plan.stages[0], cpu=False).body))
     hold = next(n for n, node in enumerate(nodes) if isinstance(node, Hold))
     copies = [n for n, node in enumerate(nodes) if isinstance(node, Copy)]

@@ -12,7 +12,7 @@ from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Const, Load
 from mdh.ir.kernel import Alloc, Buf, If, Store
-from mdh.lower.passes.apart import apart
+from mdh.lower.passes.uniquify import uniquify
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
@@ -108,7 +108,7 @@ def test_declarations_get_names_of_their_own() -> None:
     buf, zero = Buf("r", Space.RM, F32, (1,), (1,)), Const(0, I32)
     use = Store("out", (zero,), Load("r", (zero,), F32))
     body = (If(Const(1, I32), (Alloc(buf), use), (Alloc(buf), use)), use)
-    first, second = apart(body, {"r", "out"})[0].then, apart(body, {"r", "out"})[0].orelse  # type: ignore[union-attr]
+    first, second = uniquify(body, {"r", "out"})[0].then, uniquify(body, {"r", "out"})[0].orelse  # type: ignore[union-attr]
     assert first == (Alloc(buf), use)
     assert second[0].buf.name == "r_2"  # type: ignore[union-attr]
     assert second[1].value.buffer == "r_2"  # type: ignore[union-attr]

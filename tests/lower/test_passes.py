@@ -9,10 +9,10 @@ from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Move, Stmt
 from mdh.ir.walk import statements
 from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.barriers import place_barriers
-from mdh.lower.passes.hoist import hoist
 from mdh.lower.passes.prune import prune
 from mdh.lower.passes.reuse import reuse_shared
 from mdh.lower.passes.unroll import unroll_registers
+from mdh.lower.passes.unswitch import unswitch
 from mdh.lower.passes.vectorise import vectorise
 from mdh.lower.passes.widen import widen
 
@@ -222,7 +222,7 @@ def asked(cond: Expr, kind: ForKind = ForKind.SEQ) -> For:
 
 def test_a_branch_that_all_turns_take_or_none_comes_before_the_loop() -> None:
     edge = Binary("<", TID, Const(3, I32), I32)
-    (found,) = hoist((loop("q", 2, asked(edge)),))
+    (found,) = unswitch((loop("q", 2, asked(edge)),))
     assert isinstance(found, If), "out of both loops"
     assert found.cond == edge
     assert [type(s) for s in statements(found.then)] == [For, For, Store]
@@ -233,4 +233,4 @@ def test_a_branch_stays_that_varies_reads_memory_or_is_unrolled() -> None:
     read = Binary("<", Load("M", (TID,), I32), Const(3, I32), I32)
     edge = Binary("<", TID, Const(3, I32), I32)
     for kept in (asked(own), asked(read), asked(edge, ForKind.UNROLL)):
-        assert hoist((kept,)) == (kept,)
+        assert unswitch((kept,)) == (kept,)

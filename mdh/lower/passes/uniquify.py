@@ -15,7 +15,7 @@ from mdh.ir.names import unused
 from mdh.ir.walk import map_expressions, with_bodies
 
 
-def apart(body: tuple[Stmt, ...], names: set[str]) -> tuple[Stmt, ...]:
+def uniquify(body: tuple[Stmt, ...], names: set[str]) -> tuple[Stmt, ...]:
     """`names`: those in use; new ones are added."""
     return _block(body, {}, set(), names)
 

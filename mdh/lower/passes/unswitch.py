@@ -1,10 +1,10 @@
-"""What a loop asks in every turn and always answers alike is asked once, before it.
+"""Loop unswitching: moves a branch out of a loop whose iterations all take the same side of it.
 
-Compilers leave such a branch in the loop, and what a turn loads behind it waits for the turn before: a second
-kernel that adds 16 parts of results at an edge would take 16 times the memory's latency.
+Compilers leave such a branch in the loop. Then the loads of an iteration wait for the iteration before: a
+second kernel that adds 16 partial results at an edge would take 16 times the latency of memory.
 
 Requires: nothing. Guarantees: the same accesses in the same order; no sequential loop whose only statement is
-a branch that all its turns take, or none.
+a branch that all its iterations take, or none.
 """
 
 from dataclasses import replace
@@ -14,12 +14,12 @@ from mdh.ir.kernel import For, ForKind, If, Stmt
 from mdh.ir.walk import with_bodies
 
 
-def hoist(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def unswitch(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """`body` with its loops' own branches before them, inner loops first."""
-    return tuple(_hoisted(with_bodies(s, hoist)) for s in body)
+    return tuple(_unswitched(with_bodies(s, unswitch)) for s in body)
 
 
-def _hoisted(s: Stmt) -> Stmt:
+def _unswitched(s: Stmt) -> Stmt:
     match s:
         case For(var=turn, kind=ForKind.SEQ, body=(If(cond, then, ()),)) if _fixed(cond, turn):
             return If(cond, (replace(s, body=then),))
