@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from math import prod
 
 from mdh.ir.affine import from_expr
-from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, substitute
+from mdh.ir.expr import Const, Expr, Load, Var, substitute
+from mdh.ir.product_sum import product_sum, without_casts
 from mdh.ir.program import Buffer, DimKind, Program, Stage, component
 
 
@@ -87,12 +88,10 @@ def _product(program: Program, stage: Stage) -> tuple[tuple[Load, Load], bool] |
     result = stage.results[0]
     if result.op is None or result.op.name != "+" or any(d.kind is DimKind.PS for d in stage.dims):
         return "it is no sum"
-    value, output, start = _bare(result.values[0]), result.outputs[0], result.starts[0]
-    factors = (_bare(value.left), _bare(value.right)) if isinstance(value, Binary) and value.op == "*" else ()
-    loads = [f for f in factors if isinstance(f, Load)]
-    if len(loads) != 2:
+    output, start, loads = result.outputs[0], result.starts[0], product_sum(stage)
+    if loads is None:
         return "it is no sum of products of two arrays"
-    if _bare(output.value) != Var(component(0), result.types[0]):
+    if without_casts(output.value) != Var(component(0), result.types[0]):
         return "its sums are not stored as they are"
     if program.strict_fp:
         return "--strict-fp fixes the order of its sums"
@@ -102,18 +101,12 @@ def _product(program: Program, stage: Stage) -> tuple[tuple[Load, Load], bool] |
     updated = isinstance(start, Load) and (start.buffer, start.index) == (output.buffer, output.index)
     if start is not None and not updated and not (isinstance(start, Const) and not start.value):
         return "its sums start from a value of their own"
-    return (loads[0], loads[1]), updated
+    return loads, updated
 
 
 def _float(buffer: Buffer, bits: int) -> object:
     """The buffer's type where it is a float of that many bits, else None."""
     return buffer.dtype if buffer.dtype.is_float and buffer.dtype.bits == bits else None
-
-
-def _bare(e: Expr) -> Expr:
-    while isinstance(e, Cast):
-        e = e.arg
-    return e
 
 
 def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) -> View | None:

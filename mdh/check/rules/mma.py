@@ -6,7 +6,7 @@ from mdh.check.resolve import has_layer
 from mdh.check.subject import Subject
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Layer
-from mdh.ir.expr import Binary, Cast, Expr, Load
+from mdh.ir.product_sum import product_sum
 from mdh.ir.program import DimKind
 from mdh.schedule.model import Unit
 
@@ -43,23 +43,6 @@ def check_mma(subject: Subject) -> Iterator[Diagnostic]:
                 yield Diagnostic(
                     CODE, headline, subject.at_tile(s, d), help="a tile outside that the atom divides"
                 )
-        if not product_sum(subject):
+        if product_sum(subject.stage) is None:
             headline = f"stage `{subject.stage.name}` is not a sum of products of two reads"
             yield Diagnostic(CODE, headline, subject.at_step(s), help="use THR and a register tile")
-
-
-def product_sum(subject: Subject) -> bool:
-    """One result, combined by +, of the product of two loads (casts allowed)."""
-    results = subject.stage.results
-    if len(results) != 1 or results[0].op is None or results[0].op.name != "+" or subject.stage.lets:
-        return False
-    value = _bare(results[0].values[0])
-    return (
-        isinstance(value, Binary)
-        and value.op == "*"
-        and all(isinstance(_bare(e), Load) for e in (value.left, value.right))
-    )
-
-
-def _bare(e: Expr) -> Expr:
-    return _bare(e.arg) if isinstance(e, Cast) else e
