@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import prod
 
 from mdh.ir.affine import from_expr
-from mdh.ir.expr import Const, Expr, Load, Var, substitute
-from mdh.ir.product_sum import product_sum, without_casts
+from mdh.ir.expr import Const, Expr, Load, Var, substitute, without_casts
+from mdh.ir.product_sum import product_sum
 from mdh.ir.program import Buffer, DimKind, Program, Stage, component
 
 

@@ -10,7 +10,7 @@ from mdh.frontend.pieces import Piece, update, used_names
 from mdh.frontend.scans import prefix_of
 from mdh.frontend.scope import Assign, Statement
 from mdh.ir.dtype import DType, accumulator
-from mdh.ir.expr import Binary, Cast, Expr, Load, Select, loads
+from mdh.ir.expr import Binary, Cast, Expr, Load, Select, loads, without_casts
 from mdh.ir.program import Result
 
 
@@ -51,8 +51,7 @@ def check_comparison(piece: Piece) -> None:
 
 def _wider(e: Expr, held: DType) -> bool:
     """The sum or product itself is computed in a wider type than the running value has."""
-    while isinstance(e, Cast):
-        e = e.arg
+    e = without_casts(e)
     if isinstance(e, Select):
         return _wider(e.then, held) or _wider(e.other, held)
     sums = isinstance(e, Binary) and e.op in ("+", "-", "*")
@@ -61,20 +60,13 @@ def _wider(e: Expr, held: DType) -> bool:
 
 def _regrouped(e: Expr, target: str) -> bool:
     """The running value stands deeper in a sum or product than directly under its outermost operator."""
-    while isinstance(e, Cast):
-        e = e.arg
+    e = without_casts(e)
     if isinstance(e, Select):
         return _regrouped(e.then, target) or _regrouped(e.other, target)
     if not isinstance(e, Binary) or e.op not in ("+", "-", "*"):
         return False
     inner = [side for side in (e.left, e.right) if any(x.buffer == target for x in loads(side))]
-    return any(isinstance(_bare(side), Binary) for side in inner)
-
-
-def _bare(e: Expr) -> Expr:
-    while isinstance(e, Cast):
-        e = e.arg
-    return e
+    return any(isinstance(without_casts(side), Binary) for side in inner)
 
 
 def ordered(result: Result, stored: DType) -> Result:

@@ -136,6 +136,13 @@ def children(e: Expr) -> tuple[Expr, ...]:
             assert_never(e)
 
 
+def without_casts(e: Expr) -> Expr:
+    """What the outermost casts are given."""
+    while isinstance(e, Cast):
+        e = e.arg
+    return e
+
+
 def walk(e: Expr) -> Iterator[Expr]:
     """`e` and all its descendants, parents first."""
     left = [e]

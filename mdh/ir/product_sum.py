@@ -1,6 +1,6 @@
 """Sums of products of two arrays: what tensor cores and libraries of linear algebra compute."""
 
-from mdh.ir.expr import Binary, Cast, Expr, Load
+from mdh.ir.expr import Binary, Load, without_casts
 from mdh.ir.program import Stage
 
 
@@ -15,9 +15,3 @@ def product_sum(stage: Stage) -> tuple[Load, Load] | None:
         return None
     left, right = without_casts(value.left), without_casts(value.right)
     return (left, right) if isinstance(left, Load) and isinstance(right, Load) else None
-
-
-def without_casts(e: Expr) -> Expr:
-    while isinstance(e, Cast):
-        e = e.arg
-    return e

@@ -11,7 +11,7 @@ from mdh.decompose.image import image
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var
+from mdh.ir.expr import Binary, Const, Expr, Load, Unary, Var, without_casts
 from mdh.ir.kernel import Atomic, Buf, For, If, Stmt, Store, Workspace
 from mdh.ir.layout import Axis, strides_for
 from mdh.ir.plan import StagePlan
@@ -96,9 +96,7 @@ def _whole(context: Context, stage: Stage, target: Buffer, fold: Fold) -> tuple[
 
 
 def _starts_from_memory(fold: Fold) -> bool:
-    start = fold.starts[0]
-    while isinstance(start, Cast):
-        start = start.arg
+    start = None if fold.starts[0] is None else without_casts(fold.starts[0])
     return isinstance(start, Load) and start.buffer == fold.outputs[0].buffer
 
 
