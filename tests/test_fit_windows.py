@@ -196,10 +196,7 @@ def test_what_is_kept_agrees_with_the_costs() -> None:
     known = table(read([KEPT]), MACHINE)
     assert set(known.rows) == set(CONVOLUTIONS)
     assert round(geometric([c.ratio for c in choices(known, COSTS)]), 3) == 1.095
-    assert all(
-        "1.095" in (ROOT / "mdh" / n).read_text()
-        for n in ("ARCHITECTURE.md", "schedule/default/window_time.py")
-    )
+    assert "1.095" in (ROOT / "mdh" / "schedule" / "default" / "window_time.py").read_text()
 
 
 def test_candidates_are_legal() -> None:

@@ -1,12 +1,11 @@
 """The bench of one machine: builders that may hang or crash, and one measuring process a device."""
 
 import asyncio
-import signal
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from mdh.device.cache import Cache
 from mdh.folders import Private
@@ -15,12 +14,9 @@ from mdh.source import Source
 from mdh.tune.aside import aside
 from mdh.tune.jobs import processors
 from mdh.tune.measure.failures import (
-    crashed,
     different,
     doubtful,
     no_room,
-    of_the_machine,
-    refused,
     system_said,
     timed_out,
     unjudged,
@@ -30,13 +26,14 @@ from mdh.tune.measure.folder import environment, make_folder, trim_runtime
 from mdh.tune.measure.guardian import Guardian
 from mdh.tune.measure.kills import Kills
 from mdh.tune.measure.outage import Outage, Say, silent
+from mdh.tune.measure.outcomes import after_death, final, refused_reply, timed
 from mdh.tune.measure.patience import Patience
 from mdh.tune.measure.posts import Post, Posts
 from mdh.tune.measure.process import Command, Died, Late, Worker
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.quiet import Quiet
 from mdh.tune.measure.wire import Json, effort_json, read_failed
-from mdh.tune.values import QUICK, Candidate, Effort, Job, Limits, Outcome
+from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
 
 _TRIMMED = 100
 """Trials between two looks at what the runtimes keep."""
@@ -228,7 +225,7 @@ class LocalBench:
                         return replace(timed_out("build", limit), build_seconds=limit)
                     return None
                 except Died as died:
-                    return _after_death(name, "build", died, self._kills)
+                    return after_death(name, "build", died, self._kills)
                 if reply.get("poisoned"):
                     await worker.kill()
                 built = self._built(candidate, name, reply)
@@ -243,7 +240,7 @@ class LocalBench:
 
     def _built(self, candidate: Candidate, name: str, reply: Json) -> Ready | Outcome:
         if "failed" in reply:
-            return _refused(reply)
+            return refused_reply(reply)
         self._cached[candidate.key] = reply["cached"]
         image = Path(reply["image"]) if reply["image"] else None
         resources = tuple((name, int(value)) for name, value in reply["resources"])
@@ -285,12 +282,12 @@ class LocalBench:
                     return out
                 return {**out, ready.name: replace(timed_out("launch", limit), check_seconds=limit)}
             except Died as died:
-                dead = _after_death(ready.name, "launch", died, self._kills)
+                dead = after_death(ready.name, "launch", died, self._kills)
                 return {**out, ready.name: dead} if dead is not None else out
             if "failed" in reply:
                 if reply["poisoned"]:
                     await worker.kill()
-                outcome = _refused(reply)
+                outcome = refused_reply(reply)
                 if doubtful(outcome) and not self._kills.blame(ready.name):
                     return out
                 out[ready.name] = outcome
@@ -318,17 +315,17 @@ class LocalBench:
                 return {name: replace(timed_out("measure", limit), measure_seconds=limit)}
             except Died as died:
                 name = post.progress.name
-                outcome = _after_death(name, "measure", died, self._kills)
+                outcome = after_death(name, "measure", died, self._kills)
                 return {} if outcome is None else {name: outcome}
         if "failed" in reply:
             if reply["poisoned"]:
                 await worker.kill()
-            name, outcome = post.progress.name, _refused(reply)
+            name, outcome = post.progress.name, refused_reply(reply)
             return {} if doubtful(outcome) and not self._kills.blame(name) else {name: outcome}
         each = float(reply["seconds"]) / len(loaded)
         out = {}
         for one, result in zip(loaded, reply["results"], strict=True):
-            outcome = _refused(result) if "failed" in result else _timed(result)
+            outcome = refused_reply(result) if "failed" in result else timed(result)
             out[one.ready.name] = replace(
                 outcome, check_seconds=one.seconds, measure_seconds=each, clocks=tuple(reply["clocks"])
             )
@@ -370,37 +367,3 @@ class LocalBench:
             outcome, build_seconds=ready.seconds, resources=ready.resources, device=post.spec,
             title=self.title, versions=self.versions,
         )  # fmt: skip
-
-
-def final(effort: Effort) -> bool:
-    """Is it the measurement of candidates that may win?"""
-    return effort.inputs > QUICK.inputs
-
-
-def _refused(reply: Json) -> Outcome:
-    """Raises Failed where the fault is the machine's."""
-    failed = read_failed(reply["failed"])
-    if of_the_machine(failed.diagnostics):
-        raise failed
-    return refused(failed.diagnostics)
-
-
-def _after_death(name: str, stage: str, died: Died, kills: Kills) -> Outcome | None:
-    """None: it is to be tried again. Raises Failed D132 where the process said what the system denied it."""
-    if died.status > 0 and system_said(died.words):
-        raise no_room(OSError(died.words))
-    if died.doubtful and not kills.blame(name):
-        return None
-    # compilers that get no memory crash, and so does what maps a file that the disk has no room for; runtimes
-    # that get neither files nor memory give up
-    starved = stage == "build" or died.status in (-signal.SIGBUS, -signal.SIGABRT)
-    if not died.doubtful and starved and not kills.believe(name):
-        return None
-    return crashed(stage, died.status, died.words)
-
-
-def _timed(result: dict[str, Any]) -> Outcome:
-    return Outcome(
-        None, warm=tuple(result["warm"]), cold=tuple(result["cold"]), clock=result["clock"],
-        stopped=result["stopped"],
-    )  # fmt: skip
