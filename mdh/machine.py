@@ -96,8 +96,9 @@ def machine_names() -> tuple[str, ...]:
 def load_machine(name_or_path: str | Path) -> Machine:
     """A machine by its name, or by the path of a file of schema `mdh.machine/1`.
 
-    Raises Failed: F150 no such machine, F151 not readable as TOML, F152 another schema, F153 a field that is
-    missing, unknown or of the wrong type, F154 values that contradict one another.
+    Raises OSError as `machine_names`, and Failed: F150 no such machine, F151 not readable as TOML, F152
+    another schema, F153 a field that is missing, unknown or of the wrong type, F154 values that contradict
+    one another.
     """
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or text.endswith(".toml") or "/" in text:

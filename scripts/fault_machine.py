@@ -348,6 +348,7 @@ def campaigns(given: argparse.Namespace) -> Counts:
         # the new process has those of this one
         os.sched_setaffinity(0, cores[i :: given.campaigns] or cores)
         started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+    os.sched_setaffinity(0, cores)
     parts = []
     for one in started:
         told, _ = one.communicate()

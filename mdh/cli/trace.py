@@ -15,7 +15,7 @@ from mdh.report.module_text import kernel_text
 STAGES = ("program", "schedule", "plan", "kernel", "text")
 """The values between the arrows, in order."""
 _PASSES = tuple(f"lower.{name}" for name in PASS_NAMES)
-"""Words that `all` does not stand for."""
+"""Words for the kernels after each pass; `all` does not include them."""
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Trace:
     shown: frozenset[str] = frozenset()
     timed: bool = False
     times: list[tuple[str, float]] = field(default_factory=list)
+    _passed: set[str] = field(default_factory=set)
 
     @property
     def pipeline(self) -> Pipeline:
@@ -35,7 +36,7 @@ class Trace:
         line: CommandLine, dump: tuple[str, ...], timed: bool, stages: tuple[str, ...] = STAGES
     ) -> "Trace":
         """`stages`: those that the verb reaches. Raises Failed F113 for a word that is none of them."""
-        known = f"stages: {', '.join(stages)}, all"
+        known = f"stages: {', '.join(stages)}, all; a pass is lower.NAME"
         for word in dump:
             arrow = "kernel" if word in _PASSES else word
             if arrow in STAGES and arrow not in stages:
@@ -53,12 +54,16 @@ class Trace:
 
     def _after_pass(self, name: str, kernel: Kernel) -> None:
         """The lowering's observer."""
+        self._passed.add(f"lower.{name}")
         if f"lower.{name}" in self.shown:
             note(f"--- lower.{name}\n{kernel_text(kernel)}")
 
     def __call__(self, stage: str, value: Value | None, seconds: float, /) -> None:
         """The pipeline's hook."""
         self.times.append((stage, seconds))
+        if stage == "kernel":
+            for word in sorted(self.shown & {*_PASSES} - self._passed):
+                note(f"--- {word}\nthis pass does not apply to these kernels\n")
         if value is not None and stage in self.shown:
             note(f"--- {stage}\n{dump_text(value)}")
         if self.timed:

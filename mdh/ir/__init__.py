@@ -1,7 +1,7 @@
-"""The values that the arrows of the pipeline make, with a printer and a verifier for each level that has
-one.
+"""The values that the arrows of the pipeline make.
 
-`program`, `statement` and `syntax` hold the C function; `layout` and `tile` the tile tree; `plan` a checked
-schedule; `kernel` and `intrinsic` the kernels for all targets. `expr`, `affine`, `ranges` and `width` are
-the expressions that all levels share; `walk` visits statements.
+`program`, `statement` and `syntax` hold the C function; `layout` and `tile` the tile tree, which `tile_text`
+prints and `tile_verify` verifies; `plan` a checked schedule; `kernel` and `intrinsic` the kernels for all
+targets, which `verify` verifies. `expr`, `affine`, `ranges` and `width` are the expressions that all levels
+share; `walk` visits statements; `product_sum` recognises sums of products.
 """

@@ -38,8 +38,9 @@ def verify(module: Module) -> None:
 
 
 def verify_kernel(kernel: Kernel) -> None:
-    """What holds before and after each pass: names are defined before use and hide no other; an index has its
-    buffer's rank; what is stored has the buffer's type; all threads of a block reach its barriers."""
+    """What holds before and after each pass: names are defined before use and hide no other; an index has
+    its buffer's rank; what is stored has the buffer's type; no barrier stands under a condition or a loop
+    whose bounds name the thread."""
     params = [*(b.name for b in kernel.buffers), *(name for name, _ in kernel.scalars)]
     _distinct(kernel.name, "parameters", params)
     bufs = {b.name: b for b in kernel.buffers}
@@ -121,16 +122,21 @@ def _rank(kernel: Kernel, buffer: str, index: tuple[Expr, ...], bufs: dict[str, 
 
 
 def _barriers(kernel: Kernel, body: tuple[Stmt, ...], varying: frozenset[str], *, some: bool = False) -> None:
-    """varying: names whose value depends on the thread; some: only some threads come here."""
+    """varying: names whose value depends on the thread; some: only some threads come here. A barrier of the
+    device is a fence, and may stand anywhere."""
     for s in body:
         if isinstance(s, Barrier) and s.scope is not SyncScope.DEVICE and some:
             raise Malformed(f"{kernel.name}: a barrier ({s.reason}) that only some threads reach")
         if isinstance(s, Let) and _varies(s.value, varying):
             varying |= {s.name}
-        asked = [s.cond] if isinstance(s, If | While) else [s.start, s.stop] if isinstance(s, For) else []
-        inner = some or any(_varies(e, varying) for e in asked)
+        if isinstance(s, If | While):
+            asked: tuple[Expr, ...] = (s.cond,)
+        else:
+            asked = (s.start, s.stop, s.step) if isinstance(s, For) else ()
+        inner = any(_varies(e, varying) for e in asked)
+        own = {s.var} if isinstance(s, For) and inner else set()
         for one in bodies(s):
-            _barriers(kernel, one, varying, some=inner)
+            _barriers(kernel, one, varying | own, some=some or inner)
 
 
 def _varies(e: Expr, varying: frozenset[str]) -> bool:

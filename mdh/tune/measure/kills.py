@@ -21,13 +21,13 @@ class Kills:
         self._recent: deque[tuple[float, str]] = deque(maxlen=32)
 
     def blame(self, name: str) -> bool:
-        """To be asked once a kill: it is the candidate's doing."""
+        """Call it once for each kill. True: the candidate is at fault."""
         self._recent.append((monotonic(), name))
         self._of[name] += 1
         return self._of[name] >= (_AMONG_OTHERS if self._others(name) else _ALONE)
 
     def overran(self, name: str, *, outside: bool) -> bool:
-        """To be asked once a limit that passed: it is the candidate's doing. outside: its process was
+        """Call it once for each limit that passed. True: the candidate is at fault. outside: its process was
         stopped, or had no processor. Where processes are killed just now, others are slowed by what kills
         them, and the second time is believed."""
         if outside:
@@ -36,8 +36,8 @@ class Kills:
         return self._late[name] > 1 or not self._others(name)
 
     def believe(self, name: str) -> bool:
-        """To be asked once a crash that the process may have met for want of memory or files: it is the
-        candidate's doing. Two faults of a machine do meet one candidate, so the third crash is believed."""
+        """Call it once for each crash or refusal that may come from want of memory or files. True: the
+        candidate is at fault. Two faults of a machine do meet one candidate, so the third is believed."""
         self._crashes[name] += 1
         return self._crashes[name] >= _ALONE
 

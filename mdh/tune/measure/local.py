@@ -247,8 +247,8 @@ class LocalBench:
         return Ready(name, Path(reply["text"]), image, resources, float(reply["seconds"]))
 
     async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
-        """Every round settles at least one candidate; those that its death or error took with it, or whose
-        worker was killed from outside, are measured again in the next."""
+        """A round settles at least one candidate, save where its worker was killed or the machine was at
+        fault. Those that are not settled are measured again in the next."""
         await self._building.overcome(lambda: self._expect(effort.inputs))
         out: dict[str, Outcome] = {}
 
@@ -357,9 +357,10 @@ class LocalBench:
                     starved = failed is not None and failed.diagnostics[0].code == "D104"
                     if reply.get("poisoned") or starved:
                         await worker.kill()
-                    if failed is None:
-                        return
-                    if not starved or self._kills.blame(name):
+                    if failed is None or not starved or self._kills.believe(name):
+                        self._kills.forget(name)
+                        if failed is None:
+                            return
                         raise failed
 
     def _signed(self, outcome: Outcome, ready: Ready, post: Post) -> Outcome:

@@ -42,30 +42,32 @@ class Outage:
         """What `work` gives, once the machine lets it. Raises the Failed of `work`: at once where it is not
         the machine's, else where the fault lasts for LASTS and _ATTEMPTS."""
         while True:
+            again = self._since is not None
             try:
-                if self._since is None:
-                    done = await work()
-                else:
+                if again:
                     async with self._turn:
                         await asyncio.sleep(self._pause)
                         done = await work()
+                else:
+                    done = await work()
             except Failed as failed:
-                self._note(failed)
+                self._note(failed, again)
             else:
                 self._since, self._attempts, self._pause = None, 0, _FIRST
                 return done
 
-    def _note(self, failed: Failed) -> None:
-        """Raises `failed` where there is nothing to wait for, or not any more."""
+    def _note(self, failed: Failed, again: bool) -> None:
+        """Raises `failed` where there is nothing to wait for, or not any more. again: of an attempt that knew
+        of the fault; several that begin before it is known are one."""
         if self.closed or not of_the_machine(failed.diagnostics):
             raise failed
         now = monotonic()
-        self._attempts += 1
         if self._since is None:
-            self._since = now
-        elif now - self._since > LASTS and self._attempts >= _ATTEMPTS:
-            raise failed
-        else:
+            self._since, self._attempts = now, 1
+        elif again:
+            self._attempts += 1
+            if now - self._since > LASTS and self._attempts >= _ATTEMPTS:
+                raise failed
             self._pause = min(2 * self._pause, _LONGEST)
         self._tell(failed)
 

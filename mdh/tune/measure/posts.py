@@ -18,8 +18,8 @@ from mdh.tune.measure.wire import Json, read_failed
 START = 120.0
 """Seconds in which a new worker has imported its libraries, opened its device and read the program."""
 _AGAIN, _TIMES = 20.0, 10
-"""The same of a worker that replaces another: so many seconds, or so many times as long as the last took. One
-that was stopped at its start is given up soon."""
+"""Limit for the start of a replacement: the larger of _AGAIN seconds and _TIMES the last start. A worker that
+was stopped at its start is given up soon; after each that was too late the limit is doubled, up to START."""
 _ATTEMPTS = 4
 _BACK_OFF = 0.5
 """Seconds before the second attempt to start a worker; each further wait is twice as long."""
@@ -49,8 +49,8 @@ class Post:
         self._closed = False
 
     async def worker(self) -> Worker:
-        """The worker, a new one where the last is gone. Raises Failed: the device's own D1xx, D133 where it
-        does not start, and what the program's text is refused with."""
+        """The worker, a new one where the last is gone. Raises Failed D133 where it does not start; until a
+        worker has read the program also the device's own D1xx, and what the text is refused with."""
         async with self._starting:
             worker = self._worker
             if worker is None or not worker.running:
@@ -131,6 +131,8 @@ class Post:
         try:
             hello = await worker.hello(limit)
         except Late:
+            # it may have been stopped, or the machine has become slow
+            self._limit = min(START, 2 * limit)
             raise unstarted(f"it says nothing in {limit:.0f} s") from None
         except Died as died:
             self.kills.elsewhere()
@@ -140,7 +142,7 @@ class Post:
             failed = read_failed(hello["failed"])
             if self.proved and not of_the_machine(failed.diagnostics):
                 first = failed.diagnostics[0]
-                raise unstarted(f"it is refused with {first.code}, as the first was not: {first.headline}")
+                raise unstarted(f"{first.code}, which another worker did not meet: {first.headline}")
             raise failed
         self.about, self.proved = self.about or hello, True
         self._limit = min(START, max(_AGAIN, _TIMES * (monotonic() - begun)))
