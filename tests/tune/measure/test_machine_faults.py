@@ -102,6 +102,25 @@ def test_attempts_that_take_long_are_still_made_some_times(monkeypatch: pytest.M
     assert asyncio.run(Outage().overcome(work)) == 5
 
 
+def test_attempts_that_began_before_the_fault_was_known_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outage, "LASTS", 0.0)
+    tries = 0
+
+    async def work() -> int:
+        nonlocal tries
+        tries += 1
+        await asyncio.sleep(0.01)
+        if tries < 6 + 4:
+            raise no_room()
+        return tries
+
+    async def run() -> None:
+        bad = Outage()
+        await asyncio.gather(*(bad.overcome(work) for _ in range(6)))
+
+    asyncio.run(run())
+
+
 def test_what_a_later_worker_is_refused_with_is_the_machines_doing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same program and the same device were good for the first: without descriptors mdh finds no machine
     file, without memory it has no room for the reference."""
