@@ -1,6 +1,11 @@
-"""Eight programs of different classes, on a GPU and on a CPU: plans whose texts are kept as goldens."""
+"""Plans to print and to lower: eight programs of different classes, whose texts are kept as goldens, and
+random programs with random schedules."""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 from mdh.check.run import check
+from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
@@ -8,6 +13,8 @@ from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from tests.corpus import WORKLOADS
+from tests.random_programs import random_program
+from tests.random_schedules import random_schedule
 from tests.source_tree import ROOT
 
 MACHINES = {"h200": "cuda", "generic-cpu": "c"}
@@ -24,3 +31,24 @@ def plan_of(name: str, machine: str) -> Plan:
         text = (ROOT / "schedules" / _GIVEN[name]).read_text(encoding="utf-8")
         return check(program, parse_schedule(Source(_GIVEN[name], text)), known, target)
     return check(program, default_schedule(program, known, target), known, target)
+
+
+def random_plans(seed: int, *machines: tuple[str, str]) -> Iterator[Plan]:
+    """Of one random program, a plan for each (machine, target) whose random schedule is legal."""
+    try:
+        program = read_program(random_program(seed).source)
+    except Failed:
+        return
+    for machine, target in machines:
+        known = load_machine(machine)
+        try:
+            schedule = parse_schedule(Source("s.mdh", random_schedule(program, known, seed)))
+            yield check(program, schedule, known, target)
+        except Failed:
+            continue
+
+
+def check_golden(text: str, path: Path, update: bool) -> None:
+    if update:
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")

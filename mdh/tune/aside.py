@@ -51,7 +51,7 @@ def _carry_out(work: Callable[[], T], future: Future[T]) -> None:
     try:
         future.set_result(work())
     except BaseException as caught:
-        # whatever it is, the caller gets it: nobody looks at this thread
+        # an error of any kind is raised where the result is awaited; in this thread it would be lost
         future.set_exception(caught)
 
 

@@ -1,14 +1,9 @@
 """The tile tree: texts that are read like code, and what holds of random programs and schedules."""
 
-from pathlib import Path
-
 import pytest
 
 from mdh.check.footprint import shared_bytes
-from mdh.check.run import check
 from mdh.decompose.tiles import decompose
-from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.ir.tile import ALIGNMENT, Copy, Hold, walk
@@ -18,13 +13,8 @@ from mdh.lower.fold import folds_of
 from mdh.lower.names import names_of
 from mdh.lower.run import lower
 from mdh.lower.stages import Context, kernel_name
-from mdh.machine import load_machine
-from mdh.schedule.parser import parse_schedule
-from mdh.source import Source
 from mdh.target.shared import shared_layout
-from tests.golden_plans import MACHINES, PROGRAMS, plan_of
-from tests.random_programs import random_program
-from tests.random_schedules import random_schedule
+from tests.golden_plans import MACHINES, PROGRAMS, check_golden, plan_of, random_plans
 from tests.source_tree import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "tiles"
@@ -37,30 +27,17 @@ def test_texts(name: str, machine: str, update_golden: bool) -> None:
     plan = plan_of(name, machine)
     cpu = plan.machine.kind == "cpu"
     text = "\n".join(print_tiles(decompose(plan.program, stage, cpu=cpu)) for stage in plan.stages)
-    golden: Path = GOLDEN / f"{name}.{machine}.txt"
-    if update_golden:
-        golden.write_text(text, encoding="utf-8")
-    assert text == golden.read_text(encoding="utf-8")
+    check_golden(text, GOLDEN / f"{name}.{machine}.txt", update_golden)
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_trees(seed: int) -> None:
-    try:
-        program = read_program(random_program(seed).source)
-    except Failed:
-        return
-    for machine, target in MACHINES.items():
-        known = load_machine(machine)
-        try:
-            schedule = parse_schedule(Source("s.mdh", random_schedule(program, known, seed)))
-            plan = check(program, schedule, known, target)
-        except Failed:
-            continue
+    for plan in random_plans(seed, *MACHINES.items()):
         for stage in plan.stages:
-            tiles = decompose(program, stage, cpu=known.kind == "cpu")
+            tiles = decompose(plan.program, stage, cpu=plan.machine.kind == "cpu")
             verify_tiles(tiles)
             assert print_tiles(tiles).count("copy ") == len(tiles.copies)
-            _as_lowered(plan, program, stage)
+            _as_lowered(plan, plan.program, stage)
         _fits(plan)
 
 

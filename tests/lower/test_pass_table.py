@@ -1,12 +1,10 @@
 """The passes one after the other: each leaves a kernel that holds, and changes what its golden shows."""
 
 import difflib
-from pathlib import Path
 
 import pytest
 
 from mdh.check.run import check
-from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
@@ -20,12 +18,8 @@ from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.report.module_text import kernel_text
 from mdh.schedule.default import default_schedule
-from mdh.schedule.parser import parse_schedule
-from mdh.source import Source
 from tests.corpus import WORKLOADS
-from tests.golden_plans import MACHINES, PROGRAMS, plan_of
-from tests.random_programs import random_program
-from tests.random_schedules import random_schedule
+from tests.golden_plans import MACHINES, PROGRAMS, check_golden, plan_of, random_plans
 from tests.source_tree import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "passes"
@@ -65,10 +59,7 @@ class Watch:
 def test_what_each_pass_changes(name: str, machine: str, update_golden: bool) -> None:
     watch = Watch()
     lower(plan_of(name, machine), watch)
-    golden: Path = GOLDEN / f"{name}.{machine}.txt"
-    if update_golden:
-        golden.write_text(watch.changes, encoding="utf-8")
-    assert watch.changes == golden.read_text(encoding="utf-8")
+    check_golden(watch.changes, GOLDEN / f"{name}.{machine}.txt", update_golden)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -81,17 +72,7 @@ def test_every_pass_leaves_a_kernel_that_holds(name: str, machine: str) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_so_does_every_pass_of_random_programs_and_schedules(seed: int) -> None:
-    try:
-        program = read_program(random_program(seed).source)
-    except Failed:
-        return
-    for machine, target in (*MACHINES.items(), ("generic-cpu", "opencl")):
-        known = load_machine(machine)
-        try:
-            schedule = parse_schedule(Source("s.mdh", random_schedule(program, known, seed)))
-            plan = check(program, schedule, known, target)
-        except Failed:
-            continue
+    for plan in random_plans(seed, *MACHINES.items(), ("generic-cpu", "opencl")):
         lower(plan, Watch())
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from mdh.device.api import open_device
-from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.dtype import F32
 from mdh.memory_left import no_room as short_of
 from mdh.target.emit import emit
-from mdh.tune.measure import failures, outage, posts, wire
+from mdh.tune.measure import failures, outage, posts
 from mdh.tune.measure.failures import (
     MACHINE,
     doubtful,
@@ -28,15 +28,10 @@ from mdh.tune.measure.failures import (
     wordless,
 )
 from mdh.tune.measure.groups import group_of
-from mdh.tune.measure.kills import Kills
 from mdh.tune.measure.local import LocalBench
-from mdh.tune.measure.outage import Outage
-from mdh.tune.measure.posts import Posts
 from mdh.tune.measure.process import Command, Late, Worker
-from mdh.tune.measure.quiet import Quiet
 from mdh.tune.values import Failure, Outcome
 from tests.target import features
-from tests.tune.doubles import GreetingWorker, StartingPost
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
 
 
@@ -44,181 +39,6 @@ from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outage, "_FIRST", 0.01)
     monkeypatch.setattr(posts, "_BACK_OFF", 0.01)
-
-
-def no_room() -> Failed:
-    return fail("D132", "no room", help="free some")
-
-
-def test_a_fault_is_waited_for_and_told_once() -> None:
-    said: list[str] = []
-
-    async def run() -> list[int]:
-        bad, tries = Outage(said.append), 0
-
-        async def work() -> int:
-            nonlocal tries
-            tries += 1
-            if tries < 6:
-                raise no_room()
-            return tries
-
-        return list(await asyncio.gather(*(bad.overcome(work) for _ in range(3))))
-
-    assert len(asyncio.run(run())) == 3
-    assert len(said) == 1
-    assert said[0].startswith("D132: no room (free some); the tuner tries again")
-
-
-def test_a_fault_that_lasts_ends_and_what_is_no_fault_is_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(outage, "LASTS", 0.1)
-    tries = {"D132": 0, "D135": 0}
-
-    async def work(code: str) -> None:
-        tries[code] += 1
-        raise fail(code, "it fails")
-
-    for code in tries:
-        with pytest.raises(Failed, match=code):
-            asyncio.run(Outage().overcome(lambda code=code: work(code)))
-    assert tries["D132"] > 2
-    assert tries["D135"] == 1
-
-
-def test_attempts_that_take_long_are_still_made_some_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that was stopped at its start says nothing for longer than a fault may last."""
-    monkeypatch.setattr(outage, "LASTS", 0.0)
-    tries = 0
-
-    async def work() -> int:
-        nonlocal tries
-        tries += 1
-        if tries < 5:
-            raise no_room()
-        return tries
-
-    assert asyncio.run(Outage().overcome(work)) == 5
-
-
-def test_attempts_that_began_before_the_fault_was_known_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outage, "LASTS", 0.0)
-    tries = 0
-
-    async def work() -> int:
-        nonlocal tries
-        tries += 1
-        await asyncio.sleep(0.01)
-        if tries < 6 + 4:
-            raise no_room()
-        return tries
-
-    async def run() -> None:
-        bad = Outage()
-        await asyncio.gather(*(bad.overcome(work) for _ in range(6)))
-
-    asyncio.run(run())
-
-
-def test_what_a_later_worker_is_refused_with_is_the_machines_doing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same program and the same device were good for the first: without descriptors mdh finds no machine
-    file, without memory it has no room for the reference."""
-    refusal = {"failed": wire.failed_json(fail("F150", "no machine is called `generic-cpu`"))}
-
-    def post(*hellos: wire.Json, proved: bool = False) -> posts.Post:
-        left = iter(hellos)
-
-        async def start(*_: object) -> GreetingWorker:
-            return GreetingWorker(next(left))
-
-        monkeypatch.setattr(posts.Worker, "start", start)
-        return posts.Post("c", Command((), {}), Quiet(needed=False), None, proved=proved)
-
-    async def code(one: posts.Post) -> str:
-        with pytest.raises(Failed) as found:
-            await one.worker()
-        return found.value.diagnostics[0].code
-
-    async def run() -> None:
-        assert await code(post(refusal)) == "F150"
-        assert await code(post(refusal, proved=True)) == "D133"
-        later = post({"title": "a"}, refusal, {"title": "b"})
-        first = await later.worker()
-        assert later.about == {"title": "a"}
-        await first.kill()
-        assert await code(later) == "D133"
-        await later.worker()
-        assert later.about == {"title": "a"}
-
-    asyncio.run(run())
-
-
-def test_a_post_whose_worker_does_not_start_is_asked_again_while_others_work() -> None:
-    said: list[str] = []
-
-    async def run() -> tuple[list[str], int]:
-        well, ill = StartingPost("well"), StartingPost("ill", failures=3)
-        group, served = Posts((ill, well), said.append), []  # type: ignore[arg-type]
-        end = time.monotonic() + 5.0
-        while "ill" not in served and time.monotonic() < end:
-            async with group.taken() as (post, _):
-                served.append(post.spec)
-            await asyncio.sleep(0.005)
-        await group.close()
-        return served, ill.tries
-
-    served, tries = asyncio.run(run())
-    assert "well" in served and "ill" in served
-    assert tries == 4
-    assert said == ["D133: ill: no worker; it is tried again, and others go on"]
-
-
-def test_where_no_worker_starts_the_next_call_tries_again() -> None:
-    async def run() -> str:
-        group = Posts((StartingPost("only", failures=2),))  # type: ignore[arg-type]
-
-        async def take() -> str:
-            async with group.taken() as (post, _):
-                return post.spec
-
-        with pytest.raises(Failed, match="D133"):
-            await take()
-        return await Outage().overcome(take)
-
-    assert asyncio.run(run()) == "only"
-
-
-def test_a_program_that_is_refused_is_not_tried_again() -> None:
-    async def run() -> None:
-        post = StartingPost("only", failures=9, code="C101")
-        group = Posts((post,))  # type: ignore[arg-type]
-        for _ in range(2):
-            with pytest.raises(Failed, match="C101"):
-                async with group.taken():
-                    pytest.fail("it started")
-        assert post.tries == 1
-
-    asyncio.run(run())
-
-
-def test_a_limit_that_passed_while_others_are_killed_is_believed_the_second_time() -> None:
-    quiet, troubled = Kills(), Kills()
-    assert quiet.overran("a", outside=False)
-    troubled.elsewhere()
-    assert [troubled.overran("a", outside=False) for _ in range(2)] == [False, True]
-    assert not troubled.overran("a", outside=True)
-
-
-def test_kills_speak_against_a_candidate_that_alone_is_met() -> None:
-    alone = Kills()
-    assert [alone.blame("a") for _ in range(3)] == [False, False, True]
-    idle = Kills()
-    idle.elsewhere()
-    assert [idle.blame("a"), idle.blame("a")] == [False, False]
-    many = Kills()
-    assert [many.blame(name) for name in "abababab"] == [False] * 8
-    assert [many.blame("a"), many.blame("a")] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -414,11 +234,3 @@ def test_a_driver_that_lost_its_handles_says_nothing_of_a_kernel() -> None:
     said = "the GPU could not launch `matmul_kernel`: CUDA_ERROR_"
     assert doubtful(Outcome(Failure.LAUNCH, "D105", said + "INVALID_HANDLE"))
     assert not doubtful(Outcome(Failure.LAUNCH, "D105", said + "LAUNCH_OUT_OF_RESOURCES"))
-
-
-def test_the_third_crash_that_may_be_for_want_of_memory_is_believed() -> None:
-    kills = Kills()
-    assert not kills.blame("1")
-    assert [kills.believe("1") for _ in range(3)] == [False, False, True]
-    kills.forget("1")
-    assert not kills.believe("1")
