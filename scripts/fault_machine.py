@@ -337,8 +337,8 @@ def campaign(given: argparse.Namespace) -> Counts:
 
 
 def campaigns(given: argparse.Namespace) -> Counts:
-    """Several campaigns at once. Each is a process with its own seed, and with its own processors if there are
-    enough: a kernel that is timed uses every processor that it may."""
+    """Several campaigns at once. Each is a process with its own seed, and with its own processors where
+    there are enough: a kernel that is timed uses every processor that it may."""
     started, cores = [], sorted(os.sched_getaffinity(0))
     for i in range(given.campaigns):
         share = given.machine // given.campaigns + (i < given.machine % given.campaigns)
