@@ -2,7 +2,7 @@
 
 Honest on a quiet machine only: whatever else runs there is in the figures.
 
-As a program (`python -m tests.reliability.times RECORD SEED`) it simulates a search from a record and prints
+As a program (`python -m tests.reliability.times RECORD SEED DEVICE`) it simulates a search from a record and prints
 the order of its trials.
 """
 
@@ -32,24 +32,41 @@ from tests.reliability.row import Found, Parts, Setting
 from tests.source_tree import ROOT
 
 PAIRS, RUNS, TUNES = 100, 200, 20
+
+
+def cube(size: int) -> dict[str, int]:
+    """The sizes of a product of square matrices."""
+    return dict.fromkeys("MNK", size)
+
+
 KERNELS: tuple[tuple[str, dict[str, int]], ...] = (
     ("matvec", {"M": 64, "K": 64}),
-    ("matmul", {"M": 64, "N": 64, "K": 64}),
-    ("matmul", {"M": 160, "N": 160, "K": 160}),
-    ("matmul", {"M": 384, "N": 384, "K": 384}),
-    ("matmul", {"M": 1024, "N": 1024, "K": 1024}),
+    *(("matmul", cube(size)) for size in (64, 160, 384, 1024)),
 )
-"""From some 5 µs to some 50 ms on two processors; on a GPU from 5 µs to 0.1 ms."""
+"""From some 5 µs to some 50 ms on two processors."""
+GPU_KERNELS: tuple[tuple[str, dict[str, int]], ...] = (
+    ("matvec", {"M": 64, "K": 64}),
+    *(("matmul", cube(size)) for size in (64, 160, 2048, 8192)),
+)
+"""From some 5 µs to some 25 ms on an H100."""
 SHORT = 100e-6
-SEARCHED = (("M", 128), ("N", 128), ("K", 128))
+SEARCHED, GPU_SEARCHED = 128, 2048
+"""Sizes of the product that is tuned: a tuned kernel takes some 20 µs on two processors, 0.4 ms on a GPU."""
 BUDGET = 20.0
 """Seconds of one of the tunings that should agree."""
 FEW = 6
 """Trials of a tuning whose winner is measured again."""
 FRESH = Effort(THOROUGH.samples, 1.5, inputs=THOROUGH.inputs)
 LIMITS = Limits(build=120.0, launch=120.0, measure=120.0, trial=300.0)
-SPACE = ROOT / "scripts" / "spaces" / "cpu_matmul_open.mdh"
+SPACES = ROOT / "scripts" / "spaces"
 MATMUL = ROOT / "inputs_c" / "matmul.c"
+
+
+def searched(device: str) -> tuple[Path, dict[str, int]]:
+    """The open schedule that is tuned on a device, and the sizes."""
+    if device.startswith("cuda"):
+        return SPACES / "h200_matmul_open.mdh", cube(GPU_SEARCHED)
+    return SPACES / "cpu_matmul_open.mdh", cube(SEARCHED)
 
 
 def job_of(name: str, sizes: dict[str, int], device: str) -> Job:
@@ -91,9 +108,10 @@ def late(values: list[float], share: float = 0.95) -> float:
 def same_twice(setting: Setting) -> Found:
     """R11."""
     parts = Parts.of(setting, f"R11.{setting.device.replace(':', '')}")
-    each = ceil(setting.number(PAIRS, len(KERNELS)) / len(KERNELS))
+    kernels = GPU_KERNELS if setting.device.startswith("cuda") else KERNELS
+    each = ceil(setting.number(PAIRS, len(kernels)) / len(kernels))
     makers: dict[str, Callable[[], Any]] = {}
-    for name, sizes in KERNELS:
+    for name, sizes in kernels:
         job = job_of(name, sizes, setting.device)
         for n in range(each):
             makers[f"{name} {sizes} {n}"] = partial(_pair, job)
@@ -126,16 +144,19 @@ def winners(setting: Setting) -> Found:
         f"{near} of {len(ratios)} within 2 % ({100 * near / len(ratios):.0f} %); 95 of 100 within"
         f" {100 * late([abs(r - 1) for r in ratios]):.1f} %",
         near >= 0.95 * len(ratios), len(ratios), RUNS,
-        (f"tunings of {FEW} trials of a product of 128³ on {setting.device}",),
+        (f"tunings of {FEW} trials of a product of {_searched_size(setting)}",),
     )  # fmt: skip
+
+
+def _searched_size(setting: Setting) -> str:
+    return f"{searched(setting.device)[1]['M']}³ on {setting.device}"
 
 
 def _again(setting: Setting, seed: int) -> float:
     """The winner's time in a fresh process over the time that its tuning told."""
+    space, sizes = searched(setting.device)
     with tempfile.TemporaryDirectory(prefix="mdh-winner-") as folder:
-        found = mdh.tune(
-            MATMUL, SPACE, setting.device, trials=FEW, defines=dict(SEARCHED), seed=seed, out=folder
-        )  # fmt: skip
+        found = mdh.tune(MATMUL, space, setting.device, trials=FEW, defines=sizes, seed=seed, out=folder)
     return asyncio.run(measured(found.job, found.schedule, 1))[0] / found.seconds
 
 
@@ -157,21 +178,20 @@ def repeats(setting: Setting) -> Found:
         f"95 of 100 within {100 * late(regrets):.1f} % of the best of all; replayed {len(orders)} times the"
         f" trials come in {'the same order' if same else 'DIFFERENT orders'}",
         late(regrets) <= 0.05 and same and len(orders[0]) > 5, len(tunes), TUNES,
-        (f"tunings of {BUDGET:.0f} s of a product of 128³ on {setting.device}; {len(texts)} winners",),
+        (f"tunings of {BUDGET:.0f} s of a product of {_searched_size(setting)}; {len(texts)} winners",),
     )  # fmt: skip
 
 
 def _tuned(setting: Setting, seed: int) -> dict[str, Any]:
+    space, sizes = searched(setting.device)
     with tempfile.TemporaryDirectory(prefix="mdh-repeat-") as folder:
-        found = mdh.tune(
-            MATMUL, SPACE, setting.device, budget=BUDGET, defines=dict(SEARCHED), seed=seed, out=folder
-        )  # fmt: skip
+        found = mdh.tune(MATMUL, space, setting.device, budget=BUDGET, defines=sizes, seed=seed, out=folder)
         record = Path(found.files["record"]).read_text(encoding="utf-8") if seed == setting.seed else ""
     return {"schedule": found.schedule, "seconds": found.seconds, "record": record}
 
 
 async def _duel(setting: Setting, texts: list[str]) -> list[tuple[str, float]]:
-    job = job_of("matmul", dict(SEARCHED), setting.device)
+    job = job_of("matmul", searched(setting.device)[1], setting.device)
     candidates = tuple(Candidate(f"{n:064x}", text) for n, text in enumerate(texts))
     async with LocalBench(job) as bench:
         found = await bench.duel(candidates, Effort(100, 2.0, inputs=4), LIMITS)
@@ -187,7 +207,9 @@ def _replayed(record: str, setting: Setting) -> list[list[str]]:
         path.write_text(record, encoding="utf-8")
         out = []
         for hashes in ("0", "1", "77"):
-            words = [sys.executable, "-m", "tests.reliability.times", str(path), str(setting.seed)]
+            words = [
+                sys.executable, "-m", "tests.reliability.times", str(path), str(setting.seed), setting.device,
+            ]  # fmt: skip
             environment = {**os.environ, "PYTHONHASHSEED": hashes, "PYTHONPATH": str(ROOT)}
             said = subprocess.run(
                 words, capture_output=True, text=True, check=True, cwd=ROOT, env=environment
@@ -196,13 +218,14 @@ def _replayed(record: str, setting: Setting) -> list[list[str]]:
     return out
 
 
-def replay(record: str, seed: int) -> list[str]:
+def replay(record: str, seed: int, device: str) -> list[str]:
     """The keys of the trials of a simulated search, in their order."""
-    job = job_of("matmul", dict(SEARCHED), "opencl:0")
+    space, sizes = searched(device)
+    job = job_of("matmul", sizes, device)
     run = Pipeline()
     program = run.read(Source(job.path, job.source), defines=dict(job.defines))
     order = Order(
-        job, program, run.schedule(Source(SPACE.name, SPACE.read_text(encoding="utf-8"))), (job.device,),
+        job, program, run.schedule(Source(space.name, space.read_text(encoding="utf-8"))), (job.device,),
         Goal(60), seed=seed, replay=record,
     )  # fmt: skip
     tuned = asyncio.run(start(order, lambda *_: None, Interrupt(), lambda _: None))
@@ -211,4 +234,4 @@ def replay(record: str, seed: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(replay(sys.argv[1], int(sys.argv[2]))) + "\n")
+    sys.stdout.write(json.dumps(replay(sys.argv[1], int(sys.argv[2]), sys.argv[3])) + "\n")

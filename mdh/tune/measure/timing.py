@@ -35,36 +35,51 @@ class Timed:
 def run_timed(
     calls: Sequence[Call], effort: Effort, flush: Callable[[], object], running: Callable[[int], None]
 ) -> list[Timed]:
-    """A-B-A-B: one run of each in turn, so that a change of clock meets all. `running` is told the number of
-    the candidate that comes next. The first run of each is not counted. Without room for what evicts the
-    caches there are no cold runs."""
+    """Rounds of one run each (A-B-A-B), so that a change of clock meets all. `running` is told the number of
+    the candidate that comes next. The first run of each is not counted. The cold rounds come after all warm
+    ones: what is run just after the caches were evicted is not yet as fast as it becomes. Without room for
+    what evicts the caches there are no cold runs."""
     timed = [Timed(call) for call in calls]
     for number, one in enumerate(timed):
         running(number)
         one.call.sample()
-    cold = effort.cold
-    end = perf_counter() + effort.seconds * len(timed)
-    for taken in range(max(1, effort.samples)):
-        if taken and perf_counter() > end:
-            break
-        for number, one in enumerate(timed):
-            if not one.stopped:
-                running(number)
-                cold = cold and not evicted(flush)
-                _sample(one, cold, effort.give_up)
-        if all(one.stopped for one in timed):
-            break
-    if not cold:
+    seconds = effort.seconds * len(timed) / (2 if effort.cold else 1)
+
+    def warm(one: Timed) -> bool:
+        one.warm.append(one.call.sample())
+        if effort.give_up is not None and len(one.warm) >= _SURE:
+            one.stopped = min(one.seconds(one.warm)) > effort.give_up
+        return True
+
+    def cold(one: Timed) -> bool:
+        if evicted(flush):
+            return False
+        one.cold.append(one.call.sample())
+        return True
+
+    _rounds(timed, effort.samples, seconds, running, warm)
+    if effort.cold and not _rounds(timed, effort.samples, seconds, running, cold):
         for one in timed:
             one.cold.clear()
     return timed
 
 
-def _sample(one: Timed, cold: bool, give_up: float | None) -> None:
-    """cold: the caches have just been evicted."""
-    if cold:
-        one.cold.append(one.call.sample())
-        one.call.sample()
-    one.warm.append(one.call.sample())
-    if give_up is not None and len(one.warm) >= _SURE:
-        one.stopped = min(one.seconds(one.warm)) > give_up
+def _rounds(
+    timed: Sequence[Timed],
+    samples: int,
+    seconds: float,
+    running: Callable[[int], None],
+    take: Callable[[Timed], bool],
+) -> bool:
+    """One sample of each that is not stopped, at most `samples` times and for `seconds`, but once at least.
+    Ends where `take` could not; returns whether it always could."""
+    end = perf_counter() + seconds
+    for taken in range(max(1, samples)):
+        if taken and perf_counter() > end:
+            break
+        for number, one in enumerate(timed):
+            if not one.stopped:
+                running(number)
+                if not take(one):
+                    return False
+    return True
