@@ -2,8 +2,8 @@
 
 Honest on a quiet machine only: whatever else runs there is in the figures.
 
-As a program (`python -m tests.reliability.times RECORD SEED DEVICE`) it simulates a search from a record and prints
-the order of its trials.
+As a program (`python -m tests.reliability.times RECORD SEED DEVICE`) it simulates a search from a record and
+prints the order of its trials.
 """
 
 import asyncio
