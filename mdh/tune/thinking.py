@@ -2,12 +2,18 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 _GIVES_WAY = 0.0005
 """Seconds after which a thread that computes lets another one that asks."""
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Matrix products of numpy use one thread of the processor."""
+    return threadpool_limits(1)
 
 
 @contextmanager
@@ -17,7 +23,7 @@ def beside_workers() -> Iterator[None]:
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_GIVES_WAY)
     try:
-        with threadpool_limits(1):
+        with one_thread():
             yield
     finally:
         sys.setswitchinterval(usual)

@@ -24,6 +24,7 @@ from mdh.tune.measure.failures import doubtful, refused
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.wire import Json, text_json
+from mdh.tune.thinking import one_thread
 from mdh.tune.values import Job
 
 
@@ -49,7 +50,9 @@ class Builder:
 
     def _expect(self, number: int) -> Json:
         try:
-            write_expected(self.program, self.job.seed, number, self.folder / "expected")
+            # there is a builder for each core: more threads would only wait for one another
+            with one_thread():
+                write_expected(self.program, self.job.seed, number, self.folder / "expected")
         except BUGS as error:
             raise bug(error) from error
         return {}

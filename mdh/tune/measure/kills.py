@@ -28,10 +28,12 @@ class Kills:
 
     def overran(self, name: str, *, outside: bool) -> bool:
         """Call it once for each limit that passed. True: the candidate is at fault. outside: its process was
-        stopped, or had no processor. Where processes are killed just now, others are slowed by what kills
-        them, and the second time is believed."""
+        stopped, or had no processor, which says as little about the candidate as a kill among others. Where
+        processes are killed just now, others are slowed by what kills them, and the second time is
+        believed."""
         if outside:
-            return self.blame(name)
+            self.blame(name)
+            return self._of[name] >= _AMONG_OTHERS
         self._late[name] += 1
         return self._late[name] > 1 or not self._others(name)
 
