@@ -2,8 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from contextlib import contextmanager
 
 from threadpoolctl import threadpool_limits
 
@@ -11,9 +10,11 @@ _GIVES_WAY = 0.0005
 """Seconds after which a thread that computes lets another one that asks."""
 
 
-def one_thread() -> AbstractContextManager[Any]:
+@contextmanager
+def one_thread() -> Iterator[None]:
     """Matrix products of numpy use one thread of the processor."""
-    return threadpool_limits(1)
+    with threadpool_limits(1):
+        yield
 
 
 @contextmanager
