@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SIZES = {"M": 1, "N": 1000, "K": 2048}
 FILE = ROOT / "inputs_c" / "matmul.c"
 OPEN = ROOT / "scripts" / "spaces" / "listing1_open.mdh"
-WRITTEN = ROOT / "schedules" / "hipar22_listing1.mdh"
+WRITTEN = ROOT / "schedules" / "published" / "hipar22_listing1.mdh"
 TUNED = "listing 1 opened and tuned"
 BATCH = 20
 """Launches of one sample on a GPU, captured in a graph: a single one is shorter than an event can tell."""

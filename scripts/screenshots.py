@@ -29,19 +29,19 @@ class Page:
 
 
 PAGES = (
-    Page("matmul", "matmul.h200", 3, ("-D", "M=1024", "-D", "N=1024", "-D", "K=1024")),
-    Page("matmul", "matmul.cpu", 4, ("-D", "M=512", "-D", "N=512", "-D", "K=512")),
-    Page("conv2d", "conv2d.h200", 1),
-    Page("jacobi2d", "jacobi2d.h200", 1),
-    Page("ccsdt_1", "ccsdt_1.h200", 2),
-    Page("prefix_sum", "prefix_sum.h200", 1),
-    Page("softmax", "softmax.h200", 1),
+    Page("matmul", "matmul/h200/base", 3, ("-D", "M=1024", "-D", "N=1024", "-D", "K=1024")),
+    Page("matmul", "matmul/generic-cpu/base", 4, ("-D", "M=512", "-D", "N=512", "-D", "K=512")),
+    Page("conv2d", "conv2d/h200/base", 1),
+    Page("jacobi2d", "jacobi2d/h200/base", 1),
+    Page("ccsdt_1", "ccsdt_1/h200/base", 2),
+    Page("prefix_sum", "prefix_sum/h200/base", 1),
+    Page("softmax", "softmax/h200/base", 1),
 )
 REFUSED = "target h200\n1: (de-)comp( 128, 4096, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
 
 
 def write(page: Page, folder: Path) -> Path:
-    out = folder / f"{page.schedule}.html"
+    out = folder / f"{page.schedule.replace('/', '.')}.html"
     words = [str(ROOT / "inputs_c" / f"{page.program}.c"), "--schedule"]
     words += [str(ROOT / "schedules" / f"{page.schedule}.mdh"), "--html", str(out), *page.words]
     explain(words)
@@ -59,7 +59,7 @@ def write_comparison(folder: Path) -> Path:
     """Of machines that are not here: nothing runs."""
     out = folder / "compared.html"
     words = [str(ROOT / "inputs_c" / "matmul.c"), "-s", "default", "--html", str(out)]
-    for name in ("matmul.h200", "matmul.h200.split_k", "matmul.cpu"):
+    for name in ("matmul/h200/base", "matmul/h200/split_k", "matmul/generic-cpu/base"):
         words += ["-s", str(ROOT / "schedules" / f"{name}.mdh")]
     quietly(["compare", *words, "--machine", "h200", "--machine", "generic-cpu"])
     return out

@@ -1,18 +1,23 @@
 """The shipped workloads and schedules as data: what there is, at which sizes it is tested, on what arrays."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from tests.source_tree import ROOT
 
 INPUTS = ROOT / "inputs_c"
 SCHEDULES = ROOT / "schedules"
-PUBLISHED = {"hipar22_listing1", "cc23_listing5"}
-"""Golden programs of the papers, which stand unchanged and so carry no header lines."""
+PUBLISHED = "published"
+"""The folder of the papers' programs, which stand as printed and so carry no header lines."""
+HOLES = {
+    ("matmul/h200/open", "for"): {"bm": 128, "bn": 128, "bk": 16, "slots": 2, "group": 8, "wm": 64, "wn": 32},
+    ("matmul/h200/open", "small"): {"bm": 64, "bn": 64, "bk": 16, "slots": 2, "group": 2, "wm": 64, "wn": 32},
+}
+"""Values of the named holes of a schedule at the sizes of its `for` and of its `small` lines."""
 
 Sizes = tuple[tuple[str, int], ...]
 
@@ -55,7 +60,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """A file of `schedules/` and what its header says (docs/formats/schedule_header.md)."""
+    """A file of `schedules/`, called by its path there without the suffix, and what its headers say."""
 
     name: str
     uses: tuple[Use, ...]
@@ -78,35 +83,21 @@ class Shipped:
         return all(m == "generic-cpu" for u in self.uses for m in u.machines)
 
 
-_PAIR = r"[A-Za-z_]\w*=[\w.\-]+"
-_HEAD = re.compile(
-    rf"// (?P<kind>for|small): (?P<program>\w+)(?P<sizes>(?: [A-Z_]+=\d+)*)"
-    rf"(?: --set(?P<sets>(?: {_PAIR})+))?(?: on(?P<machines>(?: [\w\-]+)+))?"
-)
+def _shipped(path: Path) -> Shipped:
+    name = path.relative_to(SCHEDULES).as_posix().removesuffix(".mdh")
+    headers = parse_schedule(Source(str(path), path.read_text(encoding="utf-8"))).sizes
 
+    def uses(word: str) -> tuple[Use, ...]:
+        sets = tuple(HOLES.get((name, word), {}).items())
+        return tuple(Use(h.program or "", h.sizes, sets, h.machines) for h in headers if h.word == word)
 
-def read_header(name: str, text: str) -> Shipped:
-    """Parse the `for:` and `small:` lines; raises ValueError for one that is not of the strict form."""
-    found: dict[str, list[Use]] = {"for": [], "small": []}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not re.match(r"\s*//\s*(for|small)\s*:", line):
-            continue
-        match = _HEAD.fullmatch(line)
-        if match is None or (match["kind"] == "for") != bool(match["machines"]):
-            raise ValueError(f"{name}.mdh:{number}: not a header line: {line}")
-        sizes = tuple((k, int(v)) for k, v in (w.split("=") for w in match["sizes"].split()))
-        pairs = (w.split("=") for w in (match["sets"] or "").split())
-        sets = tuple((k, int(v) if v.isdigit() else v) for k, v in pairs)
-        use = Use(match["program"], sizes, sets, tuple((match["machines"] or "").split()))
-        found[match["kind"]].append(use)
-    return Shipped(name, tuple(found["for"]), tuple(found["small"]))
+    return Shipped(name, uses("for"), uses("small"))
 
 
 @cache
 def schedules() -> tuple[Shipped, ...]:
-    """Every schedule that ships with a header, by name."""
-    paths = sorted(p for p in SCHEDULES.glob("*.mdh") if p.stem not in PUBLISHED)
-    return tuple(read_header(p.name.removesuffix(".mdh"), p.read_text(encoding="utf-8")) for p in paths)
+    """Every schedule that ships with headers, by name."""
+    return tuple(_shipped(p) for p in sorted(SCHEDULES.rglob("*.mdh")) if p.parent.name != PUBLISHED)
 
 
 def _sizes(names: str, *rows: str) -> tuple[Sizes, ...]:

@@ -18,7 +18,7 @@ from tests.random_schedules import random_schedule
 from tests.source_tree import ROOT
 
 MACHINES = {"h200": "cuda", "generic-cpu": "c"}
-_GIVEN = {"jacobi3d": "jacobi3d.h200.window.mdh"}
+_GIVEN = {"jacobi3d": "jacobi3d/h200/window.mdh"}
 """A schedule whose buffer slides, for both machines; the other programs have their default schedules."""
 PROGRAMS = ("matmul", "matvec", "conv2d", "prefix_sum", "histogram", "row_argmax", "softmax", *_GIVEN)
 

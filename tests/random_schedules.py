@@ -49,7 +49,7 @@ class Draft:
 def random_schedule(program: Program, machine: Machine, seed: int) -> str:
     """The schedule of this seed: one section a stage, named where the program has several."""
     rng = Random(f"schedule {seed}")
-    out = []
+    out = _headers(program, machine, Random(f"headers {seed}"))
     several = len(program.stages) > 1
     for stage in program.stages:
         if several and rng.random() < 0.15:
@@ -59,6 +59,15 @@ def random_schedule(program: Program, machine: Machine, seed: int) -> str:
         named = several or rng.random() < 0.1
         out += [f"stage {stage.name} {{", *("  " + s for s in body), "}"] if named else body
     return "\n".join(out) + "\n"
+
+
+def _headers(program: Program, machine: Machine, rng: Random) -> list[str]:
+    """Header lines `for` and `small` for this program or another one; drawn apart from the steps."""
+    sizes = {**program.sizes, **dict(program.constants)}
+    own = " ".join(f"{name}={rng.randint(1, 99)}" for name in sizes)
+    on = f" on {machine.name}" if rng.random() < 0.5 else ""
+    lines = [f"for {rng.choice((program.name + ' ', ''))}{own}{on}"] if own and rng.random() < 0.5 else []
+    return [*lines, f"small another_program N=4{on}"] if rng.random() < 0.2 else lines
 
 
 def _steps(d: Draft) -> list[str]:

@@ -29,9 +29,9 @@ def test_a_schedule_fits(name: str) -> None:
 
 def test_schedules_of_one_text_are_compiled_once_and_all_reported() -> None:
     """NVRTC reports the registers of a text once."""
-    case = replace(CASES["matmul 10x500x64"], schedules=("matmul.h200.tiny", "matmul.h200.tiny", "missing"))
+    case = replace(CASES["matmul 10x500x64"], schedules=("matmul/h200/tiny", "matmul/h200/tiny", "missing"))
     made = kernels.made(case, load_machine("h200"))
-    assert set(made.kernels) == {"matmul.h200.tiny", DEFAULT}
+    assert set(made.kernels) == {"matmul/h200/tiny", DEFAULT}
     assert all(k.image and k.resources[0].isdigit() for k in made.kernels.values())
     assert list(made.refused) == ["missing"]
 
@@ -54,22 +54,22 @@ def test_bytes_of_arrays() -> None:
 
 def test_page_says_who_won() -> None:
     case = CASES["dot 2^24"]
-    first = Outcome({"ours": "right", "cupy": "wrong C: off"}, chosen="dot.h200.ticket")
+    first = Outcome({"ours": "right", "cupy": "wrong C: off"}, chosen="dot/h200/ticket")
     first.warm = {"torch": [(2e-5, 3e-5)] * 3, "again": [(2e-5, 2e-5)], DEFAULT: [(2e-5, 4e-5)]}
     first.cold = {"torch": [(4e-5, 4e-5)] * 3, "plain": [(4e-5, 3e-5)]}
-    second = Outcome({"ours": "right"}, chosen="dot.h200.ticket", warm={"torch": [(2e-5, 4e-5)] * 4})
-    result = Result(case, {}, {"dot.h200.ticket": "32 registers, 8 bytes spilled"}, [first, second])
+    second = Outcome({"ours": "right"}, chosen="dot/h200/ticket", warm={"torch": [(2e-5, 4e-5)] * 4})
+    result = Result(case, {}, {"dot/h200/ticket": "32 registers, 8 bytes spilled"}, [first, second])
     lost = Result(CASES["scan 2^24"], {}, {}, [Outcome({"case": "failed: did not end in 1 s"})])
     peaks = {False: 6e13, True: 3e13}
     text = table.page([result, lost], {"torch": "2"}, "scripts/bench gpu", SETTINGS, peaks)
-    row = "| dot 2^24 | 20 | torch | **2.00** | 40 | torch | **1.00** | 75% |  | 50% | dot.h200.ticket |"
+    row = "| dot 2^24 | 20 | torch | **2.00** | 40 | torch | **1.00** | 75% |  | 50% | dot/h200/ticket |"
     assert row in text
     assert "| dot 2^24 | ~2.00 (40 µs) |" in text
     assert "| dot 2^24¹ |" in table.page([Result(case, {}, {}, [first])], {}, "", SETTINGS, peaks)
     assert "| scan 2^24 (default) | case: failed: did not end in 1 s |" in text
     assert "- dot 2^24: cupy: wrong C: off" in text
     assert "- dot 2^24: 75% of a plain copy of 90%\n" in text
-    assert "- dot 2^24: dot.h200.ticket: 32 registers, 8 bytes spilled" in text
+    assert "- dot 2^24: dot/h200/ticket: 32 registers, 8 bytes spilled" in text
     assert not table.wrong([result, lost])
     assert json.loads(table.figures([result]))[0]["processes"][1]["warm"]["torch"][0] == [2e-5, 4e-5]
 
@@ -114,8 +114,8 @@ def test_schedules_that_one_rule_refuses_share_a_line() -> None:
 
 def test_the_best_kernels_are_kept(tmp_path: Path) -> None:
     prepared = [kernels.lowered(CASES[name], load_machine("h200")) for name in ("1LUT 10^7x64", "dot 2^24")]
-    kernels.keep(prepared, tmp_path, {"1LUT 10^7x64": DEFAULT, "dot 2^24": "dot.h200.wide"})
-    kernels.keep(prepared, tmp_path, {"1LUT 10^7x64": "gather_sum.h200.bag", "dot 2^24": DEFAULT})
+    kernels.keep(prepared, tmp_path, {"1LUT 10^7x64": DEFAULT, "dot 2^24": "dot/h200/wide"})
+    kernels.keep(prepared, tmp_path, {"1LUT 10^7x64": "gather_sum/h200/bag", "dot 2^24": DEFAULT})
     assert {p.name for p in tmp_path.iterdir()} == {
         "1LUT_10_7x64.gather_sum.h200.bag.cu",
         "dot_2_24.default.cu",

@@ -42,7 +42,7 @@ def made_up(path: Path, costs: Costs = TRUTH, of: Sequence[Convolution] = SOME, 
         for plan in one.plans[::every]:
             time = seconds(one.clock.work(plan), MACHINE, costs)
             lines.append(Row(convolution, one.tiles(plan), time, 80).line())
-    lines.append(Row(of[0], "grouped_conv.h200", 1e-4).line())
+    lines.append(Row(of[0], "grouped_conv/h200/base", 1e-4).line())
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
@@ -214,7 +214,7 @@ def test_a_candidate_is_built() -> None:
     assert made.image
     assert isinstance(build("h200", SOME[0], convolutions()[SOME[0]][0]), Code)
     # a schedule of another program
-    assert isinstance(build("h200", SOME[0], "matmul.h200"), str)
+    assert isinstance(build("h200", SOME[0], "matmul/h200/base"), str)
 
 
 @pytest.mark.parametrize("verb", ["measure", "measure-windows"])

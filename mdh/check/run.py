@@ -39,7 +39,7 @@ def check(
     seen = LANGUAGES[target].seen(machine)
     plans: list[StagePlan] = []
     sections: list[Section] = []
-    for stage, section in match_sections(program, schedule, default):
+    for stage, section in match_sections(program, schedule, machine, default):
         draft = Draft(program, stage, section.steps, seen, target, deterministic, section.span)
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)

@@ -1,21 +1,24 @@
 """Which section of a schedule belongs to which stage of a program."""
 
+from mdh.check.headers import wrong_headers
 from mdh.check.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.program import Program, Stage
+from mdh.machine import Machine
 from mdh.schedule.headers import at_header
 from mdh.schedule.model import Schedule, Section
 
 
 def match_sections(
-    program: Program, schedule: Schedule, default: Schedule | None
+    program: Program, schedule: Schedule, machine: Machine, default: Schedule | None
 ) -> tuple[tuple[Stage, Section], ...]:
     """One section per stage; `default` gives those that the schedule leaves out.
 
     Raises Failed: S150 a schedule of another program (its `program` line), S151 a stage that does not exist,
-    S152 a stage with two sections, S153 a stage without any.
+    S152 a stage with two sections, S153 a stage without any, S155 and F150 a
+    `for` or `small` line that names what there is not.
     """
-    found = [*_other_program(program, schedule)]
+    found = [*_other_program(program, schedule), *wrong_headers(program, schedule, machine)]
     foreign: list[Section] = []
     named: dict[str, Section] = {}
     for section in schedule.sections:

@@ -1,5 +1,6 @@
 """`mdh check`: legality of a schedule, offline."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -7,7 +8,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_text
-from mdh.cli.job import plan_for_machine, say_default, schedule_words
+from mdh.cli.job import load_schedule, plan_for_machine, say_default, schedule_words
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -26,7 +27,11 @@ from mdh.cli.options import (
 )
 from mdh.cli.request import Request
 from mdh.cli.trace import STAGES, Trace
-from mdh.pipeline import Checked
+from mdh.cli.values import parse_defines
+from mdh.diagnostics import Failed, Label
+from mdh.frontend.c import read_program
+from mdh.ir.plan import Plan
+from mdh.pipeline import Checked, Pipeline
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -58,6 +63,7 @@ def check(
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
     _, checked = plan_for_machine(request, trace)
     if schedule is not None:
+        _check_sizes(request, checked.plan)
         say_default(checked, output, schedule)
     if output is not None:
         keep_inputs(line, output, request.files, {Path(output): checked.plan.text})
@@ -67,6 +73,28 @@ def check(
         show_json(_as_json(checked))
     else:
         show(_text(checked))
+
+
+def _check_sizes(request: Request, plan: Plan) -> None:
+    """Raises Failed with what stands against the schedule at the sizes that its `for` and `small` lines give
+    for this program and machine. With --set its holes have other values than those lines were written for."""
+    given, name = load_schedule(request, Trace()), plan.machine.name
+    if given is None or request.sets:
+        return
+    for header in given.sizes:
+        of_program = header.program in (None, plan.program.name)
+        if not of_program or name not in (header.machines or (given.target or name,)):
+            continue
+        defines = {**parse_defines(request.line, request.defines), **dict(header.sizes)}
+        assert plan.program.source is not None and header.span is not None
+        try:
+            program = read_program(
+                plan.program.source, defines=defines, function=request.function, strict_fp=request.strict_fp
+            )
+            Pipeline().check(program, given, plan.machine, plan.target, deterministic=request.deterministic)
+        except Failed as failed:
+            label = Label(header.span, "at these sizes")
+            raise Failed(*(replace(d, labels=(*d.labels, label)) for d in failed.diagnostics)) from failed
 
 
 def _text(checked: Checked) -> str:

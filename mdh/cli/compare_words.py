@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log
-from mdh.cli.files import read_source
+from mdh.cli.files import read_schedule
 from mdh.cli.job import load_program
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
@@ -24,7 +24,6 @@ from mdh.device.api import default_device, demand_spec
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
-from mdh.textfile import SCHEDULE_LIMIT
 from mdh.tune.duration import parse_duration
 from mdh.tune.records.listing import SUFFIX
 from mdh.tune.values import Job
@@ -130,7 +129,7 @@ def _contenders(line: CommandLine, words: Words) -> tuple[Contender, ...]:
         if path == DEFAULT:
             out.append(Contender(Entry(DEFAULT), None))
             continue
-        schedule = run.schedule(read_source(line, path, limit=SCHEDULE_LIMIT))
+        schedule = run.schedule(read_schedule(line, path))
         out.append(Contender(Entry(names[path], path), schedule))
     return tuple(out)
 

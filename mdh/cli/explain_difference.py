@@ -5,11 +5,10 @@ from shlex import quote
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import ok, show, show_json
-from mdh.cli.files import read_source
+from mdh.cli.files import read_schedule
 from mdh.report.difference_text import differences_text
 from mdh.schedule.difference import differences
 from mdh.schedule.parser import parse_schedule
-from mdh.textfile import SCHEDULE_LIMIT
 
 
 def explain_difference(line: CommandLine, before: str, after: str | None, json: bool) -> None:
@@ -29,7 +28,7 @@ def explain_difference(line: CommandLine, before: str, after: str | None, json: 
     if option is not None:
         headline = f"`{option.partition('=')[0]}` has nothing to do between two schedules"
         raise line.fail("F107", headline, option, help="leave it out")
-    old, new = (parse_schedule(read_source(line, path, limit=SCHEDULE_LIMIT)) for path in (before, after))
+    old, new = (parse_schedule(read_schedule(line, path)) for path in (before, after))
     found = differences(old, new)
     if json:
         sections = [{**asdict(s), "same": s.same} for s in found]

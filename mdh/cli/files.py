@@ -13,16 +13,26 @@ from pathlib import Path
 import numpy as np
 
 from mdh.cli.command_line import CommandLine, at_word
+from mdh.cli.console import log
 from mdh.diagnostics import Failed
 from mdh.folders import followed, replace_whole
 from mdh.printable import encodable
+from mdh.schedule.moved import moved
 from mdh.source import Source
-from mdh.textfile import decode, read_text, reason
+from mdh.textfile import SCHEDULE_LIMIT, decode, read_text, reason
 
 
 def read_source(line: CommandLine, path: str, *, limit: int) -> Source:
     """The text of `path`, named as the user wrote it. Raises Failed F101-F105 at the word."""
     return at_word(line, path, lambda: read_text(path, limit=limit))
+
+
+def read_schedule(line: CommandLine, path: str) -> Source:
+    """As `read_source`; a shipped schedule that moved is read from its new place, with a remark."""
+    new = moved(path)
+    if new != path:
+        log(f"`{path}` is now `{new}`; its old path goes with release 0.2")
+    return at_word(line, path, lambda: read_text(new, limit=SCHEDULE_LIMIT))
 
 
 def read_stdin(line: CommandLine, *, limit: int) -> Source:

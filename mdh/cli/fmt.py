@@ -8,7 +8,7 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
-from mdh.cli.files import read_source, read_stdin, write_text
+from mdh.cli.files import read_schedule, read_stdin, write_text
 from mdh.cli.options import JsonOpt
 from mdh.schedule.canonical import canonical
 from mdh.schedule.parser import parse_schedule
@@ -63,7 +63,7 @@ def fmt(
 def _read(line: CommandLine, name: str) -> Source:
     if name == "-":
         return read_stdin(line, limit=SCHEDULE_LIMIT)
-    return read_source(line, name, limit=SCHEDULE_LIMIT)
+    return read_schedule(line, name)
 
 
 def _diff(source: Source, text: str) -> str:

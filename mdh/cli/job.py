@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from mdh.check.run import supported
 from mdh.cli.command_line import at_word
 from mdh.cli.console import log
-from mdh.cli.files import read_source
+from mdh.cli.files import read_schedule, read_source
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import at_define, parse_defines, parse_sets
@@ -22,7 +22,7 @@ from mdh.pipeline import Checked
 from mdh.schedule.headers import at_header
 from mdh.schedule.model import Schedule
 from mdh.target.text import KernelText
-from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT
+from mdh.textfile import C_LIMIT
 
 TARGETS = ("cuda", "opencl", "c")
 
@@ -49,7 +49,7 @@ def load_schedule(request: Request, trace: Trace) -> Schedule | None:
             headline = "--set needs a schedule with holes"
             raise line.fail("F109", headline, request.sets[0], help="add --schedule S.mdh")
         return None
-    source = read_source(line, request.schedule, limit=SCHEDULE_LIMIT)
+    source = read_schedule(line, request.schedule)
     try:
         return trace.pipeline.schedule(source, values)
     except Failed as failed:

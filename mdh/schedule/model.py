@@ -4,6 +4,7 @@ The language is docs/language.md; names here are canonical (aliases are resolved
 records the spelling that the user wrote in the spans). Spans take no part in equality.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mdh.hardware import Layer, Space
@@ -167,12 +168,30 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeHeader:
+    """`for`: sizes and machines that the schedule was made for; `small`: small sizes of the same structure.
+
+    word: `for` or `small`. program: a C function; None: that of the line `program`, or any. machines: empty:
+    that of the line `target`. places: of the names of sizes and machines.
+    """
+
+    word: str
+    sizes: tuple[tuple[str, int], ...]
+    program: str | None = None
+    machines: tuple[str, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """target, program: the header lines `target NAME` (a machine) and `program NAME` (a C function)."""
 
     sections: tuple[Section, ...]
     target: str | None = None
     program: str | None = None
+    sizes: tuple[SizeHeader, ...] = ()
+    """The header lines `for` and `small`, in the order of the text."""
     comments: tuple[str, ...] = field(default=(), compare=False)
     """Comment lines at the head of the file, without their slashes; the printer keeps them."""
     source: Source | None = field(default=None, compare=False, repr=False)

@@ -10,14 +10,15 @@ import re
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.schedule.condition_reader import read_where
 from mdh.schedule.cursor import Cursor
-from mdh.schedule.model import Schedule, Section, Step, Where
+from mdh.schedule.model import Schedule, Section, SizeHeader, Step, Where
 from mdh.schedule.names import KEYWORDS, nearest
+from mdh.schedule.size_header_reader import read_size_header
 from mdh.schedule.step_reader import at_step, read_step
 from mdh.schedule.tokens import Comment, Token
-from mdh.source import Source
+from mdh.source import Source, Span
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
-_ITEM = "a step `(de-)comp(…)`, `where`, `stage`, `target` or `program`"
+_ITEM = "a step `(de-)comp(…)`, `where`, `stage`, `target`, `program`, `for` or `small`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `where` or `}`"
 
 
@@ -42,7 +43,8 @@ class _Items:
         self.comments: tuple[str, ...] = ()
         self.trailing: tuple[str, ...] = ()
         self.headers: dict[str, str] = {}
-        self.header_places: dict[str, Token] = {}
+        self.sizes: list[SizeHeader] = []
+        self.header_places: dict[object, Span] = {}
         self.stages: dict[str, Section] = {}
         self.steps: list[Step] = []
         self.wheres: list[Where] = []
@@ -56,6 +58,7 @@ class _Items:
             sections,
             self.headers.get("target"),
             self.headers.get("program"),
+            tuple(self.sizes),
             self.comments,
             self.cursor.source,
             self.trailing,
@@ -75,6 +78,8 @@ class _Items:
                 self._stage()
             elif self.cursor.at_word("target", "program"):
                 self._header()
+            elif self.cursor.at_word("for", "small"):
+                self._size_header()
             else:
                 raise _unexpected_item(self.cursor, _ITEM)
         self.trailing = _lines(self.cursor.comments_before(len(self.cursor.source.text)))
@@ -90,16 +95,30 @@ class _Items:
         found = _HEADER_NAME.match(cursor.source.text, cursor.token.start)
         if found is None or cursor.begins_step():
             raise cursor.unexpected(f"a name behind `{word.text}`")
-        if word.text in self.headers:
-            first = self.header_places[word.text]
-            labels = (
-                Label(cursor.span(word), "again here"),
-                Label(cursor.span(first), "first here"),
-            )
-            raise Failed(Diagnostic("S114", f"`{word.text}` is given twice", labels))
+        self._once(word.text, cursor.span(word), f"`{word.text}` is given twice")
         self.headers[word.text] = found.group()
-        self.header_places[word.text] = word
         cursor.skip_to(found.end())
+        self._end_header()
+
+    def _size_header(self) -> None:
+        header = read_size_header(self.cursor)
+        assert header.span is not None
+        key = (header.word, header.program, frozenset(header.sizes))
+        self._once(key, header.span, f"`{header.word}` is given twice for the same sizes")
+        self.sizes.append(header)
+        self._end_header()
+
+    def _once(self, key: object, span: Span, headline: str) -> None:
+        """Raises Failed S114 where the header `key` stands already."""
+        first = self.header_places.setdefault(key, span)
+        if first is not span:
+            raise Failed(
+                Diagnostic("S114", headline, (Label(span, "again here"), Label(first, "first here")))
+            )
+
+    def _end_header(self) -> None:
+        """Comments inside a header and behind it move to the head."""
+        cursor = self.cursor
         self.comments += _lines(cursor.comments_before(cursor.previous.end))
         remark = cursor.remark()
         self.comments += (remark,) if remark else ()
@@ -159,7 +178,7 @@ def _lines(comments: list[Comment]) -> tuple[str, ...]:
 def _head(cursor: Cursor) -> tuple[str, ...]:
     """The comments at the head of the file; those that touch the first item are left to that item."""
     source, item = cursor.source, cursor.token
-    if item.kind == "end" or cursor.at_word("target", "program"):
+    if item.kind == "end" or cursor.at_word("target", "program", "for", "small"):
         return _lines(cursor.comments_before(item.start))
     text = source.text[: item.start]
     gap = max(text.rfind("\n\n"), text.rfind("\r\n\r\n"))

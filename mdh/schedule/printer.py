@@ -15,6 +15,7 @@ from mdh.schedule.model import (
     Place,
     Schedule,
     Section,
+    SizeHeader,
     Step,
     Tile,
     Unit,
@@ -28,6 +29,7 @@ WIDTH = 120
 def print_schedule(schedule: Schedule) -> str:
     """The whole schedule, comments included; ends in a newline unless it is empty."""
     head = [_comment(line) for line in schedule.comments]
+    head += [_size_header(header) for header in schedule.sizes]
     head += [f"target {schedule.target}"] if schedule.target is not None else []
     head += [f"program {schedule.program}"] if schedule.program is not None else []
     blocks = [head] if head else []
@@ -40,6 +42,12 @@ def print_schedule(schedule: Schedule) -> str:
             blocks.append([*opening, *(f"    {line}" if line else "" for line in body), "}"])
     blocks.append([_comment(line) for line in schedule.trailing])
     return "\n\n".join("\n".join(block) for block in blocks if block) + ("\n" if any(blocks) else "")
+
+
+def _size_header(header: SizeHeader) -> str:
+    words = [header.word, *([header.program] if header.program else [])]
+    words += [f"{name}={size}" for name, size in header.sizes]
+    return " ".join([*words, *(("on", *header.machines) if header.machines else ())])
 
 
 def print_step(step: Step) -> str:

@@ -60,7 +60,7 @@ def random_cases(count: int) -> tuple[Case, ...]:
         label, sizes = f"{number:02} {m}x{n}x{k}", _mnk(m, n, k)
         work = partial(Case, sizes=sizes, flops=2.0 * m * n * k, limit=60.0)
         out.append(work(f"random fp32 {label}", "matmul_init", schedules=_MATMUL))
-        out.append(work(f"random fp64 {label}", "matmul_double", schedules=("matmul_double.h200",)))
+        out.append(work(f"random fp64 {label}", "matmul_double", schedules=("matmul_double/h200/base",)))
         if number < RELU:
             out.append(work(f"random relu {label}", "matmul_bias_relu", schedules=_RELU))
     return tuple(out)
@@ -81,15 +81,15 @@ def _mnk(m: int, n: int, k: int) -> dict[str, int]:
     return {"M": m, "N": n, "K": k}
 
 
-_SQUARES = tuple(f"matmul.h200{tile}" for tile in ("", ".middle", ".square", ".large", ".wide"))
+_SQUARES = tuple(f"matmul/h200/{tile}" for tile in ("base", "middle", "square", "large", "wide"))
 _SHAPES = (
     "middle", "square", "wide", "tall", "slices", "deep", "pairs", "columns", "pillars", "strips", "thirds",
     "parts", "low", "narrow", "rows",
 )  # fmt: skip
-_MATMUL = tuple(f"matmul.h200.{shape}" for shape in _SHAPES)
-_ROWS = ("matmul.h200.cluster", "matmul.h200.split_k", "matmul.h200.rows")
-_TURNED = tuple(f"batched_matmul_t.h200.{n}" for n in ("split_k", "straight", "atomic", "large"))
-_RELU = ("matmul_bias_relu.h200", "matmul_bias_relu.h200.square", "matmul_bias_relu.h200.split_k")
+_MATMUL = tuple(f"matmul/h200/{shape}" for shape in _SHAPES)
+_ROWS = ("matmul/h200/cluster", "matmul/h200/split_k", "matmul/h200/rows")
+_TURNED = tuple(f"batched_matmul_t/h200/{n}" for n in ("split_k", "straight", "atomic", "large"))
+_RELU = ("matmul_bias_relu/h200/base", "matmul_bias_relu/h200/square", "matmul_bias_relu/h200/split_k")
 
 
 def _product(name: str, program: str, sizes: Mapping[str, int], *schedules: str, like: str = "") -> Case:
@@ -101,7 +101,7 @@ def _products() -> list[Case]:
         return _product(f"matmul {m}x{n}x{k}", "matmul_init", _mnk(m, n, k), *schedules)
 
     def double(n: int) -> Case:
-        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n), "matmul_double.h200")
+        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n), "matmul_double/h200/base")
 
     def transposed(name: str, m: int, k: int, n: int) -> Case:
         return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **_mnk(m, n, k)}, *_TURNED)
@@ -116,8 +116,8 @@ def _products() -> list[Case]:
         scalars={"alpha": 1.5, "beta": 0.5},
     )  # fmt: skip
     return [
-        single(1, 1000, 2048, "matmul.h200.row"), single(16, 1000, 2048, *_ROWS),
-        single(10, 500, 64, "matmul.h200.small_tile", "matmul.h200.tiny"),
+        single(1, 1000, 2048, "matmul/h200/row"), single(16, 1000, 2048, *_ROWS),
+        single(10, 500, 64, "matmul/h200/small_tile", "matmul/h200/tiny"),
         *(single(n, n, n, *_SQUARES) for n in (1024, 3072, 4096, 8192)),
         double(1024), double(4096), scaled, transposed("tmm", 128, 32, 256),
         transposed("tmm", 128, 1024, 1024), transposed("tmm", 128, 4096, 16384),
@@ -127,12 +127,12 @@ def _products() -> list[Case]:
 
 def _batches() -> list[Case]:
     sizes = {"BATCH": 500, **_mnk(26, 26, 72)}
-    columns = ("batched_matmul_t.h200", "batched_matmul_t.h200.column")
+    columns = ("batched_matmul_t/h200/base", "batched_matmul_t/h200/column")
     bags, length, rows, width = 128, 50, 10_000_000, 64
     moved = bags * length * (4 * width + 4) + bags * 4 * width
     gather = Case(
         "1LUT 10^7x64", "gather_sum", {"BAGS": bags, "LENGTH": length, "ROWS": rows, "D": width}, 0.0,
-        ("gather_sum.h200", "gather_sum.h200.bag"), "read", {"I": rows}, shared=frozenset({"E"}),
+        ("gather_sum/h200/base", "gather_sum/h200/bag"), "read", {"I": rows}, shared=frozenset({"E"}),
         touched=moved,
     )  # fmt: skip
     return [
@@ -147,14 +147,16 @@ def _grouped(features: int, channels: int, side: int) -> Case:
     sizes = {"N": 32, "G": 32, "C": channels, "F": features, "H": inner, "W": inner, "R": 3, "S": 3}
     flops = 2.0 * 32 * 32 * features * inner * inner * channels * 9
     name = f"gconv 32,32,{features},{channels},{side},{side}"
-    return Case(name, "grouped_conv", sizes, flops, ("grouped_conv.h200", f"grouped_conv.h200.c{channels}"))
+    return Case(
+        name, "grouped_conv", sizes, flops, ("grouped_conv/h200/base", f"grouped_conv/h200/c{channels}")
+    )
 
 
 def _convolutions() -> list[Case]:
     def first(batch: int) -> Case:
         sizes = {"N": batch, "H": 112, "W": 112, "C": 3, "K": 64, "R": 7, "S": 7, "STRIDE": 2}
         flops = 2.0 * batch * 112 * 112 * 64 * 147
-        shipped = ("conv2d.h200", "conv2d.h200.image", "conv2d.h200.images")
+        shipped = ("conv2d/h200/base", "conv2d/h200/image", "conv2d/h200/images")
         return Case(f"conv first layer batch {batch}", "conv2d", sizes, flops, shipped)
 
     inner = {"N": 1, "H": 56, "W": 56, "C": 64, "K": 64, "R": 3, "S": 3}
@@ -163,7 +165,7 @@ def _convolutions() -> list[Case]:
         first(1), first(16),
         Case(
             "conv 56x56x64x64x3x3", "conv2d_56", inner, 2.0 * 56 * 56 * 64 * 576,
-            ("conv2d_56.h200", "conv2d_56.h200.strips"), adds=True,
+            ("conv2d_56/h200/base", "conv2d_56/h200/strips"), adds=True,
         ),
     ]  # fmt: skip
 
@@ -173,8 +175,8 @@ def _contractions() -> list[Case]:
     other = dict(zip("ABCDEFG", (24, 16, 16, 24, 16, 16, 24), strict=True))
     return [
         _product(
-            f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, "ccsdt.h200",
-            f"ccsdt_{n}.h200",
+            f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, "ccsdt_1/h200/all",
+            f"ccsdt_{n}/h200/base",
         )
         for n in range(1, 9)
     ]  # fmt: skip
@@ -188,35 +190,40 @@ def _moving() -> list[Case]:
     return [
         Case(
             "jacobi3d 512", "jacobi3d", {"N": 512}, 7.0 * 512**3,
-            ("jacobi3d.h200", "jacobi3d.h200.direct", "jacobi3d.h200.window"), "copy",
+            ("jacobi3d/h200/base", "jacobi3d/h200/direct", "jacobi3d/h200/window"), "copy",
         ),
         Case(
             "filter 5x5 4096", "filter5x5", {"H": 4096, "W": 4096, "R": 5, "S": 5}, 50.0 * 4096**2,
-            ("filter5x5.h200", "filter5x5.h200.window"), "copy",
+            ("filter5x5/h200/base", "filter5x5/h200/window"), "copy",
         ),
         Case(
-            "dot 2^24", "dot", {"K": many}, 2.0 * many, tuple(f"dot.h200.{d}" for d in dots), "read",
+            "dot 2^24", "dot", {"K": many}, 2.0 * many, tuple(f"dot/h200/{d}" for d in dots), "read",
             signed=False,
         ),
         Case(
             "matvec 8192", "matvec", {"M": 8192, "K": 8192}, 2.0 * 8192**2,
-            ("matvec.h200", "matvec.h200.wide"), "read",
+            ("matvec/h200/base", "matvec/h200/wide"), "read",
         ),
         Case(
             "scan 2^24", "prefix_sum", {"N": many}, 0.0,
-            ("prefix_sum.h200", "prefix_sum.h200.kernel", "prefix_sum.h200.stream"), "copy", signed=False,
+            tuple(f"prefix_sum/h200/{variant}" for variant in ("base", "kernel", "stream")), "copy",
+            signed=False,
         ),
         Case(
             "histogram 2^24 1024", "histogram", {"N": many, "BINS": 1024}, 0.0,
-            ("histogram.h200", "histogram.h200.wide"), "read", {"B": 1024}, adds=True,
+            ("histogram/h200/base", "histogram/h200/wide"), "read", {"B": 1024}, adds=True,
         ),
         Case(
-            "prl 2^17", "prl", {"I": 1 << 17, "J": 1 << 17}, 0.0, ("prl.h200",),
+            "prl 2^17", "prl", {"I": 1 << 17, "J": 1 << 17}, 0.0, ("prl/h200/base",),
             below={**records, **{f"new_{k}": v for k, v in records.items()}},
         ),
         Case(
-            "row argmax 8192", "row_argmax", square, 0.0, ("row_argmax.h200", "row_argmax.h200.wide"), "read"
+            "row argmax 8192", "row_argmax", square, 0.0,
+            ("row_argmax/h200/base", "row_argmax/h200/wide"), "read",
         ),
-        Case("row maximum 8192", "row_max", square, 0.0, ("row_max.h200",), "read"),
-        Case("transpose 8192", "transpose", square, 0.0, ("transpose.h200", "transpose.h200.wide"), "copy"),
+        Case("row maximum 8192", "row_max", square, 0.0, ("row_max/h200/base",), "read"),
+        Case(
+            "transpose 8192", "transpose", square, 0.0, ("transpose/h200/base", "transpose/h200/wide"),
+            "copy",
+        ),
     ]  # fmt: skip

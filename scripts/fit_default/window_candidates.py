@@ -22,13 +22,13 @@ FAR = 2.0
 def convolutions() -> dict[Convolution, tuple[str, ...]]:
     """And the schedules that ship for them: layers of networks, large and small, and some unlike them."""
     return {
-        _grouped(32, 32, 16, 16, 12): ("grouped_conv.h200.c16",),
-        _grouped(32, 32, 32, 32, 5): ("grouped_conv.h200.c32",),
-        _grouped(32, 32, 4, 4, 54): ("grouped_conv.h200.c4",),
-        _grouped(32, 32, 8, 8, 26): ("grouped_conv.h200.c8",),
-        _strided(1, 112, 3, 64, 7): ("conv2d.h200.image",),
-        _strided(16, 112, 3, 64, 7): ("conv2d.h200.images",),
-        _last(1, 56, 64, 64): ("conv2d_56.h200.strips",),
+        _grouped(32, 32, 16, 16, 12): ("grouped_conv/h200/c16",),
+        _grouped(32, 32, 32, 32, 5): ("grouped_conv/h200/c32",),
+        _grouped(32, 32, 4, 4, 54): ("grouped_conv/h200/c4",),
+        _grouped(32, 32, 8, 8, 26): ("grouped_conv/h200/c8",),
+        _strided(1, 112, 3, 64, 7): ("conv2d/h200/image",),
+        _strided(16, 112, 3, 64, 7): ("conv2d/h200/images",),
+        _last(1, 56, 64, 64): ("conv2d_56/h200/strips",),
         _last(1, 28, 128, 128): (),
         _last(1, 14, 256, 256): (),
         _last(1, 7, 512, 512): (),

@@ -3,7 +3,7 @@
 {"schema": "mdh.window_fit/1", "machine": "h200", ...}
 {"program": "conv2d_56", "sizes": {"N": 1, ...}, "plan": {"block": {"p": 7, ...}, "thread": {"q": 4, ...},
  "slices": {"c": 8}, "part": {"c": 64}, "parts": 1}, "seconds": 1.35e-05, "registers": 80, "spilled": bytes}
-{"program": ..., "sizes": ..., "schedule": "conv2d_56.h200.strips", "seconds": ..., "registers": ...}
+{"program": ..., "sizes": ..., "schedule": "conv2d_56/h200/strips", "seconds": ..., "registers": ...}
 
 A plan's tiles are by loops of the program; `registers` is left out where the compiler did not say. Where the
 sum has one part, that is all of it. A schedule is the one that shipped by its name when it was measured.

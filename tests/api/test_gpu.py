@@ -110,7 +110,7 @@ def test_overlap_in_device_memory_is_refused(cupy: Any) -> None:
 
 def test_every_call_starts_afresh(cupy: Any) -> None:
     """Atomics and tickets leave their counters as they found them."""
-    path = ROOT / "schedules" / "dot.h200.ticket.mdh"
+    path = ROOT / "schedules" / "dot/h200/ticket.mdh"
     kernel = mdh.compile(ROOT / "inputs_c" / "dot.c", schedule=path, device="cuda:0", defines={"K": 9000})
     x, y, c = cupy.ones(9000, cupy.float32), cupy.full(9000, 2, cupy.float32), cupy.zeros(1, cupy.float32)
     for _ in range(50):

@@ -150,7 +150,8 @@ def test_what_is_left_to_the_default_is_no_difference_from_it(
 ) -> None:
     """Of three stages the schedule has steps for two."""
     words = ["compare", str(ROOT / "inputs_c" / "softmax.c"), "-D", "M=64", "-D", "N=32"]
-    words += ["-s", str(ROOT / "schedules" / "softmax.cpu.mdh"), "-s", "default", "--machine", "generic-cpu"]
+    schedule = ROOT / "schedules" / "softmax" / "generic-cpu" / "base.mdh"
+    words += ["-s", str(schedule), "-s", "default", "--machine", "generic-cpu"]
     capsys.readouterr()
     assert run([*words, "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["differences"]

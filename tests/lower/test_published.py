@@ -34,7 +34,7 @@ def _source(path: Path) -> Source:
 def _cc23_text() -> str:
     sizes = {"M": 16, "N": 1000, "K": 2048}
     program = read_program(_source(ROOT / "inputs_c" / "matmul.c"), defines=sizes)
-    schedule = parse_schedule(_source(ROOT / "schedules" / "cc23_listing5.mdh"))
+    schedule = parse_schedule(_source(ROOT / "schedules" / "published" / "cc23_listing5.mdh"))
     return module_text(lower(check(program, schedule, load_machine("oclgrind"), "opencl")))
 
 

@@ -138,11 +138,11 @@ def small(case: Case) -> bool:
 
 # a few tiles, cut on every edge
 SHIPPED = {
-    "jacobi2d.h200": {"N": 37, "M": 75},
-    "transpose.h200": {"M": 37, "N": 40},
-    "row_argmax.h200": {"M": 13, "N": 100},
-    "matmul_t.h200": {"M": 10, "N": 70, "K": 37},
-    "ccsdt_1.h200": {"A": 2, "B": 3, "C": 2, "D": 4, "E": 3, "F": 5, "G": 13},
+    "jacobi2d/h200/base": {"N": 37, "M": 75},
+    "transpose/h200/base": {"M": 37, "N": 40},
+    "row_argmax/h200/base": {"M": 13, "N": 100},
+    "matmul_t/h200/base": {"M": 10, "N": 70, "K": 37},
+    "ccsdt_1/h200/base": {"A": 2, "B": 3, "C": 2, "D": 4, "E": 3, "F": 5, "G": 13},
 }
 WARPS = """
 1: (de-)comp( 16, 16, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(2))
@@ -174,7 +174,7 @@ def small_plan(name: str) -> Plan:
     elif name == "warps":
         program, text = _read("matmul", {"M": 18, "N": 35, "K": 10}), WARPS
     else:
-        program = _read(name.split(".", maxsplit=1)[0], SHIPPED[name])
+        program = _read(name.partition("/")[0], SHIPPED[name])
         text = (ROOT / "schedules" / f"{name}.mdh").read_text(encoding="utf-8")
     plan = planned_texts(program, text, "h200", "cuda")
     assert plan is not None

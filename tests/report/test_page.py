@@ -24,12 +24,12 @@ from tests.random_schedules import random_schedule
 from tests.report.test_ownership import cases, planned_texts
 from tests.source_tree import ROOT
 
-LARGE = ("matmul", "matmul.h200", ["-D", "M=1024", "-D", "N=1024", "-D", "K=1024"])
+LARGE = ("matmul", "matmul/h200/base", ["-D", "M=1024", "-D", "N=1024", "-D", "K=1024"])
 
 
 def written(folder: Path, program: str, schedule: str, words: list[str]) -> Path:
     """What `mdh explain --html` writes."""
-    file, out = ROOT / "inputs_c" / f"{program}.c", folder / f"{schedule.rsplit('/', 1)[-1]}.html"
+    file, out = ROOT / "inputs_c" / f"{program}.c", folder / f"{schedule.replace('/', '.')}.html"
     text = ROOT / "schedules" / f"{schedule}.mdh"
     assert run(["explain", str(file), "--schedule", str(text), "--html", str(out), *words]) == 0
     return out
@@ -123,7 +123,7 @@ def test_a_refused_schedule_shows_its_messages_in_place(
 def test_open_holes_are_drawn_at_a_point_that_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = written(tmp_path, "matmul", "matmul.h200.open", [])
+    out = written(tmp_path, "matmul", "matmul/h200/open", [])
     note = "holes are open: drawn with ?bm = 128"
     assert note in capsys.readouterr().err
     assert note in out.read_text()
@@ -179,7 +179,7 @@ def test_pages_of_random_programs(machine: str) -> None:
 def test_the_headline_is_about_the_kernel_that_computes(tmp_path: Path) -> None:
     """The kernel that combines parts has more blocks, and says nothing of the schedule."""
     page = written(
-        tmp_path, "matmul", "matmul.h200.split_k", ["-D", "M=1024", "-D", "N=1024", "-D", "K=1024"]
+        tmp_path, "matmul", "matmul/h200/split_k", ["-D", "M=1024", "-D", "N=1024", "-D", "K=1024"]
     )
     text = page.read_text(encoding="utf-8")
     facts = re.findall(r"<div class=fact><b>(.*?)</b><span>(.*?)</span>", text)

@@ -29,14 +29,14 @@ from tests.source_tree import ROOT
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "a browser is there")
 PAGES = [
     LARGE,
-    ("matmul", "matmul.cpu", ["-D", "M=512", "-D", "N=512", "-D", "K=512"]),
-    ("conv2d", "conv2d.h200", []),
-    ("ccsdt_1", "ccsdt_1.h200", []),
-    ("dot", "dot.h200.kernel", []),
-    ("prefix_sum", "prefix_sum.h200", []),
-    ("histogram", "histogram.h200", []),
-    ("gather_sum", "gather_sum.h200", []),
-    ("softmax", "softmax.h200", []),
+    ("matmul", "matmul/generic-cpu/base", ["-D", "M=512", "-D", "N=512", "-D", "K=512"]),
+    ("conv2d", "conv2d/h200/base", []),
+    ("ccsdt_1", "ccsdt_1/h200/base", []),
+    ("dot", "dot/h200/kernel", []),
+    ("prefix_sum", "prefix_sum/h200/base", []),
+    ("histogram", "histogram/h200/base", []),
+    ("gather_sum", "gather_sum/h200/base", []),
+    ("softmax", "softmax/h200/base", []),
 ]
 
 
@@ -57,7 +57,7 @@ def page(driver: Any, pages: dict[str, Path]) -> Any:
     """The page of a product of 1024³ in a window of 1280 pixels, light."""
     scheme(driver, dark=False)
     resize(driver, 1280, 900)
-    show(driver, pages["matmul.h200"])
+    show(driver, pages["matmul/h200/base"])
     return driver
 
 
@@ -199,7 +199,7 @@ def test_letters_are_large_enough(page: Any, width: int) -> None:
 def test_without_scripts_all_is_there_but_the_controls(driver: Any, pages: dict[str, Path]) -> None:
     scripts(driver, on=False)
     try:
-        show(driver, pages["matmul.h200"])
+        show(driver, pages["matmul/h200/base"])
         assert len(driver.find_elements("css selector", ".picture svg rect")) >= 4 * 6
         assert len(driver.find_elements("css selector", ".code .l")) > 100
         assert not any(node.is_displayed() for node in driver.find_elements("css selector", ".js"))
@@ -210,7 +210,7 @@ def test_without_scripts_all_is_there_but_the_controls(driver: Any, pages: dict[
 
 def test_other_dimensions_are_chosen(driver: Any, pages: dict[str, Path]) -> None:
     """A contraction of seven dimensions shows any two of them; the others have sliders."""
-    show(driver, pages["ccsdt_1.h200"])
+    show(driver, pages["ccsdt_1/h200/base"])
     counts = driver.execute_script("""
         const view = mdhPage.views[0], figure = document.querySelector("[data-picture='space']");
         const before = figure.querySelector(".range").textContent;
@@ -251,7 +251,9 @@ def test_lit_elements_are_those_of_the_unit(driver: Any, tmp_path: Path, name: s
             _drawn_as_projected(driver, at, layer, view)
 
 
-@pytest.mark.parametrize("name", ["matmul.h200", "prefix_sum.h200", "dot.h200.kernel", "conv2d.h200"])
+@pytest.mark.parametrize(
+    "name", ["matmul/h200/base", "prefix_sum/h200/base", "dot/h200/kernel", "conv2d/h200/base"]
+)
 def test_lit_at_full_size(driver: Any, pages: dict[str, Path], name: str) -> None:
     """At every step and for every scope: the window's elements that are lit are those of the digits."""
     show(driver, pages[name])
@@ -350,7 +352,7 @@ def test_pages_of_schedules_work_inside_a_comparison(
     driver: Any, tmp_path: Path, width: int, dark: bool
 ) -> None:
     page = tmp_path / "compared.html"
-    schedule = str(ROOT / "schedules" / "matmul.h200.mdh")
+    schedule = str(ROOT / "schedules" / "matmul/h200/base.mdh")
     words = [str(ROOT / "inputs_c" / "matmul.c"), "-s", schedule, "-s", "default", "--machine", "h200"]
     assert run(["compare", *words, "--html", str(page)]) == 0
     assert page.read_text(encoding="utf-8").count("class View ") == 1, "the script is there once"

@@ -17,12 +17,14 @@ from mdh.schedule.model import (
     Place,
     Schedule,
     Section,
+    SizeHeader,
     Step,
     Tile,
     Unit,
     Where,
     WhereExpr,
 )
+from mdh.schedule.names import KEYWORDS
 
 _names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
 _operands = _names.filter(lambda n: n not in {"and", "or", "not"})
@@ -125,9 +127,20 @@ _bodies = st.tuples(
 )
 
 
+_header_names = _names.filter(lambda n: n not in {"on", *KEYWORDS})
+_machines = st.from_regex(r"[a-z][a-z0-9.\-]{0,8}", fullmatch=True).filter(lambda n: n not in KEYWORDS)
+_size_headers = st.builds(
+    SizeHeader,
+    st.sampled_from(("for", "small")),
+    st.lists(st.tuples(_header_names, _sizes), min_size=1, max_size=4, unique_by=lambda s: s[0]).map(tuple),
+    st.none() | _names,
+    st.lists(_machines, max_size=3, unique=True).map(tuple),
+)
+
+
 @st.composite
 def schedules(draw: st.DrawFn) -> Schedule:
-    words = st.sampled_from(["target", "program", "stage", "where"])
+    words = st.sampled_from(KEYWORDS)
     headers = st.none() | words | st.from_regex(r"[a-z][a-z0-9\-]{0,8}", fullmatch=True)
     if draw(st.booleans()):
         body = draw(_bodies.filter(any))
@@ -135,4 +148,5 @@ def schedules(draw: st.DrawFn) -> Schedule:
     else:
         names = draw(st.lists(_names, max_size=3, unique=True))
         sections = tuple(Section(name, *draw(_bodies)) for name in names)
-    return Schedule(sections, draw(headers), draw(headers))
+    one = st.lists(_size_headers, max_size=3, unique_by=lambda h: (h.word, h.program, frozenset(h.sizes)))
+    return Schedule(sections, draw(headers), draw(headers), tuple(draw(one)))

@@ -19,7 +19,7 @@ from tests.source_tree import ROOT
 
 COUNT = int(os.environ.get("MDH_MUTATIONS", "600"))
 SEED = int(os.environ.get("MDH_SEED", "20261121"))
-TEXTS = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "schedules").glob("*.mdh"))]
+TEXTS = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "schedules").rglob("*.mdh"))]
 HANG = 20
 """Seconds of this process: texts take a fraction of one, hangs do not end (scripts/fuzz has the times)."""
 SYNTAX = {"S101", "S106", "S112"}

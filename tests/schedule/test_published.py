@@ -10,7 +10,7 @@ CARET = Caret()
 
 
 def _read(name: str) -> Schedule:
-    path = ROOT / "schedules" / f"{name}.mdh"
+    path = ROOT / "schedules" / "published" / f"{name}.mdh"
     return parse_schedule(Source(path.name, path.read_text(encoding="utf-8")))
 
 

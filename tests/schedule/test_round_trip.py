@@ -11,11 +11,13 @@ from mdh.source import Source
 from tests.schedule.strategies import conditions, schedules, steps
 from tests.source_tree import ROOT
 
-SHIPPED = sorted((ROOT / "schedules").glob("*.mdh"))
+SHIPPED = sorted((ROOT / "schedules").rglob("*.mdh"))
 COMMENTED = """\
 // who measured what
 //
 // and when
+for matmul M=64 N=32 on a100 rtx4090
+small M=5 N=3
 target a100
 
 // blocks
@@ -53,7 +55,7 @@ def test_printed_conditions_read_back(condition: WhereExpr) -> None:
     assert _parse(f"where {text}").sections[0].wheres[0].condition == condition
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: str(p.relative_to(ROOT / "schedules")))
 def test_shipped_schedules_read_back(path: object) -> None:
     schedule = parse_schedule(Source("<shipped>", path.read_text(encoding="utf-8")))  # type: ignore[attr-defined]
     text = print_schedule(schedule)

@@ -31,7 +31,7 @@ WAIT, ANY_TIME = "griddepcontrol.wait", "ld.global.nc"
 MEMORY = re.compile(r"\b(ld|st|red|atom|cp\.async)\.\S*global")
 PROGRAMS = sorted(p.stem for p in (ROOT / "inputs_c").glob("*.c"))
 SCHEDULES = [
-    f"matmul.h200.{n}.mdh"
+    f"matmul/h200/{n}.mdh"
     for n in ("cluster", "large", "low", "middle", "parts", "rows", "split_k", "square")
 ]
 PRODUCT = """void NAME(const float A[512][1024], const float early[1024][512], float stream[512][512]) {

@@ -46,9 +46,9 @@ def order(place: Path, schedule: str | None = PLAIN, **options: object) -> Order
 @pytest.mark.parametrize(
     ("name", "machine", "target", "workload"),
     [
-        ("matmul.h200.wide.mdh", "h200", "cuda", "matmul_init"),
-        ("conv2d_56.h200.strips.mdh", "h200", "cuda", "conv2d_56"),
-        ("matmul.cpu.avx512.mdh", "generic-cpu", "c", "matmul_init"),
+        ("matmul/h200/wide.mdh", "h200", "cuda", "matmul_init"),
+        ("conv2d_56/h200/strips.mdh", "h200", "cuda", "conv2d_56"),
+        ("matmul/generic-cpu/avx512.mdh", "generic-cpu", "c", "matmul_init"),
     ],
 )
 def test_neighbours_are_schedules(name: str, machine: str, target: str, workload: str) -> None:
@@ -186,7 +186,7 @@ def test_stages_of_a_single_element(text: str, tmp_path: Path) -> None:
 
 
 def test_labels_say_where_steps_are_in_the_code() -> None:
-    text = (ROOT / "schedules" / "cc23_listing5.mdh").read_text(encoding="utf-8")
+    text = (ROOT / "schedules" / "published" / "cc23_listing5.mdh").read_text(encoding="utf-8")
     schedule = parse_schedule(Source("listing5", text))
     (section,) = schedule.sections
     dims, inputs, outputs = (len(getattr(section.steps[0], name)) for name in ("tiles", "inputs", "outputs"))

@@ -118,8 +118,9 @@ class Neighbours:
 
 
 def _without_comments(schedule: Schedule) -> Schedule:
-    """What was said of steps is not true of their neighbours."""
-    return replace(schedule, sections=tuple(map(_silent, schedule.sections)), comments=(), trailing=())
+    """What was said of steps and sizes is not true of their neighbours."""
+    sections = tuple(map(_silent, schedule.sections))
+    return replace(schedule, sections=sections, sizes=(), comments=(), trailing=())
 
 
 def _silent(section: Section) -> Section:

@@ -84,7 +84,7 @@ def program_parts(program: Program, *, deterministic: bool) -> Parts:
 
 def schedule_meaning(schedule: Schedule) -> str:
     """The canonical text without comments and header lines: what decides the space or the kernel."""
-    plain = replace(canonical(schedule), target=None, program=None, comments=(), trailing=())
+    plain = replace(canonical(schedule), target=None, program=None, sizes=(), comments=(), trailing=())
     return print_schedule(replace(plain, sections=tuple(_bare_section(s) for s in plain.sections)))
 
 

@@ -40,11 +40,11 @@ def make_space(
 ) -> Space:
     """The space of `schedule`; `default` has the sections of stages that it leaves out.
 
-    Raises Failed: K100, S150 to S153, the shape of groups (S…, K101, K102), S160 and S161 where no choice of
-    values is structurally legal.
+    Raises Failed: K100, F150, S150 to S155, the shape of groups (S…, K101, K102), S160 and S161 where no
+    choice of values is structurally legal.
     """
     supported(machine, target)
-    sections, openings = _named(program, schedule, default)
+    sections, openings = _named(program, schedule, machine, default)
     _shape(program, schedule, sections, machine, target, deterministic)
     build = _Build(program, LANGUAGES[target].seen(machine), target, openings)
     chains, groups = build.chains(sections), build.groups(sections)
@@ -63,10 +63,10 @@ def make_space(
 
 
 def _named(
-    program: Program, schedule: Schedule, default: Schedule | None
+    program: Program, schedule: Schedule, machine: Machine, default: Schedule | None
 ) -> tuple[list[tuple[Stage, Section]], list[Opening]]:
     """The sections, stage by stage, with every hole named, and the places of the holes."""
-    matched = match_sections(program, schedule, default)
+    matched = match_sections(program, schedule, machine, default)
     openings: list[Opening] = []
     sections: list[tuple[Stage, Section]] = []
     taken: set[str] = set()

@@ -54,7 +54,7 @@ def test_one_group_leaves_cores_idle() -> None:
 
 def test_a_short_stage_may_leave_cores_idle() -> None:
     """The prefix of the rows' sums is one group's work, and a thousandth of the time."""
-    text = (ROOT / "schedules" / "mbbs.cpu.mdh").read_text(encoding="utf-8")
+    text = (ROOT / "schedules" / "mbbs/generic-cpu/base.mdh").read_text(encoding="utf-8")
     assert predict(plan_of("mbbs", text, "generic-cpu")).signs.idle < 0.25
 
 

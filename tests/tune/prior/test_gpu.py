@@ -24,7 +24,7 @@ ROW_TILE, SQUARE_TILE = TILE.format(64, 8, 1), TILE.format(128, 8, 8)
 
 
 def test_the_ladder_of_products() -> None:
-    rungs = [UNCOALESCED, COALESCED, ROW_TILE, SQUARE_TILE, "matmul.a100.mdh"]
+    rungs = [UNCOALESCED, COALESCED, ROW_TILE, SQUARE_TILE, "matmul/a100/base.mdh"]
     times = [seconds("matmul", text, **BIG) for text in rungs]
     assert times == sorted(times, reverse=True)
     uncoalesced, coalesced, row, square, warps = times
@@ -34,7 +34,7 @@ def test_the_ladder_of_products() -> None:
 
 
 def test_a_good_product_is_near_the_peak_and_none_is_above() -> None:
-    for schedule in ("matmul.a100.mdh", "matmul.h200.mdh", None):
+    for schedule in ("matmul/a100/base.mdh", "matmul/h200/base.mdh", None):
         peak = plan_of("matmul", schedule, **BIG).machine.peak_f32
         rate = 2 * 4096**3 / seconds("matmul", schedule, **BIG)
         assert 0.3 * peak < rate < peak
@@ -55,7 +55,7 @@ def test_a_transposition_by_threads_alone_is_worse_than_one_by_way_of_shared_mem
     1: (de-)comp( 8, 32 ) ( ^ ; ^ ) ( BLK.y, BLK.x )
     2: (de-)comp( 1, 1 )  ( ^ ; ^ ) ( THR.y, THR.x )
     """
-    assert seconds("transpose", direct) > 1.2 * seconds("transpose", "transpose.h200.mdh")
+    assert seconds("transpose", direct) > 1.2 * seconds("transpose", "transpose/h200/base.mdh")
 
 
 def test_a_few_blocks_leave_the_device_idle() -> None:
@@ -65,7 +65,7 @@ def test_a_few_blocks_leave_the_device_idle() -> None:
     """
     few = predict(plan_of("matvec", text.format(1024)))
     assert few.signs.idle > 0.9
-    assert few.seconds > 5 * seconds("matvec", "matvec.h200.mdh")
+    assert few.seconds > 5 * seconds("matvec", "matvec/h200/base.mdh")
 
 
 def test_occupancy_that_leaves_too_few_registers_spills() -> None:
@@ -86,7 +86,7 @@ def test_one_warp_a_block_hides_less_than_eight() -> None:
 
 
 def test_a_second_kernel_costs_a_launch() -> None:
-    one, two = (predict(plan_of("dot", f"dot.h200.{n}.mdh")) for n in ("atomic", "kernel"))
+    one, two = (predict(plan_of("dot", f"dot/h200/{n}.mdh")) for n in ("atomic", "kernel"))
     assert dict(two.terms)["launch"] > dict(one.terms)["launch"]
 
 
