@@ -1,6 +1,5 @@
 """What the functions of the API are given: texts, and the values of the names in them."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -9,7 +8,6 @@ from mdh.api.options import defines_of, holes_of, of_type
 from mdh.diagnostics import fail
 from mdh.pipeline import Hook, Pipeline, silent
 from mdh.schedule.model import Schedule
-from mdh.schedule.moved import moved
 from mdh.source import Source
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 
@@ -50,8 +48,4 @@ def _source(option: str, text: Text, limit: int) -> Source:
             raise fail("F103", f"no file can be called `{text.name}`", help="give the Source another name")
         return text
     of_type(option, text, (str, PathLike), "a path or a Source")
-    path = str(fspath(text))
-    if limit == SCHEDULE_LIMIT and (new := moved(path)) != path:
-        warnings.warn(f"{path} is now {new}; its old path goes with release 0.2", FutureWarning, stacklevel=4)
-        path = new
-    return read_text(path, limit=limit)
+    return read_text(str(fspath(text)), limit=limit)

@@ -1,11 +1,12 @@
 """Which section of a schedule belongs to which stage of a program."""
 
-from mdh.check.headers import wrong_headers
+from collections.abc import Iterator
+from dataclasses import replace
+
 from mdh.check.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.program import Program, Stage
-from mdh.machine import Machine
-from mdh.schedule.headers import at_header
+from mdh.machine import Machine, load_machine, machine_names
 from mdh.schedule.model import Schedule, Section
 
 
@@ -18,7 +19,7 @@ def match_sections(
     S152 a stage with two sections, S153 a stage without any, S155 and F150 a
     `for` or `small` line that names what there is not.
     """
-    found = [*_other_program(program, schedule), *wrong_headers(program, schedule, machine)]
+    found = [*_other_program(program, schedule), *_wrong_headers(program, schedule, machine)]
     foreign: list[Section] = []
     named: dict[str, Section] = {}
     for section in schedule.sections:
@@ -46,7 +47,22 @@ def _other_program(program: Program, schedule: Schedule) -> list[Diagnostic]:
         return []
     headline = f"the schedule is for program `{schedule.program}`, the C function is `{program.name}`"
     hint = "use the schedule of this program, or drop its `program` line"
-    return [Diagnostic("S150", headline, at_header(schedule, "program"), help=hint)]
+    return [Diagnostic("S150", headline, at(schedule.places.get("program")), help=hint)]
+
+
+def _wrong_headers(program: Program, schedule: Schedule, machine: Machine) -> Iterator[Diagnostic]:
+    sizes = [*program.sizes, *dict(program.constants)]
+    for header in schedule.sizes:
+        if header.program in (None, program.name):
+            for name in (name for name, _ in header.sizes if name not in sizes):
+                headline = f"`{header.word}` gives the size `{name}`, which `{program.name}` does not have"
+                hint = nearest(name, sizes) or (f"its sizes: {listed(sizes)}" if sizes else "leave it out")
+                yield Diagnostic("S155", headline, at(header.places.get(name)), help=hint)
+        for name in set(header.machines) - {machine.name, *machine_names()}:
+            try:
+                load_machine(name)
+            except Failed as failed:
+                yield from (replace(d, labels=at(header.places.get(name))) for d in failed.diagnostics)
 
 
 def _foreign(program: Program, sections: list[Section]) -> Diagnostic:

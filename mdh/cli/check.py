@@ -5,10 +5,11 @@ from pathlib import Path
 
 import typer
 
+from mdh.check.subject import at
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_text
-from mdh.cli.job import load_schedule, plan_for_machine, say_default, schedule_words
+from mdh.cli.job import load_program, load_schedule, make_plan, plan_for_machine, say_default, schedule_words
 from mdh.cli.options import (
     DefineOpt,
     DeterministicOpt,
@@ -27,11 +28,9 @@ from mdh.cli.options import (
 )
 from mdh.cli.request import Request
 from mdh.cli.trace import STAGES, Trace
-from mdh.cli.values import parse_defines
-from mdh.diagnostics import Failed, Label
-from mdh.frontend.c import read_program
+from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
-from mdh.pipeline import Checked, Pipeline
+from mdh.pipeline import Checked
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -82,19 +81,17 @@ def _check_sizes(request: Request, plan: Plan) -> None:
     if given is None or request.sets:
         return
     for header in given.sizes:
-        of_program = header.program in (None, plan.program.name)
-        if not of_program or name not in (header.machines or (given.target or name,)):
+        machines = header.machines or (given.target or name,)
+        if header.program not in (None, plan.program.name) or name not in machines:
             continue
-        defines = {**parse_defines(request.line, request.defines), **dict(header.sizes)}
-        assert plan.program.source is not None and header.span is not None
+        sizes = dict(header.sizes)
+        others = (word for word in request.defines if word.partition("=")[0] not in sizes)
+        there = replace(request, defines=(*others, *(f"{size}={n}" for size, n in sizes.items())))
         try:
-            program = read_program(
-                plan.program.source, defines=defines, function=request.function, strict_fp=request.strict_fp
-            )
-            Pipeline().check(program, given, plan.machine, plan.target, deterministic=request.deterministic)
+            make_plan(there, Trace(), load_program(there, Trace()), given, plan.machine, plan.target)
         except Failed as failed:
-            label = Label(header.span, "at these sizes")
-            raise Failed(*(replace(d, labels=(*d.labels, label)) for d in failed.diagnostics)) from failed
+            here = at(header.span, "at these sizes")
+            raise Failed(*(replace(d, labels=(*d.labels, *here)) for d in failed.diagnostics)) from failed
 
 
 def _text(checked: Checked) -> str:

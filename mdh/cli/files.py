@@ -17,7 +17,6 @@ from mdh.cli.console import log
 from mdh.diagnostics import Failed
 from mdh.folders import followed, replace_whole
 from mdh.printable import encodable
-from mdh.schedule.moved import moved
 from mdh.source import Source
 from mdh.textfile import SCHEDULE_LIMIT, decode, read_text, reason
 
@@ -33,6 +32,18 @@ def read_schedule(line: CommandLine, path: str) -> Source:
     if new != path:
         log(f"`{path}` is now `{new}`; its old path goes with release 0.2")
     return at_word(line, path, lambda: read_text(new, limit=SCHEDULE_LIMIT))
+
+
+def moved(path: str) -> str:
+    """`schedules/dot/h200/wide.mdh` for `schedules/dot.h200.wide.mdh`, a path of release 0.1, where only that
+    file is there. To be dropped in release 0.2."""
+    program, machine, variant = [*Path(path).stem.split(".", 2), "", ""][:3]
+    if program == "ccsdt":
+        program, variant = "ccsdt_1", f"all.{variant}".rstrip(".")
+    place = f"{program}/{machine.replace('cpu', 'generic-cpu')}/{variant or 'base'}"
+    new = Path(path).parent / f"{place if machine else f'published/{program}'}.mdh"
+    old = Path(path).parent.name == "schedules" and not os.path.exists(path)
+    return str(new) if old and os.path.isfile(new) else path
 
 
 def read_stdin(line: CommandLine, *, limit: int) -> Source:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from mdh.check.run import supported
+from mdh.check.subject import at
 from mdh.cli.command_line import at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_schedule, read_source
@@ -19,7 +20,6 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import Machine, machine_names
 from mdh.pipeline import Checked
-from mdh.schedule.headers import at_header
 from mdh.schedule.model import Schedule
 from mdh.target.text import KernelText
 from mdh.textfile import C_LIMIT
@@ -105,7 +105,7 @@ def _called_in_header(schedule: Schedule, name: str, target: str | None) -> tupl
     try:
         return machine_called(name, target)
     except Failed as failed:
-        labels = at_header(schedule, "target")
+        labels = at(schedule.places.get("target"))
         raise Failed(*(d if d.labels else replace(d, labels=labels) for d in failed.diagnostics)) from failed
 
 

@@ -195,5 +195,7 @@ class Schedule:
     comments: tuple[str, ...] = field(default=(), compare=False)
     """Comment lines at the head of the file, without their slashes; the printer keeps them."""
     source: Source | None = field(default=None, compare=False, repr=False)
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
+    """Of the names behind `target` and `program`."""
     trailing: tuple[str, ...] = field(default=(), compare=False)
     """Comment lines behind the last item."""

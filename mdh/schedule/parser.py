@@ -10,14 +10,15 @@ import re
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.schedule.condition_reader import read_where
 from mdh.schedule.cursor import Cursor
+from mdh.schedule.entry_reader import positive
 from mdh.schedule.model import Schedule, Section, SizeHeader, Step, Where
 from mdh.schedule.names import KEYWORDS, nearest
-from mdh.schedule.size_header_reader import read_size_header
 from mdh.schedule.step_reader import at_step, read_step
 from mdh.schedule.tokens import Comment, Token
 from mdh.source import Source, Span
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
+_HEADERS = ("target", "program", "for", "small")
 _ITEM = "a step `(de-)comp(…)`, `where`, `stage`, `target`, `program`, `for` or `small`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `where` or `}`"
 
@@ -44,7 +45,8 @@ class _Items:
         self.trailing: tuple[str, ...] = ()
         self.headers: dict[str, str] = {}
         self.sizes: list[SizeHeader] = []
-        self.header_places: dict[object, Span] = {}
+        self.places: dict[str, Span] = {}
+        self.once: dict[object, Span] = {}
         self.stages: dict[str, Section] = {}
         self.steps: list[Step] = []
         self.wheres: list[Where] = []
@@ -61,6 +63,7 @@ class _Items:
             tuple(self.sizes),
             self.comments,
             self.cursor.source,
+            self.places,
             self.trailing,
         )
 
@@ -76,10 +79,8 @@ class _Items:
                 self.wheres.append(read_where(self.cursor, len(self.wheres)))
             elif self.cursor.at_word("stage"):
                 self._stage()
-            elif self.cursor.at_word("target", "program"):
+            elif self.cursor.at_word(*_HEADERS):
                 self._header()
-            elif self.cursor.at_word("for", "small"):
-                self._size_header()
             else:
                 raise _unexpected_item(self.cursor, _ITEM)
         self.trailing = _lines(self.cursor.comments_before(len(self.cursor.source.text)))
@@ -92,36 +93,61 @@ class _Items:
     def _header(self) -> None:
         cursor = self.cursor
         word = cursor.take()
-        found = _HEADER_NAME.match(cursor.source.text, cursor.token.start)
-        if found is None or cursor.begins_step():
-            raise cursor.unexpected(f"a name behind `{word.text}`")
-        self._once(word.text, cursor.span(word), f"`{word.text}` is given twice")
-        self.headers[word.text] = found.group()
-        cursor.skip_to(found.end())
-        self._end_header()
-
-    def _size_header(self) -> None:
-        header = read_size_header(self.cursor)
-        assert header.span is not None
-        key = (header.word, header.program, frozenset(header.sizes))
-        self._once(key, header.span, f"`{header.word}` is given twice for the same sizes")
-        self.sizes.append(header)
-        self._end_header()
-
-    def _once(self, key: object, span: Span, headline: str) -> None:
-        """Raises Failed S114 where the header `key` stands already."""
-        first = self.header_places.setdefault(key, span)
-        if first is not span:
-            raise Failed(
-                Diagnostic("S114", headline, (Label(span, "again here"), Label(first, "first here")))
-            )
-
-    def _end_header(self) -> None:
-        """Comments inside a header and behind it move to the head."""
-        cursor = self.cursor
+        if word.text in ("for", "small"):
+            self._sizes(word)
+        else:
+            name = self._name(f"a name behind `{word.text}`")
+            self._once(word.text, cursor.span(word), f"`{word.text}`")
+            self.headers[word.text], self.places[word.text] = name.text, name
         self.comments += _lines(cursor.comments_before(cursor.previous.end))
         remark = cursor.remark()
         self.comments += (remark,) if remark else ()
+
+    def _sizes(self, word: Token) -> None:
+        """What stands behind `for` or `small`."""
+        cursor = self.cursor
+        named = cursor.token.kind == "name" and cursor.look(1).text != "="
+        program = cursor.take().text if named else None
+        places: dict[str, Span] = {}
+        sizes: dict[str, int] = {}
+        while not sizes or (self._goes_on() and not cursor.at_word("on")):
+            size = cursor.expect_kind("name", "a size, as in `M=1024`").text
+            places[size] = self._once((word, size), cursor.since(cursor.previous), f"`{size}`")
+            cursor.expect("=", f"`=` and the number of `{size}`")
+            sizes[size] = positive(cursor, "a whole number", "sizes begin at 1")
+        machines: list[str] = []
+        if cursor.at_word("on"):
+            cursor.take()
+            while not machines or self._goes_on():
+                place = self._name("the name of a machine")
+                places[place.text] = self._once((word, place.text), place, f"`{place.text}`")
+                machines.append(place.text)
+        if cursor.token.kind == "sign" and not cursor.at("("):
+            raise cursor.unexpected("another machine" if machines else "another size, or `on` and a machine")
+        span = cursor.since(word)
+        self._once((word.text, program, *sorted(sizes.items())), span, f"`{word.text}` with the same sizes")
+        header = SizeHeader(word.text, tuple(sizes.items()), program, tuple(machines), span, places)
+        self.sizes.append(header)
+
+    def _goes_on(self) -> bool:
+        return self.cursor.token.kind == "name" and not self.cursor.at_word(*KEYWORDS)
+
+    def _name(self, wanted: str) -> Span:
+        """The place of a name that may hold dots and dashes."""
+        cursor = self.cursor
+        found = _HEADER_NAME.match(cursor.source.text, cursor.token.start)
+        if found is None or cursor.begins_step():
+            raise cursor.unexpected(wanted)
+        cursor.skip_to(found.end())
+        return Span(cursor.source, *found.span())
+
+    def _once(self, key: object, place: Span, what: str) -> Span:
+        """`place`; raises Failed S114 where `key` stands already."""
+        first = self.once.setdefault(key, place)
+        if first is not place:
+            labels = (Label(place, "again here"), Label(first, "first here"))
+            raise Failed(Diagnostic("S114", f"{what} is given twice", labels))
+        return place
 
     def _stage(self) -> None:
         cursor = self.cursor
@@ -178,7 +204,7 @@ def _lines(comments: list[Comment]) -> tuple[str, ...]:
 def _head(cursor: Cursor) -> tuple[str, ...]:
     """The comments at the head of the file; those that touch the first item are left to that item."""
     source, item = cursor.source, cursor.token
-    if item.kind == "end" or cursor.at_word("target", "program", "for", "small"):
+    if item.kind == "end" or cursor.at_word(*_HEADERS):
         return _lines(cursor.comments_before(item.start))
     text = source.text[: item.start]
     gap = max(text.rfind("\n\n"), text.rfind("\r\n\r\n"))

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from mdh import check
+from mdh.cli.files import moved
 from mdh.cli.main import run
 from mdh.diagnostics import Failed
 from mdh.schedule.model import Schedule, SizeHeader
-from mdh.schedule.moved import moved
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
@@ -79,8 +79,6 @@ def test_old_paths(
     words = [MATMUL, "--schedule", "schedules/matmul.h200.mdh"]
     assert run(["check", *words]) == 0
     assert "`schedules/matmul.h200.mdh` is now `schedules/matmul/h200/base.mdh`" in capsys.readouterr().err
-    with pytest.warns(FutureWarning, match="is now schedules/matmul/h200/base.mdh"):
-        check("inputs_c/matmul.c", "schedules/matmul.h200.mdh", "h200")
 
 
 def test_a_wrong_header_is_refused_where_a_schedule_is_compiled() -> None:
