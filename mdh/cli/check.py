@@ -8,7 +8,7 @@ import typer
 from mdh.check.subject import at
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.files import keep_inputs, write_text
+from mdh.cli.files import keep_inputs, moved, write_text
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_for_machine, say_default, schedule_words
 from mdh.cli.options import (
     DefineOpt,
@@ -62,7 +62,8 @@ def check(
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
     _, checked = plan_for_machine(request, trace)
     if schedule is not None:
-        _check_sizes(request, checked.plan)
+        # read again by its new path: the remark about the old one was given
+        _check_sizes(replace(request, schedule=moved(schedule)), checked.plan)
         say_default(checked, output, schedule)
     if output is not None:
         keep_inputs(line, output, request.files, {Path(output): checked.plan.text})

@@ -105,7 +105,7 @@ def keep(prepared: Sequence[Prepared], folder: Path, best: Mapping[str, str] | N
     for one in prepared:
         for name, text in one.texts.items():
             if best is None or best.get(one.case.name) == name:
-                words = re.sub(r"[^\w.]+", "_", f"{one.case.name}.{name}")
+                words = re.sub(r"[^\w.]+", "_", f"{one.case.name}.{name.replace('/', '.')}")
                 (folder / f"{words}.cu").write_text(text.source, encoding="utf-8")
 
 
