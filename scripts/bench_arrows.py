@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import preprocessed, read_program
-from mdh.frontend.preprocess import Preprocessed
+from mdh.frontend.c.read import preprocessed, read_program
+from mdh.frontend.c.preprocess import Preprocessed
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine

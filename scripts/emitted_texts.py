@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine, machine_names

@@ -10,7 +10,7 @@ from pathlib import Path
 from mdh.check.run import check
 from mdh.device.api import Call, open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule

@@ -8,7 +8,7 @@ from typing import Any
 from prior_spaces import ROOT
 from space_table import SCHEMA, job_of
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import Machine
 from mdh.schedule.parser import parse_schedule

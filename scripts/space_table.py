@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.measure.local import LocalBench

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from mdh.device.api import list_devices
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from tests.corpus import WORKLOADS, Sizes
 from tests.evidence import ARTIFACTS, worse, wrong
 from tests.evidence_tasks import Cell, full_cells, run_cells, small_cells

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mdh.check.run import check
 from mdh.device.api import Device, open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.lower.run import lower

@@ -17,7 +17,7 @@ from typing import Any
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed, render_json, render_text
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule

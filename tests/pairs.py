@@ -8,7 +8,7 @@ import numpy as np
 from mdh.check.run import check
 from mdh.device.api import Device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.lower.run import lower

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from scripts.bench_cpu import by_gcc, by_numpy, table
 from scripts.bench_cpu.aims import short

@@ -10,7 +10,7 @@ import pytest
 from mdh.check.run import check
 from mdh.device.api import Device, open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
 from mdh.reference import evaluate_bounded

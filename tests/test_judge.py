@@ -9,7 +9,7 @@ import pytest
 
 from mdh.cli.main import run
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded
 from mdh.reference.interpreter import Undecided

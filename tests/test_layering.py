@@ -49,8 +49,8 @@ values of the tuner are what reports about it are made of."""
 
 DOORS = {
     "islpy": ("mdh.poly.",),
-    "pycparser": ("mdh.frontend.",),
-    "pcpp": ("mdh.frontend.",),
+    "pycparser": ("mdh.frontend.c.",),
+    "pcpp": ("mdh.frontend.c.",),
     "pyopencl": ("mdh.device.opencl",),
     "cupy": ("mdh.device.cuda",),
     "optuna": ("mdh.tune.search.",),
@@ -153,3 +153,10 @@ def test_targets_are_asked_for_abilities(module: Module) -> None:
             )
             literal = any(isinstance(s, ast.Constant) and s.value in LANGUAGES for s in sides)
             assert not (named and literal), f"{module.path}:{node.lineno}: compares a target's name"
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_shared_parts_of_front_ends_know_no_language(module: Module) -> None:
+    if module.name.startswith("mdh.frontend.") and not module.name.startswith("mdh.frontend.c"):
+        for name, line in imports(module.tree):
+            assert not name.startswith("mdh.frontend.c."), f"{module.path}:{line}: {name}"

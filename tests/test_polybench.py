@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.reference.interpreter import interpret_bounded
 from mdh.reference.numbers import numpy_dtype

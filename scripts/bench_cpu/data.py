@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.source import Source
 from scripts.bench_cpu.cases import Case

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.source import Source
 from scripts.bench_cpu.data import written

@@ -6,7 +6,7 @@ from functools import cache
 from math import exp, log
 from pathlib import Path
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
 from mdh.schedule.default.contraction_gpu import Plan, Tile, plan_of, plans, work_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
 from mdh.schedule.default.shape import Shape

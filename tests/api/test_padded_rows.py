@@ -7,7 +7,7 @@ import pytest
 
 import mdh
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.source import Source
 from tests.native import compiler
 

@@ -5,7 +5,7 @@ import pytest
 
 from mdh.compare.contraction import contraction_of
 from mdh.compare.library import NAMES, UnfitError, open_library
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded
 from mdh.source import Source

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mdh
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate
 from mdh.source import Source

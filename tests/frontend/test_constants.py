@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
-from mdh.frontend.header_constants import CONSTANTS
+from mdh.frontend.c.header_constants import CONSTANTS
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype

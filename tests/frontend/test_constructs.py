@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import DimKind, Program
 from mdh.reference import evaluate
 from mdh.source import Source

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from mdh.diagnostics import Failed, render_text
-from mdh.frontend.c import free_sizes, read_program
+from mdh.frontend.c.read import free_sizes, read_program
 from mdh.source import Source
 from tests.corpus import WORKLOADS
 from tests.mutations import mutate

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.frontend.counters import header, run
 from mdh.frontend.typing_rules import wrap
 from mdh.ir.dtype import I8, I16, I32, I64, U8, U16, U32, U64, DType, common, promote_integer

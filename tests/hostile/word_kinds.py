@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from random import Random
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.ir.syntax import Declaration, For
 from mdh.reference import evaluate, evaluate_bounded

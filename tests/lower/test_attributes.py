@@ -6,7 +6,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.oclgrind import open_oclgrind
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine

@@ -7,7 +7,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.api import open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.kernel import Alloc, Atomic, For, Let, Module
 from mdh.ir.plan import Plan
 from mdh.ir.walk import statements

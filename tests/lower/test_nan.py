@@ -9,7 +9,7 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr
 from mdh.ir.program import Operator, Program

@@ -5,7 +5,7 @@ import difflib
 import pytest
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Binary, Call, Const, Var

@@ -16,7 +16,7 @@ from typing import Any
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source

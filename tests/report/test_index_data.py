@@ -7,7 +7,7 @@ import pytest
 
 import mdh
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate
 from mdh.source import Source

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.kernel import Kernel
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mdh.cli.main import run
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.lower.run import lower
 from mdh.machine import load_machine

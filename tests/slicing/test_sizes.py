@@ -5,7 +5,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference.slicing import Sample, sampled
 from mdh.verify.arguments import make_scalars
 from tests.corpus import WORKLOADS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference.slicing import accesses, boxes, sampled
 from mdh.verify.arguments import make_arrays, make_scalars

@@ -10,7 +10,7 @@ import numpy as np
 from mdh.device.api import Built, open_device
 from mdh.device.c import CDevice
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.reference import evaluate

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mdh.frontend import body, c, dependences, fuse, merge, pieces, scans, updates
-from mdh.frontend.scope import Assign
+from mdh.frontend.statements import Assign
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Load, Var, loads
 from mdh.ir.program import DimKind, Operator

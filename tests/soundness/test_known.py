@@ -8,7 +8,7 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded

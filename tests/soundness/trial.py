@@ -13,7 +13,7 @@ import numpy as np
 
 from mdh.device.api import Built
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import Machine

@@ -5,7 +5,7 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var

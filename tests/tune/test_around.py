@@ -9,7 +9,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.machine import Machine, load_machine
 from mdh.report.tune_text import tuned_text

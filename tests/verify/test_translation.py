@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import preprocessed, read_preprocessed
-from mdh.frontend.preprocess import Preprocessed
+from mdh.frontend.c.preprocess import Preprocessed
+from mdh.frontend.c.read import preprocessed, read_preprocessed
 from mdh.frontend.typing_rules import convert
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline

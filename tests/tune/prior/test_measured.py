@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, load_machine
 from mdh.schedule.parser import parse_schedule

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule

@@ -8,7 +8,7 @@ from time import perf_counter
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine

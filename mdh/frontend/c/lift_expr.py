@@ -3,15 +3,16 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
-from mdh.frontend.ctypes_of import scalar_type
+from mdh.frontend.c.ctypes_of import scalar_type
+from mdh.frontend.c.header_constants import CONSTANTS
+from mdh.frontend.c.literals import literal
+from mdh.frontend.c.nearest import nearest
+from mdh.frontend.c.scope import Local, Scope
+from mdh.frontend.c.words import called, operator
 from mdh.frontend.guards import negation
-from mdh.frontend.header_constants import CONSTANTS
-from mdh.frontend.literals import literal
-from mdh.frontend.nearest import nearest
-from mdh.frontend.scope import Array, Local, Scope, Use
+from mdh.frontend.statements import Array, Use
 from mdh.frontend.tables import Table, element_of_table
 from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
-from mdh.frontend.words import called, operator
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk

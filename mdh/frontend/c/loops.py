@@ -3,18 +3,18 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
+from mdh.frontend.c.ctypes_of import scalar_type
+from mdh.frontend.c.lift_expr import lift
+from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.sink import assigns, mentions, names_in
 from mdh.frontend.counters import Header, Run, header, limits, run
-from mdh.frontend.ctypes_of import scalar_type
-from mdh.frontend.lift_expr import lift
-from mdh.frontend.scope import Scope
-from mdh.frontend.sink import assigns, mentions, names_in
+from mdh.frontend.limits import MOST_TRIPS
 from mdh.frontend.typing_rules import wrap
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Const, Load, walk
 from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
-MOST_TRIPS = 2**31 - 1
 MOST_LOOPS = 16
 """Loops inside of loops. Contractions of tensors in chemistry have ten; proofs about a nest of 16 take most
 of a second, and each loop more a third again."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from mdh.frontend.sink import LastValue
+from mdh.frontend.c.sink import LastValue
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.nearest import nearest
-from mdh.frontend.typedefs import integer_names
+from mdh.frontend.c.nearest import nearest
+from mdh.frontend.c.typedefs import integer_names
 from mdh.source import Source, Span
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.S)

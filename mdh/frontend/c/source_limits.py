@@ -7,7 +7,7 @@ wrote it, below a second.
 import re
 
 from mdh.diagnostics import Failed, fail
-from mdh.frontend.limits import check_statements
+from mdh.frontend.c.statement_limits import check_statements
 from mdh.source import Source, Span
 from mdh.textfile import C_LIMIT
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.enums import Enumerator
-from mdh.frontend.places import Places
+from mdh.frontend.c.enums import Enumerator
+from mdh.frontend.c.places import Places
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import F32, F64, I32, I64, U32, U64
 from mdh.ir.expr import Const, Expr

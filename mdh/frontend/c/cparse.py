@@ -8,13 +8,13 @@ from typing import Any
 from pycparser import c_ast, c_parser
 
 from mdh.diagnostics import fail
-from mdh.frontend.defines import meant
-from mdh.frontend.enums import write_out_enums
-from mdh.frontend.nearest import nearest
-from mdh.frontend.places import Places
-from mdh.frontend.pragma_operators import read_pragma_operators
-from mdh.frontend.preprocess import PRELUDE, Preprocessed
-from mdh.frontend.typedefs import resolve_typedefs
+from mdh.frontend.c.defines import meant
+from mdh.frontend.c.enums import write_out_enums
+from mdh.frontend.c.nearest import nearest
+from mdh.frontend.c.places import Places
+from mdh.frontend.c.pragma_operators import read_pragma_operators
+from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
+from mdh.frontend.c.typedefs import resolve_typedefs
 from mdh.source import Source, Span
 
 

@@ -3,12 +3,13 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.collect import collected
-from mdh.frontend.ctypes_of import is_const, scalar_type
-from mdh.frontend.defines import out_of_range
-from mdh.frontend.loops import constant
-from mdh.frontend.scope import Array, Scope
-from mdh.frontend.sink import names_in
+from mdh.frontend.c.collect import collected
+from mdh.frontend.c.ctypes_of import is_const, scalar_type
+from mdh.frontend.c.defines import out_of_range
+from mdh.frontend.c.loops import constant
+from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.sink import names_in
+from mdh.frontend.statements import Array
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Var
 from mdh.ir.program import Scalar

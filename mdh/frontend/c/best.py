@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from mdh.frontend.c.lift_expr import element, lift
+from mdh.frontend.c.scope import Scope
 from mdh.frontend.conversions import is_compared, kept, same_order
-from mdh.frontend.lift_expr import element, lift
-from mdh.frontend.scope import Best, Scope
+from mdh.frontend.statements import Best
 from mdh.frontend.typing_rules import convert, widened
 from mdh.frontend.updates import ROUNDED, guarded_parts
 from mdh.ir.dtype import common

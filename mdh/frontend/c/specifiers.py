@@ -5,7 +5,7 @@ import re
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.places import Places
+from mdh.frontend.c.places import Places
 from mdh.source import Source, Span
 
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*[^;{]*?\b(_*(?:vector_size|mode|packed|ifunc|alias)_*)\b")

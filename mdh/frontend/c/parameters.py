@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mdh.frontend.cparse import parse_function
-from mdh.frontend.preprocess import preprocess
+from mdh.frontend.c.cparse import parse_function
+from mdh.frontend.c.preprocess import preprocess
 from mdh.source import Source
 
 

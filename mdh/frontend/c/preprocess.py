@@ -11,11 +11,11 @@ from typing import Any
 import pcpp
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.defines import sort_defines
-from mdh.frontend.header_constants import CONSTANTS, header_of
-from mdh.frontend.includes import Includes
-from mdh.frontend.source_limits import MOST_TOKENS, check_expanded, checked_text
-from mdh.frontend.specifiers import check_attributes
+from mdh.frontend.c.defines import sort_defines
+from mdh.frontend.c.header_constants import CONSTANTS, header_of
+from mdh.frontend.c.includes import Includes
+from mdh.frontend.c.source_limits import MOST_TOKENS, check_expanded, checked_text
+from mdh.frontend.c.specifiers import check_attributes
 from mdh.source import Source, Span
 
 MOST_EXPANSIONS = 20_000

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.source_limits import MOST_TOKENS, checked_text, tokens_in
+from mdh.frontend.c.source_limits import MOST_TOKENS, checked_text, tokens_in
 from mdh.textfile import C_LIMIT, read_text
 
 MOST_INCLUDES = 200

@@ -3,7 +3,7 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.places import Places
+from mdh.frontend.c.places import Places
 
 MOST_CONSTANTS = 1_000
 """Constants of one enumeration. mdh makes a declaration of each, so thousands of them take seconds."""

@@ -3,24 +3,25 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.behind import Behind
-from mdh.frontend.best import best_of
-from mdh.frontend.branches import check_condition, join_assignments, joined_locals
-from mdh.frontend.collect import collected
+from mdh.frontend.c.behind import Behind
+from mdh.frontend.c.best import best_of
+from mdh.frontend.c.branches import check_condition, join_assignments, joined_locals
+from mdh.frontend.c.collect import collected
+from mdh.frontend.c.ctypes_of import scalar_type
+from mdh.frontend.c.declared_tables import read_table
+from mdh.frontend.c.last import kept_behind, leave, note_last
+from mdh.frontend.c.lift_expr import element, has_value, lift, no_value, operation
+from mdh.frontend.c.literals import check_enumerator
+from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
+from mdh.frontend.c.pragmas import inside_scop, read_pragma
+from mdh.frontend.c.scope import Local, Scope
+from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
+from mdh.frontend.c.words import called
 from mdh.frontend.counters import counter_value
-from mdh.frontend.ctypes_of import scalar_type
-from mdh.frontend.declared_tables import read_table
 from mdh.frontend.guards import negation
-from mdh.frontend.last import kept_behind, leave, note_last
-from mdh.frontend.lift_expr import element, has_value, lift, no_value, operation
 from mdh.frontend.limits import check_size
-from mdh.frontend.literals import check_enumerator
-from mdh.frontend.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
-from mdh.frontend.pragmas import inside_scop, read_pragma
-from mdh.frontend.scope import Array, Assign, Local, Scope
-from mdh.frontend.sink import LastValue, assigned_in_loop, sunk
+from mdh.frontend.statements import Array, Assign
 from mdh.frontend.typing_rules import convert, truth
-from mdh.frontend.words import called
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.frontend.scope import Scope
+from mdh.frontend.c.scope import Scope
 
 MOST_ERRORS = 12
 

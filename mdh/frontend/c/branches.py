@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from mdh.diagnostics import fail
+from mdh.frontend.c.scope import Local, Scope
 from mdh.frontend.limits import check_size
-from mdh.frontend.scope import Assign, Local, Scope, Statement, Use
+from mdh.frontend.statements import Assign, Statement, Use
 from mdh.frontend.typing_rules import convert, select
 from mdh.ir.expr import Expr, Load, Var, loads, walk
 from mdh.source import Span

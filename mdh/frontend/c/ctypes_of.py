@@ -3,7 +3,7 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.places import Places
+from mdh.frontend.c.places import Places
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
 
 NAMED = {

@@ -5,7 +5,8 @@ import re
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.scope import OperatorPragma, Scope
+from mdh.frontend.c.scope import Scope
+from mdh.frontend.statements import OperatorPragma
 
 
 def read_pragma(node: c_ast.Pragma, scope: Scope) -> None:

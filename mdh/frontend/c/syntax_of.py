@@ -6,7 +6,7 @@ end refuses with a message of its own, and the syntax is not looked at then.
 
 from pycparser import c_ast
 
-from mdh.frontend.places import Places
+from mdh.frontend.c.places import Places
 from mdh.ir.syntax import (
     Assignment,
     Block,
