@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Expr, Load
+from mdh.ir.expr import Binary, Expr, Load, loads
 from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
@@ -89,3 +89,23 @@ class OperatorPragma:
     target: str
     operators: str
     span: Span
+
+
+def conflict(a: Statement, b: Statement) -> bool:
+    """One of the two writes a buffer that the other reads or writes."""
+    return conflicting(buffers_of(a), buffers_of(b))
+
+
+Buffers = tuple[frozenset[str], frozenset[str]]
+"""What is written, what is read."""
+
+
+def buffers_of(s: Statement) -> Buffers:
+    read = (s.value, *s.index, *s.conds) if isinstance(s, Assign) else s.values
+    return s.targeted, frozenset(x.buffer for e in read for x in loads(e))
+
+
+def conflicting(a: Buffers, b: Buffers) -> bool:
+    """`conflict` of statements that touch these."""
+    (wa, ra), (wb, rb) = a, b
+    return not (wa.isdisjoint(wb) and wa.isdisjoint(rb) and wb.isdisjoint(ra))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from mdh.diagnostics import fail
 from mdh.frontend.c.scope import Local, Scope
 from mdh.frontend.limits import check_size
-from mdh.frontend.statements import Assign, Statement, Use
+from mdh.frontend.statements import Assign, Statement, Use, conflict
 from mdh.frontend.typing_rules import convert, select
 from mdh.ir.expr import Expr, Load, Var, loads, walk
 from mdh.source import Span
@@ -110,26 +110,6 @@ def _same_element(a: Statement, b: Statement) -> bool:
     if not (isinstance(a, Assign) and isinstance(b, Assign)):
         return False
     return (a.target, a.index, a.loops) == (b.target, b.index, b.loops)
-
-
-def conflict(a: Statement, b: Statement) -> bool:
-    """One of the two writes a buffer that the other reads or writes."""
-    return conflicting(buffers_of(a), buffers_of(b))
-
-
-Buffers = tuple[frozenset[str], frozenset[str]]
-"""What is written, what is read."""
-
-
-def buffers_of(s: Statement) -> Buffers:
-    read = (s.value, *s.index, *s.conds) if isinstance(s, Assign) else s.values
-    return s.targeted, frozenset(x.buffer for e in read for x in loads(e))
-
-
-def conflicting(a: Buffers, b: Buffers) -> bool:
-    """`conflict` of statements that touch these."""
-    (wa, ra), (wb, rb) = a, b
-    return not (wa.isdisjoint(wb) and wa.isdisjoint(rb) and wb.isdisjoint(ra))
 
 
 def check_condition(cond: Expr, first: int, span: Span, scope: Scope) -> None:
