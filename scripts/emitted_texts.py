@@ -21,7 +21,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.target.emit import emit
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.corpus import WORKLOADS, Sizes, schedules
+from tests.support.corpus import WORKLOADS, Sizes, schedules
 
 
 def main(out: Path) -> None:

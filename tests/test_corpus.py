@@ -18,10 +18,10 @@ from mdh.schedule.binding import bind
 from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
-from tests.arrays import random_arrays
-from tests.corpus import INPUTS, WORKLOADS, Shipped, Sizes, Use, Workload, read_header, schedules
-from tests.native import compiler, knows, run_native
-from tests.pairs import difference, execute, planned
+from tests.support.arrays import random_arrays
+from tests.support.corpus import INPUTS, WORKLOADS, Shipped, Sizes, Use, Workload, read_header, schedules
+from tests.support.native import compiler, knows, run_native
+from tests.support.pairs import difference, execute, planned
 
 CPUS = ("opencl:0", "c")
 SMALL = [(w, sizes) for w in WORKLOADS.values() for sizes in w.small]

@@ -16,7 +16,7 @@ from mdh.machine import load_machine
 from mdh.report.pages import page_codes, page_of
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.source_tree import PACKAGE, ROOT, modules
+from tests.support.source_tree import PACKAGE, ROOT, modules
 
 CODE = re.compile(r"[ABCDFKNS][0-9]{3}")
 REJECT = ROOT / "tests" / "reject"

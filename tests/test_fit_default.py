@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from experiments.fit_default import fitting
+from experiments.fit_default.__main__ import main
+from experiments.fit_default.build import Code, build
+from experiments.fit_default.candidates import FLOPS, LIKED, candidates, random_sizes, schedule_of, tiles
+from experiments.fit_default.choice import adds, choices, geometric, problem, table
+from experiments.fit_default.files import WrongFileError, header
+from experiments.fit_default.rows import SCHEMA, Row, numbers, read, tile_of
 from mdh.check.run import check
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.default.contraction_gpu import LADDER
 from mdh.schedule.default.contraction_time import COSTS, Costs, seconds
-from scripts.fit_default import fitting
-from scripts.fit_default.__main__ import main
-from scripts.fit_default.build import Code, build
-from scripts.fit_default.candidates import FLOPS, LIKED, candidates, random_sizes, schedule_of, tiles
-from scripts.fit_default.choice import adds, choices, geometric, problem, table
-from scripts.fit_default.files import WrongFileError, header
-from scripts.fit_default.rows import SCHEMA, Row, numbers, read, tile_of
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 MACHINE = load_machine("h200")
 SIZES = ((896, 608, 2208), (64, 736, 128), (1024, 1024, 1024), (32, 1120, 4096), (2272, 800, 128))

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from experiments.fit_default.__main__ import main
+from experiments.fit_default.build import Code
+from experiments.fit_default.choice import geometric
+from experiments.fit_default.files import WrongFileError, header
+from experiments.fit_default.window_candidates import LIKED, build, candidates, convolutions, schedule_of
+from experiments.fit_default.window_choice import choices, everywhere, problem, table
+from experiments.fit_default.window_fitting import Search, fitted, loss
+from experiments.fit_default.window_rows import SCHEMA, Convolution, Row, read
 from mdh.check.run import check
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.default.window_time import COSTS, Costs, seconds
-from scripts.fit_default.__main__ import main
-from scripts.fit_default.build import Code
-from scripts.fit_default.choice import geometric
-from scripts.fit_default.files import WrongFileError, header
-from scripts.fit_default.window_candidates import LIKED, build, candidates, convolutions, schedule_of
-from scripts.fit_default.window_choice import choices, everywhere, problem, table
-from scripts.fit_default.window_fitting import Search, fitted, loss
-from scripts.fit_default.window_rows import SCHEMA, Convolution, Row, read
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 MACHINE = load_machine("h200")
 CONVOLUTIONS = tuple(convolutions())
@@ -221,9 +221,9 @@ def test_a_candidate_is_built() -> None:
 def test_measuring_says_what_it_needs(
     verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in (f"scripts.fit_default.{verb.replace('-', '_')}", "scripts.fit_default.timed"):
+    for name in (f"experiments.fit_default.{verb.replace('-', '_')}", "experiments.fit_default.timed"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, "scripts.bench_gpu.gpu", None)
+    monkeypatch.setitem(sys.modules, "bench.gpu.gpu", None)
     assert main([verb, str(tmp_path / "a.jsonl")]) == 1
     assert f"{verb} needs numpy, torch and cupy" in capsys.readouterr().err
     assert not (tmp_path / "a.jsonl").exists()

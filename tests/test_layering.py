@@ -8,7 +8,7 @@ import pytest
 
 from mdh.hardware import Layer, Space
 from mdh.language import LANGUAGES
-from tests.source_tree import Module, imports, modules
+from tests.support.source_tree import Module, imports, modules
 
 LAYERS = (
     (

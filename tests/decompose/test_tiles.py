@@ -14,8 +14,8 @@ from mdh.lower.names import names_of
 from mdh.lower.run import lower
 from mdh.lower.stages import Context, kernel_name
 from mdh.target.shared import shared_layout
-from tests.golden_plans import MACHINES, PROGRAMS, check_golden, plan_of, random_plans
-from tests.source_tree import ROOT
+from tests.support.golden_plans import MACHINES, PROGRAMS, check_golden, plan_of, random_plans
+from tests.support.source_tree import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "tiles"
 OWN = 16384

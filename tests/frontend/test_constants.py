@@ -13,7 +13,7 @@ from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype
 from mdh.source import Source
 from mdh.verify.arguments import make_arrays
-from tests.native import compiler, run_native
+from tests.support.native import compiler, run_native
 
 HEAD = (
     "#include <limits.h>\n#include <stdint.h>\n#include <float.h>\n#include <math.h>\n#include <stdbool.h>\n"

@@ -11,7 +11,7 @@ from mdh.textfile import decode
 from mdh.tune.project import Entry, listed_in
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 PROJECT = b"""# programs to tune
 [project]

@@ -9,11 +9,11 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.textfile import decode
-from tests.corpus import WORKLOADS, schedules
 from tests.hostile import toml, words
 from tests.hostile.kinds import Kind
 from tests.hostile.verdict import Verdict, judged
-from tests.mutations import mutate
+from tests.support.corpus import WORKLOADS, schedules
+from tests.support.mutations import mutate
 
 
 def _kind(valid: tuple[bytes, ...], judge: Callable[[bytes], Verdict]) -> Kind:

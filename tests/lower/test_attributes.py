@@ -14,8 +14,8 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
-from tests.pairs import arguments, execute
-from tests.source_tree import ROOT
+from tests.support.pairs import arguments, execute
+from tests.support.source_tree import ROOT
 
 MATMUL = """\
 void matmul(const float A[64][48], const float B[48][64], float C[64][64]) {

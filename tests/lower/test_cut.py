@@ -18,7 +18,7 @@ from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 ROWS = """
 1: (de-)comp( ^, 64, ^ ) ( ^, B:SM[1,2] ; ^ ) ( ^, BLK.x, ^ )

@@ -12,7 +12,7 @@ from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 TILES = """
 1: (de-)comp( 16, 32, {split} ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, BLK.z )

@@ -16,7 +16,7 @@ from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.pairs import arguments, execute
+from tests.support.pairs import arguments, execute
 
 FORMS = {
     "map": "void f(float s, const float X[70], float Y[70])"

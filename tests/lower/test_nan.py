@@ -25,8 +25,8 @@ from mdh.target.nvrtc import compile_cubin
 from mdh.verify.arguments import Guarded, guarded
 from mdh.verify.verdict import fits, judge
 from tests.lower.test_strict_order import planned
-from tests.nan_cases import run_case
-from tests.native import compiler, run_native
+from tests.support.nan_cases import run_case
+from tests.support.native import compiler, run_native
 
 ROWS = "#include <math.h>\nvoid f(const {t} x[3][8], {t} y[3]) {{ for (int i = 0; i < 3; i++)" \
     " for (int j = 0; j < 8; j++) {update} }}"  # fmt: skip

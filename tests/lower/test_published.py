@@ -9,7 +9,7 @@ from mdh.machine import load_machine
 from mdh.report.module_text import module_text
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "lower"
 ORDER = (

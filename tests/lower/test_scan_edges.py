@@ -14,7 +14,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 ROWS = """
 void scan(const TYPE A[ROWS][N], TYPE S[ROWS][N]) {

@@ -12,9 +12,9 @@ from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.arrays import random_arrays
-from tests.native import compiler
-from tests.pairs import execute, planned
+from tests.support.arrays import random_arrays
+from tests.support.native import compiler
+from tests.support.pairs import execute, planned
 
 PROGRAMS = {
     # the sum is one of 8 bits wherever it goes, not only where it is stored

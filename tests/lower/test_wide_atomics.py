@@ -17,7 +17,7 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
 from mdh.target.text import KernelText
-from tests.corpus import ROOT, WORKLOADS
+from tests.support.corpus import ROOT, WORKLOADS
 
 SHARED_SUM = """
 1: (de-)comp( 16, 64, 24 ) ( ^, ^ ; ^@combine(atomic) )         ( BLK.y, BLK.x, BLK.z )

@@ -30,7 +30,7 @@ from mdh.tune.order import Order
 from mdh.tune.start import start
 from mdh.tune.values import THOROUGH, Candidate, Effort, Job, Limits
 from tests.reliability.row import Found, Parts, Setting
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 PAIRS, RUNS, TUNES = 100, 200, 20
 
@@ -59,7 +59,7 @@ FEW = 6
 """Trials of a tuning whose winner is measured again."""
 FRESH = Effort(THOROUGH.samples, 1.5, inputs=THOROUGH.inputs)
 LIMITS = Limits(build=120.0, launch=120.0, measure=120.0, trial=300.0)
-SPACES = ROOT / "scripts" / "spaces"
+SPACES = ROOT / "experiments" / "spaces"
 MATMUL = ROOT / "inputs_c" / "matmul.c"
 
 

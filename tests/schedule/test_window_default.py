@@ -20,7 +20,7 @@ from mdh.schedule.default.window import find_window
 from mdh.schedule.default.window_plans import even, plans
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 GROUPED = {"R": 3, "S": 3}
 SIZES = {

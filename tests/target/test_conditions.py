@@ -16,10 +16,10 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.faults import NONE
 from mdh.target.reads_first import REMARK
-from tests.native import compiler, run_native
-from tests.pairs import arguments, planned
-from tests.random_conditions import FORMS, random_conditional
-from tests.random_schedules import random_schedule
+from tests.support.native import compiler, run_native
+from tests.support.pairs import arguments, planned
+from tests.support.random_conditions import FORMS, random_conditional
+from tests.support.random_schedules import random_schedule
 
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler here")
 GENERIC = load_machine("generic-cpu")

@@ -14,7 +14,7 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.folder import folder
 from mdh.target.half_types import HALF_TYPES, half_types
-from tests.native import knows
+from tests.support.native import knows
 from tests.target.test_folder import build, run, write
 
 TEXT = "void twice(const {t} x[64], {t} y[64]) {{ for (int i = 0; i < 64; i++) y[i] = x[i] + x[i]; }}\n"

@@ -15,7 +15,7 @@ from mdh.reference import evaluate_bounded
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.faults import NONE, Faults
-from tests.pairs import difference, planned
+from tests.support.pairs import difference, planned
 
 TEXT = """#include <math.h>
 void f(const {t} x[2048], {t} y[2048]) {{

@@ -26,7 +26,7 @@ SAMPLE = 100
 
 
 def agreement(name: str, machine: Machine) -> float:
-    text = (ROOT / "scripts" / "spaces" / f"{name}.mdh").read_text(encoding="utf-8")
+    text = (ROOT / "experiments" / "spaces" / f"{name}.mdh").read_text(encoding="utf-8")
     found = re.search(r"// space (\S+)", text)
     assert found is not None
     path = ROOT / found[1]
