@@ -144,15 +144,20 @@ class Finish:
 
 
 Node = Units | Loop | Copy | Hold | Compute | Join | Finish
+Item = Level | int
+"""A level is a loop of the kernel's code, one of VEC the lanes of a vector. A number is the index of a step,
+where the body of its loops begins: its copies stand there."""
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """Of one stage. threads: levels whose units are threads of a block, none on a CPU (they are loops)."""
+    """Of one stage. order: its loops and steps, from outside in. threads: levels whose units are threads of a
+    block, none on a CPU (they are loops)."""
 
     stage: Stage
     levels: Levels
     body: tuple[Node, ...]
+    order: tuple[Item, ...]
     threads: tuple[Level, ...] = field(default=())
 
     @cached_property

@@ -19,7 +19,7 @@ from mdh.report.moves import OPERANDS, Move
 
 def result_moves(plan: Plan, stage: StagePlan) -> list[Move]:
     """Of every map and reduction of the stage, result by result; workspaces under their own names."""
-    context = Context(plan.program, plan.machine, plan.target, names_of(plan.program))
+    context = Context(plan.program, plan.machine, plan.target, names_of(plan))
     nest = context.nest(kernel_name(plan.program, stage.stage), stage, folds_of(stage.stage))
     out: list[Move] = []
     for f, fold in enumerate(nest.folds):

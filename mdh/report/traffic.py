@@ -6,7 +6,6 @@ A model of the schedule, not of caches: what the code asks of each layer. Partia
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.decompose.levels import make_levels
 from mdh.hardware import Layer, Space
 from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import Plan, StagePlan, Staging
@@ -38,7 +37,7 @@ class Traffic:
 
 def traffic_of(whole: Plan, plan: StagePlan) -> Traffic:
     """Of one stage of the plan."""
-    program, levels = whole.program, _levels(plan)
+    program, levels = whole.program, plan.tiles.levels
     passes = passes_of(whole, plan)
     moves: list[Move] = []
     for buffer in program.buffer_order:
@@ -53,10 +52,6 @@ def traffic_of(whole: Plan, plan: StagePlan) -> Traffic:
     if not scans and not plan.stage.scattered:
         moves.extend(result_moves(whole, plan))
     return Traffic(tuple(moves), compulsory_bytes(program, plan))
-
-
-def _levels(plan: StagePlan) -> Levels:
-    return make_levels(plan, {d.name for d in plan.stage.dims})
 
 
 def footprint(
@@ -149,7 +144,7 @@ def _scattered_moves(program: Program, plan: StagePlan, levels: Levels, buffer: 
 
 def compulsory_bytes(program: Program, plan: StagePlan) -> int:
     """Of the distinct elements that the stage reads and writes: the least that DM can carry."""
-    levels = _levels(plan)
+    levels = plan.tiles.levels
     everything = frozenset(lv.var for lv in levels.all)
     total = 0
     for name in program.buffer_order:

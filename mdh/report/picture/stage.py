@@ -7,7 +7,6 @@ Nothing here is a second model of ownership: the digits are the levels that lowe
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mdh.decompose.tiles import decompose
 from mdh.hardware import THREADED, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
@@ -137,8 +136,7 @@ _ONE = (StepView(1, "", (), ("nothing is split",)),)
 
 def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     cpu = plan.machine.kind == "cpu"
-    tiles = decompose(plan.program, stage, cpu=cpu)
-    levels, kept = tiles.levels, _held(plan, stage, tiles)
+    levels, kept = stage.tiles.levels, _held(plan, stage, stage.tiles)
     present = {lv.layer for lv in levels.all if lv.layer}
     order = (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK, *THREADED, Layer.VEC)
     threads = 1
