@@ -1,5 +1,7 @@
-"""Contractions: products of two inputs summed over what they share (matmul, convolution, CCSD(T)).
+"""Contractions: two inputs combined over what they share (matmul, convolution, CCSD(T)).
 
+Which dims the inputs use decides, not the function of them: sums of products get the same tiles as other
+reductions of this form, so this does not ask `mdh.ir.product_sum`.
 Dims fall into rows (in the first operand only), columns (in the second only), batch (in both or neither) and
 the reduced ones. What is made of them differs by kind of machine: `contraction_cpu`, `contraction_gpu`.
 """
