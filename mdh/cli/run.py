@@ -39,8 +39,7 @@ from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_ex
 from mdh.reference.numbers import Array
 from mdh.report.measurement import Timing, measure, timing_text
 from mdh.report.text import bytes_text
-from mdh.report.traffic import compulsory_bytes
-from mdh.report.work import operations
+from mdh.report.work import work_of
 from mdh.verify.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.verify.index_data import check_indices
 from mdh.verify.verdict import judge
@@ -214,12 +213,6 @@ def _outputs(folder: Path, program: Program) -> tuple[Path, ...]:
     return (folder / f"{program.name}.mdh", *(folder / f"{name}.npy" for name in names))
 
 
-def _work(plan: Plan) -> tuple[int, int]:
-    """Operations and compulsory bytes of all stages."""
-    ops = sum(operations(s.stage) for s in plan.stages)
-    return ops, sum(compulsory_bytes(plan.program, s) for s in plan.stages)
-
-
 def _text(checked: Checked, device: Device, ran: Ran) -> str:
     plan = checked.plan
     lines = [f"{plan.program.name} on {device.spec} ({device.title}), {schedule_words(checked)}\n"]
@@ -231,12 +224,12 @@ def _text(checked: Checked, device: Device, ran: Ran) -> str:
         judges = ", ".join(dict.fromkeys(ran.judges))
         lines.append(f"  correct  {'; '.join(kinds[v] for v in ran.verdicts)}; judge: {judges}\n")
     if ran.timing is not None:
-        lines.append(timing_text(ran.timing, *_work(plan)))
+        lines.append(timing_text(ran.timing, *work_of(plan)))
     return "".join(lines)
 
 
 def _as_json(checked: Checked, device: Device, ran: Ran, output: str | None) -> dict[str, Any]:
-    ops, least = _work(checked.plan)
+    ops, least = work_of(checked.plan)
     return ok(
         "run",
         program=checked.plan.program.name,
