@@ -54,7 +54,7 @@ def footprint(
     dimension that is indexed by data counts whole."""
     out = []
     for k, (function, whole) in enumerate(zip(accesses[0].linear, shape, strict=True)):
-        shifts = [(f.const,) for a in accesses if (f := a.index[k]) is not None]
+        shifts: list[tuple[int, ...]] = [(f.const,) for a in accesses if (f := a.index[k]) is not None]
         extent = whole if function is None else image(levels, (function,), shifts, inside)[0].extent
         out.append(min(whole, extent))
     return tuple(out)

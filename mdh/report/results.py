@@ -131,7 +131,7 @@ def _reduction(r: _Result) -> Iterator[Transfer]:
     for inner, outer in pairwise(regions):
         yield Transfer(name, inner.space, outer.space, outer.step, (), 2 * r.width, parts * inner.turns)
     source, turns = regions[-1].space, regions[-1].turns
-    layers = BLOCKED
+    layers: tuple[Layer, ...] = BLOCKED
     if Combine.CLUSTER in r.stage.combines[r.number]:
         yield Transfer(name, source, Space.SM, 0, (), 2 * r.width, parts * turns)
         source, turns, layers = Space.SM, 1, (Layer.CLU,)
