@@ -182,7 +182,16 @@ class Tiles:
 
 def walk(body: tuple[Node, ...]) -> Iterator[Node]:
     """All nodes, a node before its body."""
+    return (node for node, _ in nested(body))
+
+
+def nested(
+    body: tuple[Node, ...], around: tuple[Units | Loop, ...] = ()
+) -> Iterator[tuple[Node, tuple[Units | Loop, ...]]]:
+    """All nodes, a node before its body, each with the units and loops around it, outermost first."""
     for node in body:
-        yield node
-        if isinstance(node, Units | Loop | Hold):
-            yield from walk(node.body)
+        yield node, around
+        if isinstance(node, Units | Loop):
+            yield from nested(node.body, (*around, node))
+        elif isinstance(node, Hold):
+            yield from nested(node.body, around)

@@ -94,7 +94,7 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
             partials[f] = _state_buffers(nest, f, f"{name}_part{f or ''}", blocks)
             if Combine.TICKET not in plan.combines[f]:
                 after.add(combine_stage(context, f"{name}_combine", plan, fold, partials[f], blocks))
-        elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(nest, f):
+        elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(fold, nest.buffers):
             carried[f] = _state_buffers(nest, f, f"{name}_state{f or ''}", 0)
     extra = tuple(b for group in (*partials.values(), *carried.values()) for b in group)
     nest = replace(
