@@ -19,6 +19,7 @@ LAYERS = (
         "mdh.children",
         "mdh.passwords",
         "mdh.printable",
+        "mdh.schema",
     ),
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),
@@ -60,8 +61,9 @@ DOORS = {
     "torch": ("mdh.compare.by_torch.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
+    "msgspec": ("mdh.schema.",),
 }
-HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna")
+HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec")
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""
 
@@ -119,7 +121,7 @@ def test_no_star_or_relative_imports(module: Module) -> None:
 
 @pytest.mark.parametrize("entry", ["import mdh", "from mdh.cli.main import run; run(['--help'])"])
 def test_the_door_is_light(entry: str) -> None:
-    """`import mdh` and `mdh --help` load no parser, no isl, no array library."""
+    """`import mdh` and `mdh --help` load no parser, no isl, no array library, no library of schemas."""
     code = f"import sys\n{entry}\nprint(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == ""

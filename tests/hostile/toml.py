@@ -105,7 +105,7 @@ def judge_project(data: bytes) -> Verdict:
 
 
 def _odd(entry: Entry) -> str | None:
-    pairs = (*entry.defines, *entry.sets)
+    pairs = (*entry.defines.items(), *entry.set.items())
     fine = all(n.isidentifier() and type(v) in (int, str) for n, v in pairs)
     fine &= type(entry.strict_fp) is bool and type(entry.file) is str
     return None if fine else f"an entry that cannot be: {entry}"[:200]
