@@ -1,7 +1,8 @@
 """What a page draws of one stage: dimensions as sums of digits, arrays with their index functions, regions.
 
 Nothing here is a second model of ownership: the digits are the levels that lowering computes indices from
-(`decompose.levels`), the index functions are those of the scalar function, the regions those that are allocated.
+(`decompose.levels`), the index functions are those of the scalar function, the regions those that are
+allocated.
 """
 
 from dataclasses import dataclass
