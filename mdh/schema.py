@@ -5,7 +5,6 @@ two exceptions: a whole number is also a float, and a list becomes a tuple where
 """
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, TypeVar, overload
@@ -18,8 +17,6 @@ Meta = msgspec.Meta
 
 INT_MOST = (1 << 63) - 1
 Int64 = Annotated[int, Meta(ge=-INT_MOST - 1, le=INT_MOST)]
-Amount = Annotated[float, Meta(ge=0.0, le=sys.float_info.max)]
-"""From 0 on, and finite."""
 _UNKNOWN = re.compile(r"Invalid (enum )?value .*?(?=( - at `[^`]*`)?\Z)", re.DOTALL)
 """A message that repeats a text, which may be long or a password."""
 
@@ -52,8 +49,3 @@ def convert_fields(table: Mapping[str, object], kind: type) -> tuple[dict[str, A
             except SchemaError:
                 wrong[f.name] = f.type.__metadata__[-1].description  # type: ignore[union-attr]
     return found, wrong
-
-
-def builtins(value: object) -> Any:
-    """A value of dataclasses as objects that JSON can carry."""
-    return msgspec.to_builtins(value)
