@@ -30,6 +30,7 @@ LAYERS = (
     ("mdh.ir",),
     ("mdh.poly",),
     ("mdh.decompose",),
+    ("mdh.cost",),
     ("mdh.frontend", "mdh.schedule", "mdh.reference"),
     ("mdh.check",),
     ("mdh.lower",),

@@ -1,9 +1,9 @@
 """The estimates by which default schedules of contractions on GPUs are chosen, measured and fitted.
 
 scripts/fit-default measure OUT.jsonl --minutes 9             tiles of random products, on an NVIDIA GPU
-scripts/fit-default fit artifacts/h200/default_fit*.jsonl.gz  constants for contraction_time.py, and tiles
+scripts/fit-default fit artifacts/h200/default_fit*.jsonl.gz  constants for mdh/cost/gpu.py, and tiles
 scripts/fit-default measure-windows OUT.jsonl --minutes 2     plans of convolutions, on an NVIDIA GPU
-scripts/fit-default fit-windows artifacts/h200/window_fit.jsonl.gz   constants for window_time.py
+scripts/fit-default fit-windows artifacts/h200/window_fit.jsonl.gz   constants for mdh/cost/gpu.py
 """
 
 import argparse

@@ -7,9 +7,9 @@ from math import exp, log
 
 from experiments.fit_default.choice import Problem
 from experiments.fit_default.rows import Sizes
+from mdh.cost.gpu import PRODUCTS, seconds
 from mdh.machine import Machine
-from mdh.schedule.default.contraction_gpu import LADDER, SHARED, SLOTS, Plan, Tile, outline_of
-from mdh.schedule.default.contraction_time import COSTS, seconds
+from mdh.schedule.default.contraction_gpu import LADDER, SHARED, SLOTS, LadderTiling, Tile, outline_of
 from mdh.schedule.model import Schedule
 
 LEAST, MOST = 32, 16384
@@ -55,16 +55,16 @@ def random_sizes(rng: random.Random, count: int, step: int) -> list[Sizes]:
     return out
 
 
-def candidates(one: Problem, every: Sequence[Tile], rng: random.Random) -> list[Plan]:
+def candidates(one: Problem, every: Sequence[Tile], rng: random.Random) -> list[LadderTiling]:
     """The LIKED by the estimate as it is, and OTHERS that it does not rule out."""
     ranked = sorted(
-        ((seconds(one.work(p), one.machine, COSTS), n, p) for n, p in enumerate(one.plans(every))),
+        ((seconds(one.work(p), one.machine, PRODUCTS), n, p) for n, p in enumerate(one.plans(every))),
         key=lambda x: x[:2],
     )
     rest = [p for time, _, p in ranked[LIKED:] if time < FAR * ranked[0][0]]
     return [p for *_, p in ranked[:LIKED]] + rng.sample(rest, min(OTHERS, len(rest)))
 
 
-def schedule_of(one: Problem, plan: Plan, machine: Machine) -> Schedule:
+def schedule_of(one: Problem, plan: LadderTiling, machine: Machine) -> Schedule:
     outline = outline_of(one.shape, one.found, machine, plan)
     return Schedule((outline.section(one.shape.stage.name),), machine.name, one.shape.program.name)

@@ -7,12 +7,11 @@ from math import exp, log
 from pathlib import Path
 
 from experiments.fit_default.rows import Measured, Row, Sizes
-from mdh.frontend.c.read import read_program
+from mdh.cost.gpu import Costs, Joining, Work, seconds
+from mdh.frontend.c import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
-from mdh.schedule.default.contraction_gpu import Plan, Tile, plan_of, plans, work_of
-from mdh.schedule.default.contraction_time import Costs, Work, seconds
-from mdh.schedule.default.joining import Joining
+from mdh.schedule.default.contraction_gpu import LadderTiling, Tile, plan_of, plans, work_of
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.shape import Shape
 from mdh.source import Source
@@ -29,16 +28,16 @@ class Problem:
     found: Contraction
     machine: Machine
 
-    def plan(self, tile: Tile, parts: int, *, adding: bool = False) -> Plan | None:
+    def plan(self, tile: Tile, parts: int, *, adding: bool = False) -> LadderTiling | None:
         """adding: blocks add to the output, whose starting values a kernel writes first."""
         plan = plan_of(self.shape, self.found, self.machine, tile, parts)
         joining = Joining.FRESH if adding else Joining.KERNEL
         return plan and replace(plan, joining=joining)
 
-    def plans(self, ladder: Sequence[Tile]) -> list[Plan]:
+    def plans(self, ladder: Sequence[Tile]) -> list[LadderTiling]:
         return list(plans(self.shape, self.found, self.machine, ladder, Joining.FRESH))
 
-    def work(self, plan: Plan) -> Work:
+    def work(self, plan: LadderTiling) -> Work:
         return work_of(self.shape, self.found, self.machine, plan)
 
 
@@ -64,7 +63,7 @@ class Table:
     library: Mapping[Sizes, float]
 
 
-def adds(plan: Plan) -> bool:
+def adds(plan: LadderTiling) -> bool:
     return plan.joining is Joining.FRESH
 
 

@@ -3,15 +3,15 @@
 import argparse
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from experiments.fit_default.choice import Choice, Table, choices, everywhere, geometric, table
-from experiments.fit_default.fitting import fitted, loss
+from experiments.fit_default.fitting import BOUNDS, fitted, loss
 from experiments.fit_default.rows import Sizes, numbers, read
+from mdh.cost.gpu import PRODUCTS, Costs
 from mdh.machine import load_machine
 from mdh.schedule.default.contraction_gpu import LADDER, Tile
-from mdh.schedule.default.contraction_time import COSTS, Costs
 
 FOLDS = 4
 WORST = 8
@@ -37,17 +37,17 @@ def main(given: argparse.Namespace) -> int:
     count = sum(map(len, known.rows.values()))
     _say(f"{measured.machine}: {count} schedules of {len(known.rows)} products")
     _say("", "as it is")
-    _report(known, COSTS)
-    costs = COSTS
+    _report(known, PRODUCTS)
+    costs = PRODUCTS
     if given.turns:
-        costs = fitted(known, LADDER, COSTS, given.turns, given.seed)
+        costs = fitted(known, LADDER, PRODUCTS, given.turns, given.seed)
         _say("", "fitted")
         _report(known, costs)
         unseen = list(_unseen(asked))
         _say(f"  of sizes that a fit to the others did not see: {_figures(unseen)}")
         _say("", "constants: fitted (as they are)")
-        for field in fields(Costs):
-            _say(f"  {field.name} = {getattr(costs, field.name):g} ({getattr(COSTS, field.name):g})")
+        for name in BOUNDS:
+            _say(f"  {name} = {getattr(costs, name):g} ({getattr(PRODUCTS, name):g})")
     _say("", f"farthest from the best, of {WORST}: chosen, best")
     for c in sorted(choices(known, costs, LADDER), key=lambda c: -c.ratio)[:WORST]:
         _say(f"  {_of_sizes(c)}")
@@ -73,7 +73,7 @@ def _unseen(given: Given) -> Iterator[Choice]:
         away = every[fold::FOLDS]
         seen = _part(given.table, [s for s in every if s not in away])
         if seen.rows and away:
-            costs = fitted(seen, given.ladder, COSTS, given.turns, given.seed)
+            costs = fitted(seen, given.ladder, PRODUCTS, given.turns, given.seed)
             yield from choices(_part(given.table, away), costs, given.ladder)
 
 

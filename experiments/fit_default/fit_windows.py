@@ -13,8 +13,8 @@ from experiments.fit_default.choice import geometric
 from experiments.fit_default.window_choice import Choice, Table, choices, everywhere, table
 from experiments.fit_default.window_fitting import BOUNDS, Found, Search, fitted, loss
 from experiments.fit_default.window_rows import Convolution, read
+from mdh.cost.gpu import WINDOWS, Costs
 from mdh.machine import load_machine
-from mdh.schedule.default.window_time import COSTS, Costs
 
 WORST = 6
 Fits = Mapping[Convolution | None, Found]
@@ -34,8 +34,8 @@ def main(given: argparse.Namespace) -> int:
     measured = read(given.files)
     known = table(measured, load_machine(measured.machine))
     _say(f"{measured.machine}: {sum(map(len, known.rows.values()))} plans of {len(known.rows)} convolutions")
-    columns = [Column("as it is", _by_convolution(choices(known, COSTS)))]
-    _say("", *_report("as it is", known, COSTS))
+    columns = [Column("as it is", _by_convolution(choices(known, WINDOWS)))]
+    _say("", *_report("as it is", known, WINDOWS))
     if given.turns:
         search = Search(given.turns, given.seed, given.seconds)
         fits = _fits(known, search, given.jobs)
@@ -47,7 +47,7 @@ def main(given: argparse.Namespace) -> int:
         _say("", "each convolution by a fit to the others", f"  chosen over best: {_figures(unseen)}")
         _say("", *_searched(list(fits.values()), search))
         _say("", "constants: fitted (as they are)")
-        _say(*(f"  {name} = {getattr(costs, name):g} ({getattr(COSTS, name):g})" for name in BOUNDS))
+        _say(*(f"  {name} = {getattr(costs, name):g} ({getattr(WINDOWS, name):g})" for name in BOUNDS))
     _say("", *_convolutions(columns))
     _say("", *_farthest(columns[0]))
     return 0
@@ -57,7 +57,7 @@ def _fits(known: Table, search: Search, jobs: int) -> Fits:
     """To all, and to all but each."""
     without: list[Convolution | None] = [None, *(known.rows if len(known.rows) > 1 else ())]
     parts = [known.part([of for of in known.rows if of != away]) for away in without]
-    fit = partial(fitted, start=COSTS, search=search)
+    fit = partial(fitted, start=WINDOWS, search=search)
     if jobs == 1:
         return dict(zip(without, map(fit, parts), strict=True))
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:

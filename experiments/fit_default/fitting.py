@@ -8,11 +8,11 @@ from typing import Any
 from scipy.optimize import differential_evolution
 
 from experiments.fit_default.choice import Table, choices, geometric
+from mdh.cost.gpu import PRODUCTS, Costs, seconds
 from mdh.schedule.default.contraction_gpu import Tile
-from mdh.schedule.default.contraction_time import Costs, seconds
 
 BOUNDS = {
-    "load": (0.0, 6.0), "fixed": (0.0, 16.0), "warps": (0.0, 2.0), "latency": (0.0, 1500.0),
+    "vector": (0.0, 6.0), "loop": (0.0, 16.0), "warps_f32": (0.0, 2.0), "latency": (0.0, 1500.0),
     "slice": (0.0, 150.0), "block": (0.0, 2000.0), "second": (0.0, 5e-6), "start": (0.0, 5e-6),
     "traffic": (0.1, 2.0), "worth": (1.0, 1.25), "reached": (0.3, 0.9), "launch": (0.0, 3e-6),
 }  # fmt: skip
@@ -39,7 +39,7 @@ def rounded(costs: Costs) -> Costs:
 
 
 def _costs(x: Sequence[float]) -> Costs:
-    return Costs(**dict(zip(BOUNDS, map(float, x), strict=True)))
+    return replace(PRODUCTS, **dict(zip(BOUNDS, map(float, x), strict=True)))
 
 
 Weights = list[tuple[list[float], float]]

@@ -24,11 +24,11 @@ from experiments.fit_default.window_rows import SCHEMA, Convolution, Row
 from mdh.device.api import open_device
 from mdh.machine import load_machine
 from mdh.release import release
-from mdh.schedule.default.window_plans import Plan
+from mdh.schedule.default.operands import Tiling
 
 WARM, FIRST, BETWEEN = 4096, 40, 2
 """Products of that size make the GPU reach its clock: so many at first, and before each candidate."""
-Candidate = tuple[Convolution, Plan | str]
+Candidate = tuple[Convolution, Tiling | str]
 """A plan, or the name of a schedule that ships."""
 
 
@@ -57,7 +57,7 @@ class Bench:
         for _ in range(times):
             torch.mm(self.factor, self.factor)
 
-    def take(self, of: Convolution, what: Plan | str, code: Code | str) -> None:
+    def take(self, of: Convolution, what: Tiling | str, code: Code | str) -> None:
         """Times it, and writes that down."""
         named = what if isinstance(what, str) else self.problems[of].tiles(what)
         said = self._timed(of, code) if isinstance(code, Code) else code
@@ -105,7 +105,7 @@ def _order(problems: Mapping[Convolution, Problem], rng: random.Random) -> list[
     shipped = convolutions()
     every = list[list[Candidate]]()
     for of, one in problems.items():
-        whats: list[Plan | str] = [*shipped[of], *candidates(one, rng)]
+        whats: list[Tiling | str] = [*shipped[of], *candidates(one, rng)]
         every.append([(of, what) for what in whats])
     return [turn[n] for n in range(max(map(len, every))) for turn in every if n < len(turn)]
 

@@ -7,9 +7,10 @@ from bench.gpu.cases import schedule_path
 from experiments.fit_default.build import Code, compiled
 from experiments.fit_default.window_choice import Problem, problem
 from experiments.fit_default.window_rows import Convolution
+from mdh.cost.gpu import WINDOWS, seconds
 from mdh.machine import Machine, load_machine
+from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.window_gpu import outline_of
-from mdh.schedule.default.window_plans import Plan
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -64,19 +65,20 @@ def _last(images: int, side: int, channels: int, features: int, window: int = 3)
     return Convolution("conv2d_56", tuple(sizes))
 
 
-def candidates(one: Problem, rng: random.Random) -> list[Plan]:
+def candidates(one: Problem, rng: random.Random) -> list[Tiling]:
     """The LIKED by the estimate as it is, and OTHERS that it does not rule out."""
-    ranked = sorted(((one.clock.seconds(p), n, p) for n, p in enumerate(one.plans)), key=lambda x: x[:2])
+    timed = ((seconds(one.work(p), one.machine, WINDOWS), n, p) for n, p in enumerate(one.plans))
+    ranked = sorted(timed, key=lambda x: x[:2])
     rest = [p for time, _, p in ranked[LIKED:] if time < FAR * ranked[0][0]]
     return [p for *_, p in ranked[:LIKED]] + rng.sample(rest, min(OTHERS, len(rest)))
 
 
-def schedule_of(one: Problem, plan: Plan) -> Schedule:
+def schedule_of(one: Problem, plan: Tiling) -> Schedule:
     outline = outline_of(one.shape, one.window, one.machine, plan)
     return Schedule((outline.section(one.shape.stage.name),), one.machine.name, one.shape.program.name)
 
 
-def build(machine: str, of: Convolution, what: Plan | str) -> Code | str:
+def build(machine: str, of: Convolution, what: Tiling | str) -> Code | str:
     """The code of a plan, or of a schedule that ships, or why there is none."""
     one = _problem(machine, of)
     if isinstance(what, str):

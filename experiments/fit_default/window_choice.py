@@ -7,13 +7,14 @@ from pathlib import Path
 
 from experiments.fit_default.files import WrongFileError
 from experiments.fit_default.window_rows import Convolution, Measured, Named, Row, Tiles
-from mdh.frontend.c.read import read_program
+from mdh.cost.gpu import Costs, Work, seconds
+from mdh.frontend.c import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
+from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.window import Window, find_window
-from mdh.schedule.default.window_plans import Plan, plans
-from mdh.schedule.default.window_time import Clock, Costs, Work, seconds
+from mdh.schedule.default.window_plans import plans, work_of
 from mdh.source import Source
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -28,18 +29,17 @@ class Problem:
     machine: Machine
 
     @cached_property
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[Tiling]:
         return list(plans(self.shape, self.window, self.machine))
 
-    @cached_property
-    def clock(self) -> Clock:
-        return Clock(self.shape, self.window, self.machine)
+    def work(self, plan: Tiling) -> Work:
+        return work_of(self.shape, self.window, self.machine, plan)
 
     @property
     def names(self) -> list[str]:
         return [d.name for d in self.shape.stage.dims]
 
-    def tiles(self, plan: Plan) -> Tiles:
+    def tiles(self, plan: Tiling) -> Tiles:
         """In the loops' order."""
 
         def named(tiles: Mapping[int, int]) -> Named:
@@ -48,7 +48,7 @@ class Problem:
         block, thread, slices = (named(t) for t in (plan.block, plan.thread, plan.slices))
         return Tiles(block, thread, slices, ((self.names[plan.k], plan.part),), plan.parts)
 
-    def plan(self, tiles: Tiles) -> Plan:
+    def plan(self, tiles: Tiles) -> Tiling:
         """ValueError: it is one of another convolution."""
         window, points = self.window, [d for d, _ in self.window.slid]
         block, thread, slices, part = (
@@ -58,7 +58,7 @@ class Problem:
         fits = set(block) == every and set(thread) == {window.features[0], *points[-2:]}
         if not (fits and slices.keys() <= set(window.reduced) and set(part) == {window.channels[0]}):
             raise ValueError(f"no plan of {self.shape.program.name}: {tiles}")
-        return Plan(block, thread, slices, window.channels[0], part[window.channels[0]], tiles.parts)
+        return Tiling(block, thread, slices, window.channels[0], part[window.channels[0]], tiles.parts)
 
     def _dims(self, named: Named) -> dict[int, int]:
         return {self.names.index(name): n for name, n in named}
@@ -108,7 +108,7 @@ def table(measured: Measured, machine: Machine) -> Table:
             for row in rows:
                 assert isinstance(row.what, Tiles)
                 plan = one.plan(row.what)
-                known.append(Known(row, one.clock.work(plan), places.get(one.tiles(plan))))
+                known.append(Known(row, one.work(plan), places.get(one.tiles(plan))))
         except (OSError, ValueError) as error:
             raise WrongFileError(f"{of}: {error}") from error
         out[of] = sorted(known, key=lambda k: len(places) if k.place is None else k.place)
@@ -147,6 +147,6 @@ def everywhere(given: Table, costs: Costs) -> int:
     count = 0
     for of, rows in given.rows.items():
         one = problem(of, given.machine)
-        times = [seconds(one.clock.work(plan), given.machine, costs) for plan in one.plans]
+        times = [seconds(one.work(plan), given.machine, costs) for plan in one.plans]
         count += times.index(min(times)) in {k.place for k in rows} if times else 0
     return count

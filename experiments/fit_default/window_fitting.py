@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from math import exp, inf, log
 
 from experiments.fit_default.window_choice import Known, Table
-from mdh.schedule.default.window_time import Costs, seconds
+from mdh.cost.gpu import Costs, seconds
 
 BOUNDS = {
-    "image": (0.2, 12.0), "weights": (0.5, 60.0), "rolled": (2.0, 300.0), "turned": (0.2, 30.0),
+    "word": (0.2, 12.0), "vector": (0.5, 60.0), "loop": (2.0, 300.0), "copied": (0.2, 30.0),
     "warps": (0.2, 20.0), "latency": (30.0, 2000.0), "reached": (0.1, 1.0),
 }  # fmt: skip
 """What is fitted. A call's launch and a second kernel's are as they are."""

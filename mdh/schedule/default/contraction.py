@@ -8,11 +8,11 @@ the reduced ones. What is made of them differs by kind of machine: `contraction_
 
 from itertools import permutations
 
+from mdh.cost.gpu import Joining
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.contraction_cpu import contraction_cpu
 from mdh.schedule.default.contraction_gpu import contraction_gpu
-from mdh.schedule.default.joining import Joining
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.outline import Outline, stageable
 from mdh.schedule.default.shape import Access, Shape
