@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.fit_default.rows import Measured, Row, Sizes
 from mdh.cost.gpu import Costs, Joining, Work, seconds
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
 from mdh.schedule.default.contraction_gpu import LadderTiling, Tile, plan_of, plans, work_of

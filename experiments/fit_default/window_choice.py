@@ -8,7 +8,7 @@ from pathlib import Path
 from experiments.fit_default.files import WrongFileError
 from experiments.fit_default.window_rows import Convolution, Measured, Named, Row, Tiles
 from mdh.cost.gpu import Costs, Work, seconds
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
 from mdh.schedule.default.operands import Tiling
