@@ -7,13 +7,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from sys import float_info
+from typing import Annotated
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.hardware import Engine
+from mdh.schema import INT_MOST, Meta, convert_fields
 from mdh.source import Source, Span
 from mdh.textfile import read_text
-from mdh.tomlfile import is_count, is_number, parse_toml, shown
+from mdh.tomlfile import parse_toml, shown
+
+NAME = re.compile(r"\w[\w.+-]{0,99}")
+"""Of a machine: files are called by it, and schedules name it."""
+_TARGETS = ("cuda", "opencl", "c")
+_Name = Annotated[
+    str,
+    Meta(pattern=rf"\A{NAME.pattern}\Z", description="a name: letters, digits, `.`, `_`, `+` and `-`"),
+]
+_Text = Annotated[str, Meta(min_length=1, description="a text")]
+_Flag = Annotated[bool, Meta(description="true or false")]
+_Count = Annotated[int, Meta(ge=1, le=INT_MOST, description="a positive integer")]
+_Counts = Annotated[tuple[_Count, ...], Meta(description="a list of positive integers")]
+_Triple = Annotated[tuple[_Count, _Count, _Count], Meta(description="three positive integers: x, y, z")]
+_Speed = Annotated[float, Meta(gt=0, le=float_info.max, description="a positive number")]
+_Target = Annotated[str, Meta(pattern=rf"\A({'|'.join(_TARGETS)})\Z")]
+_Targets = Annotated[tuple[_Target, ...], Meta(min_length=1, description=f"a list of {', '.join(_TARGETS)}")]
+_Engines = Annotated[tuple[Engine, ...], Meta(min_length=1, description=f"a list of {', '.join(Engine)}")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,46 +43,46 @@ class Machine:
     `shared_per_block` is the cache share that SM buffers may fill, `warp` is 1.
     """
 
-    name: str
-    title: str
-    kind: str
-    targets: tuple[str, ...]
-    arch: str
+    name: _Name
+    title: _Text
+    kind: _Text
+    targets: _Targets
+    arch: _Text
     """CUDA architecture (`sm_90a`), or the OpenCL flavour (`cpu`, `gpu`)."""
-    units: int
+    units: _Count
     """Multiprocessors or cores."""
-    warp: int
-    threads_per_block: int
-    block_limits: tuple[int, int, int]
-    grid_limits: tuple[int, int, int]
-    threads_per_unit: int
-    blocks_per_unit: int
-    shared_per_block: int
-    shared_per_unit: int
-    registers_per_unit: int
-    registers_per_thread: int
-    partitions: int
+    warp: _Count
+    threads_per_block: _Count
+    block_limits: _Triple
+    grid_limits: _Triple
+    threads_per_unit: _Count
+    blocks_per_unit: _Count
+    shared_per_block: _Count
+    shared_per_unit: _Count
+    registers_per_unit: _Count
+    registers_per_thread: _Count
+    partitions: _Count
     """Of a multiprocessor's registers: those of a warp lie in one of them."""
-    cluster: int
+    cluster: _Count
     """Most blocks in a cluster; 1 where there are none."""
-    vector_bytes: int
+    vector_bytes: _Count
     """Widest vector access (GPU) or SIMD register (CPU)."""
-    copy_engines: tuple[Engine, ...]
+    copy_engines: _Engines
     """`plain`, `async` (cp.async), `tma`."""
-    shuffle: bool
+    shuffle: _Flag
     """Lanes of a warp exchange registers in the target language."""
-    float_atomics: bool
-    acquire_release: bool
+    float_atomics: _Flag
+    acquire_release: _Flag
     """Blocks can hand values to one another inside a kernel (ticket, look-back)."""
-    half: bool
+    half: _Flag
     """16-bit float arithmetic; where False 16-bit floats are storage only."""
-    memory: int
-    caches: tuple[int, ...]
+    memory: _Count
+    caches: _Counts
     """Bytes of L1, L2, L3 as one core or multiprocessor sees them (L2 of a GPU: the whole)."""
-    clock: float
-    bandwidth: float
-    peak_f32: float
-    peak_f64: float
+    clock: _Speed
+    bandwidth: _Speed
+    peak_f32: _Speed
+    peak_f64: _Speed
 
     @property
     def compute_capability(self) -> int | None:
@@ -76,11 +95,6 @@ SCHEMA = "mdh.machine/1"
 """Files of a later mdh that has more fields say `mdh.machine/1.1`, `1.2`…: only there are fields unknown."""
 _FOLDER = Path(__file__).parent / "machines"
 _KINDS = ("gpu", "cpu")
-_TARGETS = ("cuda", "opencl", "c")
-_ENGINES = tuple(Engine)
-_TRIPLES = ("block_limits", "grid_limits")
-NAME = re.compile(r"\w[\w.+-]{0,99}")
-"""Of a machine: files are called by it, and schedules name it."""
 _LIMIT = 1 << 15
 """Bytes of a machine file; the largest that comes with mdh has 1,100."""
 _TOLD = 20
@@ -129,11 +143,11 @@ def read_machine(source: Source) -> Machine:
             "F152", f"`{source.name}` is not a machine file of schema `{SCHEMA}`", _key(source, "schema"),
             help=f'write schema = "{SCHEMA}"; `mdh devices --export` writes a complete file',
         )  # fmt: skip
-    found = [*_wrong_fields(source, table)]
+    values, wrong = convert_fields(table, Machine)
+    found = [*_wrong_fields(source, table, wrong)]
     if schema[1] is None:
         found.extend(_unknown_fields(source, table))
     if not found:
-        values: dict[str, Any] = {f.name: _convert(f.name, table[f.name]) for f in fields(Machine)}
         machine = Machine(**values)
         found = list(_contradictions(source, machine))
         if not found:
@@ -169,14 +183,14 @@ def _key(source: Source, name: str) -> Span:
     return Span(source, found.start(1), found.end(1)) if found else Span(source, 0, 1)
 
 
-def _wrong_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
-    """Fields that are missing or of the wrong type."""
+def _wrong_fields(source: Source, table: dict[str, object], wrong: dict[str, str]) -> Iterator[Diagnostic]:
+    """Fields that are missing or of the wrong type. wrong: those of the wrong type, and what they must be."""
     meant = _misspelt(table)
     for f in fields(Machine):
+        if f.name in wrong:
+            label = Label(_key(source, f.name), f"must be {wrong[f.name]}")
+            yield Diagnostic("F153", f"`{f.name}` is {shown(table[f.name])}", (label,))
         if f.name in table:
-            if not _fits(f.name, table[f.name]):
-                label = Label(_key(source, f.name), f"must be {_wanted(f.name)}")
-                yield Diagnostic("F153", f"`{f.name}` is {shown(table[f.name])}", (label,))
             continue
         near = meant.get(f.name)
         labels = (Label(_key(source, near), f"not a field: `{f.name}` is meant?"),) if near else ()
@@ -200,50 +214,6 @@ def _misspelt(table: dict[str, object]) -> dict[str, str]:
     unknown = sorted(n for n in table.keys() - names if len(n) < 40)[: 2 * _TOLD]
     near = {name: get_close_matches(name, unknown, 1) for name in sorted(names - table.keys())}
     return {name: found[0] for name, found in near.items() if found}
-
-
-def _kind_of(name: str) -> object:
-    return next(f.type for f in fields(Machine) if f.name == name)
-
-
-def _fits(name: str, value: object) -> bool:
-    kind = _kind_of(name)
-    if kind is bool:
-        return isinstance(value, bool)
-    if kind is int:
-        return _positive(value)
-    if kind is float:
-        return is_number(value) and isinstance(value, int | float) and value > 0
-    if kind is str:
-        return isinstance(value, str) and bool(NAME.fullmatch(value) if name == "name" else value)
-    if not isinstance(value, list):
-        return False
-    if name in ("targets", "copy_engines"):
-        allowed = _TARGETS if name == "targets" else _ENGINES
-        return bool(value) and all(v in allowed for v in value)
-    return all(map(_positive, value)) and (name not in _TRIPLES or len(value) == 3)
-
-
-def _positive(value: object) -> bool:
-    return is_count(value) and isinstance(value, int) and value > 0
-
-
-def _wanted(name: str) -> str:
-    kind = _kind_of(name)
-    if name in ("targets", "copy_engines"):
-        return f"a list of {', '.join(_TARGETS if name == 'targets' else _ENGINES)}"
-    if name in _TRIPLES:
-        return "three positive integers: x, y, z"
-    if name == "name":
-        return "a name: letters, digits, `.`, `_`, `+` and `-`"
-    plain = {bool: "true or false", int: "a positive integer", float: "a positive number", str: "a text"}
-    return plain[kind] if isinstance(kind, type) and kind in plain else "a list of positive integers"
-
-
-def _convert(name: str, value: object) -> object:
-    if isinstance(value, list):
-        return tuple(map(Engine, value)) if name == "copy_engines" else tuple(value)
-    return float(value) if _kind_of(name) is float and isinstance(value, int | float) else value
 
 
 def _contradictions(source: Source, m: Machine) -> Iterator[Diagnostic]:

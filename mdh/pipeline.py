@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from mdh.check.run import check
 from mdh.device.api import Built, Device
-from mdh.frontend.c import preprocessed, read_preprocessed
+from mdh.frontend.c.read import preprocessed, read_preprocessed
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program

@@ -3,7 +3,6 @@
 import re
 import tomllib
 from datetime import date, datetime, time
-from math import isfinite
 from typing import Any
 
 from mdh.diagnostics import Failed, fail
@@ -66,16 +65,6 @@ def shown(value: object) -> str:
             return value.isoformat()
         case _:
             return repr(value)
-
-
-def is_count(value: object) -> bool:
-    """A whole number of 64 bits; True and False are none."""
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < INT_LIMIT
-
-
-def is_number(value: object) -> bool:
-    """Finite, and no bool."""
-    return is_count(value) or (isinstance(value, float) and isfinite(value))
 
 
 def _no_toml(source: Source, code: str, what: str, message: str) -> Failed:

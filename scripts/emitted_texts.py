@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine, machine_names
@@ -21,7 +21,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.target.emit import emit
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.corpus import WORKLOADS, Sizes, schedules
+from tests.support.corpus import WORKLOADS, Sizes, schedules
 
 
 def main(out: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mdh.cli.main import run
-from tests.browser import browser, errors, missing, resize, scheme, show
+from tests.support.browser import browser, errors, missing, resize, scheme, show
 
 ROOT = Path(__file__).resolve().parent.parent
 HEIGHT = 2600

@@ -34,11 +34,11 @@ class Structure:
 def main(commit: str) -> None:
     before = _structure(_committed(commit))
     after = _structure((str(p.relative_to(ROOT)), p.read_text(encoding="utf-8")) for p in _python_files())
-    print(f"| | {commit} | now |\n|---|---|---|")
+    sys.stdout.write(f"| | {commit} | now |\n|---|---|---|" + "\n")
     for folder in sorted(before.lines | after.lines):
-        print(f"| {folder}, lines | {before.lines[folder]:,} | {after.lines[folder]:,} |")
-    print(f"| names of several classes in mdh | {before.shared} | {after.shared} |")
-    print(f"| comparisons with a target's name | {before.targets} | {after.targets} |")
+        sys.stdout.write(f"| {folder}, lines | {before.lines[folder]:,} | {after.lines[folder]:,} |" + "\n")
+    sys.stdout.write(f"| names of several classes in mdh | {before.shared} | {after.shared} |" + "\n")
+    sys.stdout.write(f"| comparisons with a target's name | {before.targets} | {after.targets} |" + "\n")
 
 
 def _python_files() -> Iterator[Path]:

@@ -5,18 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from bench.cpu import by_gcc, by_numpy, table
+from bench.cpu.aims import short
+from bench.cpu.cases import cases
+from bench.cpu.data import program_of, random_arrays, written
+from bench.cpu.roof import Rates
+from bench.cpu.sums import sum_of
+from bench.cpu.turns import Pairs, Result, Settings
+from bench.cpu.worker import Turn
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
-from scripts.bench_cpu import by_gcc, by_numpy, table
-from scripts.bench_cpu.aims import short
-from scripts.bench_cpu.cases import cases
-from scripts.bench_cpu.data import program_of, random_arrays, written
-from scripts.bench_cpu.roof import Rates
-from scripts.bench_cpu.sums import sum_of
-from scripts.bench_cpu.turns import Pairs, Result, Settings
-from scripts.bench_cpu.worker import Turn
-from tests.arrays import random_arrays as small_arrays
-from tests.corpus import WORKLOADS
+from tests.support.arrays import random_arrays as small_arrays
+from tests.support.corpus import WORKLOADS
 
 CASES = {c.name: c for c in cases(3_000_000)}
 PROGRAMS = sorted({c.program for c in CASES.values()})

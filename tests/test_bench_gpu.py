@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.gpu import aims, kernels, table
+from bench.gpu.cases import RANDOM, RELU, cases, random_cases, random_sizes, schedule_path
+from bench.gpu.outcome import DEFAULT, Outcome, Result, Settings
+from bench.gpu.work import moved_bytes, program_of, rotated_bytes
 from mdh.machine import load_machine
-from scripts.bench_gpu import aims, kernels, table
-from scripts.bench_gpu.cases import RANDOM, RELU, cases, random_cases, random_sizes, schedule_path
-from scripts.bench_gpu.outcome import DEFAULT, Outcome, Result, Settings
-from scripts.bench_gpu.work import moved_bytes, program_of, rotated_bytes
 
 CASES = {c.name: c for c in cases()}
 SETTINGS = Settings(rounds=3, budget=1.0, turn=1e-3, tuning=1.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate_bounded
 from mdh.reference.error import repeats, sum_factor
 from mdh.source import Source

@@ -10,7 +10,7 @@ import pytest
 from mdh.check.run import check
 from mdh.device.api import Device, open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
 from mdh.reference import evaluate_bounded
@@ -19,10 +19,10 @@ from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
-from tests.arrays import random_arrays
-from tests.corpus import INPUTS, WORKLOADS, Shipped, Sizes, Use, Workload, schedules
-from tests.native import compiler, knows, run_native
-from tests.pairs import difference, execute, planned
+from tests.support.arrays import random_arrays
+from tests.support.corpus import INPUTS, WORKLOADS, Shipped, Sizes, Use, Workload, schedules
+from tests.support.native import compiler, knows, run_native
+from tests.support.pairs import difference, execute, planned
 
 CPUS = ("opencl:0", "c")
 SMALL = [(w, sizes) for w in WORKLOADS.values() for sizes in w.small]

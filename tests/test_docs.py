@@ -11,12 +11,12 @@ from typer.main import get_command
 from mdh.check.run import check
 from mdh.cli.main import VERBS, app
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.report.pages import page_codes, page_of
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.source_tree import PACKAGE, ROOT, modules
+from tests.support.source_tree import PACKAGE, ROOT, modules
 
 CODE = re.compile(r"[ABCDFKNS][0-9]{3}")
 REJECT = ROOT / "tests" / "reject"

@@ -7,27 +7,28 @@ from pathlib import Path
 
 import pytest
 
+from experiments.fit_default import fitting
+from experiments.fit_default.__main__ import main
+from experiments.fit_default.build import Code, build
+from experiments.fit_default.candidates import FLOPS, LIKED, candidates, random_sizes, schedule_of, tiles
+from experiments.fit_default.choice import adds, choices, geometric, problem, table
+from experiments.fit_default.files import WrongFileError, header
+from experiments.fit_default.rows import SCHEMA, Row, numbers, read, tile_of
 from mdh.check.run import check
+from mdh.cost.gpu import PRODUCTS, Costs, seconds
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.default.contraction_gpu import LADDER
-from mdh.schedule.default.contraction_time import COSTS, Costs, seconds
-from scripts.fit_default import fitting
-from scripts.fit_default.__main__ import main
-from scripts.fit_default.build import Code, build
-from scripts.fit_default.candidates import FLOPS, LIKED, candidates, random_sizes, schedule_of, tiles
-from scripts.fit_default.choice import adds, choices, geometric, problem, table
-from scripts.fit_default.files import WrongFileError, header
-from scripts.fit_default.rows import SCHEMA, Row, numbers, read, tile_of
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 MACHINE = load_machine("h200")
 SIZES = ((896, 608, 2208), (64, 736, 128), (1024, 1024, 1024), (32, 1120, 4096), (2272, 800, 128))
-TRUTH = Costs(
-    load=0.5,
-    fixed=6.0,
-    warps=0.625,
+TRUTH = replace(
+    PRODUCTS,
+    vector=0.5,
+    loop=6.0,
+    warps_f32=0.625,
     latency=900.0,
     slice=60.0,
     block=800.0,
@@ -60,13 +61,13 @@ def test_the_choice_is_the_default_schedule() -> None:
     """What is judged is what the compiler does."""
     for sizes in SIZES:
         one = problem(sizes, MACHINE)
-        plan = min(one.plans(LADDER), key=lambda p: seconds(one.work(p), MACHINE, COSTS))
+        plan = min(one.plans(LADDER), key=lambda p: seconds(one.work(p), MACHINE, PRODUCTS))
         assert schedule_of(one, plan, MACHINE) == default_schedule(one.shape.program, MACHINE, "cuda")
 
 
 def test_a_fit_finds_what_made_the_times(tmp_path: Path) -> None:
     known = table(read([made_up(tmp_path / "a.jsonl")]), MACHINE)
-    far = replace(TRUTH, load=5.0, fixed=1.0, latency=50.0, block=1500.0, traffic=0.2, reached=0.35)
+    far = replace(TRUTH, vector=5.0, loop=1.0, latency=50.0, block=1500.0, traffic=0.2, reached=0.35)
     found = fitting.fitted(known, LADDER, far, turns=15, seed=1)
     assert fitting.loss(known, TRUTH, LADDER) < 1e-9
     assert fitting.loss(known, found, LADDER) < fitting.loss(known, far, LADDER) / 3
@@ -115,13 +116,13 @@ def test_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert f"of {len(SIZES)} products" in said
     assert "of sizes that a fit to the others did not see" in said
-    assert f"latency = {COSTS.latency:g}" in said or f"({COSTS.latency:g})" in said
+    assert f"latency = {PRODUCTS.latency:g}" in said or f"({PRODUCTS.latency:g})" in said
     assert all("x".join(map(str, numbers(t))) in said for t in LADDER)
 
 
 def test_what_is_kept_agrees_with_the_costs() -> None:
     """As the docstring of the ladder says."""
-    made = choices(table(read(KEPT), MACHINE), COSTS, LADDER)
+    made = choices(table(read(KEPT), MACHINE), PRODUCTS, LADDER)
     assert len(made) == 246
     assert round(geometric([c.ratio for c in made]), 3) == 1.042
 

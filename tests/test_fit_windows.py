@@ -10,26 +10,26 @@ from pathlib import Path
 
 import pytest
 
+from experiments.fit_default.__main__ import main
+from experiments.fit_default.build import Code
+from experiments.fit_default.choice import geometric
+from experiments.fit_default.files import WrongFileError, header
+from experiments.fit_default.window_candidates import LIKED, build, candidates, convolutions, schedule_of
+from experiments.fit_default.window_choice import choices, everywhere, problem, table
+from experiments.fit_default.window_fitting import Search, fitted, loss
+from experiments.fit_default.window_rows import SCHEMA, Convolution, Row, read
 from mdh.check.run import check
+from mdh.cost.gpu import WINDOWS, Costs, seconds
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
-from mdh.schedule.default.window_time import COSTS, Costs, seconds
-from scripts.fit_default.__main__ import main
-from scripts.fit_default.build import Code
-from scripts.fit_default.choice import geometric
-from scripts.fit_default.files import WrongFileError, header
-from scripts.fit_default.window_candidates import LIKED, build, candidates, convolutions, schedule_of
-from scripts.fit_default.window_choice import choices, everywhere, problem, table
-from scripts.fit_default.window_fitting import Search, fitted, loss
-from scripts.fit_default.window_rows import SCHEMA, Convolution, Row, read
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 MACHINE = load_machine("h200")
 CONVOLUTIONS = tuple(convolutions())
 SOME = (*CONVOLUTIONS[:2], CONVOLUTIONS[4], CONVOLUTIONS[-2])
 """Of all three programs, with few plans."""
-TRUTH = Costs(image=3.0, weights=5.0, rolled=20.0, turned=8.0, warps=6.0, latency=900.0, reached=0.3)
+TRUTH = replace(WINDOWS, word=3.0, vector=5.0, loop=20.0, copied=8.0, warps=6.0, latency=900.0, reached=0.3)
 """Of a made-up machine."""
 KEPT = ROOT / "artifacts" / "h200" / "window_fit.jsonl.gz"
 
@@ -40,7 +40,7 @@ def made_up(path: Path, costs: Costs = TRUTH, of: Sequence[Convolution] = SOME, 
     for convolution in of:
         one = problem(convolution, MACHINE)
         for plan in one.plans[::every]:
-            time = seconds(one.clock.work(plan), MACHINE, costs)
+            time = seconds(one.work(plan), MACHINE, costs)
             lines.append(Row(convolution, one.tiles(plan), time, 80).line())
     lines.append(Row(of[0], "grouped_conv/h200/base", 1e-4).line())
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -51,9 +51,8 @@ def made_up(path: Path, costs: Costs = TRUTH, of: Sequence[Convolution] = SOME, 
 def test_the_choice_is_the_default_schedule(of: Convolution) -> None:
     """What is judged is what the compiler does."""
     one = problem(of, MACHINE)
-    plan = min(one.plans, key=lambda p: seconds(one.clock.work(p), MACHINE, COSTS))
+    plan = min(one.plans, key=lambda p: seconds(one.work(p), MACHINE, WINDOWS))
     assert schedule_of(one, plan) == default_schedule(one.shape.program, MACHINE, "cuda")
-    assert seconds(one.clock.work(plan), MACHINE) == one.clock.seconds(plan)
 
 
 def test_plans_by_loops_are_the_same_plans() -> None:
@@ -64,14 +63,14 @@ def test_plans_by_loops_are_the_same_plans() -> None:
 
 def test_a_fit_finds_what_made_the_times(tmp_path: Path) -> None:
     known = table(read([made_up(tmp_path / "a.jsonl")]), MACHINE)
-    found = fitted(known, COSTS, Search(turns=300, seed=1))
+    found = fitted(known, WINDOWS, Search(turns=300, seed=1))
     assert found.turns == 300
     # only what is nearly as good as the choice tells the truth's own loss from nothing
     assert loss(known, TRUTH) < 0.01
-    assert found.loss == loss(known, found.costs) < loss(known, COSTS) / 3
+    assert found.loss == loss(known, found.costs) < loss(known, WINDOWS) / 3
     assert geometric([c.ratio for c in choices(known, found.costs)]) < 1.03
-    assert (found.costs.launch, found.costs.second) == (COSTS.launch, COSTS.second)
-    assert found == fitted(known, COSTS, Search(turns=300, seed=1))
+    assert (found.costs.launch, found.costs.second) == (WINDOWS.launch, WINDOWS.second)
+    assert found == fitted(known, WINDOWS, Search(turns=300, seed=1))
 
 
 def test_the_first_of_equals_is_chosen(tmp_path: Path) -> None:
@@ -83,7 +82,7 @@ def test_the_first_of_equals_is_chosen(tmp_path: Path) -> None:
         assert everywhere(known, TRUTH) == len(SOME)
         for choice in choices(known, TRUTH):
             one = problem(choice.of, MACHINE)
-            plan = min(one.plans, key=lambda p: seconds(one.clock.work(p), MACHINE, TRUTH))
+            plan = min(one.plans, key=lambda p: seconds(one.work(p), MACHINE, TRUTH))
             assert choice.chosen.what == one.tiles(plan)
 
 
@@ -177,7 +176,7 @@ def test_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in ("of 2 convolutions", "each convolution by a fit to the others", "searches: 3 of 3 turns"):
         assert words in said[0]
     assert all(str(of) in said[0] for of in SOME[:2])
-    assert f"({COSTS.latency:g})" in said[0]
+    assert f"({WINDOWS.latency:g})" in said[0]
     assert "shipped then 100.0 us" in said[0]
 
 
@@ -195,8 +194,8 @@ def test_what_is_kept_agrees_with_the_costs() -> None:
     """As the docstring of the estimate says."""
     known = table(read([KEPT]), MACHINE)
     assert set(known.rows) == set(CONVOLUTIONS)
-    assert round(geometric([c.ratio for c in choices(known, COSTS)]), 3) == 1.095
-    assert "1.095" in (ROOT / "mdh" / "schedule" / "default" / "window_time.py").read_text()
+    assert round(geometric([c.ratio for c in choices(known, WINDOWS)]), 3) == 1.095
+    assert "1.095" in (ROOT / "mdh" / "cost" / "gpu.py").read_text()
 
 
 def test_candidates_are_legal() -> None:
@@ -221,9 +220,9 @@ def test_a_candidate_is_built() -> None:
 def test_measuring_says_what_it_needs(
     verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in (f"scripts.fit_default.{verb.replace('-', '_')}", "scripts.fit_default.timed"):
+    for name in (f"experiments.fit_default.{verb.replace('-', '_')}", "experiments.fit_default.timed"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, "scripts.bench_gpu.gpu", None)
+    monkeypatch.setitem(sys.modules, "bench.gpu.gpu", None)
     assert main([verb, str(tmp_path / "a.jsonl")]) == 1
     assert f"{verb} needs numpy, torch and cupy" in capsys.readouterr().err
     assert not (tmp_path / "a.jsonl").exists()

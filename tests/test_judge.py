@@ -9,14 +9,14 @@ import pytest
 
 from mdh.cli.main import run
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded
 from mdh.reference.interpreter import Undecided
 from mdh.reference.judge import INTERPRETER, STEPS, VECTORISED, draw_expected, expected
 from mdh.source import Source
 from mdh.tune.measure.inputs import read_set, write_expected
-from tests.arrays import Arrays, random_arrays
+from tests.support.arrays import Arrays, random_arrays
 
 SUM = """void f(const float x[N][9], float y[N]) {
   for (int i = 0; i < N; i++) {

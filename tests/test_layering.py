@@ -8,7 +8,7 @@ import pytest
 
 from mdh.hardware import Layer, Space
 from mdh.language import LANGUAGES
-from tests.source_tree import Module, imports, modules
+from tests.support.source_tree import Module, imports, modules
 
 LAYERS = (
     (
@@ -19,6 +19,7 @@ LAYERS = (
         "mdh.children",
         "mdh.passwords",
         "mdh.printable",
+        "mdh.schema",
     ),
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),
@@ -29,6 +30,7 @@ LAYERS = (
     ("mdh.ir",),
     ("mdh.poly",),
     ("mdh.decompose",),
+    ("mdh.cost",),
     ("mdh.frontend", "mdh.schedule", "mdh.reference"),
     ("mdh.check",),
     ("mdh.lower",),
@@ -49,8 +51,8 @@ values of the tuner are what reports about it are made of."""
 
 DOORS = {
     "islpy": ("mdh.poly.",),
-    "pycparser": ("mdh.frontend.",),
-    "pcpp": ("mdh.frontend.",),
+    "pycparser": ("mdh.frontend.c.",),
+    "pcpp": ("mdh.frontend.c.",),
     "pyopencl": ("mdh.device.opencl",),
     "cupy": ("mdh.device.cuda",),
     "optuna": ("mdh.tune.search.",),
@@ -60,8 +62,9 @@ DOORS = {
     "torch": ("mdh.compare.by_torch.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
+    "msgspec": ("mdh.schema.",),
 }
-HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna")
+HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec")
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""
 
@@ -119,7 +122,7 @@ def test_no_star_or_relative_imports(module: Module) -> None:
 
 @pytest.mark.parametrize("entry", ["import mdh", "from mdh.cli.main import run; run(['--help'])"])
 def test_the_door_is_light(entry: str) -> None:
-    """`import mdh` and `mdh --help` load no parser, no isl, no array library."""
+    """`import mdh` and `mdh --help` load no parser, no isl, no array library, no library of schemas."""
     code = f"import sys\n{entry}\nprint(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == ""
@@ -153,3 +156,10 @@ def test_targets_are_asked_for_abilities(module: Module) -> None:
             )
             literal = any(isinstance(s, ast.Constant) and s.value in LANGUAGES for s in sides)
             assert not (named and literal), f"{module.path}:{node.lineno}: compares a target's name"
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_shared_parts_of_front_ends_know_no_language(module: Module) -> None:
+    if module.name.startswith("mdh.frontend.") and not module.name.startswith("mdh.frontend.c"):
+        for name, line in imports(module.tree):
+            assert not name.startswith("mdh.frontend.c."), f"{module.path}:{line}: {name}"

@@ -7,7 +7,7 @@ import tokenize
 
 import pytest
 
-from tests.source_tree import ROOT, Module, modules
+from tests.support.source_tree import ROOT, Module, modules
 
 FILE_LINES = 400
 FUNCTION_LINES = 60

@@ -14,7 +14,7 @@ from mdh.memory_left import demand_room, held_bytes, limited, memory_left, memor
 from mdh.report.measurement import measure, timing_text
 from mdh.tune.measure.timing import run_timed
 from mdh.tune.values import Effort
-from scripts.low_memory import one
+from tests.campaigns.low_memory import one
 
 MB, GB = 1 << 20, 1 << 30
 

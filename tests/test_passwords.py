@@ -33,7 +33,7 @@ from mdh.tune.records.merge import merge
 from mdh.tune.records.read import read_contents
 from mdh.tune.records.schedule_file import Search, best_schedule_text
 from mdh.tune.search.storage import open_storage
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.tune.records.samples import header, trial
 
 SECRET = "s3cr3t-w0rd"

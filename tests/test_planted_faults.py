@@ -7,9 +7,9 @@ import pytest
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source
-from tests.planted_by_schedule import BY_SCHEDULE
-from tests.planted_faults import PLANTED, Planted
-from tests.source_tree import ROOT
+from tests.support.planted_by_schedule import BY_SCHEDULE
+from tests.support.planted_faults import PLANTED, Planted
+from tests.support.source_tree import ROOT
 
 
 def test_faults_of_a_program_have_names_of_their_own() -> None:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.reference.interpreter import interpret_bounded
 from mdh.reference.numbers import numpy_dtype
-from tests.polybench import PROGRAMS
 from tests.soundness.verdict import EQUAL, compared
+from tests.support.polybench import PROGRAMS
 
 REFUSED = {
     "trmm": "C150", "cholesky": "C131", "durbin": "C131", "gramschmidt": "C131", "lu": "C150",

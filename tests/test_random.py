@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.reference.error import Bounded
-from tests.fuzz import fuzz_mutations, fuzz_pairs
-from tests.native import compiler, run_native
-from tests.pairs import arguments, difference
-from tests.random_programs import KINDS, random_program
+from tests.support.fuzz import fuzz_mutations, fuzz_pairs
+from tests.support.native import compiler, run_native
+from tests.support.pairs import arguments, difference
+from tests.support.random_programs import KINDS, random_program
 
 PAIRS = [("opencl:0", 1, 40), ("c", 7001, 40), ("oclgrind", 5101, 20)]
 

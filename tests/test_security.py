@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.source_tree import Module, modules
+from tests.support.source_tree import Module, modules
 
 LOADERS = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "jsonpickle"}
 """Libraries whose reading side runs what it reads."""

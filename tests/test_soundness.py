@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.native import compiler
 from tests.soundness import sanitized
 from tests.soundness.batch import Bench, Row, Setting
 from tests.soundness.bits import compared_bits
@@ -19,6 +18,7 @@ from tests.soundness.statements import FORMS
 from tests.soundness.tree import Tree, text_of
 from tests.soundness.trial import accepted
 from tests.soundness.verdict import Verdict
+from tests.support.native import compiler
 
 PROGRAMS, EXECUTED, EXPRESSIONS = range(1000, 1150), range(2000, 2025), range(300, 330)
 

@@ -12,8 +12,8 @@ from mdh.api.texts import Text, read_given
 from mdh.device.api import Device, open_device
 from mdh.device.machines import machine_called
 from mdh.diagnostics import fail
-from mdh.frontend.c import free_sizes
-from mdh.frontend.parameters import read_heading
+from mdh.frontend.c.parameters import read_heading
+from mdh.frontend.c.read import free_sizes
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, machine_names
 from mdh.pipeline import Hook, Pipeline, silent

@@ -8,6 +8,7 @@ from mdh.check.rules.combine import choose_combines
 from mdh.check.rules.coverage import COVER, NEST
 from mdh.check.sections import match_sections
 from mdh.check.subject import Draft, Subject
+from mdh.decompose.tiles import with_tiles
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
@@ -84,4 +85,4 @@ def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[
     # there is no tile tree where the steps do not cover a dimension
     if not {COVER, NEST} & {d.code for d in found}:
         found.extend(d for rule in TILE_RULES for d in rule(subject))
-    return (None, found) if found else (choose_combines(subject), [])
+    return (None, found) if found else (with_tiles(choose_combines(subject), subject.tiles), [])

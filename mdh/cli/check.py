@@ -6,26 +6,11 @@ from pathlib import Path
 import typer
 
 from mdh.check.subject import at
+from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, moved, write_text
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_for_machine, say_default, schedule_words
-from mdh.cli.options import (
-    DefineOpt,
-    DeterministicOpt,
-    DumpOpt,
-    FileArg,
-    FunctionOpt,
-    JsonOpt,
-    MachineAtHandOpt,
-    MachineOpt,
-    OutScheduleOpt,
-    ScheduleOpt,
-    SetOpt,
-    StrictOpt,
-    TargetOpt,
-    TimeOpt,
-)
 from mdh.cli.request import Request
 from mdh.cli.trace import STAGES, Trace
 from mdh.diagnostics import Failed
@@ -38,20 +23,20 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 @app.command()
 def check(
     ctx: typer.Context,
-    file: FileArg,
-    schedule: ScheduleOpt = None,
-    machine: MachineOpt = None,
-    device: MachineAtHandOpt = None,
-    target: TargetOpt = None,
-    define: DefineOpt = None,
-    set_: SetOpt = None,
-    function: FunctionOpt = None,
-    strict_fp: StrictOpt = False,
-    deterministic: DeterministicOpt = False,
-    output: OutScheduleOpt = None,
-    json: JsonOpt = False,
-    dump: DumpOpt = None,
-    time: TimeOpt = False,
+    file: opt.FileArg,
+    schedule: opt.ScheduleOpt = None,
+    machine: opt.MachineOpt = None,
+    device: opt.MachineAtHandOpt = None,
+    target: opt.TargetOpt = None,
+    define: opt.DefineOpt = None,
+    set_: opt.SetOpt = None,
+    function: opt.FunctionOpt = None,
+    strict_fp: opt.StrictOpt = False,
+    deterministic: opt.DeterministicOpt = False,
+    output: opt.OutScheduleOpt = None,
+    json: opt.JsonOpt = False,
+    dump: opt.DumpOpt = None,
+    time: opt.TimeOpt = False,
 ) -> None:
     """Prove a schedule legal for a program and a machine; needs no device, but may take one's machine."""
     line: CommandLine = ctx.obj

@@ -1,18 +1,18 @@
 """`mdh compare`: schedules against one another on several devices and machines."""
 
 import asyncio
-import signal
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.compare_words import Words, task_of
-from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.console import ending, log, ok, show, show_json
 from mdh.cli.exit_codes import NOTHING_VALID, WRONG_RESULT
 from mdh.cli.files import demand_writable, keep_inputs, write_text
-from mdh.cli.options import DefineOpt, DeterministicOpt, FileArg, FunctionOpt, JsonOpt, StrictOpt
 from mdh.cli.request import Request
 from mdh.cli.tune_live import live
 from mdh.compare.model import Comparison, Kind
@@ -59,11 +59,11 @@ HtmlOpt = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Wri
 @app.command()
 def compare(
     ctx: typer.Context,
-    file: FileArg,
+    file: opt.FileArg,
     schedule: SchedulesOpt = None,
     device: DevicesOpt = None,
     machine: MachinesOpt = None,
-    define: DefineOpt = None,
+    define: opt.DefineOpt = None,
     records: RecordsOpt = None,
     baseline: BaselineOpt = None,
     budget: BudgetOpt = None,
@@ -71,10 +71,10 @@ def compare(
     seed: SeedOpt = 0,
     code: CodeOpt = False,
     html: HtmlOpt = None,
-    function: FunctionOpt = None,
-    strict_fp: StrictOpt = False,
-    deterministic: DeterministicOpt = False,
-    json: JsonOpt = False,
+    function: opt.FunctionOpt = None,
+    strict_fp: opt.StrictOpt = False,
+    deterministic: opt.DeterministicOpt = False,
+    json: opt.JsonOpt = False,
 ) -> None:
     """Compare schedules on devices: verified, timed in turns, with what limits each and how portable it is.
 
@@ -110,13 +110,8 @@ def compare(
 
 
 async def _run(task: Task, interrupt: Interrupt) -> Comparison:
-    with on_signals(interrupt, _said):
+    with on_signals(interrupt, partial(ending, done="measured")):
         return await compared(task, interrupt, log, live)
-
-
-def _said(number: signal.Signals) -> None:
-    word = "interrupted" if number is signal.SIGINT else "terminated"
-    log(f"{word}: ending with what was measured; once more ends at once")
 
 
 def _exit(found: Comparison) -> int:

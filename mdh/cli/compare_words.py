@@ -14,13 +14,13 @@ from mdh.cli.files import read_schedule
 from mdh.cli.job import load_program
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
-from mdh.cli.values import parse_defines
+from mdh.cli.values import device_or_default, parse_defines
 from mdh.compare.closing import is_open
 from mdh.compare.library import NAMES
 from mdh.compare.model import Entry
 from mdh.compare.recorded import Shelf, shelf_of
 from mdh.compare.task import Away, Contender, Task
-from mdh.device.api import default_device, demand_spec
+from mdh.device.api import demand_spec
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
@@ -91,11 +91,7 @@ def _devices(line: CommandLine, words: Words) -> tuple[str, ...]:
         at_word(line, spec, partial(demand_spec, spec))
     numbered = [s if ":" in s or s == "oclgrind" else f"{s}:0" for s in words.devices]
     _once(line, "--device", words.devices, numbered)
-    if words.devices or words.machines:
-        return words.devices
-    chosen = default_device()
-    log(f"no --device given: {chosen}")
-    return (chosen,)
+    return words.devices if words.devices or words.machines else (device_or_default(None),)
 
 
 def _machines(line: CommandLine, words: Words) -> tuple[Away, ...]:

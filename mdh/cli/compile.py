@@ -4,26 +4,11 @@ from pathlib import Path
 
 import typer
 
+from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, keep_others, write_text
 from mdh.cli.job import make_kernel, plan_for_machine, say_default
-from mdh.cli.options import (
-    DefineOpt,
-    DeterministicOpt,
-    DumpOpt,
-    FileArg,
-    FunctionOpt,
-    JsonOpt,
-    MachineAtHandOpt,
-    MachineOpt,
-    OutFolderOpt,
-    ScheduleOpt,
-    SetOpt,
-    StrictOpt,
-    TargetOpt,
-    TimeOpt,
-)
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines
@@ -35,20 +20,20 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 @app.command()
 def compile(
     ctx: typer.Context,
-    file: FileArg,
-    schedule: ScheduleOpt = None,
-    target: TargetOpt = None,
-    machine: MachineOpt = None,
-    device: MachineAtHandOpt = None,
-    define: DefineOpt = None,
-    set_: SetOpt = None,
-    function: FunctionOpt = None,
-    strict_fp: StrictOpt = False,
-    deterministic: DeterministicOpt = False,
-    output: OutFolderOpt = None,
-    json: JsonOpt = False,
-    dump: DumpOpt = None,
-    time: TimeOpt = False,
+    file: opt.FileArg,
+    schedule: opt.ScheduleOpt = None,
+    target: opt.TargetOpt = None,
+    machine: opt.MachineOpt = None,
+    device: opt.MachineAtHandOpt = None,
+    define: opt.DefineOpt = None,
+    set_: opt.SetOpt = None,
+    function: opt.FunctionOpt = None,
+    strict_fp: opt.StrictOpt = False,
+    deterministic: opt.DeterministicOpt = False,
+    output: opt.OutFolderOpt = None,
+    json: opt.JsonOpt = False,
+    dump: opt.DumpOpt = None,
+    time: opt.TimeOpt = False,
 ) -> None:
     """Write the kernel source, a host driver, a header, the schedule and a manifest into a folder.
 

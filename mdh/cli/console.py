@@ -6,6 +6,7 @@ so is what the stream's encoding does not have. JSON uses its own escapes. Files
 
 import json
 import os
+import signal
 import sys
 from codecs import lookup
 from collections.abc import Iterable
@@ -71,6 +72,12 @@ def ok(verb: str, **values: Any) -> dict[str, Any]:
 def log(text: str) -> None:
     """A remark about what is being done, on stderr."""
     note(f"mdh: {text}\n")
+
+
+def ending(number: signal.Signals, done: str) -> None:
+    """The remark on the first signal, after which what is `done` is still told."""
+    word = "interrupted" if number is signal.SIGINT else "terminated"
+    log(f"{word}: ending with what was {done}; once more ends at once")
 
 
 def note(text: str) -> None:

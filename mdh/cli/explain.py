@@ -6,26 +6,13 @@ from typing import Annotated
 
 import typer
 
+from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.explain_difference import explain_difference
 from mdh.cli.explain_page import plan_for_page, write_page
 from mdh.cli.explain_space import explain_space
 from mdh.cli.job import load_program, make_kernel, plan_for_machine
-from mdh.cli.options import (
-    DefineOpt,
-    DeterministicOpt,
-    DumpOpt,
-    FunctionOpt,
-    JsonOpt,
-    MachineAtHandOpt,
-    MachineOpt,
-    ScheduleOpt,
-    SetOpt,
-    StrictOpt,
-    TargetOpt,
-    TimeOpt,
-)
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.report.explain import as_json, explain_plan, explain_program
@@ -53,20 +40,20 @@ def explain(
     ctx: typer.Context,
     subject: SubjectArg,
     other: OtherArg = None,
-    schedule: ScheduleOpt = None,
-    machine: MachineOpt = None,
-    device: MachineAtHandOpt = None,
-    target: TargetOpt = None,
-    define: DefineOpt = None,
-    set_: SetOpt = None,
-    function: FunctionOpt = None,
-    strict_fp: StrictOpt = False,
-    deterministic: DeterministicOpt = False,
+    schedule: opt.ScheduleOpt = None,
+    machine: opt.MachineOpt = None,
+    device: opt.MachineAtHandOpt = None,
+    target: opt.TargetOpt = None,
+    define: opt.DefineOpt = None,
+    set_: opt.SetOpt = None,
+    function: opt.FunctionOpt = None,
+    strict_fp: opt.StrictOpt = False,
+    deterministic: opt.DeterministicOpt = False,
     space: SpaceOpt = False,
     html: HtmlOpt = None,
-    json: JsonOpt = False,
-    dump: DumpOpt = None,
-    time: TimeOpt = False,
+    json: opt.JsonOpt = False,
+    dump: opt.DumpOpt = None,
+    time: opt.TimeOpt = False,
 ) -> None:
     """Show stages, loops with layers, footprints, bytes, registers, occupancy; or a code's page; or how two
     schedules differ.

@@ -8,27 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
+from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_array, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
 from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default, schedule_words
-from mdh.cli.options import (
-    DefineOpt,
-    DeterministicOpt,
-    DeviceOpt,
-    DumpOpt,
-    FileArg,
-    FunctionOpt,
-    JsonOpt,
-    ScheduleOpt,
-    SetOpt,
-    StrictOpt,
-    TimeOpt,
-)
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
-from mdh.device.api import Built, Device, default_device, open_device
+from mdh.cli.values import device_or_default
+from mdh.device.api import Built, Device, open_device
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -39,8 +28,7 @@ from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_ex
 from mdh.reference.numbers import Array
 from mdh.report.measurement import Timing, measure, timing_text
 from mdh.report.text import bytes_text
-from mdh.report.traffic import compulsory_bytes
-from mdh.report.work import operations
+from mdh.report.work import work_of
 from mdh.verify.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.verify.index_data import check_indices
 from mdh.verify.verdict import judge
@@ -74,22 +62,22 @@ class Ran:
 @app.command()
 def run(
     ctx: typer.Context,
-    file: FileArg,
-    schedule: ScheduleOpt = None,
-    device: DeviceOpt = None,
-    define: DefineOpt = None,
-    set_: SetOpt = None,
-    function: FunctionOpt = None,
-    strict_fp: StrictOpt = False,
-    deterministic: DeterministicOpt = False,
+    file: opt.FileArg,
+    schedule: opt.ScheduleOpt = None,
+    device: opt.DeviceOpt = None,
+    define: opt.DefineOpt = None,
+    set_: opt.SetOpt = None,
+    function: opt.FunctionOpt = None,
+    strict_fp: opt.StrictOpt = False,
+    deterministic: opt.DeterministicOpt = False,
     input_: InputOpt = None,
     check: CheckOpt = False,
     repeat: RepeatOpt = 10,
     seed: SeedOpt = 0,
     output: OutOpt = None,
-    json: JsonOpt = False,
-    dump: DumpOpt = None,
-    time: TimeOpt = False,
+    json: opt.JsonOpt = False,
+    dump: opt.DumpOpt = None,
+    time: opt.TimeOpt = False,
 ) -> None:
     """Build and run on a device, on random arrays or given ones; verify and time.
 
@@ -104,7 +92,8 @@ def run(
     given = load_schedule(request, trace)
     program = load_program(request, trace)
     inputs = parse_inputs(line, tuple(input_ or ()), program)
-    opened = _open(line, device)
+    chosen = device_or_default(device)
+    opened = at_word(line, chosen, lambda: open_device(chosen))
     _fits(line, file, program, opened, 3 if repeat else 2)
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
     _, text = make_kernel(trace, checked.plan, opened)
@@ -121,13 +110,6 @@ def run(
         show_json(_as_json(checked, opened, ran, output))
     else:
         show(_text(checked, opened, ran))
-
-
-def _open(line: CommandLine, spec: str | None) -> Device:
-    chosen = spec if spec is not None else default_device()
-    if spec is None:
-        log(f"no --device given: {chosen}")
-    return at_word(line, chosen, lambda: open_device(chosen))
 
 
 def _fits(line: CommandLine, file: str, program: Program, device: Device, copies: int) -> None:
@@ -214,12 +196,6 @@ def _outputs(folder: Path, program: Program) -> tuple[Path, ...]:
     return (folder / f"{program.name}.mdh", *(folder / f"{name}.npy" for name in names))
 
 
-def _work(plan: Plan) -> tuple[int, int]:
-    """Operations and compulsory bytes of all stages."""
-    ops = sum(operations(s.stage) for s in plan.stages)
-    return ops, sum(compulsory_bytes(plan.program, s) for s in plan.stages)
-
-
 def _text(checked: Checked, device: Device, ran: Ran) -> str:
     plan = checked.plan
     lines = [f"{plan.program.name} on {device.spec} ({device.title}), {schedule_words(checked)}\n"]
@@ -231,12 +207,12 @@ def _text(checked: Checked, device: Device, ran: Ran) -> str:
         judges = ", ".join(dict.fromkeys(ran.judges))
         lines.append(f"  correct  {'; '.join(kinds[v] for v in ran.verdicts)}; judge: {judges}\n")
     if ran.timing is not None:
-        lines.append(timing_text(ran.timing, *_work(plan)))
+        lines.append(timing_text(ran.timing, *work_of(plan)))
     return "".join(lines)
 
 
 def _as_json(checked: Checked, device: Device, ran: Ran, output: str | None) -> dict[str, Any]:
-    ops, least = _work(checked.plan)
+    ops, least = work_of(checked.plan)
     return ok(
         "run",
         program=checked.plan.program.name,

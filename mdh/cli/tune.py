@@ -1,29 +1,19 @@
 """`mdh tune`: search the holes of a schedule on a device; write the best, its kernel and the record."""
 
 import asyncio
-import signal
 from collections.abc import Coroutine
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
-from mdh.cli.console import log, ok, report, show, show_json
+from mdh.cli.console import ending, log, ok, report, show, show_json
 from mdh.cli.exit_codes import exit_code
 from mdh.cli.files import demand_writable, write_text
-from mdh.cli.options import (
-    DefineOpt,
-    DeterministicOpt,
-    DeviceOpt,
-    FunctionOpt,
-    JsonOpt,
-    MachineOpt,
-    ScheduleOpt,
-    SetOpt,
-    StrictOpt,
-)
 from mdh.cli.request import Request
 from mdh.cli.tune_live import live
 from mdh.cli.tune_order import Listing, orders_of
@@ -80,14 +70,14 @@ HtmlOpt = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Wri
 def tune(
     ctx: typer.Context,
     file: FileArg = None,
-    schedule: ScheduleOpt = None,
+    schedule: opt.ScheduleOpt = None,
     budget: BudgetOpt = None,
     trials: TrialsOpt = None,
     until_speedup: UntilOpt = None,
-    device: DeviceOpt = None,
+    device: opt.DeviceOpt = None,
     devices: DevicesOpt = None,
-    define: DefineOpt = None,
-    set_: SetOpt = None,
+    define: opt.DefineOpt = None,
+    set_: opt.SetOpt = None,
     output: OutOpt = ".",
     record: RecordOpt = None,
     resume: ResumeOpt = True,
@@ -98,12 +88,12 @@ def tune(
     storage: StorageOpt = None,
     cluster: ClusterOpt = None,
     replay: ReplayOpt = None,
-    machine: MachineOpt = None,
+    machine: opt.MachineOpt = None,
     html: HtmlOpt = None,
-    function: FunctionOpt = None,
-    strict_fp: StrictOpt = False,
-    deterministic: DeterministicOpt = False,
-    json: JsonOpt = False,
+    function: opt.FunctionOpt = None,
+    strict_fp: opt.StrictOpt = False,
+    deterministic: opt.DeterministicOpt = False,
+    json: opt.JsonOpt = False,
 ) -> None:
     """Find the values of a schedule's holes that are fastest on a device; every candidate is verified.
 
@@ -146,7 +136,7 @@ async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt) -> lis
     """One after another; a budget is shared out anew before each, so that none is lost."""
     out: list[Tuned] = []
     left = listing.goal.seconds
-    with on_signals(interrupt, _said):
+    with on_signals(interrupt, partial(ending, done="found")):
         for n, order in enumerate(listing.orders):
             if interrupt.asked:
                 break
@@ -180,11 +170,6 @@ def _at_its_word(line: CommandLine, order: Order, d: Diagnostic) -> Diagnostic:
         words = [w for w in words if f"`{w}" in d.headline]
     span = next((s for w in words if (s := line.span_of(w)) is not None), None)
     return d if d.labels or span is None else replace(d, labels=(Label(span),))
-
-
-def _said(number: signal.Signals) -> None:
-    word = "interrupted" if number is signal.SIGINT else "terminated"
-    log(f"{word}: ending with what was found; once more ends at once")
 
 
 def _outcomes(line: CommandLine, results: list[Tuned], words: Words) -> list[Diagnostic]:

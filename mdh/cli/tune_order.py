@@ -56,7 +56,7 @@ def _of_request(line: CommandLine, words: Words, request: Request) -> Order:
 
 def _of_entry(line: CommandLine, words: Words, entry: Entry) -> Order:
     run = Pipeline()
-    defines = dict(entry.defines)
+    defines = entry.defines
     source = _at(entry.at("file"), lambda: read_text(entry.file, limit=C_LIMIT))
     program = _at(
         entry.at("file"),
@@ -66,9 +66,9 @@ def _of_entry(line: CommandLine, words: Words, entry: Entry) -> Order:
     if entry.schedule is not None:
         path = entry.schedule
         text = _at(entry.at("schedule"), lambda: read_text(path, limit=SCHEDULE_LIMIT))
-        schedule = _at(entry.at("schedule"), lambda: run.schedule(text, dict(entry.sets)))
+        schedule = _at(entry.at("schedule"), lambda: run.schedule(text, entry.set))
     options = (entry.function, entry.strict_fp, entry.deterministic)
-    return _order(line, words, program, schedule, entry.defines, options, entry.device)
+    return _order(line, words, program, schedule, tuple(defines.items()), options, entry.device)
 
 
 def _order(

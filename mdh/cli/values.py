@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log
+from mdh.device.api import default_device
 from mdh.diagnostics import Diagnostic, Failed, Label
 
 T = TypeVar("T")
@@ -46,6 +48,15 @@ def _at_define(line: CommandLine, words: Sequence[str], d: Diagnostic) -> Diagno
     word = next((w for w in words if w.partition("=")[0] == name), None)
     span = None if word is None else line.span_of(word)
     return d if span is None else replace(d, labels=(Label(span), *d.labels))
+
+
+def device_or_default(spec: str | None) -> str:
+    """The device that is named, else the first GPU, else opencl:0, with a remark."""
+    if spec is not None:
+        return spec
+    chosen = default_device()
+    log(f"no --device given: {chosen}")
+    return chosen
 
 
 def parse_sets(line: CommandLine, words: Sequence[str]) -> dict[str, int | str]:

@@ -7,8 +7,8 @@ from statistics import median
 
 from mdh.compare.model import Entry, Kind, Platform, Portability, Roof, Row, Spread
 from mdh.ir.plan import Plan
-from mdh.report.traffic import compulsory_bytes
-from mdh.report.work import operations
+from mdh.report.accesses import compulsory_bytes
+from mdh.report.work import operations, peak_of, work_of
 
 LEVEL = 0.95
 _KNOWN = (Kind.MEASURED, Kind.RECORDED)
@@ -52,10 +52,9 @@ def roof_of(plan: Plan) -> Roof | None:
     """By the machine's peak speeds. Memory bounds a stage only where what it reads and writes does not stay
     in the last cache, since runs are timed one after another. None where nothing bounds the program."""
     machine, seconds, memory = plan.machine, 0.0, 0.0
-    inside = sum(compulsory_bytes(plan.program, s) for s in plan.stages) <= machine.caches[-1]
-    for stage in plan.stages:
-        wide = any(t.bits == 64 and t.is_float for r in stage.stage.results for t in r.types)
-        arithmetic = operations(stage.stage) / (machine.peak_f64 if wide else machine.peak_f32)
+    inside = work_of(plan)[1] <= machine.caches[-1]
+    for stage in (s.stage for s in plan.stages):
+        arithmetic = operations(stage) / peak_of(machine, stage)
         moved = 0.0 if inside else compulsory_bytes(plan.program, stage) / machine.bandwidth
         seconds += max(arithmetic, moved)
         memory += moved if moved > arithmetic else 0.0

@@ -6,56 +6,21 @@ point that all threads reach together. Vector lanes are innermost everywhere.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 from mdh.hardware import THREADED, Layer, Space
-from mdh.ir.layout import Level, Levels
-from mdh.ir.plan import PlanStep, StagePlan
+from mdh.ir.layout import Level
+from mdh.ir.plan import StagePlan
+from mdh.ir.tile import Item
 
 
-class Placed(Protocol):
-    """A loop or the units of a layer."""
-
-    @property
-    def step(self) -> int: ...
-
-    @property
-    def layer(self) -> Layer | None: ...
-
-    @property
-    def rank(self) -> int: ...
-
-
-L = TypeVar("L", bound=Placed)
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """The start of the body of a step's loops. index: of the step in its plan."""
-
-    step: PlanStep
-    index: int
-
-
-Item = Level | Point
-"""A level among them is a sequential loop; one of VEC runs as the lanes of a vector."""
-
-
-def code_items(plan: StagePlan, levels: Levels, *, cpu: bool) -> tuple[Item, ...]:
-    return tuple(
-        Point(plan.steps[x], x) if isinstance(x, int) else x for x in in_code_order(plan, levels.all, cpu=cpu)
-    )
-
-
-def _rank(loop: Placed) -> int:
+def _rank(loop: Level) -> int:
     return loop.rank
 
 
-def in_code_order(plan: StagePlan, loops: Sequence[L], *, cpu: bool) -> list[L | int]:
+def in_code_order(plan: StagePlan, loops: Sequence[Level], *, cpu: bool) -> tuple[Item, ...]:
     """Sequential loops from outside in, and where the body of each step's loops starts: its index."""
-    items: list[L | int] = []
-    threads: list[L | int] = []
+    items: list[Item] = []
+    threads: list[Item] = []
     meeting = 0
     for s in plan.code_order:
         mine = [x for x in loops if x.step == s]
@@ -71,4 +36,4 @@ def in_code_order(plan: StagePlan, loops: Sequence[L], *, cpu: bool) -> list[L |
             meeting = len(items)
     items[meeting:meeting] = threads
     lanes = (x for s in plan.code_order for x in loops if x.step == s and x.layer is Layer.VEC)
-    return [*items, *lanes]
+    return (*items, *lanes)

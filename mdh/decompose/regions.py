@@ -8,12 +8,12 @@ innermost place, so that partial results always meet in private memory first.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from mdh.decompose.order import Item, Point
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Level, Levels
-from mdh.ir.plan import Holding
+from mdh.ir.plan import Holding, PlanStep
 from mdh.ir.program import DimKind, Stage
+from mdh.ir.tile import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +28,16 @@ class Opening:
 
 
 def openings(
-    items: Sequence[Item], stage: Stage, buffers: Collection[str], *, reduces: bool
+    items: Sequence[Item], stage: Stage, steps: Sequence[PlanStep], buffers: Collection[str], *, reduces: bool
 ) -> tuple[Opening, ...]:
     """Of one result that is stored in `buffers`, from outside in. reduces: False where values are stored as
     they are."""
     found: dict[tuple[int, Space], Opening] = {}
     for p, item in enumerate(items):
-        for h in item.step.holdings if isinstance(item, Point) else ():
-            if isinstance(item, Point) and h.region is not None and h.buffer in buffers:
+        for h in steps[item].holdings if isinstance(item, int) else ():
+            if isinstance(item, int) and h.region is not None and h.buffer in buffers:
                 opens = run_start(items, stage, p) if reduces else p
-                found.setdefault((p, h.region), Opening(opens, h.region, h, item.index))
+                found.setdefault((p, h.region), Opening(opens, h.region, h, item))
     mine = list(found.values())
     if reduces and not any(r.space is Space.RM for r in mine):
         mine.append(Opening(run_start(items, stage, len(items)), Space.RM))

@@ -6,15 +6,15 @@ carry the reduction alone, and holds one element for each point of the loops ins
 uses. Every reduction has registers of its own at the innermost place.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from mdh.decompose.accesses import access_groups, affine_index
 from mdh.decompose.image import image
 from mdh.decompose.levels import make_levels
-from mdh.decompose.order import Item, code_items
+from mdh.decompose.order import in_code_order
 from mdh.decompose.regions import Opening, held_axis, levels_from, openings
-from mdh.hardware import THREADED, Layer, Space
+from mdh.hardware import THREADED, Combine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Level, Levels
 from mdh.ir.plan import StagePlan, Staging
@@ -26,6 +26,7 @@ from mdh.ir.tile import (
     Copy,
     Finish,
     Hold,
+    Item,
     Join,
     Loop,
     Node,
@@ -65,27 +66,24 @@ class _Build:
             region = here[0]
             hold = Hold(region.tile, region.result, region.step, self.body(position, live, opened + 1))
             outermost = next(r for r in self.regions if r.result == region.result)
-            return (hold, *self._joined(region.result)) if region is outermost else (hold,)
+            return (hold, Finish(region.result)) if region is outermost else (hold,)
         if position == len(self.items):
             held = {r.result for r in self.regions}
             free = (n for n in range(len(self.plan.stage.results)) if n not in held)
-            return (Compute(), *(node for n in free for node in self._joined(n)))
+            return (Compute(), *map(Finish, free))
         item = self.items[position]
         if isinstance(item, Level):
             return (Loop(item, self.body(position + 1, live)),)
         copies = []
-        for staging in item.step.stagings:
+        step = self.plan.steps[item]
+        for staging in step.stagings:
             for linear, shifts in access_groups(self.program, self.plan.stage, staging.buffer).items():
                 key = (staging.buffer, linear)
-                tile = self._staged(staging, linear, shifts, position, item.step.stages)
+                tile = self._staged(staging, linear, shifts, position, step.stages)
                 source = live.get(key, Space.DM)
-                copies.append(Copy(tile, source, staging.engine, item.index, linear))
+                copies.append(Copy(tile, source, staging.engine, item, linear))
                 live = {**live, key: tile.space}
         return (*copies, *self.body(position + 1, live))
-
-    def _joined(self, result: int) -> tuple[Node, ...]:
-        methods = self.plan.combines[result] if self.plan.combines else ()
-        return (*((Join(result, methods),) if methods else ()), Finish(result))
 
     def _staged(
         self, staging: Staging, linear: tuple[Affine, ...], shifts: list[tuple[int, ...]], position: int,
@@ -112,12 +110,15 @@ class _Build:
         )
 
 
-def decompose(program: Program, plan: StagePlan, *, cpu: bool) -> Tiles:
+def decompose(program: Program, plan: StagePlan, *, cpu: bool, taken: Iterable[str] = ()) -> Tiles:
     """The tile tree of a stage. Requires that the splits cover every dimension (K120, K121). Of a stage with
     prefix sums or a scattered output it says what lies where: the lowering carries out several passes there.
+
+    taken: names that no variable may have, beside those of the program and of the stage.
     """
-    levels = make_levels(plan, {d.name for d in plan.stage.dims})
-    items = code_items(plan, levels, cpu=cpu)
+    own = [d.name for d in plan.stage.dims] + [let.name for let in plan.stage.lets]
+    levels = make_levels(plan, {*program.params, *program.buffer_of, *program.scalar_of, *own, *taken})
+    items = in_code_order(plan, levels.all, cpu=cpu)
     threads = () if cpu else tuple(lv for lv in levels.all if lv.layer in THREADED)
     regions = _regions(program, plan, levels, items, threads, cpu)
     build = _Build(program, plan, cpu, levels, items, threads, regions)
@@ -126,7 +127,26 @@ def decompose(program: Program, plan: StagePlan, *, cpu: bool) -> Tiles:
     units = [lv for lv in levels.all if lv.layer not in loops]
     for level in sorted(units, key=lambda lv: (-_depth(lv), lv.axis)):
         body = (Units(level, body),)
-    return Tiles(plan.stage, levels, body, threads)
+    return Tiles(plan.stage, levels, _joined(body, plan.combines), items, threads)
+
+
+def with_tiles(plan: StagePlan, tiles: Tiles) -> StagePlan:
+    """The plan with its tile tree. tiles: decomposed before it was known how the parts of results meet."""
+    return replace(plan, decomposed=replace(tiles, body=_joined(tiles.body, plan.combines)))
+
+
+def _joined(body: tuple[Node, ...], combines: tuple[tuple[Combine, ...], ...]) -> tuple[Node, ...]:
+    """Before a result is finished, its parts meet."""
+    out: list[Node] = []
+    for node in body:
+        match node:
+            case Units() | Loop() | Hold():
+                out.append(replace(node, body=_joined(node.body, combines)))
+            case Finish(result) if result < len(combines) and combines[result]:
+                out.extend((Join(result, combines[result]), node))
+            case _:
+                out.append(node)
+    return tuple(out)
 
 
 def _depth(level: Level) -> int:
@@ -142,11 +162,11 @@ def _regions(
     scans = any(d.kind is DimKind.PS for d in stage.dims)
     for n, result in enumerate(stage.results):
         buffers, sums = {o.buffer for o in result.outputs}, result.op is not None
-        found = [(r, sums) for r in openings(items, stage, buffers, reduces=sums)]
+        found = [(r, sums) for r in openings(items, stage, plan.steps, buffers, reduces=sums)]
         if scans and sums:
             # the values that a prefix sum stores are held like those of a map, beside the running value
-            found = [(r, False) for r in openings(items, stage, buffers, reduces=False)]
-            found += [(r, True) for r in openings(items, stage, (), reduces=True)]
+            found = [(r, False) for r in openings(items, stage, plan.steps, buffers, reduces=False)]
+            found += [(r, True) for r in openings(items, stage, plan.steps, (), reduces=True)]
         if stage.scattered:
             found = [(r, sums) for r, sums in found if r.holding is not None]
         for r, partial in found:

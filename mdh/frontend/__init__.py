@@ -1,7 +1,9 @@
-"""C to Program.
+"""Input languages to Program.
 
-`preprocess` and `cparse` read the text. `body` walks it and notes every access with its place; `pieces` says
-what each statement is by itself; `merge` joins starting values and epilogues to it where `dependences` keeps
-the order of the text; `fuse` and `scans` find stages and prefix sums. `syntax_of` keeps the text for the
-judge.
+A folder reads one language: `c`. It hands over what a function does as a `program.Text`: its arrays, and its
+statements with the loops around them (`statements`). The modules here know no language and no parser:
+`pieces` says what each statement is by itself; `merge` joins starting values and epilogues to it where
+`dependences` keeps the order of the text; `fuse` and `scans` find updates and prefix sums; `shapes` derives
+the extents of pointers; `strict` and `operators` check what the user demands; `program` makes the stages.
+`typing_rules`, `conversions`, `guards`, `counters`, `tables` and `updates` say what expressions mean.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.pieces import KNOWN, Member, Piece, carried, element_of, meeting_text
-from mdh.frontend.scope import Assign, Statement
+from mdh.frontend.statements import Assign, Statement
 from mdh.frontend.updates import guarded, operators_of
 from mdh.ir.affine import from_expr
 from mdh.ir.expr import Expr, Load, Select, loads, walk

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from mdh.frontend.branches import Buffers, buffers_of, conflicting
 from mdh.frontend.pieces import element_of, update, used_names
-from mdh.frontend.scope import Assign, Statement
+from mdh.frontend.statements import Assign, Buffers, Statement, buffers_of, conflicting
 from mdh.frontend.typing_rules import binary, convert
 from mdh.frontend.updates import COMMUTING, Update
 from mdh.ir.expr import Load, walk

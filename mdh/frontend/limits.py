@@ -1,16 +1,13 @@
 """How large expressions may grow: later parts walk them recursively and write them into kernels."""
 
-import re
-
-from mdh.diagnostics import Failed, fail
+from mdh.diagnostics import fail
 from mdh.ir.expr import Expr, children
-from mdh.source import Source, Span
+from mdh.source import Span
 
 MOST_NODES = 4096
 MOST_DEPTH = 200
-_ASIDE = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M)
-"""Comments and directives."""
-_OPERATOR = re.compile(r"[-+*/%&|^<>?]+")
+MOST_TRIPS = 2**31 - 1
+"""Iterations of a loop."""
 HELP = "store a part of it in an array of its own"
 
 
@@ -37,38 +34,3 @@ def _excess(e: Expr) -> str:
         if not level:
             return ""
     return f"nests deeper than {MOST_DEPTH} operators"
-
-
-def check_statements(source: Source) -> None:
-    """Refuse at once a statement that is too large as it stands: reading it alone would take seconds."""
-    at, count = _heaviest(source)
-    if count > MOST_NODES:
-        span = Span(source, at, at + 1)
-        raise fail(
-            "C121", f"this statement has {count:,} operators, more than {MOST_NODES:,}", span, help=HELP
-        )
-
-
-def _heaviest(source: Source) -> tuple[int, int]:
-    """Where the right side of the statement with the most operators begins, and how many they are."""
-    text = _ASIDE.sub(lambda m: " " * len(m[0]), source.text)
-    at, most = 0, 0
-    for m in re.finditer(r"[^;{}]+", text):
-        count = len(_OPERATOR.findall(m[0]))
-        if count > most:
-            target = re.match(r"[^=<>!]*?[-+*/%&|^]?=(?!=)\s*", m[0])
-            lead = len(target[0]) if target else len(m[0]) - len(m[0].lstrip())
-            at, most = m.start() + lead, count
-    return min(at, max(0, len(source.text) - 1)), most
-
-
-def too_deep(source: Source) -> Failed:
-    """The text nests deeper than can be read; points at the deepest bracket or the largest statement."""
-    depth, deepest, at = 0, 0, 0
-    for k, c in enumerate(source.text):
-        depth += (c in "([{") - (c in ")]}")
-        if depth > deepest:
-            deepest, at = depth, k
-    if deepest < 20:
-        at = _heaviest(source)[0]
-    return fail("C121", "this nests too deep", Span(source, at, at + 1), label="here", help=HELP)

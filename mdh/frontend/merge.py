@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from mdh.frontend.conversions import strip
 from mdh.frontend.dependences import Written, keeps
-from mdh.frontend.limits import is_small
-from mdh.frontend.loops import MOST_TRIPS
+from mdh.frontend.limits import MOST_TRIPS, is_small
 from mdh.frontend.pieces import Member, Piece, replace_load, used_names
 from mdh.frontend.scans import BEGUN, fixed, repeated
 from mdh.frontend.typing_rules import convert, select

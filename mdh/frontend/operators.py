@@ -4,7 +4,7 @@ import re
 
 from mdh.diagnostics import fail
 from mdh.frontend.pieces import Piece
-from mdh.frontend.scope import OperatorPragma
+from mdh.frontend.statements import OperatorPragma
 from mdh.ir.program import DimKind
 
 _PREFIX = re.compile(r"(?:ps|\+\+prefix-sum)\s*\(\s*(\S+?)\s*\)")

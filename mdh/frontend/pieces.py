@@ -6,7 +6,7 @@ from functools import cached_property
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.scans import prefix_of
-from mdh.frontend.scope import Assign, Best, Statement
+from mdh.frontend.statements import Assign, Best, Statement
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import Update, guarded, update_of
 from mdh.ir.affine import Affine, from_expr

@@ -1,11 +1,12 @@
 """Shapes of plain pointers, read off their subscripts; and the proof that every access stays inside."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.guards import clauses_of
-from mdh.frontend.scope import Array, Use
+from mdh.frontend.statements import Array, Use
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, map_children
@@ -26,7 +27,7 @@ class Shape:
     reach: int
 
 
-def pointer_shapes(arrays: dict[str, Array], uses: list[Use]) -> dict[str, Shape]:
+def pointer_shapes(arrays: Mapping[str, Array], uses: Sequence[Use]) -> dict[str, Shape]:
     """The shape of every plain pointer: rows where all subscripts agree on strides, else one dimension."""
     out = {}
     for array in arrays.values():
@@ -36,7 +37,7 @@ def pointer_shapes(arrays: dict[str, Array], uses: list[Use]) -> dict[str, Shape
     return out
 
 
-def open_extents(array: Array, uses: list[Use]) -> tuple[int, ...]:
+def open_extents(array: Array, uses: Sequence[Use]) -> tuple[int, ...]:
     """The extents of `A[][K]`: the first one as far as the accesses reach."""
     if array.shape is None or array.shape[0] >= 0:
         return array.shape or ()
@@ -62,13 +63,13 @@ def _affine(array: Array, u: Use) -> Affine:
     return aff
 
 
-def _extent(indices: list[Affine], uses: list[Use]) -> int:
+def _extent(indices: list[Affine], uses: Sequence[Use]) -> int:
     """One more than the greatest index that is accessed."""
     tops = [_reach(a, u) for a, u in zip(indices, uses, strict=True)]
     return max([0, *(t[1][0] for t in tops if t is not None)]) + 1
 
 
-def _shape(array: Array, uses: list[Use]) -> Shape:
+def _shape(array: Array, uses: Sequence[Use]) -> Shape:
     flat = [_affine(array, u) for u in uses]
     ranges = [_box(u) for u in uses]
     strides = _strides(flat, ranges)
@@ -150,7 +151,7 @@ def split_index(load: Load, shapes: dict[str, Shape], loops: tuple[LoopVar, ...]
     return tuple(to_expr(d, I32) for d in digits)
 
 
-def check_bounds(uses: list[Use], extents: dict[str, tuple[int, ...]], flat: frozenset[str]) -> None:
+def check_bounds(uses: Sequence[Use], extents: Mapping[str, tuple[int, ...]], flat: frozenset[str]) -> None:
     """Fails with the iteration of the first access outside of its array; `flat`: arrays without extents."""
     found: list[Diagnostic] = []
     seen: set[tuple[str, int]] = set()

@@ -8,7 +8,7 @@ from mdh.diagnostics import fail
 from mdh.frontend.conversions import kept
 from mdh.frontend.pieces import Piece, update, used_names
 from mdh.frontend.scans import prefix_of
-from mdh.frontend.scope import Assign, Statement
+from mdh.frontend.statements import Assign, Statement
 from mdh.ir.dtype import DType, accumulator
 from mdh.ir.expr import Binary, Cast, Expr, Load, Select, loads, without_casts
 from mdh.ir.program import Result

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from mdh.hardware import BlockOrder, CacheHint, Combine, Engine, Layer, Space
 from mdh.ir.program import Program, Stage
+from mdh.ir.tile import Tiles
 from mdh.machine import Machine
 from mdh.source import Span
 
@@ -125,6 +126,14 @@ class StagePlan:
     code_order: tuple[int, ...]
     grid: Grid
     combines: tuple[tuple[Combine, ...], ...]
+    decomposed: Tiles | None = field(default=None, compare=False, repr=False)
+    """The tile tree, once all of the above is settled."""
+
+    @property
+    def tiles(self) -> Tiles:
+        """The tile tree of a checked plan."""
+        assert self.decomposed is not None, "the plan has not been checked"
+        return self.decomposed
 
     def units(self, layer: Layer) -> int:
         """Product of parts over all dims that `layer` takes: its number of units."""

@@ -1,7 +1,7 @@
-"""Sums of products of two arrays: what tensor cores and libraries of linear algebra compute."""
+"""Sums of products: what tensor cores and libraries of linear algebra compute."""
 
-from mdh.ir.expr import Binary, Load, without_casts
-from mdh.ir.program import Stage
+from mdh.ir.expr import Binary, Cast, Expr, Load, without_casts
+from mdh.ir.program import Operator, Stage
 
 
 def product_sum(stage: Stage) -> tuple[Load, Load] | None:
@@ -10,8 +10,22 @@ def product_sum(stage: Stage) -> tuple[Load, Load] | None:
     if len(stage.results) != 1 or stage.lets:
         return None
     result = stage.results[0]
-    value = without_casts(result.values[0])
-    if result.op is None or result.op.name != "+" or not (isinstance(value, Binary) and value.op == "*"):
+    factors = summed_product(result.op, without_casts(result.values[0]))
+    if factors is None:
         return None
-    left, right = without_casts(value.left), without_casts(value.right)
+    left, right = map(without_casts, factors)
     return (left, right) if isinstance(left, Load) and isinstance(right, Load) else None
+
+
+def summed_product(op: Operator | None, value: Expr) -> tuple[Expr, Expr] | None:
+    """The factors of `value` where `op` adds it up and it is a product; None where not. Casts of the product
+    to a wider float are left out, since they are exact."""
+    while isinstance(value, Cast) and _widens(value):
+        value = value.arg
+    adds = op is not None and op.name == "+"
+    return (value.left, value.right) if adds and isinstance(value, Binary) and value.op == "*" else None
+
+
+def _widens(cast: Cast) -> bool:
+    source = cast.arg.dtype
+    return cast.dtype.is_float and source.is_float and cast.dtype.bits >= source.bits

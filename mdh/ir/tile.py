@@ -144,15 +144,20 @@ class Finish:
 
 
 Node = Units | Loop | Copy | Hold | Compute | Join | Finish
+Item = Level | int
+"""A level is a loop of the kernel's code, one of VEC the lanes of a vector. A number is the index of a step,
+where the body of its loops begins: its copies stand there."""
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """Of one stage. threads: levels whose units are threads of a block, none on a CPU (they are loops)."""
+    """Of one stage. order: its loops and steps, from outside in. threads: levels whose units are threads of a
+    block, none on a CPU (they are loops)."""
 
     stage: Stage
     levels: Levels
     body: tuple[Node, ...]
+    order: tuple[Item, ...]
     threads: tuple[Level, ...] = field(default=())
 
     @cached_property
@@ -177,7 +182,16 @@ class Tiles:
 
 def walk(body: tuple[Node, ...]) -> Iterator[Node]:
     """All nodes, a node before its body."""
+    return (node for node, _ in nested(body))
+
+
+def nested(
+    body: tuple[Node, ...], around: tuple[Units | Loop, ...] = ()
+) -> Iterator[tuple[Node, tuple[Units | Loop, ...]]]:
+    """All nodes, a node before its body, each with the units and loops around it, outermost first."""
     for node in body:
-        yield node
-        if isinstance(node, Units | Loop | Hold):
-            yield from walk(node.body)
+        yield node, around
+        if isinstance(node, Units | Loop):
+            yield from nested(node.body, (*around, node))
+        elif isinstance(node, Hold):
+            yield from nested(node.body, around)

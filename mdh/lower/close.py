@@ -120,9 +120,9 @@ def _through(nest: Nest, region: Region, order: list[str], scope: Scope, inner: 
         return [loop(0, level.parts, scope)]
     out: list[Stmt] = []
     if ends.whole:
-        out.append(loop(0, ends.whole, replace(scope, limits={**scope.limits, var: ends.whole})))
+        out.append(loop(0, ends.whole, scope.limited(var, ends.whole)))
     if ends.begun > ends.whole:
-        out.append(loop(ends.whole, ends.begun, replace(scope, fixed={**scope.fixed, var: ends.whole})))
+        out.append(loop(ends.whole, ends.begun, scope.at_part(var, ends.whole)))
     return out
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import combinations
 
-from mdh.decompose.order import Point
 from mdh.hardware import Engine, Layer, Space, SyncScope
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, substitute
@@ -101,10 +100,10 @@ def _item(nest: Nest, scope: Scope) -> list[Stmt]:
     if scope.position == len(nest.items):
         return _leaf(nest, scope)
     match nest.items[scope.position]:
-        case Point(step):
-            return _point(nest, step, scope)
+        case int(step):
+            return _point(nest, nest.plan.steps[step], scope)
         case Level() as level:
-            return _loop(nest, level, level.layer is Layer.VEC, scope)
+            return _loop(nest, level, scope)
 
 
 def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
@@ -135,44 +134,48 @@ def _point(nest: Nest, step: PlanStep, scope: Scope) -> list[Stmt]:
     ]
 
 
-def _loop(nest: Nest, level: Level, lanes: bool, scope: Scope) -> list[Stmt]:
+def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
+    """A loop of the code order: as a whole, or with a separate last part where the edge cuts it."""
     inner = scope.at(scope.position + 1)
-    if lanes:
-        ends = cut_of(nest, level, scope, nest.below(scope.position)) if nest.cpu else None
-        if ends is not None and may_idle(nest, level, scope):
-            idle = emit(nest, filled(inner, nest, level))
-            return [_for(nest, level, 0, level.parts, idle, ForKind.VEC)]
-        stop = level.parts if ends is None else ends.begun
-        kept = replace(inner, limits={**inner.limits, level.var: stop})
-        return [_for(nest, level, 0, stop, emit(nest, kept), ForKind.VEC)]
-    following = nest.items[scope.position + 1]
+    if level.layer is Layer.VEC:
+        return [_lanes(nest, level, scope, inner)]
     ends = cut_of(nest, level, scope, nest.below(scope.position)) if nest.cpu else None
-    pipelined = isinstance(following, Point) and following.step.stages > 1 and pipelines(nest, following.step)
+    step = _pipelined(nest, scope.position + 1)
     if ends is not None and ends.begun > ends.whole and may_idle(nest, level, scope):
-        kept = filled(replace(inner, limits={**inner.limits, level.var: ends.begun}), nest, level)
+        kept = filled(inner.limited(level.var, ends.begun), nest, level)
         return [_for(nest, level, 0, ends.begun, emit(nest, kept), _kind(nest, level))]
-    if ends is not None and not pipelined and scope.peels + ends.begun - ends.whole <= MOST_CUTS:
+    if ends is not None and step is None and scope.peels + ends.begun - ends.whole <= MOST_CUTS:
         return _cut_loop(nest, level, ends, inner)
     if level.exact or level.cyclic or scope.peels >= MOST_PEELS or level.full_parts == 0:
-        if pipelined and isinstance(following, Point):
-            return emit_pipelined(nest, level, level.parts, following.step, scope, _below_point)
-        return [_for(nest, level, 0, level.parts, emit(nest, inner), _kind(nest, level))]
+        return _parts(nest, level, level.parts, step, inner)
     peeled = replace(inner, peels=scope.peels + 1)
     whole = replace(peeled, full=peeled.full | {level.var})
-    last = replace(peeled, fixed={**peeled.fixed, level.var: level.full_parts})
-    if pipelined and isinstance(following, Point):
-        main = emit_pipelined(
-            nest,
-            level,
-            level.full_parts,
-            following.step,
-            replace(whole, position=scope.position),
-            _below_point,
-        )
-    else:
-        main = [_for(nest, level, 0, level.full_parts, emit(nest, whole), _kind(nest, level))]
-    tail = emit(nest, last)
+    main = _parts(nest, level, level.full_parts, step, whole)
+    tail = emit(nest, peeled.at_part(level.var, level.full_parts))
     return [*main, _for(nest, level, level.full_parts, level.full_parts + 1, tail, ForKind.UNROLL)]
+
+
+def _lanes(nest: Nest, level: Level, scope: Scope, inner: Scope) -> For:
+    """The lanes of a vector, all of them or those up to the edge."""
+    ends = cut_of(nest, level, scope, nest.below(scope.position)) if nest.cpu else None
+    if ends is not None and may_idle(nest, level, scope):
+        return _for(nest, level, 0, level.parts, emit(nest, filled(inner, nest, level)), ForKind.VEC)
+    stop = level.parts if ends is None else ends.begun
+    return _for(nest, level, 0, stop, emit(nest, inner.limited(level.var, stop)), ForKind.VEC)
+
+
+def _pipelined(nest: Nest, position: int) -> PlanStep | None:
+    """The step that begins at the item, if its copies are pipelined."""
+    item = nest.items[position]
+    step = nest.plan.steps[item] if isinstance(item, int) else None
+    return step if step is not None and step.stages > 1 and pipelines(nest, step) else None
+
+
+def _parts(nest: Nest, level: Level, count: int, step: PlanStep | None, inner: Scope) -> list[Stmt]:
+    """The first `count` parts of a loop; step: whose copies are pipelined in it."""
+    if step is not None:
+        return emit_pipelined(nest, level, count, step, inner, _below_point)
+    return [_for(nest, level, 0, count, emit(nest, inner), _kind(nest, level))]
 
 
 def _cut_loop(nest: Nest, level: Level, ends: Cut, inner: Scope) -> list[Stmt]:
@@ -181,11 +184,11 @@ def _cut_loop(nest: Nest, level: Level, ends: Cut, inner: Scope) -> list[Stmt]:
     inner = replace(inner, peels=inner.peels + ends.begun - ends.whole, ends=known)
     out: list[Stmt] = []
     if ends.whole:
-        kept = replace(inner, limits={**inner.limits, level.var: ends.whole})
-        out.append(_for(nest, level, 0, ends.whole, emit(nest, kept), _kind(nest, level)))
+        body = emit(nest, inner.limited(level.var, ends.whole))
+        out.append(_for(nest, level, 0, ends.whole, body, _kind(nest, level)))
     if ends.begun > ends.whole:
-        last = replace(inner, fixed={**inner.fixed, level.var: ends.whole})
-        out.append(_for(nest, level, ends.whole, ends.begun, emit(nest, last), ForKind.UNROLL))
+        body = emit(nest, inner.at_part(level.var, ends.whole))
+        out.append(_for(nest, level, ends.whole, ends.begun, body, ForKind.UNROLL))
     return out
 
 

@@ -1,5 +1,6 @@
 """Writing a finished (or, between outer reduction loops, an unfinished) result to device memory."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mdh.hardware import CacheHint, Combine, Layer, Space
@@ -7,7 +8,7 @@ from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, loads, substitute
 from mdh.ir.kernel import Atomic, Buf, If, Let, Stmt, Store
 from mdh.ir.layout import Level, strides_for
-from mdh.ir.program import DimKind, component
+from mdh.ir.program import Buffer, DimKind, component
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.nest import Nest, Scope, conjunction
 
@@ -255,16 +256,10 @@ def begin(nest: Nest, f: int, name: str, at: tuple[Expr, ...], scope: Scope, pos
     return [If(_all_at(outer, scope, last=False), (first,), (Store(name, at, cast(known, t)),))]
 
 
-def needs_carry(nest: Nest, f: int) -> bool:
+def needs_carry(fold: Fold, buffers: Mapping[str, Buffer]) -> bool:
     """The outputs cannot hold the unfinished state: records, several outputs, another accumulator type."""
-    fold = nest.folds[f]
-    o = fold.outputs[0]
-    return (
-        fold.record
-        or len(fold.outputs) > 1
-        or nest.buffers[o.buffer].dtype != fold.types[0]
-        or not _plain(fold)
-    )
+    other = buffers[fold.outputs[0].buffer].dtype != fold.types[0]
+    return fold.record or len(fold.outputs) > 1 or other or not _plain(fold)
 
 
 def _plain(fold: Fold) -> bool:

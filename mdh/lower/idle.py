@@ -12,7 +12,6 @@ goes on past the end of its dim: no point that exists comes after it.
 
 from dataclasses import replace
 
-from mdh.decompose.order import Point
 from mdh.hardware import Layer, Space
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var, walk
@@ -39,7 +38,7 @@ def may_idle(nest: Nest, level: Level, scope: Scope) -> bool:
     if nest.leaf is not None or not all(_held(nest, f, scope) for f in range(len(nest.folds))):
         return False
     below = nest.items[scope.position + 1 :]
-    if any(isinstance(it, Point) and it.step.stagings for it in below):
+    if nest.copies(below):
         return False
     nodes = _nodes(nest)
     if _divides(nodes):

@@ -8,14 +8,17 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from mdh.ir.names import unused
-from mdh.ir.program import Program, Stage
+from mdh.ir.plan import Plan
+from mdh.ir.program import Stage
 
 
 @dataclass(frozen=True)
 class Names:
-    """`program`: parameters, arrays and scalars of the C function. `memory`: workspaces made so far."""
+    """`program`: parameters, arrays and scalars of the C function. variables: those of the stages' loops and
+    units. `memory`: workspaces made so far."""
 
     program: frozenset[str]
+    variables: frozenset[str]
     memory: set[str] = field(default_factory=set)
     kernels: set[str] = field(default_factory=set)
 
@@ -26,7 +29,7 @@ class Names:
 
     def workspace(self, stem: str, kernel: Collection[str] = ()) -> str:
         """A new name for device memory; `kernel`: names in use in the kernel that asks for it."""
-        name = unused(stem, {*self.program, *self.memory, *kernel})
+        name = unused(stem, {*self.program, *self.variables, *self.memory, *kernel})
         self.memory.add(name)
         return name
 
@@ -40,5 +43,7 @@ class Names:
         return unused(stem, self.inside(stage))
 
 
-def names_of(program: Program) -> Names:
-    return Names(frozenset({*program.params, *program.buffer_of, *program.scalar_of}))
+def names_of(plan: Plan) -> Names:
+    program = plan.program
+    variables = frozenset(lv.var for stage in plan.stages for lv in stage.tiles.levels.all)
+    return Names(frozenset({*program.params, *program.buffer_of, *program.scalar_of}), variables)

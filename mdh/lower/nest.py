@@ -1,9 +1,8 @@
 """What all parts of one kernel's lowering share: the plan's loops, buffers, and scopes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from mdh.decompose.order import Item
 from mdh.hardware import THREADED, Combine, Space
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import DType
@@ -13,6 +12,7 @@ from mdh.ir.layout import Guard, Level, Levels, strides_for
 from mdh.ir.names import unused
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Stage
+from mdh.ir.tile import Item
 from mdh.lower.fold import Fold
 from mdh.lower.instance import Instance
 from mdh.lower.names import Names
@@ -40,6 +40,14 @@ class Scope:
 
     def at(self, position: int) -> "Scope":
         return replace(self, position=position)
+
+    def limited(self, var: str, count: int) -> "Scope":
+        """Where a loop has only its first `count` parts."""
+        return replace(self, limits={**self.limits, var: count})
+
+    def at_part(self, var: str, part: int) -> "Scope":
+        """In one part of a loop, whose number is known."""
+        return replace(self, fixed={**self.fixed, var: part})
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +159,10 @@ class Nest:
     def below(self, position: int) -> frozenset[str]:
         """Variables of the loops after item `position`."""
         return frozenset(it.var for it in self.items[position + 1 :] if isinstance(it, Level))
+
+    def copies(self, items: Iterable[Item]) -> bool:
+        """Whether copies stand among the items."""
+        return any(isinstance(it, int) and self.plan.steps[it].stagings for it in items)
 
     def dim_index(self, name: str) -> int | None:
         for d, dim in enumerate(self.stage.dims):

@@ -38,13 +38,12 @@ def pipelines(nest: Nest, step: PlanStep) -> bool:
 
 
 def emit_pipelined(
-    nest: Nest, level: Level, trips: int, step: PlanStep, scope: Scope, emit: Emit
+    nest: Nest, level: Level, trips: int, step: PlanStep, point: Scope, emit: Emit
 ) -> list[Stmt]:
-    """The loop over `level` (item scope.position) whose point stages into step.stages slots.
+    """The loop over `level` in which copies of `step` fill step.stages slots.
 
-    emit: makes what stands below the point.
+    point: at the item of the step. emit: makes what stands below it.
     """
-    point = scope.at(scope.position + 1)
     copies = plan_copies(nest, step, point, slots=step.stages)
     shared = [c for c in copies if c.dst.buf.space is Space.SM]
     ahead = [] if nest.cpu else shared

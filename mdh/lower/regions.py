@@ -17,7 +17,7 @@ def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
     out: list[Region] = []
     for f, fold in list(enumerate(nest.folds))[first:]:
         buffers = [o.buffer for o in fold.outputs]
-        for r in openings(nest.items, nest.stage, buffers, reduces=fold.op is not None):
+        for r in openings(nest.items, nest.stage, nest.plan.steps, buffers, reduces=fold.op is not None):
             number = 0 if r.step is None else nest.plan.steps[r.step].number
             out.append(region_of(nest, f, r.space, r.opens, r.holding, number))
     return tuple(out)

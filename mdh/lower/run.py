@@ -16,7 +16,7 @@ from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspace_
 
 def lower(plan: Plan, observe: Observer = unobserved) -> Module:
     """The kernels of a checked plan, in launch order. observe: sees every kernel between the passes."""
-    context = Context(plan.program, plan.machine, plan.target, names_of(plan.program), observe)
+    context = Context(plan.program, plan.machine, plan.target, names_of(plan), observe)
     built = Built([], [])
     for b in plan.program.buffers:
         if b.temp:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from math import prod
 
-from mdh.decompose.order import Item, Point
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Const, Expr, Load, Var, substitute
@@ -18,6 +17,7 @@ from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Stmt, Store, Worksp
 from mdh.ir.layout import Level, strides_for
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Stage, component
+from mdh.ir.tile import Item
 from mdh.lower.emit import at_point, emit, emit_block
 from mdh.lower.finish import cast, outputs, part_index
 from mdh.lower.fold import Fold, combine, folds_of, identity
@@ -80,7 +80,7 @@ def lower_scan(context: Context, name: str, plan: StagePlan) -> Built:
 
 def _without_holdings(plan: StagePlan) -> StagePlan:
     """The blocks' totals are no outputs of the stage: its regions do not hold them."""
-    return replace(plan, steps=tuple(replace(s, holdings=()) for s in plan.steps))
+    return replace(plan, steps=tuple(replace(s, holdings=()) for s in plan.steps), decomposed=None)
 
 
 # -- over blocks -------------------------------------------------------------------------------
@@ -367,8 +367,7 @@ def _kept(nest: Nest, t: DType, scope: Scope) -> _Kept | None:
     items = nest.items[scope.position :]
     loops = [it for it in items if isinstance(it, Level)]
     shape = tuple(lv.parts for lv in loops)
-    copies = any(isinstance(it, Point) and it.step.stagings for it in items)
-    if copies or prod(shape) * t.bytes > KEPT_BYTES:
+    if nest.copies(items) or prod(shape) * t.bytes > KEPT_BYTES:
         return None
     strides = strides_for(shape, tuple(range(len(shape))))
     return _Kept(Buf(nest.fresh("kept"), Space.RM, t, shape, strides), tuple(lv.var for lv in loops))

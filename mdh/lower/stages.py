@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.check.footprint import shared_bytes
-from mdh.decompose.levels import make_levels
-from mdh.decompose.order import code_items
 from mdh.decompose.tiles import decompose
 from mdh.hardware import Combine, Space
 from mdh.ir.dtype import I32
@@ -46,17 +44,18 @@ class Context:
         regions: bool = True,
     ) -> Nest:
         """A nest with its levels and code order, and the regions of partial results that the plan opens."""
-        names = self.names.inside(plan.stage)
-        levels = make_levels(plan, names)
-        items = code_items(plan, levels, cpu=self.machine.kind == "cpu")
+        cpu = self.machine.kind == "cpu"
+        # the lowering's own plans have no tile tree yet
+        tiles = plan.decomposed or decompose(self.program, plan, cpu=cpu, taken=self.names.memory)
+        names = self.names.inside(plan.stage) | {lv.var for lv in tiles.levels.all}
         buffers = {b.name: b for b in (*self.program.buffers, *extra)}
         nest = Nest(
-            name, plan.stage, plan, self.machine, self.target, folds, levels, items, buffers,
+            name, plan.stage, plan, self.machine, self.target, folds, tiles.levels, tiles.order, buffers,
             self.program.sizes, names, unused("tid", names), self.names,
         )  # fmt: skip
         names.add(nest.tid)
         if not nest.cpu:
-            used = shared_bytes(plan, decompose(self.program, plan, cpu=False), cpu=False)
+            used = shared_bytes(plan, tiles, cpu=False)
             nest = replace(nest, room=self.machine.shared_per_block - used)
         return replace(nest, regions=make_regions(nest)) if regions else nest
 
@@ -95,7 +94,7 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
             partials[f] = _state_buffers(nest, f, f"{name}_part{f or ''}", blocks)
             if Combine.TICKET not in plan.combines[f]:
                 after.add(combine_stage(context, f"{name}_combine", plan, fold, partials[f], blocks))
-        elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(nest, f):
+        elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(fold, nest.buffers):
             carried[f] = _state_buffers(nest, f, f"{name}_state{f or ''}", 0)
     extra = tuple(b for group in (*partials.values(), *carried.values()) for b in group)
     nest = replace(

@@ -7,8 +7,9 @@ from typing import Generic
 import numpy as np
 
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Cast, Expr
-from mdh.ir.program import DimKind, Operator, Output, Program, Result, Stage, combined_where, component
+from mdh.ir.expr import Expr
+from mdh.ir.product_sum import summed_product
+from mdh.ir.program import DimKind, Output, Program, Result, Stage, combined_where, component
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.exact import identity
 from mdh.reference.expression import Scope, index_of, value_of
@@ -80,17 +81,11 @@ class _Walk(Generic[V]):
                 ]
             self._store(result, box, states)
 
-    def _prefixes(self, result: Result, op: Operator, box: Box, states: list[V]) -> list[V]:
-        rows = zip(self._firsts(result, box), states, result.types, strict=True)
-        return [
-            self.arithmetic.scan(op, first, v, self.scanned, exclusive=result.exclusive, dtype=dtype)
-            for first, v, dtype in rows
-        ]
-
     def _contraction(self, result: Result) -> bool:
-        sums = self.arithmetic.reorders and result.op is not None and result.op.name == "+"
-        sums = sums and result.op is not None and result.op.rounded is None
-        return sums and all(product_of(v) is not None for v in result.values)
+        """Sums of products of floats, in any order."""
+        if not self.arithmetic.reorders or result.op is None or result.op.rounded is not None:
+            return False
+        return all(v.dtype.is_float and summed_product(result.op, v) is not None for v in result.values)
 
     def _firsts(self, result: Result, box: Box) -> list[V | None]:
         """What each component starts from, in its own type."""
@@ -122,7 +117,7 @@ class _Walk(Generic[V]):
             return list(arithmetic.reduce_record(result.op, start, values, axes))
         out = []
         for i, (e, state, dtype) in enumerate(zip(result.values, states, result.types, strict=True)):
-            factors = product_of(e) if self._contraction(result) else None
+            factors = summed_product(result.op, e) if self._contraction(result) else None
             if factors is not None and dtype.is_float:
                 a, b = (value_of(f, scope) for f in factors)
                 out.append(arithmetic.contract(state, a, b, shape, axes, dtype, self.count, factors[0].dtype))
@@ -195,15 +190,6 @@ def index_of_output(
         scope.arithmetic, scope.names, scope.types, scope.buffers | {output.buffer: after[output.buffer]}
     )
     return index_of(output.buffer, output.index, seen, active)
-
-
-def product_of(e: Expr) -> tuple[Expr, Expr] | None:
-    """The factors of a product of floats; widening casts around it are exact and fall away."""
-    if isinstance(e, Cast) and e.dtype.is_float and e.arg.dtype.is_float and e.dtype.bits >= e.arg.dtype.bits:
-        return product_of(e.arg)
-    if isinstance(e, Binary) and e.op == "*" and e.dtype.is_float:
-        return e.left, e.right
-    return None
 
 
 def pieces(box: Box, axes: tuple[int, ...], limit: int) -> Iterator[Box]:

@@ -1,80 +1,87 @@
-"""Footprints: how much of a buffer a stage touches while some of its loops run."""
+"""Which elements of its arrays a stage touches, in all and while some of its loops run."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
 
-from mdh.ir.affine import Affine, from_expr
+from mdh.decompose.accesses import affine_index
+from mdh.decompose.image import image
+from mdh.ir.affine import Affine
 from mdh.ir.expr import Expr, loads
 from mdh.ir.layout import Levels
 from mdh.ir.program import Program, Stage
 
+Linear = tuple[Affine | None, ...]
+
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """One load or store of the scalar function; index None in a dim where it is data (gather, scatter)."""
+class ArrayAccess:
+    """One load or store. index: a function of the dimensions, which are named by position, for each dimension
+    of the buffer; None where it is data (gather, scatter). finish: not of the scalar function, but of what
+    starts and finishes a result, which one unit does where several hold parts of it."""
 
     buffer: str
     index: tuple[Affine | None, ...]
     store: bool
+    finish: bool = False
+
+    @property
+    def linear(self) -> Linear:
+        """The index without its constants."""
+        return tuple(None if f is None else Affine(f.terms) for f in self.index)
 
 
-def accesses_of(stage: Stage) -> tuple[Access, ...]:
+def accesses_of(program: Program, stage: Stage) -> tuple[ArrayAccess, ...]:
     """Distinct accesses; loads first, in the order of the text."""
-    found: dict[Access, None] = {}
-    for e in stage.expressions():
-        for load in loads(e):
-            found.setdefault(_access(load.buffer, load.index, False))
-    for result in stage.results:
-        for output in result.outputs:
-            found.setdefault(_access(output.buffer, output.index, True))
-    return tuple(found)
+
+    def access(buffer: str, index: tuple[Expr, ...], store: bool) -> ArrayAccess:
+        found = [affine_index(program, stage, (e,)) for e in index]
+        return ArrayAccess(buffer, tuple(None if f is None else f[0] for f in found), store)
+
+    def loaded(*expressions: Expr) -> list[ArrayAccess]:
+        return [access(x.buffer, x.index, False) for e in expressions for x in loads(e)]
+
+    scalar = loaded(*(let.value for let in stage.lets), *(v for r in stage.results for v in r.values))
+    written = [access(o.buffer, o.index, True) for r in stage.results for o in r.outputs]
+    every = dict.fromkeys((*loaded(*stage.expressions()), *written))
+    return tuple(replace(a, finish=a not in scalar and not stage.scattered) for a in every)
 
 
-def _access(buffer: str, index: tuple[Expr, ...], store: bool) -> Access:
-    return Access(buffer, tuple(None if any(True for _ in loads(i)) else from_expr(i) for i in index), store)
-
-
-def box(
-    program: Program,
-    stage: Stage,
-    levels: Levels,
-    buffer: str,
-    inside: frozenset[str],
-    *,
-    store: bool = False,
+def footprint(
+    levels: Levels, accesses: Sequence[ArrayAccess], shape: tuple[int, ...], inside: frozenset[str]
 ) -> tuple[int, ...]:
-    """Extents of the bounding box of the accesses to `buffer` while the levels of `inside` run.
+    """Extents of what accesses that differ by constants alone touch while the levels of `inside` run. A
+    dimension that is indexed by data counts whole."""
+    out = []
+    for k, (function, whole) in enumerate(zip(accesses[0].linear, shape, strict=True)):
+        shifts: list[tuple[int, ...]] = [(f.const,) for a in accesses if (f := a.index[k]) is not None]
+        extent = whole if function is None else image(levels, (function,), shifts, inside)[0].extent
+        out.append(min(whole, extent))
+    return tuple(out)
 
-    A dim that is indexed by data counts whole; nothing exceeds the buffer.
-    """
-    shape = program.buffer_of[buffer].shape
-    mine = [a for a in accesses_of(stage) if a.buffer == buffer and a.store == store]
-    if not mine:
-        return tuple(0 for _ in shape)
-    return tuple(min(n, _extent(stage, levels, mine, k, n, inside)) for k, n in enumerate(shape))
+
+def compulsory_bytes(program: Program, stage: Stage) -> int:
+    """Of the distinct elements that the stage reads and writes: the least that DM can carry."""
+    accesses, total = accesses_of(program, stage), 0
+    for buffer, store in dict.fromkeys((a.buffer, a.store) for a in accesses):
+        known = program.buffer_of[buffer]
+        mine = [a.index for a in accesses if (a.buffer, a.store) == (buffer, store)]
+        extents = (
+            _touched(stage, [index[k] for index in mine], whole) for k, whole in enumerate(known.shape)
+        )
+        total += prod(extents) * known.dtype.bytes
+    return total
 
 
-def _extent(
-    stage: Stage, levels: Levels, mine: list[Access], k: int, whole: int, inside: frozenset[str]
-) -> int:
-    """Extent of dim k: the spread of the constants plus what the inside levels add.
-
-    An image with holes (strided, cyclic) counts its points: copies are packed then.
-    """
-    functions = [a.index[k] for a in mine if k < len(a.index)]
+def _touched(stage: Stage, functions: Sequence[Affine | None], whole: int) -> int:
+    """Of `whole` elements of a dimension those between the first and the last that the functions reach; of
+    one function alone, which may have holes, no more than it has values."""
+    ranges = {str(d): (0, dim.extent - 1) for d, dim in enumerate(stage.dims)}
     known = [f for f in functions if f is not None]
-    number = {d.name: i for i, d in enumerate(stage.dims)}
-    if len(known) < len(functions) or not known or not all(f.names <= number.keys() for f in known):
+    if len(known) < len(functions):
         return whole
-    lows, highs = [], []
-    for f in known:
-        spans = [c * levels.span(number[name], inside) for name, c in f.terms]
-        lows.append(f.const + sum(s for s in spans if s < 0))
-        highs.append(f.const + sum(s for s in spans if s > 0))
-    extent = max(highs) - min(lows) + 1
-    if len(set(known)) > 1:
-        return extent
-    points = 1
-    for name in known[0].names:
-        for level in levels.by_dim[number[name]]:
-            points *= level.parts if level.var in inside else 1
-    return min(extent, points)
+    ends = [f.bounds(ranges) for f in known]
+    extent = max(high for _, high in ends) - min(low for low, _ in ends) + 1
+    if len(set(known)) == 1:
+        extent = min(extent, prod(stage.dims[int(name)].extent for name in known[0].names))
+    return min(whole, extent)

@@ -1,6 +1,5 @@
 """`--dump`: the value of any stage of the pipeline as text."""
 
-from mdh.decompose.tiles import decompose
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -30,5 +29,5 @@ def dump_text(value: Value) -> str:
 def _plan_text(plan: Plan) -> str:
     parts = [f"plan of {plan.program.name} for {plan.machine.name}, {plan.target}\n"]
     for stage in plan.stages:
-        parts.append(print_tiles(decompose(plan.program, stage, cpu=plan.machine.kind == "cpu")))
+        parts.append(print_tiles(stage.tiles))
     return "".join([*parts, plan.text])

@@ -9,10 +9,10 @@ from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.report.entries import Entries, entries_of
 from mdh.report.loops import LoopRow, loop_rows
-from mdh.report.moves import Move
 from mdh.report.resources import Resources, resources_of
 from mdh.report.traffic import traffic_of
-from mdh.report.work import operations
+from mdh.report.transfer import Transfer
+from mdh.report.work import operations, peak_of
 from mdh.target.emit import entry_names
 
 LAYERS = (Space.DM, Space.SM, Space.RM)
@@ -33,7 +33,7 @@ class StageReport:
 
     entries: Entries
     loops: tuple[LoopRow, ...]
-    moves: tuple[Move, ...]
+    moves: tuple[Transfer, ...]
     layers: tuple[LayerRow, ...]
     operations: int
     compulsory: int
@@ -79,8 +79,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     for layer in LAYERS:
         moved = traffic.of_layer(layer)
         layers.append(LayerRow(layer, moved, ops / moved if moved else 0.0))
-    wide = any(t.bits == 64 and t.is_float for r in stage.stage.results for t in r.types)
-    peak = plan.machine.peak_f64 if wide else plan.machine.peak_f32
+    peak = peak_of(plan.machine, stage.stage)
     return StageReport(
         entries_of(plan.program, stage.stage),
         loop_rows(plan.program, stage),

@@ -1,124 +1,174 @@
 """Bytes of results: accumulated in registers, merged outward region by region, carried between outer loops.
 
-Where a region lies inside loops over reduction dims, each of their turns merges into what the turn before
-left: the merge reads what it writes, save for the first turn of a result that starts from nothing.
+Where a region lies inside loops over reduction dims, each of their iterations merges into what the one before
+left: the merge reads what it writes, save for the first one of a result that starts from nothing.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
-from mdh.hardware import Combine, Space
+from mdh.hardware import BLOCKED, THREADED, Combine, Layer, Space
 from mdh.ir.plan import Plan, StagePlan
-from mdh.ir.program import DimKind
-from mdh.lower.finish import block_reduction_levels, grid_reduction_levels, needs_carry, reduction_loops
-from mdh.lower.fold import folds_of
-from mdh.lower.names import names_of
-from mdh.lower.nest import Nest, Region
-from mdh.lower.stages import Context, kernel_name
-from mdh.report.moves import OPERANDS, Move
+from mdh.ir.program import DimKind, Output
+from mdh.ir.tile import Hold, Loop, Tiles, nested
+from mdh.lower.finish import needs_carry
+from mdh.lower.fold import Fold, folds_of
+from mdh.lower.stages import kernel_name
+from mdh.report.transfer import OPERANDS, Passes, Transfer
 
 
-def result_moves(plan: Plan, stage: StagePlan) -> list[Move]:
-    """Of every map and reduction of the stage, result by result; workspaces under their own names."""
-    context = Context(plan.program, plan.machine, plan.target, names_of(plan.program))
-    nest = context.nest(kernel_name(plan.program, stage.stage), stage, folds_of(stage.stage))
-    out: list[Move] = []
-    for f, fold in enumerate(nest.folds):
-        out.extend(_map(nest, f) if fold.op is None else _reduction(nest, f))
-    return out
+def result_moves(plan: Plan, stage: StagePlan, tiles: Tiles, passes: Passes) -> Iterator[Transfer]:
+    """Of every result of the stage; workspaces under their own names."""
+    scans = any(d.kind is DimKind.PS for d in stage.stage.dims)
+    for n, fold in enumerate(folds_of(stage.stage)):
+        result = _Result(plan, stage, tiles, passes, n, fold)
+        if stage.stage.scattered:
+            yield from _scattered(result)
+        elif scans or fold.op is None:
+            yield from _stored(result)
+        else:
+            yield from _reduction(result)
 
 
-def _map(nest: Nest, f: int) -> list[Move]:
-    """Finished values, by way of the regions that are open."""
-    every = prod(d.extent for d in nest.stage.dims)
-    regions = [r for r in nest.regions if r.fold == f]
-    places = [str(r.space) for r in regions]
-    out: list[Move] = []
-    for o in nest.folds[f].outputs:
-        size = nest.buffers[o.buffer].dtype.bytes
-        inner = [OPERANDS, *reversed(places)]
-        for source, sink, region in zip(inner, inner[1:], reversed(regions), strict=False):
-            out.append(Move(o.buffer, source, sink, region.step, (), size, every))
-        out.append(Move(o.buffer, inner[-1], Space.DM, 0, (), size, every))
-        if o.buffer in nest.stage.read:
-            out.append(Move(o.buffer, Space.DM, Space.RM, 0, (), size, every))
-    return out
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A region of partial results. turns: how often it opens for one result, by the reduction loops around
+    it; step: textual number of the step that asks for it, 0: none does."""
+
+    space: Space
+    turns: int
+    step: int
 
 
-def _reduction(nest: Nest, f: int) -> list[Move]:
-    fold = nest.folds[f]
-    name = fold.outputs[0].buffer
-    width = sum(t.bytes for t in fold.types)
-    parts = _results(nest) * prod(lv.parts for lv in block_reduction_levels(nest))
-    regions = [r for r in nest.regions if r.fold == f]
-    points = prod(d.extent for d in nest.stage.dims)
-    out = [Move(name, Space.RM, OPERANDS, 0, (), 2 * width, points)]
-    for outer, inner in zip(reversed(regions[:-1]), reversed(regions), strict=False):
-        merges = parts * _turns(nest, inner)
-        out.append(Move(name, inner.space, outer.space, outer.step, (), 2 * width, merges))
-    source, turns = str(regions[0].space), _turns(nest, regions[0])
-    if f in nest.clustered:
-        out.append(Move(name, source, Space.SM, 0, (), 2 * width, parts * turns))
-        source, turns = Space.SM, 1
-    return [*out, *_to_memory(nest, f, source, turns)]
+@dataclass(frozen=True)
+class _Result:
+    """Result number `number` of the stage, as the lowering folds it."""
+
+    plan: Plan
+    stage: StagePlan
+    tiles: Tiles
+    passes: Passes
+    number: int
+    fold: Fold
+
+    @property
+    def width(self) -> int:
+        """Bytes of one partial result."""
+        return sum(t.bytes for t in self.fold.types)
+
+    @property
+    def points(self) -> int:
+        return prod(d.extent for d in self.stage.stage.dims)
+
+    @property
+    def elements(self) -> int:
+        """How many results there are."""
+        return prod(d.extent for d in self.stage.stage.dims if d.kind is DimKind.CC)
+
+    def size(self, output: Output) -> int:
+        return self.plan.program.buffer_of[output.buffer].dtype.bytes
+
+    def updates(self, output: Output) -> bool:
+        """The stage also reads what is there."""
+        return output.buffer in self.stage.stage.read
+
+    def units(self, *layers: Layer) -> int:
+        """Units of these layers that compute parts of one result."""
+        dims = self.stage.stage.dims
+        levels = self.tiles.levels.all
+        return prod(lv.parts for lv in levels if lv.layer in layers and dims[lv.dim].kind is not DimKind.CC)
+
+    @property
+    def regions(self) -> tuple[_Region, ...]:
+        """From inside out."""
+        found = []
+        for node, around in nested(self.tiles.body):
+            if isinstance(node, Hold) and node.result == self.number:
+                levels = (n.level for n in around if isinstance(n, Loop))
+                kinds = self.stage.stage.dims
+                turns = prod(lv.parts for lv in levels if kinds[lv.dim].kind is not DimKind.CC)
+                step = 0 if node.step is None else self.stage.steps[node.step].number
+                found.append(_Region(node.tile.space, turns, step))
+        return tuple(reversed(found))
 
 
-def _to_memory(nest: Nest, f: int, source: str, turns: int) -> list[Move]:
+def _scattered(r: _Result) -> Iterator[Transfer]:
+    """A histogram: updates at every point of where it is held, each holder's copy outward once."""
+    for o in r.fold.outputs:
+        where = r.regions[0].space if r.regions else Space.DM
+        yield Transfer(o.buffer, OPERANDS, where, 0, (), 2 * r.size(o), r.points)
+        if where is not Space.DM:
+            shape = r.plan.program.buffer_of[o.buffer].shape
+            sharing = (*(THREADED if where is Space.SM else ()), Layer.VEC, None)
+            holders = prod(lv.parts for lv in r.tiles.levels.all if lv.layer not in sharing)
+            yield Transfer(o.buffer, where, Space.DM, 0, shape, 2 * prod(shape) * r.size(o), holders)
+
+
+def _stored(r: _Result) -> Iterator[Transfer]:
+    """Values that every point stores, by way of the regions that are open: those of a map, or of a scan,
+    whose running values pass through registers."""
+    for o in r.fold.outputs:
+        source: str = OPERANDS
+        if r.fold.op is not None:
+            yield Transfer(o.buffer, Space.RM, OPERANDS, 0, (), 2 * r.width, r.points * r.passes.points)
+            source = Space.RM
+        for region in r.regions:
+            if region.step and region.space != source:
+                yield Transfer(o.buffer, source, region.space, region.step, (), r.size(o), r.points)
+                source = region.space
+        yield Transfer(o.buffer, source, Space.DM, 0, (), r.size(o), r.points)
+        if r.updates(o):
+            count = r.points * r.passes.points
+            yield Transfer(o.buffer, Space.DM, Space.RM, 0, (), r.size(o), count)
+
+
+def _reduction(r: _Result) -> Iterator[Transfer]:
+    name, regions = r.fold.outputs[0].buffer, r.regions
+    parts = r.elements * r.units(*BLOCKED)
+    yield Transfer(name, Space.RM, OPERANDS, 0, (), 2 * r.width, r.points)
+    for inner, outer in pairwise(regions):
+        yield Transfer(name, inner.space, outer.space, outer.step, (), 2 * r.width, parts * inner.turns)
+    source, turns = regions[-1].space, regions[-1].turns
+    layers: tuple[Layer, ...] = BLOCKED
+    if Combine.CLUSTER in r.stage.combines[r.number]:
+        yield Transfer(name, source, Space.SM, 0, (), 2 * r.width, parts * turns)
+        source, turns, layers = Space.SM, 1, (Layer.CLU,)
+    yield from _to_memory(r, source, turns, r.units(*layers))
+
+
+def _to_memory(r: _Result, source: str, turns: int, blocks: int) -> Iterator[Transfer]:
     """From the outermost region: partial results of blocks, an unfinished state, or the results at once."""
-    width = sum(t.bytes for t in nest.folds[f].types)
-    results = _results(nest)
-    blocks = prod(lv.parts for lv in grid_reduction_levels(nest, f))
-    name = nest.folds[f].outputs[0].buffer
-    if blocks > 1 and Combine.ATOMIC in nest.plan.combines[f]:
-        each = results * blocks * turns
-        size = nest.buffers[name].dtype.bytes
-        start = [] if name in nest.stage.read else [Move(name, OPERANDS, Space.DM, 0, (), size, results)]
-        return [
-            *start,
-            Move(name, source, Space.DM, 0, (), size, each),
-            Move(name, Space.DM, source, 0, (), size, each),
-        ]
-    if blocks > 1:
-        held = f"{nest.name}_part{f or ''}"
-        again = _again(held, source, width, results * blocks, turns)
-        return [
-            *again,
-            Move(held, Space.DM, OPERANDS, 0, (), width, results * blocks),
-            *_finished(nest, f, OPERANDS, 1),
-        ]
-    if turns > 1 and needs_carry(nest, f):
-        held = f"{nest.name}_state{f or ''}"
-        again = _again(held, source, width, results, turns)
-        return [
-            *again,
-            Move(held, Space.DM, OPERANDS, 0, (), width, results),
-            *_finished(nest, f, OPERANDS, 1),
-        ]
-    return _finished(nest, f, source, turns)
+    first = r.fold.outputs[0]
+    stem, suffix = kernel_name(r.plan.program, r.stage.stage), str(r.number or "")
+    if blocks > 1 and Combine.ATOMIC in r.stage.combines[r.number]:
+        each = r.elements * blocks * turns
+        if not r.updates(first):
+            yield Transfer(first.buffer, OPERANDS, Space.DM, 0, (), r.size(first), r.elements)
+        yield Transfer(first.buffer, source, Space.DM, 0, (), r.size(first), each)
+        yield Transfer(first.buffer, Space.DM, source, 0, (), r.size(first), each)
+    elif blocks > 1:
+        yield from _by_workspace(r, f"{stem}_part{suffix}", source, r.elements * blocks, turns)
+    elif turns > 1 and needs_carry(r.fold, r.plan.program.buffer_of):
+        yield from _by_workspace(r, f"{stem}_state{suffix}", source, r.elements, turns)
+    else:
+        yield from _finished(r, source, turns)
 
 
-def _again(held: str, source: str, width: int, elements: int, turns: int) -> list[Move]:
-    """A workspace that each turn merges into: the first stores, the others also read."""
-    out = [Move(held, source, Space.DM, 0, (), width, elements * turns)]
-    return out if turns == 1 else [*out, Move(held, Space.DM, source, 0, (), width, elements * (turns - 1))]
+def _by_workspace(r: _Result, held: str, source: str, elements: int, turns: int) -> Iterator[Transfer]:
+    """Each iteration merges into the workspace: the first stores, the others also read. Then it is read."""
+    yield Transfer(held, source, Space.DM, 0, (), r.width, elements * turns)
+    if turns > 1:
+        yield Transfer(held, Space.DM, source, 0, (), r.width, elements * (turns - 1))
+    yield Transfer(held, Space.DM, OPERANDS, 0, (), r.width, elements)
+    yield from _finished(r, OPERANDS, 1)
 
 
-def _finished(nest: Nest, f: int, source: str, turns: int) -> list[Move]:
-    """The outputs themselves: written in each turn, read in each but a first that starts from nothing."""
-    out: list[Move] = []
-    results = _results(nest)
-    for o in nest.folds[f].outputs:
-        size = nest.buffers[o.buffer].dtype.bytes
-        reads = turns if o.buffer in nest.stage.read else turns - 1
-        out.append(Move(o.buffer, source, Space.DM, 0, (), size, results * turns))
+def _finished(r: _Result, source: str, turns: int) -> Iterator[Transfer]:
+    """The outputs: written in each iteration, read in each but the first of one that starts from nothing."""
+    for o in r.fold.outputs:
+        reads = turns if r.updates(o) else turns - 1
+        yield Transfer(o.buffer, source, Space.DM, 0, (), r.size(o), r.elements * turns)
         if reads:
-            out.append(Move(o.buffer, Space.DM, source, 0, (), size, results * reads))
-    return out
-
-
-def _results(nest: Nest) -> int:
-    return prod(d.extent for d in nest.stage.dims if d.kind is DimKind.CC)
-
-
-def _turns(nest: Nest, region: Region) -> int:
-    """How often the region opens for one result: turns of the reduction loops around it."""
-    return prod(lv.parts for lv in reduction_loops(nest, region.opens))
+            yield Transfer(o.buffer, Space.DM, source, 0, (), r.size(o), r.elements * reads)

@@ -3,8 +3,8 @@
 from mdh.report.entries import BufferRow, Entries
 from mdh.report.explain import Explanation, StageReport
 from mdh.report.loops import LoopRow
-from mdh.report.moves import Move
 from mdh.report.resources import Resources
+from mdh.report.transfer import Transfer
 
 WIDTH = 79
 """Columns of lists; schedules keep the lines that they are written in."""
@@ -112,7 +112,7 @@ def loops_text(rows: tuple[LoopRow, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _moves_text(moves: tuple[Move, ...]) -> str:
+def _moves_text(moves: tuple[Transfer, ...]) -> str:
     cells = [
         (
             m.buffer,

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from mdh.ir.plan import Plan
-from mdh.report.traffic import compulsory_bytes
-from mdh.report.work import operations
+from mdh.report.work import peak_of, work_of
 from mdh.tune.result import Tuned
 from mdh.tune.values import Trial
 
@@ -25,10 +24,8 @@ def _same(one: Trial, other: Trial) -> bool:
 
 def roof_of(tuned: Tuned, plan: Plan) -> Roof | None:
     """None where the program has no arithmetic, or the machine no speeds."""
-    ops = sum(operations(s.stage) for s in plan.stages)
-    least = sum(compulsory_bytes(plan.program, s) for s in plan.stages)
-    wide = any(t.bits == 64 and t.is_float for s in plan.stages for r in s.stage.results for t in r.types)
-    peak = plan.machine.peak_f64 if wide else plan.machine.peak_f32
+    ops, least = work_of(plan)
+    peak = peak_of(plan.machine, *(s.stage for s in plan.stages))
     timed: tuple[tuple[str, Trial | None], ...] = (("default", tuned.baseline), ("best", tuned.best))
     if tuned.best is not None and tuned.baseline is not None and _same(tuned.best, tuned.baseline):
         # two times of one kernel are no two points

@@ -1,9 +1,24 @@
 """The arithmetic of a stage: floating point (or integer) operations, counted as the C writes them."""
 
 from mdh.ir.expr import Binary, Call, Expr, Load, Unary, children
+from mdh.ir.plan import Plan
 from mdh.ir.program import DimKind, Stage
+from mdh.machine import Machine
+from mdh.report.accesses import compulsory_bytes
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"})
+
+
+def work_of(plan: Plan) -> tuple[int, int]:
+    """Operations and compulsory bytes of all stages."""
+    ops = sum(operations(s.stage) for s in plan.stages)
+    return ops, sum(compulsory_bytes(plan.program, s.stage) for s in plan.stages)
+
+
+def peak_of(machine: Machine, *stages: Stage) -> float:
+    """Operations a second at best: those of f64 where a result is of that type."""
+    wide = any(t.bits == 64 and t.is_float for s in stages for r in s.results for t in r.types)
+    return machine.peak_f64 if wide else machine.peak_f32
 
 
 def operations_per_point(stage: Stage) -> int:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from mdh.frontend.defines import size_spans
+from mdh.frontend.c.defines import size_spans
 from mdh.ir.program import Program
 from mdh.target.driver import reference_types
 from mdh.target.guards import guarded

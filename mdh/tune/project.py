@@ -12,50 +12,56 @@ Paths are relative to the file that lists them.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.schema import Int64, Meta, convert_fields
 from mdh.source import Source, Span
 from mdh.textfile import read_text
-from mdh.tomlfile import is_count, parse_toml, shown
+from mdh.tomlfile import parse_toml, shown
 
 NAMES = ("mdh.toml", "pyproject.toml")
 """The first that lists something counts."""
 _LIMIT = 1 << 18
 _TOLD = 20
 """Mistakes that are told at once."""
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_KEYS: dict[str, tuple[type, str]] = {
-    "file": (str, "a path to a C file"),
-    "schedule": (str, "a path to a schedule"),
-    "defines": (dict, "a table of names and values, { M = 1024 }"),
-    "set": (dict, "a table of holes and values, { bm = 64 }"),
-    "device": (str, 'a device, "cuda:0"'),
-    "function": (str, "the name of a C function"),
-    "strict_fp": (bool, "true or false"),
-    "deterministic": (bool, "true or false"),
-}
+_Name = Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z")]
+_Bindings = dict[_Name, Int64 | str]
+_Flag = Annotated[bool, Meta(description="true or false")]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """An entry as a project file has it. defines, set: values by name."""
+
+    file: Annotated[str, Meta(description="a path to a C file")]
+    schedule: Annotated[str | None, Meta(description="a path to a schedule")] = None
+    defines: Annotated[_Bindings, Meta(description="a table of names and values, { M = 1024 }")] = field(
+        default_factory=dict
+    )
+    set: Annotated[_Bindings, Meta(description="a table of holes and values, { bm = 64 }")] = field(
+        default_factory=dict
+    )
+    device: Annotated[str | None, Meta(description='a device, "cuda:0"')] = None
+    function: Annotated[str | None, Meta(description="the name of a C function")] = None
+    strict_fp: _Flag = False
+    deterministic: _Flag = False
+
+
+_KEYS = tuple(f.name for f in fields(_Row))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(_Row):
     """One program to tune; paths are as they are to be opened. source, start: where it is listed."""
 
     source: Source
     start: int
-    file: str
-    schedule: str | None = None
-    defines: tuple[tuple[str, int | str], ...] = ()
-    sets: tuple[tuple[str, int | str], ...] = ()
-    device: str | None = None
-    function: str | None = None
-    strict_fp: bool = False
-    deterministic: bool = False
 
     def at(self, key: str) -> Span:
         return _at(self.source, self.start, key)
@@ -113,7 +119,8 @@ def _entries(source: Source, place: Path, rows: Any) -> tuple[Entry, ...]:
     return tuple(_entry(source, at, place, row) for row, at in zip(rows, blocks, strict=False))
 
 
-def _mistakes(source: Source, start: int, row: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def _mistakes(source: Source, start: int, row: dict[str, Any]) -> Iterator[Diagnostic]:
+    _, wrong = convert_fields(row, _Row)
     for key, value in row.items():
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, 1)
@@ -121,20 +128,13 @@ def _mistakes(source: Source, start: int, row: Mapping[str, Any]) -> Iterator[Di
             yield Diagnostic(
                 "F194", f"an entry has no key `{key}`", (Label(_at(source, start, key)),), help=said
             )
-        elif not _fits(key, value):
-            label = Label(_at(source, start, key), f"must be {_KEYS[key][1]}")
+        elif key in wrong:
+            label = Label(_at(source, start, key), f"must be {wrong[key]}")
             yield Diagnostic("F194", f"`{key}` is {shown(value)}", (label,))
     if "file" not in row:
         end = source.text.find("\n", start)
         label = Label(Span(source, start, len(source.text) if end < 0 else end))
         yield Diagnostic("F194", "an entry has no `file`", (label,), help='write file = "FILE.c"')
-
-
-def _fits(key: str, value: Any) -> bool:
-    kind = _KEYS[key][0]
-    if kind is dict and isinstance(value, dict):
-        return all(_NAME.fullmatch(n) and (is_count(v) or isinstance(v, str)) for n, v in value.items())
-    return isinstance(value, kind)
 
 
 def _at(source: Source, start: int, key: str) -> Span:
@@ -143,17 +143,6 @@ def _at(source: Source, start: int, key: str) -> Span:
     return Span(source, found.start(1), found.end(1)) if found else Span(source, start, start + 1)
 
 
-def _entry(source: Source, start: int, place: Path, row: Mapping[str, Any]) -> Entry:
-    schedule = row.get("schedule")
-    return Entry(
-        source,
-        start,
-        str(place / row["file"]),
-        None if schedule is None else str(place / schedule),
-        tuple(row.get("defines", {}).items()),
-        tuple(row.get("set", {}).items()),
-        row.get("device"),
-        row.get("function"),
-        row.get("strict_fp", False),
-        row.get("deterministic", False),
-    )
+def _entry(source: Source, start: int, place: Path, row: dict[str, Any]) -> Entry:
+    paths: dict[str, Any] = {key: str(place / row[key]) for key in ("file", "schedule") if key in row}
+    return Entry(source=source, start=start, **{**row, **paths})

@@ -6,9 +6,26 @@ is measured; an `Outcome` is what came of that; a `Trial` is the line of the rec
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
+
+from mdh.schema import Meta
 
 Value = int | str
 """Of a hole: a number or a canonical word such as `BLK.x`, `A:SM[2,1]`, `grouped(8)`, `^`."""
+
+LONGEST = 1e11
+"""Seconds, and MHz, that anything may have; three thousand years, so that moments fit."""
+SHORTEST = 1e-12
+"""Seconds that a timed run takes at least: less than a cycle of any clock. A shorter time would win for
+ever."""
+LAST = 1 << 62
+"""Above every number of a trial."""
+Number = Annotated[int, Meta(ge=0, lt=LAST)]
+"""Of a trial."""
+Duration = Annotated[float, Meta(ge=0.0, le=LONGEST)]
+"""Seconds or MHz."""
+Run = Annotated[float, Meta(ge=SHORTEST, le=LONGEST)]
+"""Seconds of a timed run."""
 
 
 class Failure(StrEnum):
@@ -95,15 +112,15 @@ class Outcome:
     failure: Failure | None
     code: str = ""
     message: str = ""
-    warm: tuple[float, ...] = ()
-    cold: tuple[float, ...] = ()
+    warm: tuple[Run, ...] = ()
+    cold: tuple[Run, ...] = ()
     clock: str = ""
     stopped: bool = False
-    build_seconds: float = 0.0
-    check_seconds: float = 0.0
-    measure_seconds: float = 0.0
+    build_seconds: Duration = 0.0
+    check_seconds: Duration = 0.0
+    measure_seconds: Duration = 0.0
     resources: tuple[tuple[str, int], ...] = ()
-    clocks: tuple[float, ...] = ()
+    clocks: tuple[Duration, ...] = ()
     device: str = ""
     title: str = ""
     versions: tuple[tuple[str, str], ...] = ()
@@ -128,12 +145,12 @@ class Trial:
     started: seconds since the epoch; elapsed: of tuning time before it was told.
     """
 
-    number: int
+    number: Number
     candidate: Candidate
     origin: str
     phase: str
     outcome: Outcome
-    started: float = 0.0
-    elapsed: float = 0.0
+    started: Duration = 0.0
+    elapsed: Duration = 0.0
     extra: tuple[tuple[str, str], ...] = field(default=())
     """Fields of a newer mdh, kept as JSON text."""

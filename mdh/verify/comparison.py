@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_preprocessed, read_syntax
-from mdh.frontend.preprocess import Preprocessed
+from mdh.frontend.c.preprocess import Preprocessed
+from mdh.frontend.c.read import read_preprocessed, read_syntax
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function
 from mdh.reference.evaluate import evaluate, with_passed_over

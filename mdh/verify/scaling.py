@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mdh.frontend.preprocess import Preprocessed
+from mdh.frontend.c.preprocess import Preprocessed
 
 _NUMBER = re.compile(
     r"^[ \t]*#.*$|\"[^\"\n]*\"|'[^'\n]*'"

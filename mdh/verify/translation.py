@@ -10,7 +10,7 @@ from importlib import import_module
 
 from mdh.device.cache import Cache, key_of, open_cache
 from mdh.diagnostics import Diagnostic, Failed, Label, Severity
-from mdh.frontend.preprocess import Preprocessed
+from mdh.frontend.c.preprocess import Preprocessed
 from mdh.ir.program import Program
 
 SCHEMA = "mdh.validated/1"

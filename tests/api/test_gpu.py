@@ -12,7 +12,7 @@ from mdh.device.api import list_devices
 from mdh.device.cuda import CudaDevice
 from mdh.device.cuda_bound import ALIGNED
 from mdh.diagnostics import Failed
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 pytestmark = pytest.mark.gpu
 SIZES = {"M": 37, "N": 50, "K": 61}

@@ -7,9 +7,9 @@ import pytest
 
 import mdh
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.source import Source
-from tests.native import compiler
+from tests.support.native import compiler
 
 TEXT = """void f(int LD, const float *A, float *B)
 {

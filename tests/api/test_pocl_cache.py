@@ -11,7 +11,7 @@ import pytest
 from mdh.device.cache import open_cache
 from mdh.device.pocl_cache import PoclFolder, _given
 from mdh.folders import ROOM, code_folder
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may give files to others")
 

@@ -13,7 +13,7 @@ import numpy as np
 import mdh
 from mdh.device.api import list_devices, open_device
 from mdh.device.opencl_door import PAIR
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 SIZES = {"M": 10, "N": 50, "K": 64}
 ONE_GROUP = """

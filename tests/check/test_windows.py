@@ -4,7 +4,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule

@@ -12,7 +12,7 @@ import pytest
 from mdh.cli.command_line import CommandLine
 from mdh.cli.inputs import Array, parse_inputs
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.source import Source
 from tests.hostile.npy import VALUES, header_file
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mdh.cli.main import run
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 MATMUL = str(ROOT / "inputs_c" / "matmul.c")
 SMALL = ["-D", "M=37", "-D", "N=29", "-D", "K=41"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 QUICK = "import mdh.ending; mdh.ending.GRACE = 1.0\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 MDH = [sys.executable, "-m", "mdh"]
 

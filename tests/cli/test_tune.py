@@ -19,7 +19,7 @@ from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.records.read import read_record
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 MATMUL = str(ROOT / "inputs_c" / "matmul.c")
 MDH = (sys.executable, "-m", "mdh")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mdh.cli.main import run
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 SCALE = """void scale(const float A[8], float B[8]) {
   for (int i = 0; i < 8; i++)

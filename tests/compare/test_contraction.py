@@ -5,13 +5,13 @@ import pytest
 
 from mdh.compare.contraction import contraction_of
 from mdh.compare.library import NAMES, UnfitError, open_library
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded
 from mdh.source import Source
 from mdh.verify.arguments import guarded, make_arrays
 from mdh.verify.verdict import judge
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 LOOPS = "for (int i = 0; i < 5; i++) for (int j = 0; j < 6; j++) for (int k = 0; k < 7; k++)"
 KNOWN = {

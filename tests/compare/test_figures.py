@@ -7,7 +7,7 @@ import pytest
 from mdh.compare.figures import compared, harmonic, portability, roof_of, spread, tied
 from mdh.compare.model import Entry, Kind, Platform, Roof, Row, Spread
 from mdh.diagnostics import Diagnostic
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source

@@ -8,7 +8,7 @@ import pytest
 from mdh.compare.closing import closed, first, is_open
 from mdh.compare.recorded import Shelf, shelf_of
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule

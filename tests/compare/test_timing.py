@@ -15,7 +15,7 @@ from mdh.compare.model import Kind
 from mdh.compare.rows import measured, planned
 from mdh.compare.timing import ROUNDS, Contest, Runs, timed
 from mdh.diagnostics import Failed, fail
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.source import Source
 from mdh.tune.interrupt import Interrupt

@@ -14,8 +14,8 @@ from mdh.lower.names import names_of
 from mdh.lower.run import lower
 from mdh.lower.stages import Context, kernel_name
 from mdh.target.shared import shared_layout
-from tests.golden_plans import MACHINES, PROGRAMS, check_golden, plan_of, random_plans
-from tests.source_tree import ROOT
+from tests.support.golden_plans import MACHINES, PROGRAMS, check_golden, plan_of, random_plans
+from tests.support.source_tree import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "tiles"
 OWN = 16384
@@ -62,9 +62,7 @@ def _as_lowered(plan: Plan, program: Program, stage: StagePlan) -> None:
     """Regions have the shapes, and the places, that the lowering gives them."""
     if stage.stage.scattered or any(d.kind == "ps" for d in stage.stage.dims):
         return
-    nest = Context(program, plan.machine, plan.target, names_of(program)).nest(
-        "f", stage, folds_of(stage.stage)
-    )
+    nest = Context(program, plan.machine, plan.target, names_of(plan)).nest("f", stage, folds_of(stage.stage))
     tiles = decompose(program, stage, cpu=plan.machine.kind == "cpu")
     for f in range(len(stage.stage.results)):
         made = [(r.space, r.bufs[0].shape, r.bufs[0].strides) for r in nest.regions if r.fold == f]

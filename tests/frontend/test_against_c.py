@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.source import Source
-from tests.arrays import random_arrays
-from tests.corpus import WORKLOADS, Sizes, Workload
-from tests.native import compiler, knows, run_native
-from tests.random_programs import RandomProgram, random_program
+from tests.support.arrays import random_arrays
+from tests.support.corpus import WORKLOADS, Sizes, Workload
+from tests.support.native import compiler, knows, run_native
+from tests.support.random_programs import RandomProgram, random_program
 
 SMALL = [(w, sizes) for w in WORKLOADS.values() for sizes in w.small]
 IDS = [f"{w.name}-{'x'.join(str(v) for _, v in sizes)}" for w, sizes in SMALL]

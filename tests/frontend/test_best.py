@@ -3,7 +3,7 @@
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import DimKind
 from mdh.source import Source
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mdh
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate
 from mdh.source import Source
-from tests.arrays import Arrays, random_arrays
+from tests.support.arrays import Arrays, random_arrays
 
 HEAD = "void f(float y[8], float z[8], int h[8], float S[8][6], const float x[8], const float a[8][6]) {\n"
 I = "for (int i = 0; i < 8; i++) "  # noqa: E741

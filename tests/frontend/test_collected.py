@@ -3,7 +3,7 @@
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.source import Source
 
 HEAD = "void f(const float x[8], float y[8], float z[8], int n, int c[8])"

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
-from mdh.frontend.header_constants import CONSTANTS
+from mdh.frontend.c.header_constants import CONSTANTS
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype
 from mdh.source import Source
 from mdh.verify.arguments import make_arrays
-from tests.native import compiler, run_native
+from tests.support.native import compiler, run_native
 
 HEAD = (
     "#include <limits.h>\n#include <stdint.h>\n#include <float.h>\n#include <math.h>\n#include <stdbool.h>\n"

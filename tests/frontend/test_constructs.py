@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import DimKind, Program
 from mdh.reference import evaluate
 from mdh.source import Source
-from tests.arrays import random_arrays
-from tests.native import compiler, run_native
+from tests.support.arrays import random_arrays
+from tests.support.native import compiler, run_native
 
 HEAD = "void f(float y[8], const float x[8], const float a[8][6], const int at[8], int h[4]) {\n"
 COMPUTES = {

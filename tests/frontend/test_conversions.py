@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mdh
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.source import Source
-from tests.arrays import Arrays
-from tests.native import compiler, run_native
+from tests.support.arrays import Arrays
+from tests.support.native import compiler, run_native
 
 OVER = "for (int i = 0; i < 17; i++) for (int j = 0; j < 13; j++) "
 TYPES = ("i8", "u8", "i32", "u32", "i64", "f32", "f64")

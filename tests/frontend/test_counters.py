@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.source import Source
 

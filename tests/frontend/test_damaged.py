@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from mdh.diagnostics import Failed, render_text
-from mdh.frontend.c import free_sizes, read_program
+from mdh.frontend.c.read import free_sizes, read_program
 from mdh.source import Source
-from tests.corpus import WORKLOADS
-from tests.mutations import mutate
+from tests.support.corpus import WORKLOADS
+from tests.support.mutations import mutate
 
 TEXTS = [w.source.text for w in WORKLOADS.values()]
 DOUBLING = "\n".join(f"#define A{k} A{k + 1} A{k + 1}" for k in range(60))

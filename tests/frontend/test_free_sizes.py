@@ -3,7 +3,7 @@
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import free_sizes, read_program
+from mdh.frontend.c.read import free_sizes, read_program
 from mdh.source import Source
 
 MATVEC = Source("matvec.c", """

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from mdh.reference.interpreter import interpret
 from mdh.source import Source
 from mdh.verify.arguments import make_arrays
-from tests.native import compiler, run_native
+from tests.support.native import compiler, run_native
 
 HEAD = "void f(float x[12], float y[12], float z[12], int k[12], const float *a, float *b)"
 BODIES = (

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.expr import Const
 from mdh.reference.interpreter import interpret
 from mdh.source import Source
-from tests.native import compiler
+from tests.support.native import compiler
 
 
 def constant(text: str, ctype: str = "uint64_t") -> Const:

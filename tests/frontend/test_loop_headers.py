@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.frontend.counters import header, run
 from mdh.frontend.typing_rules import wrap
 from mdh.ir.dtype import I8, I16, I32, I64, U8, U16, U32, U64, DType, common, promote_integer
 from mdh.ir.expr import Const
 from mdh.reference import evaluate
 from mdh.source import Source
-from tests.native import compiler, run_native
+from tests.support.native import compiler, run_native
 
 _C = {I8: "int8_t", I16: "int16_t", I32: "int", I64: "long", U8: "uint8_t", U16: "uint16_t",
       U32: "unsigned", U64: "size_t"}  # fmt: skip

@@ -24,8 +24,8 @@ from tests.hostile.shrink import shrunk
 from tests.hostile.verdict import SECONDS, Verdict
 from tests.hostile.word_kinds import TEXTS, WORDS
 from tests.reliability.row import Parts
-from tests.source_tree import ROOT
-from tests.workers import Done, run_tasks
+from tests.support.source_tree import ROOT
+from tests.support.workers import Done, run_tasks
 
 ALL = {**TEXTS, **KINDS, **WORDS}
 """Texts first, so that a kind of that name with more to it stands in its place."""

@@ -1,7 +1,7 @@
 """Ways to make a text hostile, each `(text, random) -> text`; `hostile` takes one of a language's.
 
-Unlike `tests.mutations`, which damages a text here and there, these aim at what breaks parsers: depth, size,
-numbers without end, expansion.
+Unlike `tests.support.mutations`, which damages a text here and there, these aim at what breaks parsers:
+depth, size, numbers without end, expansion.
 """
 
 import re

@@ -10,7 +10,7 @@ import numpy as np
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.inputs import parse_inputs
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.source import Source
 from tests.hostile.pieces import damaged

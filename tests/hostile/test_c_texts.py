@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from mdh.diagnostics import Diagnostic, Failed, render_text
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.source import Source
 from tests.hostile.c_texts import TEXTS, body, value
 

@@ -6,7 +6,7 @@ from time import process_time
 import pytest
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -15,7 +15,7 @@ from mdh.schedule.default.grid import divisors
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.folder import folder
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 SECONDS = 6.0
 """Of processor time; these took 25 to 60 before the work became linear in the text, and take one now."""

@@ -11,7 +11,7 @@ from mdh.textfile import decode
 from mdh.tune.project import Entry, listed_in
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 PROJECT = b"""# programs to tune
 [project]
@@ -105,7 +105,7 @@ def judge_project(data: bytes) -> Verdict:
 
 
 def _odd(entry: Entry) -> str | None:
-    pairs = (*entry.defines, *entry.sets)
+    pairs = (*entry.defines.items(), *entry.set.items())
     fine = all(n.isidentifier() and type(v) in (int, str) for n, v in pairs)
     fine &= type(entry.strict_fp) is bool and type(entry.file) is str
     return None if fine else f"an entry that cannot be: {entry}"[:200]

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from functools import cache
 from random import Random
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.textfile import decode
-from tests.corpus import WORKLOADS, schedules
 from tests.hostile import toml, words
 from tests.hostile.kinds import Kind
 from tests.hostile.verdict import Verdict, judged
-from tests.mutations import mutate
+from tests.support.corpus import WORKLOADS, schedules
+from tests.support.mutations import mutate
 
 
 def _kind(valid: tuple[bytes, ...], judge: Callable[[bytes], Verdict]) -> Kind:

@@ -25,7 +25,7 @@ from mdh.cli.inputs import parse_inputs
 from mdh.cli.main import run
 from mdh.cli.values import parse_defines, parse_sets
 from mdh.device.api import demand_spec
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.schedule.binding import bind

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mdh.frontend.cparse import parse_function
-from mdh.frontend.preprocess import preprocess
-from mdh.frontend.syntax_of import function_of
+from mdh.frontend.c.cparse import parse_function
+from mdh.frontend.c.preprocess import preprocess
+from mdh.frontend.c.syntax_of import function_of
 from mdh.ir.syntax import Function
 from mdh.source import Source
 

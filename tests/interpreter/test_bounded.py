@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.ir.syntax import Declaration, For
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.error import Bounded
 from mdh.reference.interpreter import Undecided, interpret_bounded, interpret_elements
 from mdh.source import Source
-from tests.arrays import random_arrays
-from tests.corpus import WORKLOADS, Sizes, Workload
 from tests.interpreter.c_functions import native, random_function, syntax_of
 from tests.lower.test_strict_order import FORMS
-from tests.native import compiler, knows, run_native
-from tests.pairs import arguments, difference
-from tests.random_programs import random_program
+from tests.support.arrays import random_arrays
+from tests.support.corpus import WORKLOADS, Sizes, Workload
+from tests.support.native import compiler, knows, run_native
+from tests.support.pairs import arguments, difference
+from tests.support.random_programs import random_program
 
 SMALL = [(w, sizes) for w in WORKLOADS.values() for sizes in (w.small[0], w.small[-1])]
 SMALL_IDS = [f"{w.name}-{'x'.join(str(v) for _, v in sizes)}" for w, sizes in SMALL]

@@ -7,7 +7,7 @@ import pytest
 
 from mdh.reference.interpreter import interpret
 from tests.interpreter.c_functions import COMPILERS, Arrays, native, random_function, syntax_of
-from tests.native import knows
+from tests.support.native import knows
 
 
 def different(got: Arrays, want: Arrays) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.oclgrind import open_oclgrind
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -14,8 +14,8 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
-from tests.pairs import arguments, execute
-from tests.source_tree import ROOT
+from tests.support.pairs import arguments, execute
+from tests.support.source_tree import ROOT
 
 MATMUL = """\
 void matmul(const float A[64][48], const float B[48][64], float C[64][64]) {

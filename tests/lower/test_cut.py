@@ -7,7 +7,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.api import open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Const, Load
@@ -18,7 +18,7 @@ from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 ROWS = """
 1: (de-)comp( ^, 64, ^ ) ( ^, B:SM[1,2] ; ^ ) ( ^, BLK.x, ^ )

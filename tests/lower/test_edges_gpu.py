@@ -5,14 +5,14 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.api import open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 TILES = """
 1: (de-)comp( 16, 32, {split} ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, BLK.z )

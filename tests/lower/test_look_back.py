@@ -7,7 +7,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.api import open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source

@@ -7,7 +7,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.api import open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.kernel import Alloc, Atomic, For, Let, Module
 from mdh.ir.plan import Plan
 from mdh.ir.walk import statements
@@ -16,7 +16,7 @@ from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.pairs import arguments, execute
+from tests.support.pairs import arguments, execute
 
 FORMS = {
     "map": "void f(float s, const float X[70], float Y[70])"

@@ -9,7 +9,7 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr
 from mdh.ir.program import Operator, Program
@@ -25,8 +25,8 @@ from mdh.target.nvrtc import compile_cubin
 from mdh.verify.arguments import Guarded, guarded
 from mdh.verify.verdict import fits, judge
 from tests.lower.test_strict_order import planned
-from tests.nan_cases import run_case
-from tests.native import compiler, run_native
+from tests.support.nan_cases import run_case
+from tests.support.native import compiler, run_native
 
 ROWS = "#include <math.h>\nvoid f(const {t} x[3][8], {t} y[3]) {{ for (int i = 0; i < 3; i++)" \
     " for (int j = 0; j < 8; j++) {update} }}"  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 from mdh.check.run import check
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -14,7 +14,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
-from tests.pairs import arguments, execute
+from tests.support.pairs import arguments, execute
 
 SUMS = (
     "void f({t} H[7], const {t} w[99], const int b[99]) {{ for (int i = 0; i < 99; i++) H[b[i]] += w[i]; }}"

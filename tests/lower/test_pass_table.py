@@ -5,7 +5,7 @@ import difflib
 import pytest
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Binary, Call, Const, Var
@@ -18,9 +18,9 @@ from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.report.module_text import kernel_text
 from mdh.schedule.default import default_schedule
-from tests.corpus import WORKLOADS
-from tests.golden_plans import MACHINES, PROGRAMS, check_golden, plan_of, random_plans
-from tests.source_tree import ROOT
+from tests.support.corpus import WORKLOADS
+from tests.support.golden_plans import MACHINES, PROGRAMS, check_golden, plan_of, random_plans
+from tests.support.source_tree import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "passes"
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.report.module_text import module_text
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "lower"
 ORDER = (

@@ -5,7 +5,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.api import open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -14,7 +14,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 ROWS = """
 void scan(const TYPE A[ROWS][N], TYPE S[ROWS][N]) {

@@ -6,15 +6,15 @@ from functools import cache
 import pytest
 
 from mdh.device.api import Device, open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.arrays import random_arrays
-from tests.native import compiler
-from tests.pairs import execute, planned
+from tests.support.arrays import random_arrays
+from tests.support.native import compiler
+from tests.support.pairs import execute, planned
 
 PROGRAMS = {
     # the sum is one of 8 bits wherever it goes, not only where it is stored

@@ -8,7 +8,7 @@ import pytest
 from mdh.check.run import check
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -18,8 +18,8 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
-from tests.arrays import Arrays, random_arrays
-from tests.native import compiler, knows, run_native
+from tests.support.arrays import Arrays, random_arrays
+from tests.support.native import compiler, knows, run_native
 
 ROWS = (
     "void f(const {t} x[8][99], {t} y[8]) {{ for (int i = 0; i < 8; i++) {begin}"

@@ -3,13 +3,13 @@
 import pytest
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
-from tests.source_tree import ROOT
+from tests.support.corpus import WORKLOADS
+from tests.support.source_tree import ROOT
 
 CASES = [
     ("matmul", "generic-cpu", "opencl"),

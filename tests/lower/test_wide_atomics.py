@@ -8,7 +8,7 @@ import pytest
 
 import mdh
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -17,7 +17,7 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
 from mdh.target.text import KernelText
-from tests.corpus import ROOT, WORKLOADS
+from tests.support.corpus import ROOT, WORKLOADS
 
 SHARED_SUM = """
 1: (de-)comp( 16, 64, 24 ) ( ^, ^ ; ^@combine(atomic) )         ( BLK.y, BLK.x, BLK.z )

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32, I64
 from mdh.ir.expr import Binary, Cast, Const, Expr, Var

@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.reliability.pages import readable
 from tests.reliability.row import Found, Row, Setting, keep, kept
 from tests.reliability.table import ROWS
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 ARTIFACTS = ROOT / "artifacts"
 

@@ -31,7 +31,7 @@ from mdh.tune.result import Progress, Tuned
 from mdh.tune.session import make_session
 from mdh.tune.values import Candidate, Effort, Failure, Job, Limits, Outcome, Trial
 from tests.reliability.row import Found, Parts, Setting
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 FULL = 5000
 SIZES = (("M", 48), ("N", 48), ("K", 48))

@@ -22,10 +22,10 @@ from mdh.source import Source
 from mdh.tune.opened import opened
 from mdh.tune.space.make import make_space
 from mdh.tune.values import Candidate, Job
-from tests.judge_audit import VALID, job_of, key_of, outcomes
-from tests.random_schedules import random_schedule
 from tests.reliability.plain_schedules import plain_schedule
 from tests.reliability.row import Found, Parts, Setting
+from tests.support.judge_audit import VALID, job_of, key_of, outcomes
+from tests.support.random_schedules import random_schedule
 
 FULL = 2000
 KINDS = ("plain", "space", "random")

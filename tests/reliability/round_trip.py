@@ -16,7 +16,7 @@ from typing import Any
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -26,11 +26,11 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
-from tests.random_schedules import random_schedule
 from tests.reliability.plain_schedules import plain_schedule
 from tests.reliability.row import Found, Parts, Setting
-from tests.source_tree import ROOT
+from tests.support.corpus import WORKLOADS
+from tests.support.random_schedules import random_schedule
+from tests.support.source_tree import ROOT
 
 FULL = 10_000
 CHUNK = 250

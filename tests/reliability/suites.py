@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 
 def suite(*paths: str) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from tests.reliability.rejection import rejection
 from tests.reliability.round_trip import round_trip
 from tests.reliability.row import Row, Setting
 from tests.reliability.times import repeats, same_twice, winners
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 Command = Callable[[Setting, Path], list[str]]
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source
-from tests.corpus import WORKLOADS
 from tests.reliability import pages
 from tests.reliability.__main__ import found_of, main, run, table
 from tests.reliability.campaign import Waiting
@@ -19,7 +18,8 @@ from tests.reliability.round_trip import chunk
 from tests.reliability.row import Found, Parts, Row, Setting, keep, kept
 from tests.reliability.table import ROWS
 from tests.reliability.times import late
-from tests.source_tree import ROOT
+from tests.support.corpus import WORKLOADS
+from tests.support.source_tree import ROOT
 
 
 def test_every_row_is_there_with_what_shows_it() -> None:

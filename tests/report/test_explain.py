@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import F16, F32
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -21,7 +21,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from tests.check import programs
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 GPU = """
 1: (de-)comp( 128,128,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(8)) @occupancy(2)

@@ -7,13 +7,13 @@ import pytest
 
 import mdh
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate
 from mdh.source import Source
 from mdh.verify.arguments import make_arrays
 from mdh.verify.index_data import check_indices
-from tests.native import compiler, run_native
+from tests.support.native import compiler, run_native
 
 VALUES = (
     ("x[k[i]]", 64), ("x[k[i] & 15]", 16), ("x[k[i] - 100]", 50), ("k[i] >= 0 ? x[k[i]] : 0", 50),

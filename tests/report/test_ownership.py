@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.kernel import Kernel
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
@@ -16,11 +16,11 @@ from mdh.machine import load_machine
 from mdh.report.picture.stage import ArrayView, DimView, StageView, stage_view
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.pairs import planned
-from tests.random_programs import random_program
-from tests.random_schedules import random_schedule
 from tests.report.threads import Element, Units, by_thread
-from tests.source_tree import ROOT
+from tests.support.pairs import planned
+from tests.support.random_programs import random_program
+from tests.support.random_schedules import random_schedule
+from tests.support.source_tree import ROOT
 
 WORK = 60_000
 """Threads times points of a stage that is run: larger ones take seconds."""

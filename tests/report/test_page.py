@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mdh.cli.main import run
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -19,10 +19,10 @@ from mdh.report.picture.banks import bank_accesses
 from mdh.report.picture.page import schedule_page
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.random_programs import random_program
-from tests.random_schedules import random_schedule
 from tests.report.test_ownership import cases, planned_texts
-from tests.source_tree import ROOT
+from tests.support.random_programs import random_program
+from tests.support.random_schedules import random_schedule
+from tests.support.source_tree import ROOT
 
 LARGE = ("matmul", "matmul/h200/base", ["-D", "M=1024", "-D", "N=1024", "-D", "K=1024"])
 

@@ -12,7 +12,7 @@ import pytest
 from mdh.check.run import check
 from mdh.cli.main import run
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.report.picture.page import schedule_page
@@ -21,10 +21,10 @@ from mdh.report.picture.stage import StageView, stage_view
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.browser import browser, errors, missing, resize, scheme, scripts, show
 from tests.report.test_ownership import SMALL, digits_of, shown, small_plan
 from tests.report.test_page import LARGE, written
-from tests.source_tree import ROOT
+from tests.support.browser import browser, errors, missing, resize, scheme, scripts, show
+from tests.support.source_tree import ROOT
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "a browser is there")
 PAGES = [

@@ -14,8 +14,8 @@ from mdh.diagnostics import Failed, render_text
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.textfile import SCHEDULE_LIMIT
-from tests.mutations import mutate
-from tests.source_tree import ROOT
+from tests.support.mutations import mutate
+from tests.support.source_tree import ROOT
 
 COUNT = int(os.environ.get("MDH_MUTATIONS", "600"))
 SEED = int(os.environ.get("MDH_SEED", "20261121"))

@@ -8,7 +8,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import Machine, load_machine
@@ -20,8 +20,8 @@ from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from tests.corpus import WORKLOADS, Workload
-from tests.random_programs import random_program
+from tests.support.corpus import WORKLOADS, Workload
+from tests.support.random_programs import random_program
 
 WIDE = replace(load_machine("generic-cpu"), vector_bytes=64, shared_per_block=1 << 19)
 """A CPU with 32 vector registers."""

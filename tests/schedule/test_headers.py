@@ -12,7 +12,7 @@ from mdh.schedule.model import Schedule, SizeHeader
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 MATMUL = str(ROOT / "inputs_c" / "matmul.c")
 STEP = "1: (de-)comp( 32, 32, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"

@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 
 from mdh.check.run import check
+from mdh.cost.gpu import Joining
 from mdh.device.api import open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
-from mdh.schedule.default.joining import Joining, joining_of
+from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 ADDING = "@combine(atomic)"
 H200 = load_machine("h200")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.machine import load_machine
 from mdh.schedule.default.contraction import find_contraction

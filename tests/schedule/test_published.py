@@ -4,7 +4,7 @@ from mdh.hardware import Layer
 from mdh.schedule.model import Caret, For, Mem, Place, Schedule, Tile, Unit
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 CARET = Caret()
 

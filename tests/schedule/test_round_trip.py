@@ -9,7 +9,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule, print_step, wrapped_step
 from mdh.source import Source
 from tests.schedule.strategies import conditions, schedules, steps
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 SHIPPED = sorted((ROOT / "schedules").rglob("*.mdh"))
 COMMENTED = """\

@@ -7,7 +7,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.device.api import open_device
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -20,7 +20,7 @@ from mdh.schedule.default.window import find_window
 from mdh.schedule.default.window_plans import even, plans
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.corpus import WORKLOADS
+from tests.support.corpus import WORKLOADS
 
 GROUPED = {"R": 3, "S": 3}
 SIZES = {

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdh.frontend.cparse import parse_function
-from mdh.frontend.preprocess import preprocess
-from mdh.frontend.syntax_of import function_of
+from mdh.frontend.c.cparse import parse_function
+from mdh.frontend.c.preprocess import preprocess
+from mdh.frontend.c.syntax_of import function_of
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function, Number
 from mdh.reference.at_elements import picked

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.reference import evaluate_bounded

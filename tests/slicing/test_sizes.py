@@ -5,12 +5,12 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.reference.slicing import Sample, sampled
 from mdh.verify.arguments import make_scalars
-from tests.corpus import WORKLOADS
 from tests.slicing.programs import PROGRAMS
 from tests.slicing.sliced import arrays_of, outputs_of, shapes_of, sizes_of, syntax_of
+from tests.support.corpus import WORKLOADS
 
 BUDGET = 2_000_000
 

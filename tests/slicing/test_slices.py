@@ -2,12 +2,10 @@
 
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference.slicing import accesses, boxes, sampled
 from mdh.verify.arguments import make_arrays, make_scalars
-from tests.corpus import WORKLOADS, Sizes
-from tests.random_programs import random_program
 from tests.slicing.programs import PROGRAMS
 from tests.slicing.random_functions import SIZE, random_function
 from tests.slicing.sliced import (
@@ -19,6 +17,8 @@ from tests.slicing.sliced import (
     sizes_of,
     syntax_of,
 )
+from tests.support.corpus import WORKLOADS, Sizes
+from tests.support.random_programs import random_program
 
 SMALL = [(name, sizes) for name, w in WORKLOADS.items() for sizes in w.small]
 

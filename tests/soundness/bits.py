@@ -10,7 +10,7 @@ import numpy as np
 from mdh.device.api import Built, open_device
 from mdh.device.c import CDevice
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.reference import evaluate
@@ -18,7 +18,6 @@ from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype
 from mdh.target.emit import emit
 from mdh.target.text import KernelText
-from tests.pairs import planned
 from tests.soundness.batch import built_together
 from tests.soundness.data import Flat, arguments_of, shaped
 from tests.soundness.expressions import PER, random_expressions
@@ -26,6 +25,7 @@ from tests.soundness.native import Library, compilers
 from tests.soundness.shrink import shrunk
 from tests.soundness.tree import Tree, lines_of, text_of
 from tests.soundness.verdict import alike
+from tests.support.pairs import planned
 
 
 @dataclass

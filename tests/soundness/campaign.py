@@ -28,7 +28,7 @@ from tests.soundness.expressions import PER
 from tests.soundness.generator import random_statements
 from tests.soundness.page import accepted
 from tests.soundness.tree import text_of
-from tests.workers import Done, run_tasks
+from tests.support.workers import Done, run_tasks
 
 BATCH = 25
 LIMIT = 240.0

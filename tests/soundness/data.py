@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdh.frontend.ctypes_of import NAMED
+from mdh.frontend.c.ctypes_of import NAMED
 from mdh.ir.dtype import I8, I16, I32, I64, U8, U16, U32, U64, DType
 from mdh.ir.program import Program
 from mdh.reference.numbers import numpy_dtype

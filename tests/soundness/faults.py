@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mdh.frontend import body, c, dependences, fuse, merge, pieces, scans, updates
-from mdh.frontend.scope import Assign
+from mdh.frontend import dependences, fuse, merge, pieces, program, scans, updates
+from mdh.frontend.c import body
+from mdh.frontend.statements import Assign
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Load, Var, loads
 from mdh.ir.program import DimKind, Operator
@@ -20,7 +21,7 @@ from mdh.poly import legality
 from tests.soundness.generator import random_statements
 from tests.soundness.trial import Ready, examined
 from tests.soundness.verdict import Verdict
-from tests.workers import run_tasks
+from tests.support.workers import run_tasks
 
 Patch = tuple[Any, str, Any]
 """Module, name, what it is replaced by."""
@@ -168,7 +169,7 @@ def _merging_unproven() -> list[Patch]:
             return old(groups, statements)
         return ()
 
-    return [(merge, "keeps", lambda *_: True), (c, "check_dependences", new)]
+    return [(merge, "keeps", lambda *_: True), (program, "check_dependences", new)]
 
 
 def _kept_value(f: Callable[[Any], Any], old: Callable[..., Any]) -> Callable[..., Any]:
@@ -258,7 +259,7 @@ FAULTS: dict[str, Callable[[], list[Patch]]] = {
     "only the first coordinate of a point counts": lambda: [(legality, "_coordinates", _first_coordinate)],
     "every access meets in the accumulator": _all_carried,
     "accumulators of different statements are one": lambda: [_placement(accumulator=0)],
-    "the order of two stages is swapped": lambda: [(c, "_stages", _swapped(c._stages))],
+    "the order of two stages is swapped": lambda: [(program, "_stages", _swapped(program._stages))],
     "any renaming of loops will do": lambda: [
         (merge, "_renaming", _any_renaming), *_merging_unproven()
     ],

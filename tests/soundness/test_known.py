@@ -8,7 +8,7 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
@@ -19,11 +19,11 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.verify.arguments import Kind, make_arrays
-from tests.native import compiler, run_native
-from tests.pairs import planned
-from tests.random_schedules import random_schedule
 from tests.soundness.known import ANY, HEAD, KNOWN, N
 from tests.soundness.verdict import EQUAL, compared
+from tests.support.native import compiler, run_native
+from tests.support.pairs import planned
+from tests.support.random_schedules import random_schedule
 
 
 def _source(text: str) -> Source:

@@ -22,7 +22,7 @@ from time import monotonic
 from tests.soundness.batch import Row, Setting
 from tests.soundness.campaign import BATCH, Part, run_programs, say
 from tests.soundness.page import rows_of
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 CUDA = (("memcheck", 200), ("initcheck", 100), ("racecheck", 50), ("synccheck", 50))
 """Tools of compute-sanitizer, and the programs that each gets."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from mdh.device.api import Built
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import Machine
@@ -26,12 +26,12 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.text import KernelText
-from tests.pairs import planned
-from tests.random_schedules import random_schedule
 from tests.soundness.apart import evaluate_apart
 from tests.soundness.data import Flat, arguments_of, shaped, whole_of
 from tests.soundness.tree import Tree
 from tests.soundness.verdict import EQUAL, Verdict, alike, compared
+from tests.support.pairs import planned
+from tests.support.random_schedules import random_schedule
 
 DRAWS = 3
 """Arguments are drawn anew where those of before leave a comparison open."""

@@ -22,8 +22,8 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.folder import folder
 from mdh.target.text import KernelText
-from tests.native import compiler
-from tests.pairs import planned
+from tests.support.native import compiler
+from tests.support.pairs import planned
 from tests.target import features, modules
 from tests.target.features import ATOMIC_CASES, Pair
 from tests.target.test_folder import SCALED, build, with_source, write

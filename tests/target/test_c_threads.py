@@ -11,7 +11,7 @@ import pytest
 
 from mdh.device.c_compiler import find_compiler
 from mdh.device.c_threads import Threads, settle_of, with_settle
-from tests.native import compiler
+from tests.support.native import compiler
 
 WHERE = """
 void where(int *cpu)

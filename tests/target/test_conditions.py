@@ -8,7 +8,7 @@ import pytest
 
 from mdh.device.api import Device, open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
@@ -16,10 +16,10 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.faults import NONE
 from mdh.target.reads_first import REMARK
-from tests.native import compiler, run_native
-from tests.pairs import arguments, planned
-from tests.random_conditions import FORMS, random_conditional
-from tests.random_schedules import random_schedule
+from tests.support.native import compiler, run_native
+from tests.support.pairs import arguments, planned
+from tests.support.random_conditions import FORMS, random_conditional
+from tests.support.random_schedules import random_schedule
 
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler here")
 GENERIC = load_machine("generic-cpu")

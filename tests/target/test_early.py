@@ -13,7 +13,7 @@ import pytest
 
 import mdh
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine

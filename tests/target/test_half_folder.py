@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
@@ -14,7 +14,7 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.folder import folder
 from mdh.target.half_types import HALF_TYPES, half_types
-from tests.native import knows
+from tests.support.native import knows
 from tests.target.test_folder import build, run, write
 
 TEXT = "void twice(const {t} x[64], {t} y[64]) {{ for (int i = 0; i < 64; i++) y[i] = x[i] + x[i]; }}\n"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.pairs import planned
+from tests.support.pairs import planned
 
 
 @pytest.mark.parametrize("function", ["f16", "f2", "a_f32x4"])

@@ -8,14 +8,14 @@ import pytest
 from mdh.device.api import open_device
 from mdh.device.self_test import extreme
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.reference import evaluate_bounded
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.faults import NONE, Faults
-from tests.pairs import difference, planned
+from tests.support.pairs import difference, planned
 
 TEXT = """#include <math.h>
 void f(const {t} x[2048], {t} y[2048]) {{

@@ -8,7 +8,7 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -20,8 +20,8 @@ from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
 from mdh.target.text import KernelText
 from mdh.verify.arguments import Kind, make_arrays
-from tests.pairs import planned
-from tests.random_schedules import random_schedule
+from tests.support.pairs import planned
+from tests.support.random_schedules import random_schedule
 
 HEAD = "#include <stdint.h>\n#include <stdlib.h>\n#define N 64\n#define K 4\n"
 HEAD += "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((b) > (a) ? (b) : (a))\n"

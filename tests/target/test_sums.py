@@ -5,7 +5,7 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
@@ -18,7 +18,7 @@ from mdh.target.emit import emit
 from mdh.target.signature import scope_of
 from mdh.target.sums import IN_ORDER, sums_in_order
 from mdh.target.text import KernelText
-from tests.pairs import planned
+from tests.support.pairs import planned
 
 BACKWARDS = "void f(const {t} x[64], const {t} u[64], {t} y[1])"
 BACKWARDS += " {{ {t} s = 0; for (int k = 63; k >= 0; k--) s += {term}; y[0] = s; }}"

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.source import Source
 from mdh.target.emit import emit
-from tests.pairs import planned
+from tests.support.pairs import planned
 
 HEAD = "#include <stdint.h>\n#define N 4096\n"
 

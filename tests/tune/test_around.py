@@ -9,7 +9,7 @@ import pytest
 
 from mdh.check.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.machine import Machine, load_machine
 from mdh.report.tune_text import tuned_text
@@ -24,8 +24,8 @@ from mdh.tune.order import Order
 from mdh.tune.session import make_session, prepared
 from mdh.tune.start import nothing_legal
 from mdh.tune.values import Job
-from tests.corpus import WORKLOADS
-from tests.source_tree import ROOT
+from tests.support.corpus import WORKLOADS
+from tests.support.source_tree import ROOT
 from tests.tune.test_session import Ground, go
 
 MATMUL = WORKLOADS["matmul_init"].source

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.tune.measure.bench import MATMUL
 
 DROP = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")

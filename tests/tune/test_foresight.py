@@ -2,7 +2,7 @@
 
 from random import Random
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule

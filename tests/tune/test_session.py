@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import Machine, load_machine
 from mdh.report.tune_text import tuned_text
 from mdh.schedule.holes import holes

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import preprocessed, read_preprocessed
-from mdh.frontend.preprocess import Preprocessed
+from mdh.frontend.c.preprocess import Preprocessed
+from mdh.frontend.c.read import preprocessed, read_preprocessed
 from mdh.frontend.typing_rules import convert
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
@@ -16,10 +16,10 @@ from mdh.verify import comparison, translation
 from mdh.verify.comparison import difference, small_program
 from mdh.verify.scaling import LADDER, Scale, scaled
 from mdh.verify.translation import validate
-from tests.corpus import WORKLOADS
 from tests.soundness.faults import FAULTS, planted
 from tests.soundness.generator import random_statements
 from tests.soundness.known import HEAD, KNOWN
+from tests.support.corpus import WORKLOADS
 
 SUM = "void f(int N, const float *x, float *y) { for (int i = 0; i < N; i++) y[i] = 2.0f * x[i]; }"
 

@@ -1,13 +1,13 @@
 """What a page draws of one stage: dimensions as sums of digits, arrays with their index functions, regions.
 
 Nothing here is a second model of ownership: the digits are the levels that lowering computes indices from
-(`lower.levels`), the index functions are those of the scalar function, the regions those that are allocated.
+(`decompose.levels`), the index functions are those of the scalar function, the regions those that are
+allocated.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
-from mdh.decompose.tiles import decompose
 from mdh.hardware import THREADED, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
@@ -137,8 +137,7 @@ _ONE = (StepView(1, "", (), ("nothing is split",)),)
 
 def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     cpu = plan.machine.kind == "cpu"
-    tiles = decompose(plan.program, stage, cpu=cpu)
-    levels, kept = tiles.levels, _held(plan, stage, tiles)
+    levels, kept = stage.tiles.levels, _held(plan, stage, stage.tiles)
     present = {lv.layer for lv in levels.all if lv.layer}
     order = (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK, *THREADED, Layer.VEC)
     threads = 1
@@ -179,21 +178,17 @@ def _digit(plan: StagePlan, lv: Level, weight: int) -> Digit:
 
 def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
     stage = plan.stage
-    sizes = {name: Affine((), size) for name, size in program.sizes.items()}
-    number = {d.name: n for n, d in enumerate(stage.dims)}
-    body = accesses_of(
-        replace(stage, results=tuple(replace(r, starts=(), outputs=()) for r in stage.results))
-    )
+    accesses = accesses_of(program, stage)
     out = []
     for name in program.buffer_order:
         if name not in stage.read | stage.written:
             continue
         buffer = program.buffer_of[name]
         touches = []
-        for a in accesses_of(stage):
+        for a in accesses:
             if a.buffer == name:
-                index = tuple(None if f is None else _index(f.substitute(sizes), number) for f in a.index)
-                touches.append(Touch(a.store, a not in body and not stage.scattered, index))
+                index = tuple(None if f is None else _index(f) for f in a.index)
+                touches.append(Touch(a.store, a.finish, index))
         roles = [word for word, there in (("in", stage.read), ("out", stage.written)) if name in there]
         out.append(
             ArrayView(
@@ -204,11 +199,8 @@ def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
     return tuple(out)
 
 
-def _index(f: Affine, number: dict[str, int]) -> Index | None:
-    """None also where a local of the loop body is part of it."""
-    if not f.names <= number.keys():
-        return None
-    return Index(f.const, tuple(Term(number[n], c) for n, c in f.terms))
+def _index(f: Affine) -> Index:
+    return Index(f.const, tuple(Term(int(name), c) for name, c in f.terms))
 
 
 def _held(plan: Plan, stage: StagePlan, tiles: Tiles) -> tuple[Held, ...]:

@@ -4,10 +4,11 @@ Each class has a file: which dims go to blocks, threads and vector lanes, what i
 functions of a stage and a machine, and what they write passes the checker for every size.
 """
 
+from mdh.cost.gpu import Joining
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import contraction, find_contraction
-from mdh.schedule.default.joining import Joining, joining_of
+from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.map import map_stage
 from mdh.schedule.default.reduction import reduction
 from mdh.schedule.default.scan import scan

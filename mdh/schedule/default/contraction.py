@@ -1,16 +1,18 @@
-"""Contractions: products of two inputs summed over what they share (matmul, convolution, CCSD(T)).
+"""Contractions: two inputs combined over what they share (matmul, convolution, CCSD(T)).
 
+Which dims the inputs use decides, not the function of them: sums of products get the same tiles as other
+reductions of this form, so this does not ask `mdh.ir.product_sum`.
 Dims fall into rows (in the first operand only), columns (in the second only), batch (in both or neither) and
 the reduced ones. What is made of them differs by kind of machine: `contraction_cpu`, `contraction_gpu`.
 """
 
 from itertools import permutations
 
+from mdh.cost.gpu import Joining
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.contraction_cpu import contraction_cpu
 from mdh.schedule.default.contraction_gpu import contraction_gpu
-from mdh.schedule.default.joining import Joining
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.outline import Outline, stageable
 from mdh.schedule.default.shape import Access, Shape

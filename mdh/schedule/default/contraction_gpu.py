@@ -15,13 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.cost.gpu import PRODUCTS, VECTOR_BYTES, WORD, Joining, Work, resident, seconds
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
-from mdh.occupancy import resident
-from mdh.schedule.default.contraction_time import VECTOR_BYTES, Work, seconds
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
-from mdh.schedule.default.joining import Joining, added
-from mdh.schedule.default.operands import Contraction, asynchronous, shared_copy
+from mdh.schedule.default.operands import Contraction, Tiling, asynchronous, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Unit
@@ -76,17 +74,10 @@ SPARE = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Tiles by dim. parts: of the sum over dim `k`, added as `joining` says."""
+class LadderTiling(Tiling):
+    """A tiling by a tile of the ladder."""
 
-    tile: Tile
-    block: dict[int, int]
-    thread: dict[int, int]
-    slices: dict[int, int]
-    k: int
-    part: int
-    parts: int
-    joining: Joining = Joining.KERNEL
+    tile: Tile = WHOLE
 
 
 def contraction_gpu(shape: Shape, found: Contraction, machine: Machine, joining: Joining) -> Outline:
@@ -94,20 +85,19 @@ def contraction_gpu(shape: Shape, found: Contraction, machine: Machine, joining:
     return outline_of(shape, found, machine, min(every, key=lambda p: _time(shape, found, machine, p)))
 
 
-def _time(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> float:
-    return seconds(work_of(shape, found, machine, plan), machine)
+def _time(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> float:
+    return seconds(work_of(shape, found, machine, plan), machine, PRODUCTS)
 
 
-def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> Outline:
+def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> Outline:
     """The steps of a plan."""
-    first = {**plan.block, plan.k: plan.part} if plan.parts > 1 else dict(plan.block)
+    first = plan.first
     axes = block_axes(first, shape.extents, machine, found.columns[0])
     blocks = grid_size(axes, first, shape.extents)
     outline = Outline(shape)
     ordered = found.rows[0] in axes and found.columns[0] in axes and blocks >= 4 * machine.units
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered and plan.parts == 1 else ()
-    entries = added(shape.outputs) if plan.parts > 1 and plan.joining is not Joining.KERNEL else None
-    outline.step(first, dict(axes), entries=entries, attrs=order)
+    outline.step(first, dict(axes), entries=plan.entries(shape), attrs=order)
     copies = _copies(shape, found, {**plan.block, **plan.slices}, machine)
     outline.step(plan.slices, entries=held(shape) | copies, attrs=_slots(shape, plan, copies))
     _threads(shape, found, machine, plan, outline)
@@ -124,7 +114,7 @@ def plans(
     machine: Machine,
     ladder: Sequence[Tile] = LADDER,
     joining: Joining = Joining.KERNEL,
-) -> Iterator[Plan]:
+) -> Iterator[LadderTiling]:
     """What there is to choose from: tiles that fit, numbers of parts, and whether a kernel adds these, or one
     writes starting values first."""
     ways = (Joining.KERNEL, joining) if joining is Joining.FRESH else (joining,)
@@ -149,7 +139,9 @@ def _whole(found: Contraction, sides: tuple[int, int]) -> tuple[Tile, ...]:
     return (WHOLE,) if alone and all(n <= most for n, most in zip(sides, WHOLE.block, strict=True)) else ()
 
 
-def plan_of(shape: Shape, found: Contraction, machine: Machine, tile: Tile, parts: int) -> Plan | None:
+def plan_of(
+    shape: Shape, found: Contraction, machine: Machine, tile: Tile, parts: int
+) -> LadderTiling | None:
     """The tile's plan, None where the sum does not go into so many parts."""
     k = max(found.reduced, key=lambda d: shape.extents[d])
     others = prod(shape.extents[d] for d in found.reduced if d != k)
@@ -165,7 +157,7 @@ def plan_of(shape: Shape, found: Contraction, machine: Machine, tile: Tile, part
         or ceil_div(shape.extents[k], part) != parts
     ):
         return None
-    return Plan(tile, block, thread, slices, k, part, parts)
+    return LadderTiling(block, thread, slices, k, part, parts, tile=tile)
 
 
 def _side(
@@ -199,7 +191,7 @@ def _slice(extent: int, depth: int) -> int:
     return min(near, key=lambda t: (abs(t - depth), t), default=depth)
 
 
-def work_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> Work:
+def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> Work:
     """What a plan's time depends on."""
     size = shape.value_bytes
     rows, high = _of(plan, found.rows)
@@ -207,31 +199,29 @@ def work_of(shape: Shape, found: Contraction, machine: Machine, plan: Plan) -> W
     threads = ceil_div(rows, high) * ceil_div(columns, wide)
     depth = prod(plan.slices.values())
     every = dict(enumerate(shape.extents))
+    written = prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns)) * size
+    read = sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second))) * size
+    registers = _registers(plan.tile.ahead, max(1, size // WORD), (high, wide))
+    shared = SLOTS * depth * (rows + columns + 4) * size
     return Work(
-        size, high, wide, max(1.0, threads / machine.warp), depth,
-        resident=_resident(machine, plan, size, threads, (rows, columns), (high, wide)),
+        size, max(1.0, threads / machine.warp),
+        resident=resident(machine, threads, min(registers, machine.registers_per_thread), shared),
         blocks=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
         slices=ceil_div(prod(shape.extents[d] for d in found.reduced), depth * plan.parts),
+        multiplies=depth * high * wide,
+        vectors=depth * (high + wide) * size / VECTOR_BYTES,
+        loops=depth,
+        moved=read + written,
+        written=written,
         parts=plan.parts,
         joining=plan.joining,
-        results=prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns)),
-        read=sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second))),
     )  # fmt: skip
 
 
-def _of(plan: Plan, dims: tuple[int, ...]) -> tuple[int, int]:
+def _of(plan: LadderTiling, dims: tuple[int, ...]) -> tuple[int, int]:
     """Of a block and of a thread along a side."""
     side = prod(plan.block[d] for d in dims)
     return side, side * plan.thread[dims[0]] // plan.block[dims[0]] or 1
-
-
-def _resident(
-    machine: Machine, plan: Plan, size: int, threads: int, sides: tuple[int, int], own: tuple[int, int]
-) -> int:
-    """Blocks that a multiprocessor holds at once. size: bytes of an element."""
-    registers = min(_registers(plan.tile.ahead, max(1, size // 4), own), machine.registers_per_thread)
-    shared = SLOTS * prod(plan.slices.values()) * (sum(sides) + 4) * size
-    return max(1, resident(machine, threads, registers, shared))
 
 
 def _registers(ahead: int, words: int, own: tuple[int, int]) -> int:
@@ -239,13 +229,15 @@ def _registers(ahead: int, words: int, own: tuple[int, int]) -> int:
     return words * (prod(own) + ahead * sum(own)) + SPARE
 
 
-def _slots(shape: Shape, plan: Plan, copies: Mapping[str, Mem]) -> tuple[Attr, ...]:
+def _slots(shape: Shape, plan: LadderTiling, copies: Mapping[str, Mem]) -> tuple[Attr, ...]:
     """Two, where one loop goes through slices."""
     loops = [d for d, t in plan.slices.items() if t < (plan.part if d == plan.k else shape.extents[d])]
     return (attribute("stages", SLOTS),) if copies and len(loops) == 1 else ()
 
 
-def _threads(shape: Shape, found: Contraction, machine: Machine, plan: Plan, outline: Outline) -> None:
+def _threads(
+    shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling, outline: Outline
+) -> None:
     """Warps where tiles are whole ones, then threads, whose results are vectors that lie apart, so that
     neighbours read neighbours."""
     main = (found.rows[0], found.columns[0])
@@ -262,7 +254,7 @@ def _threads(shape: Shape, found: Contraction, machine: Machine, plan: Plan, out
     outline.step(plan.thread, {d: Unit(Layer.THR, a) for d, a in zip(main, axes, strict=True)}, cyclic=dealt)
 
 
-def _interleaved(plan: Plan, main: tuple[int, int], outline: Outline) -> tuple[str, str]:
+def _interleaved(plan: LadderTiling, main: tuple[int, int], outline: Outline) -> tuple[str, str]:
     """Axes of the threads of rows and of columns.
 
     Shared memory answers half a warp that reads vectors at once where lanes that differ in their lowest bit,

@@ -1,8 +1,8 @@
 """How the parts of a sum that blocks share are joined, where the default schedules have a choice."""
 
 from collections.abc import Iterable
-from enum import Enum, auto
 
+from mdh.cost.gpu import Joining
 from mdh.hardware import Combine
 from mdh.ir.atomics import hardware_obstacle, program_obstacle, starts_in_memory
 from mdh.ir.dtype import F32
@@ -12,15 +12,6 @@ from mdh.machine import Machine
 from mdh.schedule.default.outline import attribute
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Caret, Mem
-
-
-class Joining(Enum):
-    """How. KERNEL: a second kernel adds the parts. FRESH: blocks add to outputs whose starting values a
-    kernel writes first; IN_PLACE: to outputs that hold them already."""
-
-    KERNEL = auto()
-    FRESH = auto()
-    IN_PLACE = auto()
 
 
 def joining_of(shape: Shape, machine: Machine, target: str) -> Joining:

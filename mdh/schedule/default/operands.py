@@ -1,9 +1,12 @@
 """The dims of a contraction by role, and its operands' copies in shared memory."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from mdh.cost.gpu import Joining
 from mdh.hardware import Engine, Space
 from mdh.machine import Machine
+from mdh.schedule.default.joining import added
 from mdh.schedule.default.outline import attribute, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, Attr, Mem, Place
@@ -23,6 +26,32 @@ class Contraction:
     columns: tuple[int, ...]
     batch: tuple[int, ...]
     reduced: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """Tiles of a contraction by dim; threads compute single elements of dims that `thread` does not name.
+
+    slices: of the reduced dims, staged at once. part: of dim `k`, where blocks share the sum in `parts`.
+    joining: how these are joined.
+    """
+
+    block: Mapping[int, int]
+    thread: Mapping[int, int]
+    slices: Mapping[int, int]
+    k: int
+    part: int
+    parts: int
+    joining: Joining = Joining.KERNEL
+
+    @property
+    def first(self) -> dict[int, int]:
+        """Tiles of the blocks, the part of the sum among them."""
+        return {**self.block, self.k: self.part} if self.parts > 1 else dict(self.block)
+
+    def entries(self, shape: Shape) -> dict[str, Mem] | None:
+        """What the blocks' step says of the outputs."""
+        return added(shape.outputs) if self.parts > 1 and self.joining is not Joining.KERNEL else None
 
 
 def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Mem:

@@ -123,8 +123,12 @@ class Shape:
             elements *= max(hi for _, hi in bounds) - min(lo for lo, _ in bounds) + 1
         return elements
 
-    def box(self, buffer: str) -> Box:
-        """Of all affine accesses to a buffer."""
+    @cached_property
+    def boxes(self) -> dict[str, Box]:
+        """Of all affine reads of each buffer."""
+        return {buffer: self._box(buffer) for buffer in dict.fromkeys(a.buffer for a in self.reads)}
+
+    def _box(self, buffer: str) -> Box:
         place = {d.name: i for i, d in enumerate(self.stage.dims)}
         size = self.program.buffer_of[buffer].shape
         positions = []

@@ -4,43 +4,40 @@ A block computes some features of a box of points from copies of what the box re
 the weights, a few channels at a time. A thread computes several features of neighbouring points, whose
 windows overlap in its registers. Where the results are too few to fill the machine, blocks share the sum.
 
-The costs of the estimate (`window_time`) are a fit to measured convolutions on an H200.
+The costs of the estimate (`mdh.cost.gpu.WINDOWS`) are a fit to measured convolutions on an H200.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import prod
 
+from mdh.cost.gpu import WINDOWS, seconds
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes
-from mdh.schedule.default.joining import added
-from mdh.schedule.default.operands import asynchronous, shared_copy
+from mdh.schedule.default.operands import Tiling, asynchronous, shared_copy
 from mdh.schedule.default.outline import Outline, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.window import Window
-from mdh.schedule.default.window_plans import UNROLLED, Plan, plans
-from mdh.schedule.default.window_time import Clock
+from mdh.schedule.default.window_plans import UNROLLED, plans, work_of
 from mdh.schedule.model import Mem, Unit
 
 
 def window_gpu(shape: Shape, window: Window, machine: Machine, *, adding: bool = False) -> Outline | None:
     """The steps of the plan with the best estimate, None where none fits."""
-    clock = Clock(shape, window, machine)
-    best = min(
-        (replace(p, adding=adding and p.parts > 1) for p in plans(shape, window, machine)),
-        key=clock.seconds, default=None,
-    )  # fmt: skip
+
+    def time(plan: Tiling) -> float:
+        return seconds(work_of(shape, window, machine, plan), machine, WINDOWS)
+
+    best = min(plans(shape, window, machine, adding=adding), key=time, default=None)
     return None if best is None else outline_of(shape, window, machine, best)
 
 
-def outline_of(shape: Shape, window: Window, machine: Machine, plan: Plan) -> Outline:
+def outline_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Outline:
     """The steps of a plan."""
     out = shape.contiguous(shape.writes[0])
-    first = {**plan.block, plan.k: plan.part} if plan.parts > 1 else plan.block
     outline = Outline(shape)
-    axes = dict(block_axes(first, shape.extents, machine, out))
-    outline.step(first, axes, entries=added(shape.outputs) if plan.adding else None)
+    axes = dict(block_axes(plan.first, shape.extents, machine, out))
+    outline.step(plan.first, axes, entries=plan.entries(shape))
     outline.step(plan.slices, entries=held(shape) | _copies(shape, window, machine))
     thread = {**dict.fromkeys(plan.block, 1), **plan.thread}
     outline.step(thread, _threads(outline, thread, out))

@@ -1,13 +1,16 @@
-"""Plans for contractions over windows on a GPU: tiles that fit, and numbers of parts of the sum."""
+"""Plans for contractions over windows on a GPU: tiles that fit, numbers of parts of the sum, and the work of
+each plan."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from math import prod
 
+from mdh.cost.gpu import WORD, Joining, Work, resident, warps_of
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
 from mdh.schedule.default.grid import ceil_div, round_up
-from mdh.schedule.default.shape import Box, Shape
+from mdh.schedule.default.operands import Tiling
+from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.window import Window
 
 SHARED = 48 * 1024
@@ -47,49 +50,43 @@ UNROLLED = 48
 """Iterations of the sum that are written out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Tiles by dim; threads compute single elements of dims that `thread` does not name. part: of dim `k`,
-    where blocks share the sum in `parts`, which they add to the output where `adding`."""
-
-    block: Mapping[int, int]
-    thread: Mapping[int, int]
-    slices: Mapping[int, int]
-    k: int
-    part: int
-    parts: int
-    adding: bool = False
+SECTOR = 8
+"""Elements of 4 bytes that memory hands over together."""
+VECTOR = 4
+"""Elements of 4 bytes in the widest access."""
 
 
-def plans(shape: Shape, window: Window, machine: Machine) -> Iterator[Plan]:
-    """What there is to choose from."""
-    image, weights = shape.box(window.image), shape.box(window.weights)
+def plans(shape: Shape, window: Window, machine: Machine, *, adding: bool = False) -> Iterator[Tiling]:
+    """What there is to choose from. adding: blocks that share a sum add to the outputs."""
+    joining = Joining.IN_PLACE if adding else Joining.KERNEL
+    image, weights = shape.boxes[window.image], shape.boxes[window.weights]
     whole = {d: shape.extents[d] for d in window.reduced}
     out = shape.contiguous(shape.writes[0])
     slices = _slices(shape, window)
     room = min(SHARED, machine.shared_per_block) // shape.value_bytes
+    k = window.channels[0]
     for thread in _thread_tiles(shape, window):
-        held = [(slab, registers_of(shape, window, image, thread, {**whole, **slab})) for slab in slices]
+        held = [(slab, registers_of(shape, window, thread, {**whole, **slab})) for slab in slices]
         held = [(s, n) for s, n in held if n <= min(REGISTERS, machine.registers_per_thread)]
         for block in _block_tiles(shape, window, thread) if held else ():
             count = _threads(block, thread, out, machine)
-            most = registers_at(machine, ceil_div(count, machine.warp)) if count else 0
+            most = registers_at(machine, warps_of(machine, count)) if count else 0
             for slab, registers in held:
                 if registers > most:
                     continue
                 tiles = {**block, **whole, **slab}
                 if image.elements(tiles) + weights.elements(tiles) * 9 // 8 <= room:
-                    yield from _parted(shape, window, machine, (block, thread, slab))
+                    whole_sum = Tiling(block, thread, slab, k, shape.extents[k], 1, joining)
+                    yield from _parted(shape, window, machine, whole_sum)
 
 
-def registers_of(
-    shape: Shape, window: Window, image: Box, thread: Mapping[int, int], sums: Mapping[int, int]
-) -> int:
+def registers_of(shape: Shape, window: Window, thread: Mapping[int, int], sums: Mapping[int, int]) -> int:
     """Of a thread that goes through a slice: results, weights, and the window of a channel, which compilers
     keep from one multiplication to the next."""
     inner = {r: sums[r] for _, r in window.slid}
-    held = prod(thread.values()) + thread[window.features[0]] + image.elements({**thread, **inner})
-    return max(1, shape.value_bytes // 4) * held + SPARE
+    read = shape.boxes[window.image].elements({**thread, **inner})
+    held = prod(thread.values()) + thread[window.features[0]] + read
+    return max(1, shape.value_bytes // WORD) * held + SPARE
 
 
 def _threads(block: Mapping[int, int], thread: Mapping[int, int], out: int | None, machine: Machine) -> int:
@@ -156,18 +153,78 @@ def _slices(shape: Shape, window: Window) -> list[dict[int, int]]:
     return out
 
 
-def _parted(
-    shape: Shape, window: Window, machine: Machine, tiles: tuple[dict[int, int], ...]
-) -> Iterator[Plan]:
-    block, thread, slices = tiles
-    k = window.channels[0]
-    yield Plan(block, thread, slices, k, shape.extents[k], 1)
-    counts = [ceil_div(shape.extents[d], t) for d, t in block.items()]
+def _parted(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Iterator[Tiling]:
+    """The plan, and those that share its sum among blocks."""
+    yield plan
+    k = plan.k
+    counts = [ceil_div(shape.extents[d], t) for d, t in plan.block.items()]
     blocks = prod(counts)
-    if blocks >= 2 * machine.units or sum(n > 1 for n in counts) > 2 or k not in slices:
+    if blocks >= 2 * machine.units or sum(n > 1 for n in counts) > 2 or k not in plan.slices:
         return
     for parts in PARTS:
-        part = round_up(ceil_div(shape.extents[k], parts), slices[k])
+        part = round_up(ceil_div(shape.extents[k], parts), plan.slices[k])
         enough = part >= PART_LEAST and ceil_div(shape.extents[k], part) == parts
         if enough and machine.units // 2 <= blocks * parts <= PER_UNIT * machine.units:
-            yield Plan(block, thread, slices, k, part, parts)
+            yield replace(plan, part=part, parts=parts)
+
+
+def work_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Work:
+    """What a plan's time depends on."""
+    size, extents = shape.value_bytes, shape.extents
+    words = max(1, size // WORD)
+    whole = {d: extents[d] for d in window.reduced}
+    sums = {**whole, **plan.slices}
+    depth, channels = prod(sums.values()), prod(sums[d] for d in window.channels)
+    tiles = {**plan.block, **sums}
+    image, weights = (shape.boxes[b].elements(tiles) for b in (window.image, window.weights))
+    threads = prod(ceil_div(t, plan.thread.get(d, 1)) for d, t in plan.block.items())
+    warps = warps_of(machine, threads)
+    features = plan.thread[window.features[0]]
+    read = shape.boxes[window.image].elements({**plan.thread, **sums, **dict.fromkeys(window.channels, 1)})
+    blocks, tiles_of_block = _grid(shape, plan)
+    slices = tiles_of_block * ceil_div(prod({**whole, plan.k: plan.part}.values()), depth)
+    written = size * prod(n for d, n in enumerate(extents) if d not in whole)
+    shared = (image + weights * 9 // 8) * size
+    return Work(
+        size, warps,
+        resident=resident(machine, threads, registers_of(shape, window, plan.thread, sums), shared),
+        blocks=blocks,
+        slices=slices,
+        multiplies=words * depth * prod(plan.thread.values()),
+        vectors=words * depth * features / _lanes(features),
+        words=words * channels * read / _read_at_once(shape, window, plan),
+        loops=words * channels if depth > UNROLLED else 0.0,
+        copied=words * weights / (machine.warp * warps),
+        moved=blocks * slices * (_sectors(shape, window, tiles) + weights) * size + written,
+        written=written,
+        parts=plan.parts,
+        joining=plan.joining,
+    )  # fmt: skip
+
+
+def _sectors(shape: Shape, window: Window, tiles: Mapping[int, int]) -> int:
+    """Elements of the image that a block's tiles touch, in whole sectors."""
+    image = shape.boxes[window.image]
+    row, elements = image.sides(tiles)[-1], image.elements(tiles)
+    if row == image.size[-1] or row % SECTOR == 0:
+        return elements
+    return elements // row * round_up(row + SECTOR // 2, SECTOR)
+
+
+def _lanes(elements: int) -> int:
+    """Neighbours that a thread reads at once."""
+    return VECTOR if elements % VECTOR == 0 else 2 if elements % 2 == 0 else 1
+
+
+def _read_at_once(shape: Shape, window: Window, plan: Tiling) -> int:
+    """Neighbours of a window that a thread reads at once, where they lie side by side."""
+    x = window.slid[-1][0]
+    beside = any(d == x for d, _ in shape.boxes[window.image].positions[-1][1])
+    return _lanes(plan.thread[x]) if beside else 1
+
+
+def _grid(shape: Shape, plan: Tiling) -> tuple[int, int]:
+    """(blocks, tiles that each goes through): a grid has three axes."""
+    counts = sorted((ceil_div(shape.extents[d], t) for d, t in plan.block.items()), reverse=True)
+    axes = 3 if plan.parts == 1 else 2
+    return plan.parts * prod(counts[:axes]), prod(counts[axes:])

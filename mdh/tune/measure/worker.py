@@ -22,7 +22,7 @@ import numpy as np
 from mdh.device.api import Device, open_device
 from mdh.device.cache import Cache
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import load_machine, print_machine

@@ -21,6 +21,7 @@ from mdh.ir.expr import (
     substitute,
     walk,
 )
+from mdh.ir.product_sum import summed_product
 from mdh.ir.program import DimKind, Program, Stage
 
 Terms = tuple[tuple[int, int], ...]
@@ -152,7 +153,7 @@ def _point_cost(stage: Stage) -> tuple[int, float]:
     for r in stage.results:
         for value in r.values:
             cost = _cost(value)
-            if r.op is not None and r.op.name == "+" and isinstance(value, Binary) and value.op == "*":
+            if summed_product(r.op, value) is not None:
                 fused, cost = fused + 1, cost - PLAIN_COST
             elif r.op is not None:
                 cost += PLAIN_COST

@@ -6,6 +6,7 @@ from mdh.ir.program import Program
 from mdh.schedule.model import Schedule
 from mdh.schedule.printer import print_schedule
 from mdh.tune.records.key import Parts, Setting, key_of, key_parts
+from mdh.tune.values import Duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Header:
     method: str = ""
     command: str = ""
     seed: int = 0
-    created: float = 0.0
+    created: Duration = 0.0
     extra: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 _SECONDS = 60.0
 

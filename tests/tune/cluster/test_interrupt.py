@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.tune.cluster.dask import Cluster, Process, cluster
 from tests.tune.measure.bench import MATMUL
 

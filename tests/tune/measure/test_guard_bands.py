@@ -16,8 +16,8 @@ from mdh.target.text import KernelText
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.judging import Judge, Trusted
 from mdh.tune.measure.memory import Held
-from tests.corpus import INPUTS
-from tests.planted_faults import PLANTED
+from tests.support.corpus import INPUTS
+from tests.support.planted_faults import PLANTED
 
 SIZES = {"M": 53, "N": 59, "K": 19}
 OUTSIDE = {

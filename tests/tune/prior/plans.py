@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mdh.check.run import check
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule

@@ -3,7 +3,7 @@
 import pytest
 
 from mdh.tune.prior import predict
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.tune.prior.plans import plan_of, seconds
 
 SIZES = {"M": 512, "N": 512, "K": 512}

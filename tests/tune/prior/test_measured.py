@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, load_machine
 from mdh.schedule.parser import parse_schedule
@@ -26,7 +26,7 @@ SAMPLE = 100
 
 
 def agreement(name: str, machine: Machine) -> float:
-    text = (ROOT / "scripts" / "spaces" / f"{name}.mdh").read_text(encoding="utf-8")
+    text = (ROOT / "experiments" / "spaces" / f"{name}.mdh").read_text(encoding="utf-8")
     found = re.search(r"// space (\S+)", text)
     assert found is not None
     path = ROOT / found[1]

@@ -6,14 +6,14 @@ import time
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.prior import predict
-from tests.pairs import planned
-from tests.random_programs import random_program
-from tests.random_schedules import random_schedule
+from tests.support.pairs import planned
+from tests.support.random_programs import random_program
+from tests.support.random_schedules import random_schedule
 from tests.tune.prior.plans import ROOT, plan_of
 
 PROGRAMS = sorted(p.stem for p in (ROOT / "inputs_c").glob("*.c"))

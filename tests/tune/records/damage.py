@@ -14,7 +14,7 @@ from mdh.diagnostics import Failed
 from mdh.tune.records.file import Record
 from mdh.tune.records.read import read_record
 from mdh.tune.values import Trial
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.tune.records import cache_damage
 from tests.tune.records.read_only import lockable
 from tests.tune.records.samples import header, write

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.schedule.model import Schedule

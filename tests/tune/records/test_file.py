@@ -19,7 +19,7 @@ from mdh.tune.records.file import ROOM, Record
 from mdh.tune.records.line import seal
 from mdh.tune.records.read import read_record
 from mdh.tune.records.scan import FILE_LIMIT
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.tune.records.samples import header, trial, write
 
 

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
@@ -13,7 +13,7 @@ from mdh.tune.search import SAMPLERS, make_searcher
 from mdh.tune.search.encoding import encoding_of
 from mdh.tune.space.make import make_space
 from mdh.tune.space.space import Space
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 
 HERE = [s.name for s in SAMPLERS if all(find_spec(p) for p in s.packages)]
 

@@ -19,7 +19,7 @@ from mdh.tune.search import make_searcher
 from mdh.tune.search.shared import SharedStudy
 from mdh.tune.space.model import Point
 from tests.hostile.pieces import damaged
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.tune.search.doubles import chain, nested_space, small_space
 
 SCRIPT = ROOT / "scripts" / "postgres"

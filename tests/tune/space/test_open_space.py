@@ -8,7 +8,7 @@ from time import perf_counter
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
@@ -21,7 +21,7 @@ from mdh.tune.space.frames import BLOCK, GRID, THREAD, Bands, Nesting
 from mdh.tune.space.ladder import Ladder, Rung
 from mdh.tune.space.make import make_space
 from mdh.tune.space.model import Point
-from tests.source_tree import ROOT
+from tests.support.source_tree import ROOT
 from tests.tune.space.test_space import CHEAP, COPY, empty, space
 
 BANDS = ((GRID, BLOCK, THREAD), (GRID, BLOCK + THREAD))

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import load_machine

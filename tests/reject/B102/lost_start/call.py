@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from mdh.frontend.c import preprocessed, read_preprocessed
+from mdh.frontend.c.read import preprocessed, read_preprocessed
 from mdh.source import Source
 from mdh.verify.translation import validate
 

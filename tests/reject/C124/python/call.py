@@ -1,4 +1,4 @@
-from mdh.frontend.c import read_program
+from mdh.frontend.c.read import read_program
 from mdh.source import Source
 
 text = "void f(float *y) { for (int i = 0; i < M; i++) y[i] = 1; }"

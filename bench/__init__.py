@@ -1,0 +1,1 @@
+"""Benchmarks: mdh beside the libraries, and what mdh itself costs."""

@@ -1,0 +1,26 @@
+"""Each program by mdh on one of our devices, arguments bound once, as a C program would launch it."""
+
+from pathlib import Path
+
+from bench.cpu.data import Arrays
+from mdh.device.api import Call, Device
+from mdh.diagnostics import Failed
+from mdh.ir.program import Program
+from mdh.pipeline import Pipeline
+from mdh.source import Source
+
+
+def prepare(device: Device, program: Program, schedule: Path | None, arrays: Arrays) -> Call | None:
+    """The launch of `program` with a schedule's file (None: the default one), None where it is refused."""
+    arrows = Pipeline()
+    text = None
+    if schedule is not None:
+        if not schedule.exists():
+            return None
+        text = arrows.schedule(Source(str(schedule), schedule.read_text(encoding="utf-8")))
+    try:
+        plan = arrows.check(program, text, device.machine, device.target).plan
+    except Failed:
+        return None
+    built = arrows.build(device, arrows.emit(arrows.lower(plan), program))
+    return built.call(arrays, {})

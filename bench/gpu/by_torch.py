@@ -1,0 +1,252 @@
+"""Each program by torch: cuBLAS, cuDNN, CUB and its own kernels; on doubles the judge of all contestants."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from bench.cpu.by_numpy import contraction
+from bench.gpu.cases import Case
+from bench.gpu.clock import Call, Kept, Made, made, quick
+from bench.gpu.gpu import PLACE, Tensors, functional, torch
+
+Scalars = Mapping[str, float]
+Make = Callable[[Tensors], Call]
+Convolution = tuple[Any, Any, Callable[[Any], Any], dict[str, int]]
+"""Image, filters, what puts the result into the arrays, options."""
+Form = Callable[[Tensors], Convolution]
+_CHUNK = 1024
+_SEARCHES, _PLANS, _PATIENCE = 4, (10, 20), 4.0
+"""Searches among cuDNN's algorithms, which time each one once and so may miss the best; algorithms of
+the first ones and of the others; seconds after which no other one begins."""
+
+
+def version() -> str:
+    return str(torch.__version__)
+
+
+def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
+    make = _make(case)
+    if case.program in _FORMS:
+        return _searched(_FORMS[case.program][0], sets)
+    return None if make is None else made([make(t) for t in sets], case.program != "histogram")
+
+
+def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
+    """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
+    contraction whose result stays in whatever layout the product leaves it."""
+    if case.program.startswith("ccsdt"):
+        spec = contraction(case.program)
+        return made([Kept(partial(torch.einsum, spec, t["lhs"], t["rhs"]), t["X"].copy_) for t in sets])
+    if case.program in _FORMS:
+        return _searched(_FORMS[case.program][1], sets)
+    make = _OTHERS.get(case.program)
+    return None if make is None else made([make(t) for t in sets])
+
+
+def compute(case: Case, tensors: Tensors) -> None:
+    """The program's results into these tensors."""
+    make = _make(case)
+    assert make is not None, case.program
+    call = make(tensors)
+    call()
+    getattr(call, "finish", lambda: None)()
+
+
+def _make(case: Case) -> Make | None:
+    if case.program.startswith("ccsdt"):
+        spec = contraction(case.program)
+        return lambda t: Kept(lambda: torch.einsum(spec, t["lhs"], t["rhs"]).contiguous(), t["X"].copy_)
+    if case.program == "matmul_scaled":
+        factors = {n: case.scalars[n] for n in ("alpha", "beta")}
+        return lambda t: lambda: t["C"].addmm_(t["A"], t["B"], **factors)
+    if case.program in _FORMS:
+        form = _FORMS[case.program][0]
+        return lambda t: _convolution(form, t)
+    return _CALLS.get(case.program)
+
+
+def _product(t: Tensors) -> Call:
+    return lambda: torch.mm(t["A"], t["B"], out=t["C"])
+
+
+def _batched_t(t: Tensors) -> Call:
+    if t["A"].shape[0] == 1:
+        left, right, out = t["A"][0], t["B"][0].T, t["C"][0]
+        return lambda: torch.mm(left, right, out=out)
+    turned = t["B"].transpose(1, 2)
+    return lambda: torch.bmm(t["A"], turned, out=t["C"])
+
+
+def _dense(t: Tensors) -> Call:
+    """torch's fused form, which is cuBLASLt's epilogue."""
+    return Kept(lambda: torch._addmm_activation(t["bias"], t["A"], t["B"]), t["C"].copy_)
+
+
+def _dense_apart(t: Tensors) -> Call:
+    def call() -> None:
+        torch.addmm(t["bias"], t["A"], t["B"], out=t["C"])
+        t["C"].relu_()
+
+    return call
+
+
+def _dot(t: Tensors) -> Call:
+    return Kept(lambda: torch.dot(t["A"], t["B"]), t["C"].fill_)
+
+
+def _searched(form: Form, sets: Sequence[Tensors]) -> Made:
+    """The fastest of what several searches of cuDNN's find."""
+    end = time.perf_counter() + _PATIENCE
+    best: tuple[float, Made] | None = None
+    for search in range(_SEARCHES):
+        if best is not None and time.perf_counter() > end:
+            break
+        found = made([_convolution(form, t, search) for t in sets])
+        took = quick(found.calls[:1]) + quick(found.calls)
+        if best is None or took < best[0]:
+            best = took, found
+    assert best is not None
+    return best[1]
+
+
+def _convolution(form: Form, t: Tensors, search: int = 0) -> Call:
+    """cuDNN is asked again where the filters are aligned otherwise, or only some algorithms are allowed."""
+    image, filters, put, options = form(t)
+    moved = torch.empty(filters.numel() + 4, dtype=filters.dtype, device=PLACE)[4 * (search % 2) :]
+    filters = moved[: filters.numel()].as_strided(filters.shape, filters.stride()).copy_(filters)
+
+    late = search >= _SEARCHES // 2
+
+    def call() -> Any:
+        torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark_limit = late, _PLANS[late]
+        return functional.conv2d(image, filters, **options)
+
+    return Kept(call, put)
+
+
+def _conv(t: Tensors) -> Convolution:
+    """Channels last as in C, the filters laid out once before."""
+    image, filters, put, options = _conv_parts(t)
+    return image, filters.contiguous(memory_format=torch.channels_last), put, options
+
+
+def _conv_planes(t: Tensors) -> Convolution:
+    """Channel by channel, image and filters laid out so once before."""
+    image, filters, put, options = _conv_parts(t)
+    return image.contiguous(), filters.contiguous(), put, options
+
+
+def _conv_parts(t: Tensors) -> Convolution:
+    image, filters, out = (t[n].permute(0, 3, 1, 2) for n in "IFO")
+    stride = int((t["I"].shape[1] - t["F"].shape[1] + 1) // t["O"].shape[1])
+    return image, filters, out.copy_, {"stride": stride}
+
+
+def _grouped(t: Tensors) -> Convolution:
+    n, g, c, h, w = t["I"].shape
+    f = t["O"].shape[2]
+    image = t["I"].view(n, g * c, h, w)
+    filters = t["weight"].view(g * f, c, *t["weight"].shape[3:])
+    return image, filters, lambda r: t["O"].copy_(r.reshape(t["O"].shape)), {"groups": g}
+
+
+def _grouped_last(t: Tensors) -> Convolution:
+    image, filters, put, options = _grouped(t)
+    image, filters = (x.contiguous(memory_format=torch.channels_last) for x in (image, filters))
+    return image, filters, put, options
+
+
+def _filter(t: Tensors) -> Call:
+    image, weights = t["I"][None, None], t["F"][None, None]
+    return Kept(lambda: functional.conv2d(image, weights), lambda r: t["O"].copy_(r[0, 0]))
+
+
+def _neighbours(x: Any) -> list[Any]:
+    """The seven shifted views of a stencil's grid."""
+    return [
+        x[1:-1, 1:-1, 1:-1], x[:-2, 1:-1, 1:-1], x[2:, 1:-1, 1:-1], x[1:-1, :-2, 1:-1], x[1:-1, 2:, 1:-1],
+        x[1:-1, 1:-1, :-2], x[1:-1, 1:-1, 2:],
+    ]  # fmt: skip
+
+
+def _jacobi(t: Tensors) -> Call:
+    parts, out = _neighbours(t["A"]), t["B"]
+
+    def call() -> None:
+        torch.add(parts[0], parts[1], out=out)
+        for part in parts[2:]:
+            out.add_(part)
+        out.mul_(1 / 7)
+
+    return call
+
+
+def _jacobi_conv(t: Tensors) -> Call:
+    weights = torch.zeros((1, 1, 3, 3, 3), dtype=t["A"].dtype, device=PLACE)
+    for view in _neighbours(torch.arange(27, device=PLACE).view(3, 3, 3)):
+        weights.view(-1)[view.item()] = 1 / 7
+    image = t["A"][None, None]
+    return Kept(lambda: functional.conv3d(image, weights), lambda r: t["B"].copy_(r[0, 0]))
+
+
+def _histogram(t: Tensors) -> Call:
+    return lambda: t["H"].add_(torch.bincount(t["B"], minlength=t["H"].numel()))
+
+
+def _histogram_added(t: Tensors) -> Call:
+    ones = torch.ones_like(t["B"])
+    return lambda: t["H"].index_add_(0, t["B"], ones)
+
+
+def _gather(t: Tensors) -> Call:
+    return Kept(lambda: functional.embedding_bag(t["I"], t["E"], mode="sum"), t["O"].copy_)
+
+
+def _argmax(t: Tensors) -> Call:
+    def put(found: Any) -> None:
+        t["best"].copy_(found[0])
+        t["place"].copy_(found[1])
+
+    return Kept(lambda: torch.max(t["A"], dim=1), put)
+
+
+_WEIGHTS = {
+    "name": (9.5, -4.25), "birth": (8.0, -5.5), "sex": (1.0, -6.0), "city": (4.75, -1.5),
+    "code": (5.25, -2.0),
+}  # fmt: skip
+
+
+def _linkage(t: Tensors) -> Call:
+    def call() -> None:
+        for low in range(0, t["score"].numel(), _CHUNK):
+            part = slice(low, low + _CHUNK)
+            weight = None
+            for field, (same, different) in _WEIGHTS.items():
+                equal = t[f"new_{field}"][part, None] == t[field][None, :]
+                term = torch.where(equal, same, different)
+                weight = term if weight is None else weight.add_(term)
+            best, place = torch.max(weight, dim=1)
+            t["score"][part].copy_(best)
+            t["match"][part].copy_(place)
+
+    return call
+
+
+_CALLS: dict[str, Make] = {
+    "matmul_init": _product, "matmul_double": _product, "batched_matmul_t": _batched_t, "dot": _dot,
+    "matmul_bias_relu": _dense, "filter5x5": _filter, "jacobi3d": _jacobi, "histogram": _histogram,
+    "gather_sum": _gather, "prl": _linkage, "row_argmax": _argmax,
+    "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
+    "prefix_sum": lambda t: lambda: torch.cumsum(t["A"], 0, out=t["S"]),
+    "row_max": lambda t: lambda: torch.amax(t["A"], dim=1, out=t["best"]),
+    "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
+}  # fmt: skip
+_FORMS: dict[str, tuple[Form, Form]] = {
+    "conv2d": (_conv, _conv_planes), "conv2d_56": (_conv, _conv_planes),
+    "grouped_conv": (_grouped, _grouped_last),
+}  # fmt: skip
+"""Convolutions in the layout of the program's arrays, and in the other one."""
+_OTHERS: dict[str, Make] = {
+    "matmul_bias_relu": _dense_apart, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
+}  # fmt: skip

@@ -1,0 +1,173 @@
+"""A model of a GPU: the speeds of a multiprocessor, blocks in rounds, and the time of sums by blocks.
+
+Speeds and limits come from the machine file. The default schedules choose tiles by `seconds`, and the
+estimates of checked plans are made of the same parts.
+
+In a sum by blocks, each block goes through slices of the sum: its threads copy a slice to shared memory, then
+each multiplies. Blocks come in rounds over the multiprocessors. `scripts/fit-default` measures, and fits
+`PRODUCTS` and `WINDOWS`. Of 20 convolutions with some 90 plans each, what the estimate chooses takes 1.095
+times the best measured one, as a geometric mean (artifacts/h200/window_fit.jsonl.gz).
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from math import inf
+from typing import Any
+
+from mdh import occupancy
+from mdh.machine import Machine
+
+VECTOR_BYTES = 16
+"""Of the widest access of a thread."""
+WORD = 4
+"""Bytes of a register, and of a bank of shared memory."""
+Number = Any
+"""A float, or an array of them."""
+
+
+class Joining(Enum):
+    """How the parts of a sum that blocks share are joined. KERNEL: a second kernel adds the parts. FRESH:
+    blocks add to outputs whose starting values a kernel writes first; IN_PLACE: to outputs that hold them
+    already."""
+
+    KERNEL = auto()
+    FRESH = auto()
+    IN_PLACE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Fitted constants of a class of sums. Instructions are those of a warp.
+
+    vector, word: instructions to read a vector of an operand, and to read a word that a thread uses several
+    times. loop: instructions of an iteration beside reads and multiplications. copied: instructions to copy a
+    word in an order of its own. warps: of a multiprocessor, with which it does half of what it can; warps_f32
+    and warps_f64 are added for each warp's multiply-add that it does in a cycle (as many as latency and rate
+    ask for: Little's law). latency: cycles until the copies of a slice arrive; exposed: 1 where a block waits
+    for them before it computes, 0 where it copies ahead. slice, block: further cycles of each. overlap:
+    exponent with which computing and memory traffic are joined (see `joined`). reached: share of the
+    memory's bandwidth. second, start: seconds of a second kernel, and of one that writes starting values.
+    traffic: share of the parts' bytes that is moved where blocks add to the output. worth: factor by which
+    sharing a sum has to be faster. launch: seconds of any call.
+    """
+
+    vector: float
+    word: float = 0.0
+    loop: float = 0.0
+    copied: float = 0.0
+    warps: float = 0.0
+    warps_f32: float = 0.0
+    warps_f64: float = 0.0
+    latency: float = 0.0
+    exposed: float = 0.0
+    slice: float = 0.0
+    block: float = 0.0
+    overlap: float = inf
+    reached: float = 0.68
+    second: float = 1.3e-6
+    start: float = 0.8e-6
+    traffic: float = 0.78
+    worth: float = 1.0
+    launch: float = 1.2e-6
+
+
+PRODUCTS = Costs(
+    vector=1.35, loop=6.0, warps_f32=0.75, warps_f64=1.25, latency=190.0, slice=29.0, block=340.0, worth=1.02
+)
+"""Contractions whose operands are copied ahead. `warps_f64` is not part of the fit: two runs of all random
+sizes on an H200 chose it."""
+WINDOWS = Costs(
+    vector=10.0, word=1.7, loop=43.0, copied=3.5, warps=2.6, latency=300.0, exposed=1.0, overlap=2.0,
+    reached=0.52, second=2.7e-6, traffic=0.5, launch=1.4e-6,
+)  # fmt: skip
+"""Contractions over windows. Blocks mostly read from the cache; parts that lie nowhere are not read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a candidate has to do.
+
+    size: bytes of an element. warps: of a block. resident: blocks that a multiprocessor holds at once.
+    blocks: all of them. slices: of a block. For a warp in a slice: multiplies, its multiply-adds; vectors and
+    words that it reads; loops, its iterations; copied, its words that are copied in an order of their own.
+    moved: bytes of memory traffic, written: bytes of the results. parts: of the sum, joined as `joining`
+    says.
+    """
+
+    size: int
+    warps: float
+    resident: int
+    blocks: int
+    slices: int
+    multiplies: float
+    vectors: float
+    moved: int
+    written: int
+    parts: int
+    words: float = 0.0
+    loops: float = 0.0
+    copied: float = 0.0
+    joining: Joining = Joining.KERNEL
+
+
+def seconds(work: Work, machine: Machine, costs: Costs) -> float:
+    """An estimate for the whole sum."""
+    double = work.size > WORD
+    rate = multiply_rate(machine, double=double)
+    idle = costs.warps + rate * (costs.warps_f64 if double else costs.warps_f32)
+    instructions = work.multiplies + costs.vector * work.vectors + costs.word * work.words
+    each = (instructions + costs.loop * work.loops + costs.copied * work.copied) / rate
+
+    def cycles(count: int) -> float:
+        """Of so many blocks at once."""
+        if not count:
+            return 0.0
+        busy = each * (count * work.warps + idle) + costs.slice * count
+        return work.slices * max(busy, costs.exposed * busy / count + costs.latency) + costs.block
+
+    full, rest = divmod(busiest(machine, work.blocks), work.resident)
+    busy = (full * cycles(work.resident) + cycles(rest)) / machine.clock
+    alone: float = joined(costs.overlap, busy, transfer(machine, work.moved, costs.reached))
+    if work.parts == 1:
+        return costs.launch + alone
+    parts = transfer(machine, work.parts * work.written, costs.reached)
+    if work.joining is Joining.KERNEL:
+        added = costs.second + parts
+    else:
+        added = costs.traffic * parts + (costs.start if work.joining is Joining.FRESH else 0.0)
+    return costs.launch + costs.worth * (alone + added)
+
+
+def multiply_rate(machine: Machine, *, double: bool) -> float:
+    """Multiply-adds of a warp that a multiprocessor does in a cycle."""
+    peak = machine.peak_f64 if double else machine.peak_f32
+    return peak / (2 * machine.units * machine.clock * machine.warp)
+
+
+def warps_of(machine: Machine, threads: int) -> int:
+    return -(-threads // machine.warp)
+
+
+def resident(machine: Machine, threads: int, registers: int, shared: int) -> int:
+    """Blocks that a multiprocessor holds at once, at least one. See `mdh.occupancy.resident`."""
+    return max(1, occupancy.resident(machine, threads, registers, shared))
+
+
+def busiest(machine: Machine, blocks: int) -> int:
+    """Blocks of the multiprocessor that gets most."""
+    return -(-blocks // machine.units)
+
+
+def transfer(machine: Machine, moved: float, reached: float) -> float:
+    """Seconds for so many bytes of memory, at a share `reached` of the bandwidth."""
+    return moved / (reached * machine.bandwidth)
+
+
+def joined(overlap: float, *terms: Number) -> Number:
+    """Of terms that overlap one another: the p-norm, between their sum (1) and the largest of them (inf)."""
+    if overlap == inf:
+        return max(terms)
+    total = terms[0] ** overlap
+    for t in terms[1:]:
+        total = total + t**overlap
+    return total ** (1.0 / overlap)

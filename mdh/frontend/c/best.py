@@ -1,0 +1,79 @@
+"""`if (x > m) m = x;` and `if (x > m) { m = x; at = j; }`: the best so far, and what goes with it."""
+
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from mdh.frontend.c.lift_expr import element, lift
+from mdh.frontend.c.scope import Scope
+from mdh.frontend.conversions import is_compared, kept, same_order
+from mdh.frontend.statements import Best
+from mdh.frontend.typing_rules import convert, widened
+from mdh.frontend.updates import ROUNDED, guarded_parts
+from mdh.ir.dtype import common
+from mdh.ir.expr import Const, Expr, Load, walk
+
+
+def best_of(node: c_ast.If, scope: Scope) -> Best | None:
+    """The update that a branch describes, or None where it is an ordinary branch."""
+    cond = node.cond
+    if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", "<=", ">", ">=") or scope.conds:
+        return None
+    body = node.iftrue.block_items or [] if isinstance(node.iftrue, c_ast.Compound) else [node.iftrue]
+    if not body or not all(isinstance(s, c_ast.Assignment) and s.op == "=" for s in body):
+        return None
+    uses = len(scope.uses)
+    scope.gathered = []
+    left, right = widened(lift(cond.left, scope)), widened(lift(cond.right, scope))
+    both = common(left.dtype, right.dtype)
+    left, right = convert(left, both), convert(right, both)
+    targets = [_target(s.lvalue, scope) for s in body]
+    if any(t is None for t in targets):
+        del scope.uses[uses:]
+        return None
+    found = [t for t in targets if t is not None]
+    values = [convert(lift(s.rvalue, scope), t.dtype) for s, t in zip(body, found, strict=True)]
+    asked = {*walk(left), *walk(right)}
+    if any(part not in asked for v in values for part in guarded_parts(v)):
+        # mdh computes the values of a record at every point, C only where it is one
+        del scope.uses[uses:]
+        return None
+    for k, (t, v) in enumerate(zip(found, values, strict=True)):
+        for x, m, flip in ((left, right, False), (right, left, True)):
+            if is_compared(m, t) and _follows(x, v, alone=len(found) == 1):
+                order = [k, *(i for i in range(len(found)) if i != k)]
+                best = _best(
+                    cond.op, flip, [found[i] for i in order], [values[i] for i in order], node, scope
+                )
+                return best if kept(x) == kept(v) else replace(best, loose=ROUNDED)
+    del scope.uses[uses:]
+    return None
+
+
+def _follows(compared: Expr, stored: Expr, *, alone: bool) -> bool:
+    """Alone, a best may be rounded as it is stored; a record would have ties of what C tells apart."""
+    if alone:
+        return same_order(compared, stored)
+    return not isinstance(stored, Const) and kept(compared) == kept(stored)
+
+
+def _best(op: str, flip: bool, targets: list[Load], values: list[Expr], node: c_ast.If, scope: Scope) -> Best:
+    greater = (op[0] == ">") != flip
+    span = scope.places.of(node.cond)
+    for t in targets:
+        scope.accesses(t, span)
+        scope.accesses(t, span, write=True)
+    scope.written.update(t.buffer for t in targets)
+    where = tuple((t.buffer, t.index) for t in targets)
+    tie = "last" if "=" in op else "first"
+    uses = tuple(scope.gathered)
+    return Best("argmax" if greater else "argmin", tie, where, tuple(values), scope.loops, span, uses)
+
+
+def _target(node: c_ast.Node, scope: Scope) -> Load | None:
+    if isinstance(node, c_ast.ID):
+        return scope.cells.get(node.name)
+    if isinstance(node, c_ast.ArrayRef):
+        load, array = element(node, scope)
+        return None if array.const else load
+    return None

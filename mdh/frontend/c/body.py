@@ -1,0 +1,327 @@
+"""The function's body, walked once in C's order: loops, locals, branches, assignments."""
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.c.behind import Behind
+from mdh.frontend.c.best import best_of
+from mdh.frontend.c.branches import check_condition, join_assignments, joined_locals
+from mdh.frontend.c.collect import collected
+from mdh.frontend.c.ctypes_of import scalar_type
+from mdh.frontend.c.declared_tables import read_table
+from mdh.frontend.c.last import kept_behind, leave, note_last
+from mdh.frontend.c.lift_expr import element, has_value, lift, no_value, operation
+from mdh.frontend.c.literals import check_enumerator
+from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
+from mdh.frontend.c.pragmas import inside_scop, read_pragma
+from mdh.frontend.c.scope import Local, Scope
+from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
+from mdh.frontend.c.words import called
+from mdh.frontend.counters import counter_value
+from mdh.frontend.guards import negation
+from mdh.frontend.limits import check_size
+from mdh.frontend.statements import Array, Assign
+from mdh.frontend.typing_rules import convert, truth
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
+
+
+def walk_function(items: list[c_ast.Node], scope: Scope) -> None:
+    """The function's own block, which may end in `return;`."""
+    for n, item in enumerate(items):
+        if isinstance(item, c_ast.Return) and item.expr is None:
+            with collected(item, scope):
+                if items[n + 1 :]:
+                    raise fail("C113", "code after `return` is never run", scope.places.of(items[n + 1]))
+            items = items[:n]
+            break
+    walk_body(items, scope)
+
+
+def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
+    """Statements of one block; names declared in it end with it."""
+    cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
+    tables = dict(scope.tables)
+    scope.declared = {}
+    items = inside_scop(items, scope)
+    behind = Behind.of(items)
+    for n, item in enumerate(items):
+        with collected(item, scope):
+            _statement(item, behind.at(n + 1), scope)
+    scope.end_block(declared)
+    scope.cells, scope.values, scope.tables = cells, values, tables
+
+
+def _statement(node: c_ast.Node, rest: Behind, scope: Scope) -> None:
+    match node:
+        case c_ast.Compound():
+            walk_body(node.block_items or [], scope)
+        case c_ast.For():
+            _for(node, scope)
+        case c_ast.Decl():
+            _declare(node, rest.naming(node.name), scope)
+        case c_ast.DeclList():
+            for d in node.decls:
+                with collected(d, scope):
+                    _declare(d, rest.naming(d.name), scope)
+        case c_ast.Assignment():
+            _assign(node.lvalue, node.op, node.rvalue, node, scope)
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--" as op):
+            one = c_ast.Constant("int", "1", node.coord)
+            _assign(node.expr, "+=" if "+" in op else "-=", one, node, scope)
+        case c_ast.If():
+            _if(node, scope)
+        case c_ast.Pragma():
+            read_pragma(node, scope)
+        case c_ast.EmptyStatement() | c_ast.Typedef():
+            pass
+        case LastValue():
+            note_last(node.name, scope)
+        case (
+            c_ast.While() | c_ast.DoWhile() | c_ast.Goto() | c_ast.Switch() | c_ast.Break() | c_ast.Continue()
+        ):
+            what = type(node).__name__.lower().replace("dowhile", "do … while")
+            raise fail(
+                "C113",
+                f"`{what}` is not supported",
+                scope.places.of(node),
+                help="use `for` loops with constant bounds",
+            )
+        case c_ast.Return(expr=None):
+            raise fail("C113", "`return` inside of a block is not supported", scope.places.of(node),
+                       help="put what it leaves out under the opposite condition")  # fmt: skip
+        case c_ast.ExprList():
+            for n, e in enumerate(node.exprs):
+                _statement(e, rest.after(node.exprs[n + 1 :]), scope)
+        case c_ast.Cast() if _unused(node):
+            pass
+        case c_ast.FuncCall():
+            raise fail("C113", "a call as a statement has no effect that mdh knows", scope.places.of(node),
+                       help="remove it; results are stored by assignments")  # fmt: skip
+        case (
+            c_ast.ID() | c_ast.Constant() | c_ast.ArrayRef() | c_ast.BinaryOp() | c_ast.TernaryOp()
+            | c_ast.UnaryOp() | c_ast.Cast()
+        ):  # fmt: skip
+            raise fail("C113", "this statement has no effect", scope.places.of(node),
+                       help="remove it; results are stored by assignments")  # fmt: skip
+        case _:
+            raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
+
+
+def _unused(node: c_ast.Cast) -> bool:
+    """`(void)x;`, which says that x is not used."""
+    words = getattr(getattr(node.to_type.type, "type", None), "names", None)
+    return words == ["void"] and isinstance(node.expr, c_ast.ID)
+
+
+def _for(node: c_ast.For, scope: Scope) -> None:
+    name, fresh = counter_of(node, scope)
+    hidden, cell = scope.locals.get(name), scope.cells.get(name)
+    outer = None if fresh else hidden or cell
+    if outer is None and not fresh and name in scope.values:
+        raise fail("C118", f"`{name}` cannot be assigned to here", scope.places.of(node.init, name),
+                   help="loop variables and parameters are read-only: declare another")  # fmt: skip
+    declared = counter_type(node, scope) if outer is None else outer.dtype
+    loop, after = loop_of(node, scope, declared)
+    scope.locals.pop(name, None)
+    scope.cells.pop(name, None)
+    outer_loops, outer_values = scope.loops, dict(scope.values)
+    if len(outer_loops) == MOST_LOOPS:
+        raise fail("C102", f"loops nest deeper than {MOST_LOOPS}", loop.span, help="join some of the loops")
+    value = counter_value(loop.name, loop.start, loop.step, loop.extent, declared)
+    scope.values = {**scope.values, name: value}
+    scope.loops = (*outer_loops, loop)
+    for counter in counters_inside(node.stmt):
+        if counter in scope.locals:
+            # before its loop it has the value that the last iteration left
+            scope.locals[counter] = Local(scope.locals[counter].dtype, None)
+    body = node.stmt
+    walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)
+    scope.loops, scope.values = outer_loops, outer_values
+    leave(loop, scope)
+    if hidden is not None:
+        scope.locals[name] = hidden if fresh else Local(declared, Const(after, declared))
+    if cell is not None:
+        scope.cells[name] = cell
+        if not fresh:
+            scope.begin()
+            _record(scope, cell, Const(after, declared), node, name)
+
+
+def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
+    """rest: what names it behind it, in its block."""
+    scope.begin()
+    span = scope.places.of(node, node.name or "")
+    if isinstance(node.type, c_ast.FuncDecl):
+        raise fail("C113", "a function declared inside a function is not supported", span)
+    dtype = scalar_type(node, scope.places)
+    array = isinstance(node.type, c_ast.ArrayDecl)
+    if node.name in scope.arrays and (array or node.name not in scope.held):
+        raise fail("C113", f"`{node.name}` is an array already, and cannot be declared again", span,
+                   help="give it another name")  # fmt: skip
+    scope.tables.pop(node.name, None)
+    if array and node.init is not None:
+        read_table(node, rest, scope)
+        return
+    if array:
+        if scope.loops:
+            raise fail(
+                "C113",
+                f"the array `{node.name}` is local to a loop",
+                span,
+                help="declare it outside of all loops",
+            )
+        scope.taken.add(node.name)
+        scope.arrays[node.name] = Array(node.name, dtype, array_shape(node.type, scope), False, True, span)
+        return
+    if isinstance(node.type, c_ast.PtrDecl):
+        raise fail("C113", f"the local pointer `{node.name}` is not supported", span,
+                   help="subscript the array itself: A[i*N + j]")  # fmt: skip
+    if sunk(node, rest):
+        return
+    quals = getattr(node.type, "quals", None) or []
+    scope.declare(node.name)
+    scope.locals[node.name] = Local(dtype, None)
+    given = None if node.init is None else lift(node.init, scope)
+    check_enumerator(node, given, scope.places)
+    value = None if given is None else convert(given, dtype)
+    if value is not None:
+        check_size(value, span)
+    if "const" in quals and isinstance(value, Const):
+        del scope.locals[node.name]
+        scope.values[node.name] = value
+        return
+    if not any(assigned_in_loop(r, node.name) for r in rest) or kept_behind(node, rest):
+        scope.locals[node.name] = Local(dtype, value, uses=tuple(scope.gathered))
+        return
+    del scope.locals[node.name]
+    name = scope.fresh(node.name)
+    shape = tuple(lv.extent for lv in scope.loops) or (1,)
+    index: tuple[Expr, ...] = tuple(Var(lv.name) for lv in scope.loops) or (Const(0, I32),)
+    scope.arrays[name] = Array(name, dtype, shape, False, True, span)
+    scope.held.add(name)
+    scope.cells[node.name] = Load(name, index, dtype)
+    if value is not None:
+        _record(scope, scope.cells[node.name], value, node, node.name)
+
+
+def array_shape(node: c_ast.Node, scope: Scope) -> tuple[int, ...]:
+    """Extents of an array declarator, all constant."""
+    shape = []
+    while isinstance(node, c_ast.ArrayDecl):
+        if node.dim is None:
+            raise fail("C117", "an array needs its extents", scope.places.of(node), help="write A[M][K]")
+        e = lift(node.dim, scope)
+        if not isinstance(e, Const) or not isinstance(e.value, int):
+            names = [n.name for n in walk(e) if isinstance(n, Var)]
+            code = "C136" if names else "C117"
+            what = f"the size `{names[0]}` is not bound" if names else "an array extent must be a constant"
+            raise fail(
+                code, what, scope.places.of(node.dim), help=f"bind it: -D {names[0]}=1024" if names else ""
+            )
+        if e.value <= 0:
+            raise fail("C117", f"an array extent of {e.value} is not positive", scope.places.of(node.dim))
+        shape.append(e.value)
+        node = node.type
+    return tuple(shape)
+
+
+def _if(node: c_ast.If, scope: Scope) -> None:
+    scope.begin()
+    if node.iffalse is None:
+        best = best_of(node, scope)
+        if best is not None:
+            scope.statements.append(best)
+            for buffer, _ in best.targets:
+                _forget(scope, buffer)
+            return
+    scope.begin()
+    cond = truth(lift(node.cond, scope))
+    if isinstance(cond, Const):
+        _side(node.iftrue if cond.value else node.iffalse, None, scope)
+        return
+    outer = scope.cond_uses
+    scope.cond_uses = (*outer, *scope.gathered)
+    first, before = len(scope.statements), dict(scope.locals)
+    _side(node.iftrue, cond, scope)
+    middle, then, scope.locals = len(scope.statements), scope.locals, before
+    _side(node.iffalse, negation(cond), scope)
+    asked, scope.cond_uses = scope.cond_uses, outer
+    span = scope.places.of(node.cond)
+    written = {b for s in scope.statements[first:] for b in s.targeted}
+    scope.locals = joined_locals(cond, asked, then, scope.locals, written, span)
+    join_assignments(cond, first, middle, scope)
+    check_condition(cond, first, span, scope)
+
+
+def _side(branch: c_ast.Node | None, cond: Expr | None, scope: Scope) -> None:
+    """One side of an `if`, where `cond` holds."""
+    if branch is None:
+        return
+    outer = scope.conds
+    scope.conds = outer if cond is None else (*outer, cond)
+    walk_body(branch.block_items or [] if isinstance(branch, c_ast.Compound) else [branch], scope)
+    scope.conds = outer
+
+
+def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Node, scope: Scope) -> None:
+    scope.begin()
+    if isinstance(target, c_ast.ID) and target.name in scope.locals and target.name not in scope.cells:
+        _assign_local(target.name, op, value_node, scope)
+        return
+    if isinstance(target, c_ast.ID) and target.name in scope.cells:
+        load = scope.cells[target.name]
+        name = target.name
+    elif isinstance(target, c_ast.UnaryOp) and target.op == "*":
+        load, array = element(c_ast.ArrayRef(target.expr, c_ast.Constant("int", "0"), target.coord), scope)
+        name = array.name
+    elif isinstance(target, c_ast.ArrayRef):
+        load, array = element(target, scope)
+        name = array.name
+    else:
+        word = getattr(target, "name", "")
+        if isinstance(target, c_ast.ID) and word in scope.values:
+            raise fail("C118", f"`{word}` cannot be assigned to here", scope.places.of(target, word),
+                       help="loop variables and parameters are read-only")  # fmt: skip
+        lift(target, scope)
+        raise fail("C118", "this cannot be assigned to", scope.places.of(target))
+    if name in scope.tables or scope.arrays[load.buffer].const:
+        raise fail("C118", f"`{name}` is const and cannot be written", scope.places.of(target, name))
+    value = lift(value_node, scope)
+    if op != "=":
+        has_value(load.buffer, name, target, scope)
+        scope.accesses(load, scope.places.of(target, name))
+        value = operation(op[:-1], load, value, node, scope)
+    _record(scope, load, value, node, name)
+
+
+def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> None:
+    local = scope.locals[name]
+    value = lift(value_node, scope)
+    if op != "=":
+        if local.value is None:
+            raise no_value(name, local, value_node, scope)
+        scope.gathered.extend(local.uses)
+        value = operation(op[:-1], local.value, value, value_node, scope)
+    value = convert(value, local.dtype)
+    check_size(value, scope.places.of(value_node))
+    scope.locals[name] = Local(local.dtype, value, uses=tuple(scope.gathered))
+
+
+def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
+    """One assignment to an array element (or to a local that lives across loops)."""
+    span = scope.places.of(node, name)
+    scope.accesses(load, span, write=True)
+    value = convert(value, load.dtype)
+    check_size(value, span)
+    scope.written.add(load.buffer)
+    uses = (*scope.cond_uses, *scope.gathered)
+    scope.statements.append(Assign(load.buffer, load.index, value, scope.conds, scope.loops, span, uses))
+    _forget(scope, load.buffer)
+
+
+def _forget(scope: Scope, buffer: str) -> None:
+    """Locals stand for expressions: one that reads `buffer` no longer has the value it was given."""
+    for name, local in scope.locals.items():
+        if local.value is not None and any(x.buffer == buffer for x in loads(local.value)):
+            scope.locals[name] = Local(local.dtype, None, local.lost or buffer)

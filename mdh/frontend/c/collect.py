@@ -1,0 +1,67 @@
+"""Errors of statements that have nothing to do with one another are reported together."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.frontend.c.scope import Scope
+
+MOST_ERRORS = 12
+
+
+@contextmanager
+def collected(node: c_ast.Node, scope: Scope) -> Iterator[None]:
+    """Keep what is found wrong with `node` and go on behind it, with the names as they were before it.
+
+    A statement that needs what a failed one was to make is not reported: the first error is the cause.
+    """
+    loops, conds, asked, declared = scope.loops, scope.conds, scope.cond_uses, dict(scope.declared)
+    values, locals_, cells = dict(scope.values), dict(scope.locals), dict(scope.cells)
+    try:
+        yield
+    except Failed as failed:
+        scope.loops, scope.conds, scope.cond_uses, scope.declared = loops, conds, asked, declared
+        scope.values, scope.locals, scope.cells = values, locals_, cells
+        made, used = set[str](), set[str]()
+        _names(node, made, used)
+        if not used & scope.broken:
+            scope.errors.extend(failed.diagnostics)
+        # parameters keep their meaning whatever is done to their elements
+        scope.broken |= {n for n in made if n not in scope.arrays or scope.arrays[n].temp}
+
+
+def raise_collected(scope: Scope) -> None:
+    """Raises Failed with the errors of all statements: each once, and no more than people read."""
+    found: dict[tuple[str, str], Diagnostic] = {}
+    for d in scope.errors:
+        # a size without a value is met wherever it is used
+        found.setdefault((d.code, d.help if d.code == "C136" else d.headline), d)
+    if not found:
+        return
+    shown = list(found.values())[:MOST_ERRORS]
+    left = len(found) - len(shown)
+    if left:
+        note = f"{left} more error{'s are' if left > 1 else ' is'} not shown"
+        shown[-1] = replace(shown[-1], notes=(*shown[-1].notes, note))
+    raise Failed(*shown)
+
+
+def _names(node: c_ast.Node, made: set[str], used: set[str]) -> None:
+    """What a statement declares or assigns to, and every name in it."""
+    match node:
+        case c_ast.Decl(name=str() as name):
+            made.add(name)
+            used.add(name)
+        case c_ast.Assignment(lvalue=target) | c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target):
+            base = target
+            while isinstance(base, c_ast.ArrayRef):
+                base = base.name
+            if isinstance(base, c_ast.ID):
+                made.add(base.name)
+        case c_ast.ID(name=name):
+            used.add(name)
+    for _, child in node.children():
+        _names(child, made, used)

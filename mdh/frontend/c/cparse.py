@@ -1,0 +1,166 @@
+"""Preprocessed text to one function's AST: the only caller of pycparser's parser."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pycparser import c_ast, c_parser
+
+from mdh.diagnostics import fail
+from mdh.frontend.c.defines import meant
+from mdh.frontend.c.enums import write_out_enums
+from mdh.frontend.c.nearest import nearest
+from mdh.frontend.c.places import Places
+from mdh.frontend.c.pragma_operators import read_pragma_operators
+from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
+from mdh.frontend.c.typedefs import resolve_typedefs
+from mdh.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFunction:
+    """The function to compile, and the file's constants."""
+
+    node: c_ast.FuncDef
+    globals: tuple[c_ast.Decl, ...]
+    places: Places
+
+
+class _Lexer(c_parser.CLexer):  # type: ignore[misc]
+    """Knows the place of the last token, where the parser's own errors give none."""
+
+    at = (1, 1)
+
+    def token(self) -> Any:
+        found = super().token()
+        if found is not None:
+            self.at = (found.lineno, found.column)
+        return found
+
+
+def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
+    """The AST of the only function, or of the one named."""
+    places = Places(pre.source, pre.included)
+    parser = c_parser.CParser(lexer=_Lexer)
+    try:
+        tree = parser.parse(pre.text, pre.source.name)
+    except c_parser.ParseError as e:
+        raise _syntax(str(e), places, pre.macros) from None
+    except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
+        # pycparser answers some malformed input with errors of its own internals
+        line, column = parser.clex.at
+        at = places.at(line, column, file=parser.clex.filename)
+        raise fail("C101", "this is not C that can be parsed", at) from None
+    read_pragma_operators(tree)
+    resolve_typedefs(tree.ext[PRELUDE.count("typedef ") :])
+    for n in tree.ext:
+        if isinstance(n, c_ast.Pragma) and (n.string or "").split("(")[0].split()[:1] == ["mdh"]:
+            raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
+                       help="put it in the function, before the loops it speaks of")  # fmt: skip
+    write_out_enums(tree, places)
+    found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
+    constants = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and n.init is not None)
+    if not found:
+        raise fail("C106", f"`{pre.source.name}` defines no function", Span(pre.source, 0, 1),
+                   help="write the computation as one C function: void f(...) { for ... }")  # fmt: skip
+    chosen = _choose(found, function, places)
+    if chosen.param_decls:
+        raise old_style(places.of(chosen.decl, chosen.decl.name))
+    _check_calls(chosen, {f.decl.name for f in found}, places)
+    return ParsedFunction(chosen, constants, places)
+
+
+def _check_calls(node: c_ast.Node, defined: set[str], places: Places) -> None:
+    """Raises C112 for a call of a function that the file defines, even where math.h has one of that name."""
+    if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in defined:
+        raise fail("C112", f"`{node.name.name}` is a function of this file, which mdh does not call",
+                   places.of(node, node.name.name), help="write it as a macro")  # fmt: skip
+    for _, child in node.children():
+        _check_calls(child, defined, places)
+
+
+def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) -> c_ast.FuncDef:
+    names = [f.decl.name for f in found]
+    if function is not None:
+        if function not in names:
+            near = nearest(function, names)
+            raise fail(
+                "C107",
+                f"no function `{function}` is defined here",
+                places.of(found[0].decl, names[0]),
+                help=f"did you mean `{near}`?" if near else f"defined: {_listed(names)}",
+            )
+        return found[names.index(function)]
+    if len(found) > 1:
+        raise fail("C107", f"{len(found)} functions are defined: {_listed(names)}",
+                   places.of(found[1].decl, names[1]), help="choose one with --function NAME")  # fmt: skip
+    return found[0]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+
+
+def old_style(span: Span) -> Exception:
+    """`f(X) float X[10]; { … }`: the way of C before 1989."""
+    return fail("C109", "the parameters are declared outside of the parentheses", span,
+                help="write their types inside: void f(float X[10])")  # fmt: skip
+
+
+def _declared(name: str, line: str) -> bool:
+    """The line declares a variable of that name, or assigns to it."""
+    types = "int|long|short|unsigned|size_t|float|double|char"
+    return re.search(rf"\b(?:{types})\b[\s*]+{name}\b|(?<![\w.]){name}\s*=(?!=)", line) is not None
+
+
+def _word(span: Span, name: str) -> Span:
+    """The first place of `name` on the line of `span`."""
+    source = span.source
+    start = source.line_starts[span.line - 1]
+    m = re.search(rf"\b{name}\b", source.line(span.line))
+    return span if m is None else Span(source, start + m.start(), start + m.end())
+
+
+def _foreign(character: str, source: Source, span: Span) -> Exception:
+    """A character that C has no use for, shown with the name around it."""
+    first = re.escape(character)
+    m = re.search(rf"\w*{first}\w*" if character.isalnum() else first, source.line(span.line))
+    if m is not None:
+        start = source.line_starts[span.line - 1]
+        span = Span(source, start + m.start(), start + m.end())
+    headline = f"C syntax error: illegal character '{character}'"
+    help_ = "names are made of the letters a to z, digits and _"
+    return fail("C101", headline, span, label="this cannot stand here", help=help_)
+
+
+def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exception:
+    m = re.match(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<what>.*)", message, re.S)
+    if m is None:
+        end = len(places.source.text.rstrip())
+        return fail("C101", "the file ends inside a function or expression",
+                    Span(places.source, max(0, end - 1), max(1, end)),
+                    help="a closing brace or semicolon is missing")  # fmt: skip
+    if m["file"] in places.included:
+        at = places.at(1, 1, file=m["file"])
+        return fail("C101", "what is included here is not C that can be parsed", at,
+                    help="put what the function needs of it into the C file")  # fmt: skip
+    kind, before, token = m["what"].partition("before:")
+    span = places.at(int(m["line"]), int(m["column"]), file=m["file"])
+    name = next((n for n in macros if _declared(n, places.source.line(span.line))), None)
+    if name is not None:
+        return fail("C101", f"`{name}` is a name in this program, and `-D {name}={macros[name]}` replaces it",
+                   _word(span, name), help=meant(name, places.source.text))  # fmt: skip
+    illegal = re.match(r"Illegal character '(.)'", kind)
+    if illegal is not None:
+        return _foreign(illegal[1], places.source, span)
+    if not before and kind.startswith("Invalid function definition"):
+        return old_style(span)
+    headline = f"C syntax error at `{token.strip()[:40] or span.text}`"
+    return fail(
+        "C101",
+        headline if before else f"C syntax error: {kind.strip()[:1].lower()}{kind.strip()[1:60]}",
+        span,
+        label="this cannot stand here",
+        help="check for a missing semicolon, bracket or brace just before",
+    )

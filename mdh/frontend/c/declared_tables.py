@@ -1,0 +1,101 @@
+"""Declarations of arrays with initial values, at the top of a file or in a function."""
+
+from math import prod
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.c.ctypes_of import is_const, scalar_type
+from mdh.frontend.c.lift_expr import lift
+from mdh.frontend.c.loops import constant
+from mdh.frontend.c.places import Places
+from mdh.frontend.c.scope import Scope
+from mdh.frontend.tables import MOST_VALUES, Table
+from mdh.frontend.typing_rules import convert
+from mdh.ir.expr import Const, Expr, loads
+
+
+def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
+    """`const float w[3] = {1, 2, 1};` as a table; `rest`: what follows it in its block.
+
+    Without const it may stand as well, where nothing writes to it.
+    """
+    span = scope.places.of(node, node.name)
+    if not is_const(node) and any(_written(n, node.name) for n in rest):
+        raise fail("C113", f"the initialiser of `{node.name}`, which is written to later, is not supported",
+                   span, help="fill it in a loop")  # fmt: skip
+    dims: list[c_ast.Node | None] = []
+    inner = node.type
+    while isinstance(inner, c_ast.ArrayDecl):
+        dims.append(inner.dim)
+        inner = inner.type
+    known = tuple(constant(d, scope, f"an extent of `{node.name}`") for d in dims if d is not None)
+    if len(known) < len(dims) - 1 or None in dims[1:]:
+        raise fail("C117", f"the extents of `{node.name}` are missing", span, help="only the first may be")
+    shape = known if dims[0] is not None else (first_extent(node.init, known), *known)
+    if min(shape) <= 0:
+        raise fail("C117", f"an extent of `{node.name}` is {min(shape):,}", span, help="extents are positive")
+    if prod(shape) > MOST_VALUES:
+        what = f"`{node.name}` has {prod(shape):,} initial values, more than {MOST_VALUES}"
+        raise fail("C113", what, span, help="make it a parameter of the function: const float table[N]")
+    dtype = scalar_type(node, scope.places)
+    values: list[Expr] = []
+    for item in flattened(node.init, shape, node.name, scope.places):
+        value = (
+            Const(0.0 if dtype.is_float else 0, dtype) if item is None else convert(lift(item, scope), dtype)
+        )
+        if any(True for _ in loads(value)):
+            raise fail("C113", f"an initial value of `{node.name}` is read from an array",
+                       scope.places.of(item or node), help="fill the array in a loop")  # fmt: skip
+        values.append(value)
+    scope.tables[node.name] = Table(node.name, dtype, shape, tuple(values), span)
+
+
+def _written(node: c_ast.Node, name: str) -> bool:
+    """Something in `node` stores to an element of the array."""
+    match node:
+        case c_ast.Assignment(lvalue=target) if _base(target) == name:
+            return True
+        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target) if _base(target) == name:
+            return True
+    return any(_written(c, name) for _, c in node.children())
+
+
+def _base(node: c_ast.Node) -> str:
+    while isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
+        node = node.name if isinstance(node, c_ast.ArrayRef) else node.expr
+    return getattr(node, "name", "") if isinstance(node, c_ast.ID) else ""
+
+
+def flattened(init: c_ast.Node, shape: tuple[int, ...], name: str, places: Places) -> list[c_ast.Node | None]:
+    """The initialisers of all elements in order, None where the list has none (C11 6.7.9)."""
+    if not isinstance(init, c_ast.InitList):
+        raise fail("C113", f"the initialiser of `{name}` is no list of values", places.of(init))
+    size, inner = prod(shape), prod(shape[1:])
+    out: list[c_ast.Node | None] = []
+    for e in init.exprs:
+        if isinstance(e, c_ast.NamedInitializer):
+            raise fail("C113", f"the initialiser of `{name}` names its elements, which is not supported",
+                       places.of(init), help="give all values in order")  # fmt: skip
+        if isinstance(e, c_ast.InitList) and len(out) % inner:
+            raise fail("C113", f"the initialiser of `{name}` has braces behind values without them",
+                       places.of(e), help="give each row its own braces, or none")  # fmt: skip
+        if isinstance(e, c_ast.InitList) and len(shape) > 1:
+            out += [None] * (-len(out) % inner)
+            out += flattened(e, shape[1:], name, places)
+        elif isinstance(e, c_ast.InitList):
+            out.append(e.exprs[0] if e.exprs else None)
+        else:
+            out.append(e)
+    if len(out) > size:
+        raise fail("C117", f"`{name}` has {size} elements and {len(out)} initial values", places.of(init),
+                   help="give as many values as there are elements")  # fmt: skip
+    return [*out, *[None] * (size - len(out))]
+
+
+def first_extent(init: c_ast.Node, inner: tuple[int, ...]) -> int:
+    """The extent of `w[] = {…}`."""
+    size, at = prod(inner), 0
+    for e in getattr(init, "exprs", None) or []:
+        at = -(-at // size) * size + size if isinstance(e, c_ast.InitList) else at + 1
+    return max(1, -(-at // size))

@@ -1,0 +1,69 @@
+"""`#include "sizes.h"`: which files a C text may take in (docs/codes/C104.md).
+
+Only regular files of text that lie in the folder of the C file or below it, links followed. A C text from
+somebody else can so neither show files of this machine nor make mdh wait for a pipe or a device.
+"""
+
+import os
+from pathlib import Path
+
+from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.c.source_limits import MOST_TOKENS, checked_text, tokens_in
+from mdh.textfile import C_LIMIT, read_text
+
+MOST_INCLUDES = 200
+"""Files taken in, each time counted. A kernel with its sizes and types takes in fewer than ten."""
+MOST_DEPTH = 15
+"""Files inside of files: what C11 (5.2.4.1) promises."""
+
+
+class Includes:
+    """What one C text has taken in so far. `names`: path → the name that #line marks give it; `lines`: that
+    name → the line of the C text whose #include led to it."""
+
+    def __init__(self, path: str) -> None:
+        self.folder = Path(os.path.realpath(path)).parent
+        self.names: dict[str, str] = {}
+        self.lines: dict[str, int] = {}
+        self.count = 0
+        self.tokens = 0
+
+    def text_of(self, path: str, place: Label, depth: int) -> str | None:
+        """The text of the file at `path`, None where there is none. Raises Failed C104 at `place`.
+
+        depth: files that are open, the C text itself included.
+        """
+        if not os.path.lexists(path):
+            return None
+        name = os.path.basename(path)
+        if not Path(os.path.realpath(path)).is_relative_to(self.folder):
+            raise _refused(name, "it lies outside of the C file's folder", place)
+        self.count += 1
+        if depth > MOST_DEPTH:
+            raise _refused(name, f"files include one another more than {MOST_DEPTH} deep", place)
+        if self.count > MOST_INCLUDES:
+            raise _refused(name, f"more than {MOST_INCLUDES} files are included", place)
+        try:
+            text = checked_text(read_text(path, limit=C_LIMIT))
+        except Failed as failed:
+            raise _refused(name, failed.diagnostics[0].headline.replace(path, name), place) from None
+        self.tokens += tokens_in(text)
+        if self.tokens > MOST_TOKENS:
+            raise _refused(name, f"the included files hold more than {MOST_TOKENS:,} tokens", place)
+        return text
+
+    def note(self, path: str, line: int) -> None:
+        """The file at `path` is taken in by `line` of the C text."""
+        name = self.names.setdefault(path, f"included {len(self.names) + 1}")
+        self.lines.setdefault(name, line)
+
+
+def _refused(name: str, why: str, place: Label) -> Failed:
+    return Failed(
+        Diagnostic(
+            "C104",
+            f"`{name}` cannot be included: {why}",
+            (place,),
+            help="put what the function needs of it into the C file",
+        )
+    )

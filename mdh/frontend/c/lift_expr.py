@@ -1,0 +1,274 @@
+"""C expressions to typed scalar expressions."""
+
+from pycparser import c_ast
+
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.frontend.c.ctypes_of import scalar_type
+from mdh.frontend.c.header_constants import CONSTANTS
+from mdh.frontend.c.literals import literal
+from mdh.frontend.c.nearest import nearest
+from mdh.frontend.c.scope import Local, Scope
+from mdh.frontend.c.words import called, operator
+from mdh.frontend.guards import negation
+from mdh.frontend.statements import Array, Use
+from mdh.frontend.tables import Table, element_of_table
+from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
+from mdh.ir.affine import from_expr, to_expr
+from mdh.ir.dtype import promote_integer
+from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
+
+_KNOWN = f"{', '.join(FUNCTIONS)} (each also with the suffix f), abs"
+
+
+def lift(node: c_ast.Node, scope: Scope) -> Expr:
+    """The value of a C expression at the current place."""
+    match node:
+        case c_ast.Constant():
+            return literal(node, scope.places)
+        case c_ast.ID():
+            return _name(node, scope)
+        case c_ast.ArrayRef():
+            return _element(node, scope)
+        case c_ast.UnaryOp(op="*"):
+            return _element(c_ast.ArrayRef(node.expr, c_ast.Constant("int", "0"), node.coord), scope)
+        case c_ast.UnaryOp(op="-" | "+" | "~" | "!" as op):
+            return unary(op, lift(node.expr, scope))
+        case c_ast.UnaryOp(op="sizeof"):
+            raise fail("C113", "`sizeof` is not supported", scope.places.of(node))
+        case c_ast.UnaryOp(op="&"):
+            raise fail("C113", "taking an address is not supported", scope.places.of(node))
+        case c_ast.UnaryOp():
+            what = f"`{operator(node.op)}` inside an expression is not supported"
+            raise fail("C113", what, scope.places.of(node),
+                       help="make it a statement of its own")  # fmt: skip
+        case c_ast.BinaryOp():
+            return _binary(node, scope)
+        case c_ast.TernaryOp():
+            cond = lift(node.cond, scope)
+            then, other = _under(cond, node.iftrue, scope), _under(negation(cond), node.iffalse, scope)
+            return select(cond, then, other)
+        case c_ast.Cast():
+            return convert(lift(node.expr, scope), scalar_type(node.to_type, scope.places))
+        case c_ast.FuncCall():
+            return _call(node, scope)
+        case c_ast.Assignment():
+            raise fail("C113", "an assignment inside an expression is not supported", scope.places.of(node),
+                       help="make it a statement of its own")  # fmt: skip
+        case _:
+            raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
+
+
+def _under(cond: Expr, node: c_ast.Node, scope: Scope) -> Expr:
+    """The value of `node`, which is looked at only where `cond` holds."""
+    outer = scope.conds
+    scope.conds = (*outer, cond)
+    value = lift(node, scope)
+    scope.conds = outer
+    return value
+
+
+def _binary(node: c_ast.BinaryOp, scope: Scope) -> Expr:
+    left = lift(node.left, scope)
+    if node.op in ("&&", "||"):
+        right = _under(left if node.op == "&&" else negation(left), node.right, scope)
+    else:
+        right = lift(node.right, scope)
+    return operation(node.op, left, right, node, scope)
+
+
+def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: Scope) -> Expr:
+    """C's `left op right`; fails where the operands' types or constants give it no meaning."""
+    if op in ("%", "&", "|", "^", "<<", ">>") and (left.dtype.is_float or right.dtype.is_float):
+        raise fail("C114", f"`{op}` needs integers", scope.places.of(node), help="use fmod for floats")
+    never = any(isinstance(c, Const) and not c.value for c in scope.conds)
+    if isinstance(right, Const) and not right.dtype.is_float and not left.dtype.is_float and not never:
+        bits = promote_integer(left.dtype).bits
+        if op in ("/", "%") and right.value == 0:
+            raise fail("C114", "integer division by zero", scope.places.of(node),
+                       help="a quotient by a constant zero has no meaning in C")  # fmt: skip
+        if op in ("<<", ">>") and not 0 <= right.value < bits:
+            what = f"`{op}` shifts a {bits}-bit integer by {int(right.value):,}"
+            raise fail("C114", what, scope.places.of(node),
+                       help=f"shift by 0 to {bits - 1}" + _wider(left, bits, right.value))  # fmt: skip
+    out = binary(op, left, right)
+    if op in ("+", "-", "*") and isinstance(out, Const) and out.dtype.kind == "int" and not never:
+        _check_overflow(op, left, right, out, node, scope)
+    return out
+
+
+def _check_overflow(op: str, left: Expr, right: Expr, out: Const, node: c_ast.Node, scope: Scope) -> None:
+    """C114 where a constant of a signed type cannot hold its value: C gives that no meaning."""
+    assert isinstance(left, Const) and isinstance(right, Const)
+    x, y = int(left.value), int(right.value)
+    exact = {"+": x + y, "-": x - y, "*": x * y}[op]
+    if exact != out.value:
+        raise fail("C114", f"`{x:,} {op} {y:,}` is {exact:,}, more than {out.dtype.bits} bits hold",
+                   scope.places.of(node),
+                   help=f"convert first: `(int64_t)x {op} y`" if out.dtype.bits == 32 else "")  # fmt: skip
+
+
+def _wider(left: Expr, bits: int, by: float) -> str:
+    if not bits <= by < 64:
+        return ""
+    return f", or convert first: {f'{left.value}L' if isinstance(left, Const) else '(int64_t)x'} << {by}"
+
+
+def _name(node: c_ast.ID, scope: Scope) -> Expr:
+    name = node.name
+    if name in scope.cells:
+        cell = scope.cells[name]
+        has_value(cell.buffer, name, node, scope)
+        scope.accesses(cell, scope.places.of(node, name))
+        return cell
+    if name in scope.locals:
+        value = scope.locals[name].value
+        if value is None:
+            raise no_value(name, scope.locals[name], node, scope)
+        scope.gathered.extend(scope.locals[name].uses)
+        return value
+    if name in scope.values:
+        return scope.values[name]
+    if name in CONSTANTS and name not in scope.arrays:
+        return Const(*CONSTANTS[name])
+    if name in scope.arrays or name in scope.tables:
+        raise fail(
+            "C113", f"`{name}` is an array; only its elements have values", scope.places.of(node, name)
+        )
+    raise _undefined(name, node, f"define it: -D {name}=1024", scope)
+
+
+def _undefined(name: str, node: c_ast.Node, advice: str, scope: Scope) -> Failed:
+    known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays, *scope.tables]
+    near = nearest(name, (n for n in known if n is not None and n.isidentifier()))
+    return fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
+                help=f"did you mean `{near}`?" if near else advice)  # fmt: skip
+
+
+def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
+    """A local is read where its value is not known."""
+    span = scope.places.of(node, name)
+    if local.lost:
+        return fail(
+            "C115",
+            f"`{name}` depends on `{local.lost}`, which has been written since",
+            span,
+            help=f"read `{local.lost}` again, or keep the old values in an array of their own",
+        )
+    if local.one_side is not None:
+        labels = (Label(span, "read here"), Label(local.one_side, "one side of this branch gives it none"))
+        what = f"`{name}` has a value on one side of a branch only"
+        return Failed(Diagnostic("C115", what, labels, help="initialise it, or assign it on both sides"))
+    return fail("C115", f"`{name}` has no value here", span, help="initialise it")
+
+
+def has_value(buffer: str, name: str, node: c_ast.Node, scope: Scope) -> None:
+    """Fails where an array of the function's own is read before anything is stored in it."""
+    if scope.arrays[buffer].temp and buffer not in scope.written:
+        raise fail("C115", f"`{name}` has no value here", scope.places.of(node, name),
+                   help="store something in it first")  # fmt: skip
+
+
+def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
+    if not isinstance(node.name, c_ast.ID):
+        raise fail(
+            "C112", "what is called here has no name", scope.places.of(node), help="call a function of math.h"
+        )
+    name = node.name.name
+    args = tuple(lift(a, scope) for a in (node.args.exprs if node.args else ()))
+    out = call(name, args)
+    if out is None:
+        near = nearest(name, [*FUNCTIONS, *(f + "f" for f in FUNCTIONS)], 0.8)
+        count = FUNCTIONS.get(name, FUNCTIONS.get(name.removesuffix("f")))
+        if count is not None:
+            raise fail(
+                "C112",
+                f"`{name}` takes {count} argument{'s' if count > 1 else ''}, not {len(args)}",
+                scope.places.of(node, name),
+                help=f"write {name}({', '.join('xyz'[:count])})",
+            )
+        raise fail(
+            "C112",
+            f"the function `{name}` is not known",
+            scope.places.of(node, name),
+            help=f"did you mean `{near}`?" if near else f"known: {_KNOWN}; write others as macros",
+        )
+    return out
+
+
+def _element(node: c_ast.ArrayRef, scope: Scope) -> Expr:
+    load, array = element(node, scope)
+    table = scope.tables.get(array.name)
+    if table is not None:
+        use = Use(load, scope.loops, scope.places.of(node), scope.conds, False, scope.position)
+        scope.looked_up.append((table, use))
+        return element_of_table(table, load.index)
+    has_value(array.name, array.name, node, scope)
+    scope.accesses(load, scope.places.of(node))
+    return load
+
+
+def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
+    """The array element that `A[i][j]` names."""
+    subscripts: list[c_ast.Node] = []
+    base = node
+    while isinstance(base, c_ast.ArrayRef):
+        subscripts.insert(0, base.subscript)
+        base = base.name
+    table = scope.tables.get(getattr(base, "name", ""))
+    if not isinstance(base, c_ast.ID) or (base.name not in scope.arrays and table is None):
+        name = getattr(base, "name", None)
+        known = (scope.values, scope.locals, scope.cells)
+        if isinstance(base, c_ast.ID) and not any(name in names for names in known):
+            extents = "".join(f"[{'NMKL'[k % 4]}]" for k in range(len(subscripts)))
+            advice = f"declare the array as a parameter: float {name}{extents}"
+            raise _undefined(base.name, base, advice, scope)
+        if isinstance(base, c_ast.UnaryOp) and operator(base.op) in ("++", "--"):
+            pointer = getattr(base.expr, "name", "p")
+            raise fail("C113", f"`{pointer}{operator(base.op)}` moves a pointer, which is not supported",
+                       scope.places.of(base), help=f"subscript the array itself: {pointer}[i]")  # fmt: skip
+        raise fail("C113", "only named arrays can be subscripted; pointer arithmetic is not supported",
+                   scope.places.of(node), help="write A[i*N + j]")  # fmt: skip
+    array = scope.arrays[base.name] if table is None else _as_array(table)
+    rank = 1 if array.shape is None else len(array.shape)
+    span = scope.places.of(node, base.name)
+    if len(subscripts) != rank:
+        many = f"{rank} dimension{'s' if rank > 1 else ''}"
+        raise fail("C116", f"`{array.name}` has {many}, not {len(subscripts)}", span,
+                   help="write one subscript for each dimension")  # fmt: skip
+    index = tuple(_subscript(s, array, scope) for s in subscripts)
+    return Load(array.name, index, array.dtype), array
+
+
+def _as_array(table: Table) -> Array:
+    return Array(table.name, table.dtype, table.shape, True, True, table.span)
+
+
+def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:
+    e = lift(node, scope)
+    if e.dtype.is_float:
+        raise fail("C120", f"a subscript of `{array.name}` is not an integer", scope.places.of(node))
+    loops = {v.name for v in scope.loops}
+    free = next((n.name for n in walk(e) if isinstance(n, Var) and n.name not in loops), None)
+    if free is not None:
+        raise fail("C136", f"a subscript of `{array.name}` uses the size `{free}`, which has no value",
+                   scope.places.of(node), help=f"bind it: -D {free}=1024")  # fmt: skip
+    affine = from_expr(e)
+    if affine is None and not _is_gather(e):
+        raise fail("C120", f"this subscript of `{array.name}` is not affine in the loop variables",
+                   scope.places.of(node),
+                   label="sums of constants times loop variables are supported",
+                   help="also an element of an index array: A[I[i]]")  # fmt: skip
+    # the types of the C's loop variables make no difference to which element it is
+    return e if affine is None else to_expr(affine)
+
+
+def _is_gather(e: Expr) -> bool:
+    """Integer arithmetic of loaded integers, constants and affine functions of the loop variables."""
+    if from_expr(e) is not None or isinstance(e, Load):
+        return True
+    inner = children(e)
+    return not e.dtype.is_float and any(_has_load(c) for c in inner) and all(_is_gather(c) for c in inner)
+
+
+def _has_load(e: Expr) -> bool:
+    return next(loads(e), None) is not None

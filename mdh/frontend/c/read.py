@@ -1,0 +1,143 @@
+"""C text to a Program: the front end's one door."""
+
+from collections.abc import Mapping
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.c.body import walk_function
+from mdh.frontend.c.collect import collected, raise_collected
+from mdh.frontend.c.cparse import ParsedFunction, parse_function
+from mdh.frontend.c.ctypes_of import is_const, scalar_type
+from mdh.frontend.c.declared_tables import read_table
+from mdh.frontend.c.lift_expr import lift
+from mdh.frontend.c.literals import check_enumerator
+from mdh.frontend.c.preprocess import Preprocessed, preprocess
+from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.signature import read_signature
+from mdh.frontend.c.specifiers import check_specifiers
+from mdh.frontend.c.statement_limits import too_deep
+from mdh.frontend.c.syntax_of import UnknownConstructError, function_of
+from mdh.frontend.program import Text, program_of
+from mdh.frontend.typing_rules import convert
+from mdh.ir.expr import Expr
+from mdh.ir.program import Program
+from mdh.ir.syntax import Function
+from mdh.source import Source
+
+
+def read_program(
+    source: Source,
+    *,
+    defines: Mapping[str, str | int] = {},
+    function: str | None = None,
+    strict_fp: bool = False,
+) -> Program:
+    """The Program of a C function; raises Failed with C1xx diagnostics."""
+    return read_preprocessed(preprocessed(source, defines), function=function, strict_fp=strict_fp)
+
+
+def preprocessed(source: Source, defines: Mapping[str, str | int] = {}) -> Preprocessed:
+    """The text with its macros expanded; raises Failed with C1xx diagnostics."""
+    try:
+        return preprocess(source, defines)
+    except RecursionError:
+        raise too_deep(source) from None
+
+
+def read_preprocessed(pre: Preprocessed, *, function: str | None = None, strict_fp: bool = False) -> Program:
+    """`read_program` of a text whose macros are expanded."""
+    try:
+        return _read(pre, function, strict_fp)
+    except RecursionError:
+        raise too_deep(pre.source) from None
+
+
+def read_syntax(pre: Preprocessed, *, function: str | None = None) -> Function | None:
+    """The function as it is written; None where it holds what no Program can. Raises Failed with C1xx
+    diagnostics."""
+    return _syntax(parse_function(pre, function))
+
+
+def _read(pre: Preprocessed, function: str | None, strict_fp: bool) -> Program:
+    parsed = parse_function(pre, function)
+    syntax = _syntax(parsed)
+    check_specifiers(parsed.node, parsed.globals, parsed.places)
+    scope = Scope(parsed.places)
+    for decl in parsed.globals:
+        with collected(decl, scope):
+            _constant(decl, scope)
+    raise_collected(scope)
+    names, scalars = read_signature(parsed.node, pre.sizes, scope)
+    walk_function(parsed.node.body.block_items or [], scope)
+    raise_collected(scope)
+    if not scope.statements:
+        raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl),
+                   help="store results in an array parameter")  # fmt: skip
+    text = Text(
+        parsed.node.decl.name, names, parsed.places.of(parsed.node.decl), scope.arrays, tuple(scalars),
+        scope.statements, scope.uses, scope.looked_up, scope.stage_names, scope.operators, pre.source, syntax,
+        tuple(sorted(pre.constants.items())),
+    )  # fmt: skip
+    return program_of(text, strict_fp=strict_fp)
+
+
+def _syntax(parsed: ParsedFunction) -> Function | None:
+    """The function as it is written, taken before the walk; None where the walk will refuse it."""
+    try:
+        return function_of(parsed.node, parsed.globals, parsed.places)
+    except UnknownConstructError:
+        return None
+
+
+def free_sizes(
+    source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
+) -> tuple[str, ...]:
+    """Integer parameters used in bounds, subscripts or extents that no define binds, in C's order."""
+    try:
+        return _free_sizes(source, defines, function)
+    except RecursionError:
+        raise too_deep(source) from None
+
+
+def _free_sizes(source: Source, defines: Mapping[str, str | int], function: str | None) -> tuple[str, ...]:
+    pre = preprocess(source, defines)
+    parsed = parse_function(pre, function)
+    used: set[str] = set()
+    _sizes(parsed.node, False, used)
+    params = parsed.node.decl.type.args.params if parsed.node.decl.type.args else []
+    plain = [p.name for p in params if isinstance(getattr(p, "type", None), c_ast.TypeDecl)]
+    return tuple(n for n in plain if n in used and n not in pre.sizes)
+
+
+def _sizes(node: c_ast.Node, counts: bool, used: set[str]) -> None:
+    if isinstance(node, c_ast.ID) and counts:
+        used.add(node.name)
+    for key, child in node.children():
+        bound = isinstance(node, c_ast.For) and key in ("init", "cond", "next")
+        shape = isinstance(node, c_ast.ArrayDecl) and key == "dim"
+        place = isinstance(node, c_ast.ArrayRef) and key == "subscript"
+        _sizes(child, counts or bound or shape or place, used)
+
+
+def _constant(decl: c_ast.Decl, scope: Scope) -> None:
+    if not is_const(decl):
+        raise fail(
+            "C113",
+            f"the global variable `{decl.name}` is not supported",
+            scope.places.of(decl, decl.name),
+            help="globals are constants: const int N = 64;",
+        )
+    if isinstance(decl.type, c_ast.ArrayDecl):
+        read_table(decl, [], scope)
+        return
+    if isinstance(decl.type, c_ast.PtrDecl):
+        raise fail("C113", f"the global pointer `{decl.name}` is not supported",
+                   scope.places.of(decl, decl.name), help="make it a parameter of the function")  # fmt: skip
+    scope.values[decl.name] = _value(decl, scope)
+
+
+def _value(decl: c_ast.Decl, scope: Scope) -> Expr:
+    value = lift(decl.init, scope)
+    check_enumerator(decl, value, scope.places)
+    return convert(value, scalar_type(decl, scope.places))

@@ -1,0 +1,110 @@
+"""Names of a C function while it is walked: what each stands for, and what was accessed where."""
+
+from dataclasses import dataclass, field
+
+from mdh.diagnostics import Diagnostic
+from mdh.frontend.c.places import Places
+from mdh.frontend.statements import Array, OperatorPragma, Statement, Use
+from mdh.frontend.tables import Table
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Expr, Load
+from mdh.ir.statement import LoopVar
+from mdh.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A scalar local of the body and its value at this place, None where it has none.
+
+    `lost`: the buffer whose change took the value away, which was an expression over it. `one_side`: the
+    condition of a branch only one side of which gives a value. uses: the accesses that the value consists of.
+    """
+
+    dtype: DType
+    value: Expr | None
+    lost: str = ""
+    one_side: Span | None = None
+    uses: tuple[Use, ...] = ()
+
+
+@dataclass
+class Scope:
+    """Mutable state of the walk; `values` maps C names to their current meaning."""
+
+    places: Places
+    arrays: dict[str, Array] = field(default_factory=dict)
+    values: dict[str, Expr] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    looked_up: list[tuple[Table, Use]] = field(default_factory=list)
+    locals: dict[str, Local] = field(default_factory=dict)
+    cells: dict[str, Load] = field(default_factory=dict)
+    """Locals that live across loops: an element of a temporary array each."""
+    held: set[str] = field(default_factory=set)
+    """The arrays of such locals."""
+    last: dict[str, Local] = field(default_factory=dict)
+    """Locals whose values at the end of the current loop's body are those behind it."""
+    loops: tuple[LoopVar, ...] = ()
+    conds: tuple[Expr, ...] = ()
+    uses: list[Use] = field(default_factory=list)
+    """Every access in the text."""
+    gathered: list[Use] = field(default_factory=list)
+    """The accesses of the current statement so far, with those of the locals that it reads."""
+    cond_uses: tuple[Use, ...] = ()
+    """The accesses of `conds`."""
+    position: int = 0
+    statements: list[Statement] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    stage_names: dict[int, str] = field(default_factory=dict)
+    """Statement number → name given by `#pragma mdh stage(NAME)`."""
+    operators: dict[int, OperatorPragma] = field(default_factory=dict)
+    """Statement number → what `#pragma mdh( … )` says of it."""
+    written: set[str] = field(default_factory=set)
+    errors: list[Diagnostic] = field(default_factory=list)
+    """What has been found wrong so far."""
+    broken: set[str] = field(default_factory=set)
+    """Names that statements with errors were to declare or to set."""
+    declared: dict[str, str] = field(default_factory=dict)
+    """Names declared in the current block → where `locals` keeps the one of an outer block, if any."""
+
+    def begin(self) -> None:
+        """The next statement of the text begins here."""
+        self.position += 1
+        self.gathered = []
+
+    def accesses(self, load: Load, span: Span, *, write: bool = False) -> None:
+        """Note an access at the current place."""
+        use = Use(load, self.loops, span, () if write else self.conds, write, self.position)
+        self.uses.append(use)
+        self.gathered.append(use)
+
+    def declare(self, name: str) -> None:
+        """From here to the end of the block `name` is another one than outside."""
+        if name not in self.declared:
+            hidden = name
+            while hidden in self.locals:
+                hidden += "'"
+            self.declared[name] = hidden if name in self.locals else ""
+            if name in self.locals:
+                self.locals[hidden] = self.locals.pop(name)
+        self.cells.pop(name, None)
+        self.locals.pop(name, None)
+
+    def end_block(self, outer: dict[str, str]) -> None:
+        """Names declared in the block are again what they were outside; `outer`: those of that block."""
+        for name, hidden in self.declared.items():
+            self.locals.pop(name, None)
+            if hidden:
+                self.locals[name] = self.locals.pop(hidden)
+        self.declared = outer
+
+    def renumber(self, places: dict[int, int]) -> None:
+        """Statements have moved: what is noted by their numbers moves with them."""
+        self.stage_names = {places.get(n, n): name for n, name in self.stage_names.items()}
+        self.operators = {places.get(n, n): pragma for n, pragma in self.operators.items()}
+
+    def fresh(self, stem: str) -> str:
+        name, n = stem, 2
+        while name in self.taken:
+            name, n = f"{stem}_{n}", n + 1
+        self.taken.add(name)
+        return name

@@ -1,0 +1,114 @@
+"""The parameters of the C function: arrays, plain pointers, scalars, sizes."""
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.c.collect import collected
+from mdh.frontend.c.ctypes_of import is_const, scalar_type
+from mdh.frontend.c.defines import out_of_range
+from mdh.frontend.c.loops import constant
+from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.sink import names_in
+from mdh.frontend.statements import Array
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Const, Var
+from mdh.ir.program import Scalar
+
+MOST_ELEMENTS = 2**40
+
+
+def read_signature(
+    node: c_ast.FuncDef, sizes: dict[str, int], scope: Scope
+) -> tuple[tuple[str, ...], list[Scalar]]:
+    """Parameter names in order and the scalars; arrays and values go into `scope`."""
+    result = node.decl.type.type
+    if not (isinstance(result, c_ast.TypeDecl) and getattr(result.type, "names", None) == ["void"]):
+        raise fail("C108", f"`{node.decl.name}` returns a value", scope.places.of(node.decl, node.decl.name),
+                   help="return void and write the result through an array parameter")  # fmt: skip
+    args = node.decl.type.args
+    decls = [] if args is None else args.params
+    names: list[str] = []
+    scalars: list[Scalar] = []
+    for decl in decls:
+        with collected(decl, scope):
+            _parameter(decl, names, scalars, sizes, scope)
+    for n, decl in enumerate(decls):
+        if isinstance(getattr(decl, "type", None), (c_ast.PtrDecl, c_ast.ArrayDecl)):
+            with collected(decl, scope):
+                late = names_in(decl.type) & {getattr(d, "name", None) for d in decls[n:]}
+                if late:
+                    raise fail("C117", f"`{min(late)}` is declared behind this extent", scope.places.of(decl),
+                               help="put the parameter in front of the array")  # fmt: skip
+                scope.arrays[decl.name] = _array(decl, scope)
+    return tuple(names), scalars
+
+
+def _parameter(
+    decl: c_ast.Node, names: list[str], scalars: list[Scalar], sizes: dict[str, int], scope: Scope
+) -> None:
+    """Note the name, and the meaning of a scalar."""
+    if isinstance(decl, c_ast.EllipsisParam) or getattr(decl, "name", None) is None:
+        if _is_void(decl):
+            return
+        raise fail("C109", "every parameter needs a type and a name", scope.places.of(decl))
+    if decl.name in names:
+        raise fail("C109", f"two parameters are called `{decl.name}`", scope.places.of(decl, decl.name))
+    names.append(decl.name)
+    scope.taken.add(decl.name)
+    # a parameter hides a constant of the file
+    scope.tables.pop(decl.name, None)
+    scope.values.pop(decl.name, None)
+    dtype = scalar_type(decl, scope.places)
+    if not isinstance(decl.type, (c_ast.PtrDecl, c_ast.ArrayDecl)):
+        scalars.append(_scalar(decl, dtype, sizes, scope))
+
+
+def _is_void(decl: c_ast.Node) -> bool:
+    inner = getattr(getattr(decl, "type", None), "type", None)
+    return getattr(inner, "names", None) == ["void"]
+
+
+def _scalar(decl: c_ast.Decl, dtype: DType, sizes: dict[str, int], scope: Scope) -> Scalar:
+    span = scope.places.of(decl, decl.name)
+    size = sizes.get(decl.name) if not dtype.is_float else None
+    most = 2 ** (dtype.bits - (dtype.kind == "int")) - 1
+    least = -most - 1 if dtype.kind == "int" else 0
+    if size is not None and not least <= size <= most:
+        raise out_of_range(decl.name, size, least, most, span)
+    scope.values[decl.name] = Var(decl.name, dtype) if size is None else Const(size, dtype)
+    return Scalar(decl.name, dtype, size, span)
+
+
+def _array(decl: c_ast.Decl, scope: Scope) -> Array:
+    span = scope.places.of(decl, decl.name)
+    node = decl.type
+    dims: list[c_ast.Node | None] = []
+    if isinstance(node, c_ast.PtrDecl):
+        node = node.type
+        if isinstance(node, c_ast.ArrayDecl):
+            dims.append(None)
+    while isinstance(node, c_ast.ArrayDecl):
+        dims.append(node.dim)
+        node = node.type
+    if isinstance(node, c_ast.PtrDecl):
+        raise fail(
+            "C110", f"`{decl.name}` is a pointer to pointers", span, help="use float A[N][K] or float *A"
+        )
+    dtype = scalar_type(decl, scope.places)
+    if not dims or dims == [None]:
+        return Array(decl.name, dtype, None, is_const(decl), False, span)
+    shape = [-1 if d is None else extent(d, decl.name, scope) for d in dims]
+    return Array(decl.name, dtype, tuple(shape), is_const(decl), False, span)
+
+
+def extent(node: c_ast.Node, name: str, scope: Scope) -> int:
+    """One dimension of an array: a positive constant."""
+    n = constant(node, scope, f"an extent of `{name}`")
+    if n <= 0:
+        raise fail(
+            "C117", f"an extent of `{name}` is {n:,}", scope.places.of(node), help="extents are positive"
+        )
+    if n > MOST_ELEMENTS:
+        what = f"an extent of `{name}` is {n:,}, more than {MOST_ELEMENTS:,}"
+        raise fail("C117", what, scope.places.of(node), help="give it a smaller extent")
+    return n

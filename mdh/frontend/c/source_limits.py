@@ -1,0 +1,149 @@
+"""How large a C text may be, and how deep it may nest: what is beyond is refused before any parser sees it.
+
+Parsers take some 50 microseconds a token and recurse into what nests. These limits keep every text, whoever
+wrote it, below a second.
+"""
+
+import re
+
+from mdh.diagnostics import Failed, fail
+from mdh.frontend.c.statement_limits import check_statements
+from mdh.source import Source, Span
+from mdh.textfile import C_LIMIT
+
+MOST_CHARACTERS = C_LIMIT
+MOST_NESTING = 200
+"""Brackets inside brackets: far beyond what people write, and what a recursive parser can take."""
+
+MOST_TOKENS = 20_000
+"""Of a text, and of what one expansion of a macro may add. A statement has some 15."""
+MOST_STATEMENTS = 400
+"""Semicolons once macros are expanded, those of `for (;;)` included. Each statement is compared with every
+other one that shares an array with it, and 400 on one array take two seconds. PolyBench's
+largest kernels have 40."""
+MOST_DIRECTIVES = 2_000
+"""Lines that begin with `#`. The largest header of a C library has some 1,500."""
+MOST_LINES = 20_000
+"""As many as there may be tokens."""
+MOST_IN_NAME = 255
+"""Characters. C promises 63 of them."""
+MOST_IN_CONSTANT = 4_000
+"""Characters of a number or a string. C promises 4,095 in a line; every double is exact with 1,100."""
+
+_PARTS = r"""
+      (?P<name>[^\W\d]\w*)
+    | (?P<constant>\.?\d(?:[eEpP][-+]|[\w.])*|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)
+    | [^\s\w]"""
+_TOKEN = re.compile(
+    r"(?P<comment>/\*.*?(?:\*/|\Z)|//[^\n]*)|(?P<directive>^[ \t]*\#)|" + _PARTS, re.X | re.S | re.M
+)
+_EXPANDED = re.compile(_PARTS, re.X | re.S)
+_FEW = "give mdh the one function to compile, not a generated library"
+
+
+def checked_text(source: Source) -> str:
+    """The text of `source` with blanks in the place of comments that end in their line.
+
+    Raises Failed C102 for what is no C source of a sane size, C103 for a comment that is not closed or goes
+    on behind a backslash, C121 for a statement that is too large, C124 for a number that is too long.
+    """
+    _check_characters(source)
+    check_statements(source)
+    text = _without_comments(source)
+    _check_brackets(source)
+    return text
+
+
+def check_expanded(source: Source, text: str) -> None:
+    """Raises Failed C102 where `text`, which macros and files made of `source`, is too large."""
+    tokens = 0
+    for m in _EXPANDED.finditer(text):
+        tokens += 1
+        _check_length(m, Span(source, 0, 1))
+    if tokens > MOST_TOKENS:
+        raise _too_many(source, "tokens", tokens, MOST_TOKENS, Span(source, 0, 1), " once it is expanded")
+    statements = text.count(";")
+    if statements > MOST_STATEMENTS:
+        at = source.text.find(";")
+        span = Span(source, max(at, 0), max(at, 0) + 1)
+        raise _too_many(source, "statements", statements, MOST_STATEMENTS, span)
+
+
+def tokens_in(text: str) -> int:
+    """Names, constants and signs of a text without comments."""
+    return sum(1 for _ in _EXPANDED.finditer(text))
+
+
+def _check_characters(source: Source) -> None:
+    if len(source.text) > MOST_CHARACTERS:
+        raise _too_many(source, "characters", len(source.text), MOST_CHARACTERS, Span(source, 0, 1))
+    if len(source.line_starts) > MOST_LINES:
+        span = Span(source, source.line_starts[MOST_LINES], source.line_starts[MOST_LINES] + 1)
+        raise _too_many(source, "lines", len(source.line_starts), MOST_LINES, span)
+    if "\0" in source.text:
+        raise fail(
+            "C102", f"`{source.name}` is a binary file", Span(source, 0, 1), help="give mdh a C source file"
+        )
+
+
+def _too_many(source: Source, things: str, count: int, most: int, span: Span, when: str = "") -> Failed:
+    headline = f"`{source.name}` holds {count:,} {things}{when}, more than {most:,}"
+    return fail("C102", headline, span, help=_FEW)
+
+
+def _without_comments(source: Source) -> str:
+    """A comment of several lines stays: its newlines do not end a directive."""
+    out: list[str] = []
+    last = directives = 0
+    for tokens, m in enumerate(_TOKEN.finditer(source.text), 1):
+        if tokens > MOST_TOKENS:
+            raise _too_many(source, "tokens and comments", tokens, MOST_TOKENS, Span(source, *m.span()))
+        match m.lastgroup:
+            case "comment":
+                _check_comment(source, m)
+                if "\n" not in m[0]:
+                    out += (source.text[last : m.start()], " " * len(m[0]))
+                    last = m.end()
+            case "directive":
+                directives += 1
+                if directives > MOST_DIRECTIVES:
+                    span = Span(source, m.end() - 1, m.end())
+                    raise _too_many(source, "directives", directives, MOST_DIRECTIVES, span)
+            case "name" | "constant":
+                _check_length(m, Span(source, *m.span()))
+    return "".join((*out, source.text[last:]))
+
+
+def _check_length(m: re.Match[str], span: Span) -> None:
+    most = MOST_IN_NAME if m.lastgroup == "name" else MOST_IN_CONSTANT
+    if m.lastgroup is not None and len(m[0]) > most:
+        what = f"the {m.lastgroup} `{m[0][:20]}…` has {len(m[0]):,} characters, more than {most:,}"
+        number = m.lastgroup == "constant" and m[0][0] not in "\"'"
+        help_ = (
+            "no integer has more than 20 digits, and 17 give every double" if number else "write it shorter"
+        )
+        raise fail("C124" if number else "C102", what, span, help=help_)
+
+
+def _check_comment(source: Source, m: re.Match[str]) -> None:
+    if m[0].startswith("/*") and (len(m[0]) < 4 or not m[0].endswith("*/")):
+        raise fail("C103", "this comment is never closed", Span(source, m.start(), m.start() + 2),
+                   help="close it with `*/`")  # fmt: skip
+    spliced = m[0].startswith("//") and m[0].rstrip(" \t\r").endswith("\\")
+    if spliced and source.text.startswith("\n", m.end()):
+        raise fail("C103", "this comment goes on in the next line", Span(source, *m.span()),
+                   help="remove the backslash at its end")  # fmt: skip
+
+
+def _check_brackets(source: Source) -> None:
+    depth = 0
+    for at, c in enumerate(source.text):
+        if c in "([{":
+            depth += 1
+            if depth > MOST_NESTING:
+                blocks = source.text[: at + 1].count("{") > MOST_NESTING // 2
+                help_ = "remove blocks inside blocks" if blocks else "split the expression"
+                raise fail("C102", f"brackets nest deeper than {MOST_NESTING}", Span(source, at, at + 1),
+                           help=help_)  # fmt: skip
+        elif c in ")]}":
+            depth = max(0, depth - 1)

@@ -1,0 +1,58 @@
+"""Words of a declaration that change what it means: `volatile`, `static`, `extern`, attributes."""
+
+import re
+
+from pycparser import c_ast
+
+from mdh.diagnostics import fail
+from mdh.frontend.c.places import Places
+from mdh.source import Source, Span
+
+_ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*[^;{]*?\b(_*(?:vector_size|mode|packed|ifunc|alias)_*)\b")
+
+
+def check_attributes(source: Source) -> None:
+    """Attributes are passed over, save those that change a type or what a name stands for."""
+    found = _ATTRIBUTE.search(source.text)
+    if found is not None:
+        raise fail("C113", f"the attribute `{found[1]}` is not supported", Span(source, *found.span(1)),
+                   help="attributes that do not change types are passed over")  # fmt: skip
+
+
+def check_specifiers(function: c_ast.FuncDef, globals_: tuple[c_ast.Decl, ...], places: Places) -> None:
+    """No declaration is volatile; none inside the function outlives its call."""
+    for d in globals_:
+        _check_volatile(d, places)
+    _check_volatile(function.decl, places)
+    _check_inside(function.body, places)
+
+
+def _check_inside(node: c_ast.Node, places: Places) -> None:
+    if isinstance(node, c_ast.Decl):
+        _check_volatile(node, places)
+        kept = [w for w in node.storage or [] if w in ("static", "extern", "_Thread_local")]
+        if kept and not (kept == ["static"] and _is_const(node)):
+            name = node.name or ""
+            what = f"`{name}` is {kept[0]}: its value would outlive the call"
+            raise fail("C113", what, places.of(node, name),
+                       help=f"make it const, or leave out `{kept[0]}`")  # fmt: skip
+    for _, child in node.children():
+        _check_inside(child, places)
+
+
+def _is_const(node: c_ast.Decl) -> bool:
+    inner = node.type
+    while isinstance(inner, c_ast.ArrayDecl):
+        inner = inner.type
+    return "const" in (getattr(inner, "quals", None) or [])
+
+
+def _check_volatile(node: c_ast.Node, places: Places) -> None:
+    quals = [*(getattr(node, "quals", None) or []), *(getattr(node, "dim_quals", None) or [])]
+    if "volatile" in quals or "_Atomic" in quals:
+        word = "volatile" if "volatile" in quals else "_Atomic"
+        raise fail("C113", f"`{word}` is not supported", places.of(node, word),
+                   help="kernels read and write memory in an order of their own: leave it out")  # fmt: skip
+    for _, child in node.children():
+        if not isinstance(child, c_ast.Compound):
+            _check_volatile(child, places)

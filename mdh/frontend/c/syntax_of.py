@@ -1,0 +1,199 @@
+"""pycparser's tree to `ir.syntax`, node for node.
+
+It runs before the front end has looked at the tree, and refuses nothing: what it has no node for, the front
+end refuses with a message of its own, and the syntax is not looked at then.
+"""
+
+from pycparser import c_ast
+
+from mdh.frontend.c.places import Places
+from mdh.ir.syntax import (
+    Assignment,
+    Block,
+    Conditional,
+    Conversion,
+    CType,
+    Declaration,
+    Element,
+    Expression,
+    For,
+    Function,
+    If,
+    Infix,
+    Invocation,
+    Name,
+    Number,
+    Prefix,
+    Statement,
+    Values,
+)
+
+
+class UnknownConstructError(Exception):
+    """A construct that `ir.syntax` has no node for; the front end refuses it."""
+
+
+def function_of(node: c_ast.FuncDef, constants: tuple[c_ast.Decl, ...], places: Places) -> Function:
+    """The function as it is written. Raises UnknownConstructError."""
+    reader = _Reader(places)
+    args = node.decl.type.args
+    named = [p for p in (args.params if args else []) if isinstance(p, c_ast.Decl) and p.name is not None]
+    parameters = tuple(reader.declaration(p) for p in named)
+    globals_ = tuple(reader.declaration(d) for d in constants)
+    return Function(node.decl.name, parameters, globals_, reader.block(node.body.block_items))
+
+
+class _Reader:
+    def __init__(self, places: Places) -> None:
+        self.places = places
+
+    def declaration(self, node: c_ast.Decl) -> Declaration:
+        inner, extents, pointer = node.type, list[Expression | None](), False
+        if isinstance(inner, c_ast.PtrDecl):
+            inner, pointer = inner.type, True
+            if isinstance(inner, c_ast.ArrayDecl):
+                # `float (*A)[K]` is A[][K]
+                extents, pointer = [None], False
+        while isinstance(inner, c_ast.ArrayDecl):
+            extents.append(None if inner.dim is None else self.expression(inner.dim))
+            inner = inner.type
+        initial: Expression | Values | None = None
+        if node.init is not None:
+            initial = (
+                self.values(node.init)
+                if isinstance(node.init, c_ast.InitList)
+                else self.expression(node.init)
+            )
+        span = self.places.of(node, node.name)
+        return Declaration(node.name, self.type(inner), tuple(extents), initial, pointer, span)
+
+    def values(self, node: c_ast.InitList) -> Values:
+        return Values(
+            tuple(self.values(e) if isinstance(e, c_ast.InitList) else self.expression(e) for e in node.exprs)
+        )
+
+    def type(self, node: c_ast.Node) -> CType:
+        while isinstance(node, c_ast.TypeDecl | c_ast.Typename):
+            node = node.type
+        if not isinstance(node, c_ast.IdentifierType):
+            raise UnknownConstructError
+        return CType(tuple(node.names))
+
+    def block(self, items: list[c_ast.Node] | None) -> Block:
+        items = self._inside_scop(items or [])
+        return Block(tuple(s for n in items for s in self.statements(n)))
+
+    def _inside_scop(self, items: list[c_ast.Node]) -> list[c_ast.Node]:
+        """Between `#pragma scop` and `#pragma endscop` alone, where a block has them; declarations stay."""
+        words = [(n.string or "").strip() if isinstance(n, c_ast.Pragma) else "" for n in items]
+        if words.count("scop") != 1 or words.count("endscop") != 1:
+            return items
+        first, last = words.index("scop"), words.index("endscop")
+        kept = (c_ast.Decl, c_ast.DeclList)
+        return [n for k, n in enumerate(items) if first < k < last or isinstance(n, kept)]
+
+    def statements(self, node: c_ast.Node) -> tuple[Statement, ...]:
+        match node:
+            case c_ast.DeclList():
+                return tuple(self.declaration(d) for d in node.decls)
+            case c_ast.ExprList():
+                return tuple(s for e in node.exprs for s in self.statements(e))
+            case c_ast.Cast(expr=c_ast.ID()):
+                # `(void)x;` alone gets past the front end
+                return ()
+            case c_ast.Pragma() | c_ast.EmptyStatement() | c_ast.Typedef() | c_ast.Return(expr=None):
+                return ()
+            case _:
+                return (self.statement(node),)
+
+    def statement(self, node: c_ast.Node) -> Statement:
+        match node:
+            case c_ast.Decl():
+                return self.declaration(node)
+            case c_ast.Compound():
+                return self.block(node.block_items)
+            case c_ast.Assignment() | c_ast.UnaryOp(op="++" | "p++" | "--" | "p--"):
+                return self.assignment(node)
+            case c_ast.For():
+                return self.loop(node)
+            case c_ast.If():
+                cond = self.expression(node.cond)
+                then, other = (
+                    self.body(node.iftrue),
+                    None if node.iffalse is None else self.body(node.iffalse),
+                )
+                return If(cond, then, other, self.places.of(node))
+            case _:
+                raise UnknownConstructError
+
+    def body(self, node: c_ast.Node | None) -> Statement:
+        if isinstance(node, c_ast.Compound):
+            return self.block(node.block_items)
+        return Block(() if node is None else self.statements(node))
+
+    def loop(self, node: c_ast.For) -> For:
+        first: Declaration | Assignment | None = None
+        match node.init:
+            case c_ast.DeclList(decls=[decl]):
+                first = self.declaration(decl)
+            case None:
+                pass
+            case _:
+                first = self.assignment(node.init)
+        cond = None if node.cond is None else self.expression(node.cond)
+        next_ = None if node.next is None else self.assignment(node.next)
+        return For(first, cond, next_, self.body(node.stmt), self.places.of(node))
+
+    def assignment(self, node: c_ast.Node) -> Assignment:
+        match node:
+            case c_ast.Assignment():
+                return Assignment(
+                    self.target(node.lvalue), node.op, self.expression(node.rvalue), self.places.of(node)
+                )
+            case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--" as op):
+                return Assignment(self.target(node.expr), op[-1] + "=", Number("1"), self.places.of(node))
+            case _:
+                raise UnknownConstructError
+
+    def target(self, node: c_ast.Node) -> Name | Element:
+        found = self.expression(node)
+        if not isinstance(found, Name | Element):
+            raise UnknownConstructError
+        return found
+
+    def expression(self, node: c_ast.Node) -> Expression:
+        match node:
+            case c_ast.Constant():
+                return Number(node.value)
+            case c_ast.ID():
+                return Name(node.name, self.places.of(node, node.name))
+            case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
+                return self.element(node)
+            case c_ast.UnaryOp(op="-" | "+" | "~" | "!" as op):
+                return Prefix(op, self.expression(node.expr))
+            case c_ast.BinaryOp():
+                return Infix(node.op, self.expression(node.left), self.expression(node.right))
+            case c_ast.TernaryOp():
+                parts = (node.cond, node.iftrue, node.iffalse)
+                return Conditional(*(self.expression(p) for p in parts))
+            case c_ast.Cast():
+                return Conversion(self.type(node.to_type), self.expression(node.expr))
+            case c_ast.FuncCall(name=c_ast.ID(name=function)):
+                args = node.args.exprs if node.args else []
+                return Invocation(function, tuple(self.expression(a) for a in args))
+            case _:
+                raise UnknownConstructError
+
+    def element(self, node: c_ast.Node) -> Element:
+        if isinstance(node, c_ast.UnaryOp):
+            if not isinstance(node.expr, c_ast.ID):
+                raise UnknownConstructError
+            return Element(node.expr.name, (Number("0"),), self.places.of(node))
+        subscripts: list[Expression] = []
+        base = node
+        while isinstance(base, c_ast.ArrayRef):
+            subscripts.insert(0, self.expression(base.subscript))
+            base = base.name
+        if not isinstance(base, c_ast.ID):
+            raise UnknownConstructError
+        return Element(base.name, tuple(subscripts), self.places.of(node))

@@ -1,0 +1,218 @@
+"""The statements of a text to a Program: the last step of every front end.
+
+A front end reads its language and hands over what it found as a `Text`. Here the shapes of pointers are
+derived, bounds and dependences are checked, and stages are found.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mdh.frontend.dependences import check_dependences, written
+from mdh.frontend.fuse import fused_updates
+from mdh.frontend.limits import check_size
+from mdh.frontend.merge import merged
+from mdh.frontend.operators import check_operators
+from mdh.frontend.pieces import Piece, pieces_of
+from mdh.frontend.shapes import (
+    Shape,
+    check_bounds,
+    check_volume,
+    open_extents,
+    pointer_shapes,
+    reshape,
+    split_index,
+)
+from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use
+from mdh.frontend.strict import check_comparison, check_grouping, ordered
+from mdh.frontend.tables import Table
+from mdh.ir.expr import Expr, Load, Var, substitute
+from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Scalar, Stage
+from mdh.ir.statement import PlacedStatement
+from mdh.ir.syntax import Function
+from mdh.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A function as a front end found it.
+
+    name, parameters: of the function, the parameters in their order. span: the place of its name. arrays: by
+    name, the function's own ones too. uses: every access in the text; looked_up: those of tables of
+    constants. stage_names, operators: what the user says of statements, by their number. syntax: the text as
+    it is written, for the judge; constants: values that were given by name.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    span: Span
+    arrays: Mapping[str, Array]
+    scalars: tuple[Scalar, ...]
+    statements: Sequence[Statement]
+    uses: Sequence[Use]
+    looked_up: Sequence[tuple[Table, Use]]
+    stage_names: Mapping[int, str]
+    operators: Mapping[int, OperatorPragma]
+    source: Source
+    syntax: Function | None
+    constants: tuple[tuple[str, int], ...]
+
+
+def program_of(text: Text, *, strict_fp: bool) -> Program:
+    """The Program of a text. strict_fp: floats are combined in the order of the text. Raises Failed with C1xx
+    diagnostics."""
+    shapes = pointer_shapes(text.arrays, text.uses)
+    extents = {
+        n: shapes[n].extents if n in shapes else open_extents(a, text.uses) for n, a in text.arrays.items()
+    }
+    check_bounds(text.uses, extents, frozenset(shapes))
+    for table, use in text.looked_up:
+        check_bounds([use], {table.name: table.shape}, frozenset())
+    groups, statements, names = _placed(text, shapes, strict_fp=strict_fp)
+    stages = _stages(groups, names, frozenset(x.name for x in text.scalars), strict=strict_fp)
+    for stage in stages:
+        for e in stage.expressions():
+            check_size(e, stage.span or text.span)
+    buffers = _buffers(text.arrays, stages, extents, shapes)
+    for buffer in buffers:
+        check_volume(buffer)
+    return Program(
+        text.name, text.parameters, buffers, text.scalars, stages, strict_fp, text.constants, text.source,
+        text.syntax, statements,
+    )  # fmt: skip
+
+
+def _placed(
+    text: Text, shapes: dict[str, Shape], *, strict_fp: bool
+) -> tuple[list[list[Piece]], tuple[PlacedStatement, ...], Mapping[int, str]]:
+    """The pieces of each stage, the proof's view of them, and the names of stages by statement; fails where a
+    dependence is not kept."""
+    statements, places = fused_updates([_reshaped(s, shapes) for s in text.statements])
+    if strict_fp:
+        check_grouping(statements)
+    temps = frozenset(n for n, a in text.arrays.items() if a.temp)
+    single = pieces_of(statements)
+    order = [written(s) for s in statements]
+    check_dependences([[p] for p in single], order)
+    pieces = merged(single, order, temps)
+    for number, pragma in text.operators.items():
+        check_operators(pragma, places.get(number, number), pieces)
+    groups = _groups(pieces)
+    names = {places.get(n, n): name for n, name in text.stage_names.items()}
+    return groups, check_dependences(groups, order), names
+
+
+def _buffers(
+    arrays: Mapping[str, Array],
+    stages: tuple[Stage, ...],
+    extents: dict[str, tuple[int, ...]],
+    shapes: dict[str, Shape],
+) -> tuple[Buffer, ...]:
+    """The parameters that are arrays, and the arrays of the function's own that stages still use."""
+    used = {b for s in stages for b in s.read | s.written}
+    return tuple(
+        Buffer(
+            a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span,
+            shapes[a.name].reach if a.name in shapes else 0,
+        )
+        for a in arrays.values()
+        if not a.temp or a.name in used
+    )  # fmt: skip
+
+
+def _reshaped(s: Statement, shapes: dict[str, Shape]) -> Statement:
+    def element(buffer: str, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        index = tuple(reshape(e, shapes, s.loops) for e in index)
+        if buffer not in shapes:
+            return index
+        return split_index(Load(buffer, index, s_type), shapes, s.loops)
+
+    uses = tuple(replace(u, load=_whole(reshape(u.load, shapes, u.loops))) for u in s.uses)
+    match s:
+        case Assign():
+            s_type = s.value.dtype
+            conds = tuple(reshape(c, shapes, s.loops) for c in s.conds)
+            value = reshape(s.value, shapes, s.loops)
+            return replace(s, index=element(s.target, s.index), value=value, conds=conds, uses=uses)
+        case Best():
+            s_type = s.values[0].dtype
+            where = tuple((b, element(b, i)) for b, i in s.targets)
+            values = tuple(reshape(v, shapes, s.loops) for v in s.values)
+            return replace(s, targets=where, values=values, uses=uses)
+
+
+def _whole(e: Expr) -> Load:
+    assert isinstance(e, Load)
+    return e
+
+
+def _groups(pieces: list[Piece]) -> list[list[Piece]]:
+    """The pieces of each stage: neighbours over the same loops that have no array in common."""
+    groups: list[list[Piece]] = []
+    for p in pieces:
+        last = groups[-1] if groups else None
+        if (
+            last
+            and last[0].loops == p.loops
+            and last[0].kinds == p.kinds
+            and last[0].scattered == p.scattered
+            and not any((q.writes() & (p.reads() | p.writes())) or (q.reads() & p.writes()) for q in last)
+        ):
+            last.append(p)
+        else:
+            groups.append([p])
+    return groups
+
+
+def _stages(
+    groups: list[list[Piece]], stage_names: Mapping[int, str], scalars: frozenset[str], *, strict: bool
+) -> tuple[Stage, ...]:
+    taken: set[str] = set()
+    return tuple(_stage(g, stage_names, taken, scalars, strict=strict) for g in groups)
+
+
+def _stage(
+    group: list[Piece],
+    stage_names: Mapping[int, str],
+    taken: set[str],
+    scalars: frozenset[str],
+    *,
+    strict: bool,
+) -> Stage:
+    first = group[0]
+    names: dict[str, Expr] = {}
+    dims = []
+    # a counter may hide a parameter that an expression has met before
+    seen = set(scalars)
+    for v, kind in zip(first.loops, first.kinds, strict=True):
+        name = _free(v.cname, seen)
+        names[v.name] = Var(name)
+        dims.append(Dim(name, v.extent, kind, v.start, v.step, v.span))
+    if not dims:
+        dims.append(Dim(_free("one", seen), 1, DimKind.CC))
+    results = tuple(_result(p, names, strict=strict) for p in group)
+    stem = next((stage_names[n] for p in group for n in sorted(p.numbers) if n in stage_names), None)
+    stem = stem or first.outputs[0].buffer
+    return Stage(_free(stem, taken), tuple(dims), (), results, first.span)
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    """`stem`, or the first of `stem_2`, `stem_3`, … that is not taken; takes it."""
+    name, k = stem, 2
+    while name in taken:
+        name, k = f"{stem}_{k}", k + 1
+    taken.add(name)
+    return name
+
+
+def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:
+    outputs = tuple(
+        Output(o.buffer, tuple(substitute(e, names) for e in o.index), substitute(o.value, names), o.span)
+        for o in p.outputs
+    )
+    starts = tuple(None if s is None else substitute(s, names) for s in p.starts)
+    values = tuple(substitute(v, names) for v in p.values)
+    result = Result(p.op, values, starts, tuple(v.dtype for v in values), outputs, p.exclusive)
+    if not strict:
+        return result
+    check_comparison(p)
+    return ordered(result, p.targets[0].dtype)

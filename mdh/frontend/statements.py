@@ -1,0 +1,111 @@
+"""The statements of a text, as the readers of every input language hand them over, and what they access."""
+
+from dataclasses import dataclass
+
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Binary, Expr, Load, loads
+from mdh.ir.statement import LoopVar
+from mdh.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array by name: shape None for a plain pointer; temp: local to the function."""
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...] | None
+    const: bool
+    temp: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One access in the text, made where all of `conds` hold; `position` grows along the text."""
+
+    load: Load
+    loops: tuple[LoopVar, ...]
+    span: Span
+    conds: tuple[Expr, ...]
+    write: bool
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """target[index] = value at every point of `loops`, where all of `conds` (outermost first) hold.
+
+    uses: the accesses in the text that it consists of, those of its conditions and its locals included.
+    """
+
+    target: str
+    index: tuple[Expr, ...]
+    value: Expr
+    conds: tuple[Expr, ...]
+    loops: tuple[LoopVar, ...]
+    span: Span
+    uses: tuple[Use, ...]
+
+    @property
+    def targeted(self) -> frozenset[str]:
+        return frozenset({self.target})
+
+    @property
+    def cond(self) -> Expr | None:
+        """All of `conds` as one condition."""
+        whole: Expr | None = None
+        for c in self.conds:
+            whole = c if whole is None else Binary("&&", whole, c, I32)
+        return whole
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """`if (x > m) { m = x; p = e; … }`: targets[0] is the key, the others what goes with it."""
+
+    op: str
+    tie: str
+    targets: tuple[tuple[str, tuple[Expr, ...]], ...]
+    values: tuple[Expr, ...]
+    loops: tuple[LoopVar, ...]
+    span: Span
+    uses: tuple[Use, ...]
+    loose: str = ""
+    """Why the sign of a zero may come out otherwise than in C."""
+
+    @property
+    def targeted(self) -> frozenset[str]:
+        return frozenset(b for b, _ in self.targets)
+
+
+Statement = Assign | Best
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorPragma:
+    """`#pragma mdh( target : operators )`."""
+
+    target: str
+    operators: str
+    span: Span
+
+
+def conflict(a: Statement, b: Statement) -> bool:
+    """One of the two writes a buffer that the other reads or writes."""
+    return conflicting(buffers_of(a), buffers_of(b))
+
+
+Buffers = tuple[frozenset[str], frozenset[str]]
+"""What is written, what is read."""
+
+
+def buffers_of(s: Statement) -> Buffers:
+    read = (s.value, *s.index, *s.conds) if isinstance(s, Assign) else s.values
+    return s.targeted, frozenset(x.buffer for e in read for x in loads(e))
+
+
+def conflicting(a: Buffers, b: Buffers) -> bool:
+    """`conflict` of statements that touch these."""
+    (wa, ra), (wb, rb) = a, b
+    return not (wa.isdisjoint(wb) and wa.isdisjoint(rb) and wb.isdisjoint(ra))
