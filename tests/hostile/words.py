@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -255,26 +255,19 @@ def _no_work() -> Iterator[None]:
         "tune": {"start": _no_start},
         "tune_words": {"default_device": lambda: "opencl:0"},
         "compare": {"compared": _no_comparison},
-        "compare_words": {"default_device": lambda: "opencl:0"},
-        "run": {"open_device": _no_device, "default_device": lambda: "opencl:0"},
+        "values": {"default_device": lambda: "opencl:0"},
+        "run": {"open_device": _no_device},
         "job": {"open_device": _no_device},
         "devices": {
             "open_device": _no_device, "default_device": lambda: "opencl:0", "list_devices": lambda: (),
         },
         "doctor": {"open_device": _no_device, "list_devices": lambda: (), "FAMILIES": ()},
     }  # fmt: skip
-    patches = [
-        patch.object(import_module(f"mdh.cli.{name}"), attribute, value)
-        for name, found in doors.items()
-        for attribute, value in found.items()
-    ]
-    for one in patches:
-        one.start()
-    try:
+    with ExitStack() as closed:
+        for name, found in doors.items():
+            for attribute, value in found.items():
+                closed.enter_context(patch.object(import_module(f"mdh.cli.{name}"), attribute, value))
         yield
-    finally:
-        for one in patches:
-            one.stop()
 
 
 @cache
