@@ -77,7 +77,8 @@ def job_of(name: str, sizes: dict[str, int], device: str) -> Job:
 
 @asynccontextmanager
 async def timer(job: Job, schedule: str | None) -> AsyncIterator[Callable[[], Awaitable[float]]]:
-    """Seconds of a schedule, each from a process of its own. schedule: None: the default one."""
+    """Gives a function that times a schedule in a fresh process each time it is called, in seconds. Without a
+    schedule the default one is timed."""
     async with LocalBench(job) as bench:
         run = Pipeline()
         program = run.read(Source(job.path, job.source), defines=dict(job.defines))
