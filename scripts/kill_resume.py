@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdh.diagnostics import Failed
-from mdh.tune.jobs import processors
 from mdh.tune.records.read import read_record
+from mdh.tune.runtime.processors import processors
 
 WORKERS = 1 + processors()
 """One that measures, and the builders."""

@@ -55,7 +55,7 @@ DOORS = {
     "cupy": ("mdh.device.cuda",),
     "optuna": ("mdh.tune.search.",),
     "sqlalchemy": ("mdh.tune.search.",),
-    "threadpoolctl": ("mdh.tune.thinking.",),
+    "threadpoolctl": ("mdh.tune.runtime.processors.",),
     "distributed": ("mdh.tune.cluster.",),
     "torch": ("mdh.compare.by_torch.",),
     "typer": ("mdh.cli.",),

@@ -20,10 +20,10 @@ from mdh.printable import fitting, printable
 from mdh.source import Source
 from mdh.tune.duration import parse_duration
 from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.jobs import too_many
 from mdh.tune.order import Order
 from mdh.tune.result import Progress, Tuned
+from mdh.tune.runtime.interrupt import Interrupt
+from mdh.tune.runtime.processors import too_many
 from mdh.tune.search.make import DEFAULT
 from mdh.tune.start import nothing_legal, start, unfound
 from mdh.tune.values import Job, Trial

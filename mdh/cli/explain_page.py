@@ -17,7 +17,7 @@ from mdh.schedule.default import default_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tune.space import make_space
-from mdh.tune.suggestions import first_point
+from mdh.tune.warm_start.suggestions import first_point
 
 _OPEN = "S154"
 

@@ -8,7 +8,7 @@ from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.report.text import seconds_text
 from mdh.schedule.default import default_schedule
-from mdh.tune.foresight import Foresight, foresee
+from mdh.tune.candidates.foresight import Foresight, foresee
 from mdh.tune.space import Space, make_space
 from mdh.tune.space.account import Account, account
 

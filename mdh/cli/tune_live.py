@@ -14,8 +14,8 @@ from rich.text import Text
 from mdh.cli.console import log
 from mdh.printable import one_line
 from mdh.report.tune_line import progress_line, share_done
+from mdh.tune.loop.state import Watch
 from mdh.tune.result import Progress
-from mdh.tune.state import Watch
 from mdh.tune.values import Trial
 
 _EVERY = 5.0

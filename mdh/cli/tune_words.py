@@ -7,7 +7,7 @@ from mdh.cli.console import log
 from mdh.device.api import default_device
 from mdh.tune.duration import parse_duration
 from mdh.tune.goal import Goal
-from mdh.tune.jobs import too_many
+from mdh.tune.runtime.processors import too_many
 
 DEFAULT_BUDGET = "5m"
 

@@ -17,8 +17,8 @@ from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tune.records.key import Setting, candidate_key
 from mdh.tune.space.make import make_space
-from mdh.tune.suggestions import first_point
 from mdh.tune.values import Candidate, Value
+from mdh.tune.warm_start.suggestions import first_point
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from mdh.report.text import bytes_text, duration_text
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt, unless_asked
+from mdh.tune.loop.state import Watch
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.order import Order
 from mdh.tune.records.key import Setting
+from mdh.tune.runtime.interrupt import Interrupt, unless_asked
 from mdh.tune.start import start
-from mdh.tune.state import Watch
 
 Watched = Callable[[str], AbstractContextManager[Watch]]
 """Gives the watch of a tuning by its name."""

@@ -13,27 +13,26 @@ from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tune.api import Bench
-from mdh.tune.aside import aside
-from mdh.tune.finals import unconfirmed
+from mdh.tune.candidates.open_tiles import open_values
+from mdh.tune.candidates.proposals import Making, Proposal, Proposals
+from mdh.tune.candidates.shortlist import Shortlist
 from mdh.tune.goal import Ended
-from mdh.tune.interrupt import Interrupt, unless_asked
+from mdh.tune.loop.run import tune
+from mdh.tune.loop.state import Run, Watch
+from mdh.tune.measure.bench import Bench
 from mdh.tune.measure.failures import of_candidate
-from mdh.tune.opened import open_values
-from mdh.tune.proposals import Making, Proposal, Proposals
 from mdh.tune.records.best import best
 from mdh.tune.records.schedule_file import Search
-from mdh.tune.result import Sizes, Tuned
-from mdh.tune.run import tune
+from mdh.tune.result import Sizes, Tuned, unconfirmed
+from mdh.tune.runtime.background import in_background
+from mdh.tune.runtime.interrupt import Interrupt, unless_asked
+from mdh.tune.runtime.processors import beside_workers
 from mdh.tune.session import Session
-from mdh.tune.shortlist import Shortlist
 from mdh.tune.space.account import account
 from mdh.tune.space.identity import identity
 from mdh.tune.space.model import Point
-from mdh.tune.state import Run, Watch
-from mdh.tune.suggestions import best_of_records, first_point, point_of
-from mdh.tune.thinking import beside_workers
 from mdh.tune.values import Failure, Trial
+from mdh.tune.warm_start.suggestions import best_of_records, first_point, point_of
 
 _ACCOUNT = 0.5
 """Seconds of asking the checker how many points of the space are legal."""
@@ -51,7 +50,7 @@ async def run_session(
     """Searches until the goal. begun: when the budget began, by the clock. Never raises for what candidates
     do. Raises Failed F111 where the best cannot be written."""
     earlier = session.earlier
-    begin = await unless_asked(interrupt, aside(partial(_beginning, session, earlier)))
+    begin = await unless_asked(interrupt, in_background(partial(_beginning, session, earlier)))
     # whom the user interrupts here has the best of the record, and nothing is asked of the search
     proposals, keys = begin or (_untold(session, {}), ("", ""))
     run = Run(

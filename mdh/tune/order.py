@@ -8,8 +8,8 @@ from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.schedule.model import Schedule
 from mdh.tune.goal import Goal
+from mdh.tune.loop.state import Log
 from mdh.tune.search.make import DEFAULT
-from mdh.tune.state import Log
 from mdh.tune.values import Job, Trial
 
 

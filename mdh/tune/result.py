@@ -1,11 +1,11 @@
 """What a run of the tuner found and did, as one value: for the terminal, the page, JSON and Python."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mdh.diagnostics import Diagnostic
 from mdh.ir.plan import Plan
 from mdh.target.text import KernelText
-from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended
 from mdh.tune.records.best import best
 from mdh.tune.space.model import Variable
@@ -37,6 +37,21 @@ class Progress:
     def speedup(self) -> float | None:
         """Of the best over the device's untuned default."""
         return self.baseline / self.best if self.best and self.baseline else None
+
+
+def unconfirmed(best: Trial | None, trials: Iterable[Trial]) -> str:
+    """Why finals that were held could not confirm the best, which therefore has its quick time alone; empty
+    where they did, or where there were none."""
+    if best is None or best.phase != "quick":
+        return ""
+    key = best.candidate.key
+    failed = [
+        t.outcome for t in trials if t.candidate.key == key and t.phase != "quick" and t.outcome.failure
+    ]
+    if not failed:
+        return ""
+    last = failed[-1]
+    return f"{last.failure}, {last.code or 'no code'}: {(last.message.splitlines() or ['no message'])[0]}"
 
 
 @dataclass(frozen=True, slots=True)

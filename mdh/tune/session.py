@@ -15,25 +15,25 @@ from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tune.api import Searcher
-from mdh.tune.around.neighbours import Neighbours
-from mdh.tune.around.subject import subject_of
-from mdh.tune.belief import believed
-from mdh.tune.experience import Experience, experience_of
-from mdh.tune.opened import template_of
+from mdh.tune.candidates.open_tiles import opened
+from mdh.tune.candidates.proposals import Gate
+from mdh.tune.local_search.neighbours import Neighbours
+from mdh.tune.local_search.subject import subject_of
 from mdh.tune.order import Book, Forgetful, Ground, Order
 from mdh.tune.outputs import Outputs, set_aside
-from mdh.tune.proposals import Gate
 from mdh.tune.records.best import best
 from mdh.tune.records.file import Record
 from mdh.tune.records.header import Header, header_of
 from mdh.tune.records.key import Setting, candidate_key
 from mdh.tune.search.make import AROUND, make_searcher, study_name
+from mdh.tune.search.searcher import Searcher
 from mdh.tune.space.make import make_space
 from mdh.tune.space.model import Point
 from mdh.tune.space.space import Space
-from mdh.tune.suggestions import point_of
 from mdh.tune.values import QUICK, Candidate, Trial
+from mdh.tune.warm_start.belief import believed
+from mdh.tune.warm_start.experience import Experience, experience_of
+from mdh.tune.warm_start.suggestions import point_of
 
 METHOD = (
     "every candidate judged on {inputs} sets of arrays, then timed warm; finalists timed in turns and judged"
@@ -131,7 +131,7 @@ def prepared(order: Order, ground: Ground) -> Session:
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
     default = default_schedule(program, machine, target, deterministic=deterministic)
-    template = template_of(order, default)
+    template = _template(order, default)
     space = make_space(program, template, machine, target, deterministic=deterministic, default=default)
     if not space.variables:
         only = space.plan(())
@@ -147,6 +147,14 @@ def prepared(order: Order, ground: Ground) -> Session:
     baseline = Pipeline().check(program, None, machine, target, deterministic=deterministic).plan
     searcher = _searcher(order, ground, space)
     return Session(order, ground, space, setting, header, baseline, Forgetful(), None, searcher)
+
+
+def _template(order: Order, default: Schedule) -> Schedule:
+    """The schedule whose holes are searched: the user's, else the default with its tile sizes left open. What
+    is searched around has no holes of its own."""
+    if order.schedule is not None:
+        return order.schedule
+    return default if order.sampler == AROUND else opened(default)
 
 
 def _searcher(order: Order, ground: Ground, space: Space) -> Searcher:

@@ -14,21 +14,21 @@ from mdh.language import LANGUAGES
 from mdh.machine import Machine, load_machine, machine_names
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.api import Bench
-from mdh.tune.aside import aside
+from mdh.tune.candidates.proposals import ELSEWHERE, SET_ASIDE
 from mdh.tune.conduct import run_session
 from mdh.tune.goal import Ended
-from mdh.tune.interrupt import Interrupt, unless_asked
+from mdh.tune.loop.state import Watch
+from mdh.tune.measure.bench import Bench
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.order import Ground, Order
-from mdh.tune.proposals import ELSEWHERE, SET_ASIDE
 from mdh.tune.records.header import Header
 from mdh.tune.records.read import read_record
+from mdh.tune.records.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.records.sound import sound
-from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Tuned
+from mdh.tune.runtime.background import in_background
+from mdh.tune.runtime.interrupt import Interrupt, unless_asked
 from mdh.tune.session import make_session, prepared
-from mdh.tune.state import Watch
 
 _NOT_REFUSED = ("duplicate", ELSEWHERE, Recorded.reason, SET_ASIDE)
 """Why legal points are not measured."""
@@ -48,11 +48,11 @@ async def start(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> T
     if order.replay is not None:
         return await _replay(order, watch, interrupt, say)
     begun = time.monotonic()
-    bench = await unless_asked(interrupt, aside(partial(_bench, order, say)))
+    bench = await unless_asked(interrupt, in_background(partial(_bench, order, say)))
     if bench is None or await unless_asked(interrupt, bench.__aenter__()) is None:
         return None
     try:
-        made = await unless_asked(interrupt, aside(partial(make_session, order, bench)))
+        made = await unless_asked(interrupt, in_background(partial(make_session, order, bench)))
         if made is None:
             return None
         with closing(made) as session:
@@ -96,7 +96,7 @@ class Told:
 async def _replay(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> Tuned:
     path = order.replay
     assert path is not None
-    header, trials, remarks = await aside(partial(read_record, path))
+    header, trials, remarks = await in_background(partial(read_record, path))
     trials, doubts = sound(path, trials)
     for remark in (*remarks, *doubts):
         say(remark)

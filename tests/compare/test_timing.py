@@ -18,10 +18,10 @@ from mdh.diagnostics import Failed, fail
 from mdh.frontend.c import read_program
 from mdh.machine import load_machine
 from mdh.source import Source
-from mdh.tune.interrupt import Interrupt
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.records.key import Setting
+from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome
 
 PROGRAM = read_program(

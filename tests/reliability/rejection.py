@@ -19,7 +19,7 @@ from mdh.machine import Machine
 from mdh.pipeline import Pipeline
 from mdh.schedule.default import default_schedule
 from mdh.source import Source
-from mdh.tune.opened import opened
+from mdh.tune.candidates.open_tiles import opened
 from mdh.tune.space.make import make_space
 from mdh.tune.values import Candidate, Job
 from tests.judge_audit import VALID, job_of, key_of, outcomes

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mdh.ir.plan import Plan
+from mdh.tune.candidates.proposals import Making, Proposal, Proposals
 from mdh.tune.goal import Ended, Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.proposals import Making, Proposal, Proposals
+from mdh.tune.loop.run import tune
+from mdh.tune.loop.state import Run
 from mdh.tune.result import Progress
-from mdh.tune.run import tune
+from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.space.model import Point
-from mdh.tune.state import Run
 from mdh.tune.values import Candidate, Trial
 from tests.tune.doubles import VARIABLES, Drawing, Memory, SmallSpace, TableBench, made
 

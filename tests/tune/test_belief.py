@@ -8,11 +8,11 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt
 from mdh.tune.records.file import Record
 from mdh.tune.records.form import header_fields
 from mdh.tune.records.line import seal
 from mdh.tune.records.read import read_record
+from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.search.make import AROUND
 from mdh.tune.session import make_session
 from mdh.tune.start import start

@@ -7,8 +7,8 @@ from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.foresight import foresee
-from mdh.tune.shortlist import DRAWN, FIRST, Shortlist, drawn_first
+from mdh.tune.candidates.foresight import foresee
+from mdh.tune.candidates.shortlist import DRAWN, FIRST, Shortlist, drawn_first
 from mdh.tune.space import Space, identity, make_space
 from mdh.tune.values import Candidate
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mdh.diagnostics import fail
-from mdh.tune import run as runs
+from mdh.tune.candidates.proposals import ELSEWHERE, Proposal
 from mdh.tune.goal import Ended, Goal
-from mdh.tune.proposals import ELSEWHERE, Proposal
+from mdh.tune.loop import run as runs
 from mdh.tune.result import Progress
 from mdh.tune.space.model import Point
 from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial

@@ -16,13 +16,13 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.conduct import run_session
 from mdh.tune.goal import Ended, Goal
-from mdh.tune.interrupt import Interrupt
 from mdh.tune.order import Order
 from mdh.tune.prior import predict
 from mdh.tune.records.best import best
 from mdh.tune.records.read import read_record
-from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
+from mdh.tune.records.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.result import Progress, Tuned
+from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.session import Session, make_session, prepared
 from mdh.tune.start import unfound
 from mdh.tune.values import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome, Trial

@@ -96,7 +96,7 @@ class ClusterBench:
         await self.close()
 
     async def close(self) -> None:
-        """See mdh.tune.api.Bench. Workers end their benches; the cluster stays."""
+        """See mdh.tune.measure.bench.Bench. Workers end their benches; the cluster stays."""
         for task in self._stops:
             task.cancel()
         if self._crew is not None:
@@ -106,8 +106,8 @@ class ClusterBench:
             self._link = None
 
     async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
-        """See mdh.tune.api.Bench. Raises Failed: F203 the scheduler is lost, F204 so is the last worker, or
-        what the last worker's device was lost of."""
+        """See mdh.tune.measure.bench.Bench. Raises Failed: F203 the scheduler is lost, F204 so is the last
+        worker, or what the last worker's device was lost of."""
         return (await self.duel((candidate,), effort, limits))[0]
 
     async def duel(

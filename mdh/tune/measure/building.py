@@ -11,20 +11,19 @@ from mdh.device.cache import Cache
 from mdh.device.cubins import cached_cubin, cubin_key
 from mdh.device.faults import faults_of
 from mdh.device.programs import cached_program, kept_program, program_key
-from mdh.diagnostics import Diagnostic
+from mdh.diagnostics import INTERNAL_ERRORS, Diagnostic, internal_error
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
-from mdh.tune.bugs import BUGS, bug
 from mdh.tune.measure.appetite import limited_memory
 from mdh.tune.measure.failures import doubtful, refused
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.wire import Json, text_json
-from mdh.tune.thinking import one_thread
+from mdh.tune.runtime.processors import one_thread
 from mdh.tune.values import Job
 
 
@@ -53,8 +52,8 @@ class Builder:
             # there is a builder for each core: more threads would only wait for one another
             with one_thread():
                 write_expected(self.program, self.job.seed, number, self.folder / "expected")
-        except BUGS as error:
-            raise bug(error) from error
+        except INTERNAL_ERRORS as error:
+            raise internal_error(error) from error
         return {}
 
     def _build(self, name: str, key: str, schedule: str, keep: bool) -> Json:
@@ -109,8 +108,8 @@ class Builder:
             )
             known = None if self.device is None else faults_of(self.device)
             return pipeline.emit(pipeline.lower(checked.plan), self.program, known)
-        except BUGS as error:
-            raise bug(error) from error
+        except INTERNAL_ERRORS as error:
+            raise internal_error(error) from error
 
 
 def _resources(cubin: Cubin, text: KernelText) -> list[list[Any]]:

@@ -11,8 +11,6 @@ from mdh.device.cache import Cache
 from mdh.folders import Private
 from mdh.machine import Machine, read_machine
 from mdh.source import Source
-from mdh.tune.aside import aside
-from mdh.tune.jobs import processors
 from mdh.tune.measure.failures import (
     different,
     doubtful,
@@ -33,6 +31,8 @@ from mdh.tune.measure.process import Command, Died, Late, Worker
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.quiet import Quiet
 from mdh.tune.measure.wire import Json, effort_json, read_failed
+from mdh.tune.runtime.background import in_background
+from mdh.tune.runtime.processors import processors
 from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
 
 _TRIMMED = 100
@@ -108,7 +108,7 @@ class LocalBench:
         self._quiet = Quiet(needed=False)
         try:
             if self.cache is not None:
-                await aside(self.cache.trim)
+                await in_background(self.cache.trim)
             measurers = tuple(self._post("measure", i, d) for i, d in enumerate(self.devices))
             self._measurers = Posts(measurers, self._say)
             await asyncio.gather(*(post.first() for post in measurers))
@@ -143,16 +143,16 @@ class LocalBench:
             held.remove()
 
     async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
-        """See mdh.tune.api.Bench."""
+        """See mdh.tune.measure.bench.Bench."""
         self._trials += 1
         if self._trials % _TRIMMED == 0:
-            await aside(lambda: trim_runtime(self._folder))
+            await in_background(lambda: trim_runtime(self._folder))
         return (await self.duel((candidate,), effort, limits))[0]
 
     async def duel(
         self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
     ) -> tuple[Outcome, ...]:
-        """See mdh.tune.api.Bench."""
+        """See mdh.tune.measure.bench.Bench."""
         built = await asyncio.gather(*(self._build(c, effort, limits) for c in finalists))
         ready = [b for b in built if isinstance(b, Ready)]
         try:

@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from random import Random
 
 from mdh.diagnostics import Failed, fail
-from mdh.tune.api import Searcher
 from mdh.tune.search.bayes import Bayes
 from mdh.tune.search.evolution import Evolution
 from mdh.tune.search.exhaustive import Exhaustive
 from mdh.tune.search.proposals import Alone, Peers, Proposals
+from mdh.tune.search.searcher import Searcher
 from mdh.tune.search.space import Space, fingerprint
 from mdh.tune.search.strategy import Strategy
 from mdh.tune.search.uniform import Uniform
@@ -40,7 +40,7 @@ SAMPLERS = (
     Sampler("exhaustive", "every point, in the order of the space", own=Exhaustive),
 )
 AROUND = "around"
-"""Not of a space: `mdh.tune.around` makes it."""
+"""Not of a space: `mdh.tune.local_search` makes it."""
 DEFAULT = "bayes"
 """The one that finds the best points in a hundred trials in our comparison (`scripts/search-compare`, results
 in artifacts/tuner_search.md). It needs nothing but numpy, and a few milliseconds a suggestion."""

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mdh.diagnostics import Failed
-from mdh.tune.contest import finals
+from mdh.tune.candidates.proposals import Proposal
 from mdh.tune.goal import Ended
-from mdh.tune.interrupt import until
-from mdh.tune.pace import DROPPED, effort_for
-from mdh.tune.proposals import Proposal
-from mdh.tune.state import Run, keep, progress, seconds_of
+from mdh.tune.loop.effort import DROPPED, effort_for
+from mdh.tune.loop.finals import finals
+from mdh.tune.loop.state import Run, keep, progress, seconds_of
+from mdh.tune.runtime.interrupt import until
 from mdh.tune.values import Outcome, Trial
 
 T = TypeVar("T")

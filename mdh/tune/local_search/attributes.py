@@ -6,7 +6,7 @@ from random import Random
 from mdh.hardware import Engine
 from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
 from mdh.schedule.model import Arg, ArgCall, Attr, Caret, Place
-from mdh.tune.around.subject import Steps, Subject, entries_of, put, with_entry
+from mdh.tune.local_search.subject import Steps, Subject, entries_of, put, with_entry
 
 _LEFT_OUT = frozenset({"atom", "acc", "roles"})
 """They need an MMA step, or warps that load for others."""

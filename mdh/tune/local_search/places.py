@@ -5,7 +5,7 @@ from random import Random
 
 from mdh.hardware import Space
 from mdh.schedule.model import Caret, Mem, Place
-from mdh.tune.around.subject import Steps, Subject, entries_of, with_entry
+from mdh.tune.local_search.subject import Steps, Subject, entries_of, with_entry
 
 _REGIONS = (Space.SM, Space.SM, Space.SM, Space.RM)
 _HELD = (Space.RM, Space.RM, Space.RM, Space.SM)

@@ -9,15 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from random import Random
 
-from mdh.diagnostics import Failed
+from mdh.diagnostics import INTERNAL_ERRORS, Failed, internal_error
 from mdh.ir.plan import Plan
 from mdh.schedule.model import Schedule, Section
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tune.around.moves import neighbour
-from mdh.tune.around.subject import Subject
-from mdh.tune.bugs import BUGS, bug
+from mdh.tune.local_search.moves import neighbour
+from mdh.tune.local_search.subject import Subject
 from mdh.tune.search.make import AROUND
 from mdh.tune.space.identity import identity
 from mdh.tune.space.model import Point
@@ -98,8 +97,8 @@ class Neighbours:
             self._programs[hash(text)] = identity(plan)
         except Failed as failed:
             return failed
-        except BUGS as error:
-            return bug(error)
+        except INTERNAL_ERRORS as error:
+            return internal_error(error)
         return plan
 
     def _drawn(self, rng: Random) -> str | None:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 from mdh.schedule.model import Hole, Schedule, Section, Step, Tile
-from mdh.tune.order import Order
-from mdh.tune.search.make import AROUND
 
 
 def opened(schedule: Schedule) -> Schedule:
@@ -33,11 +31,3 @@ def _step(step: Step) -> Step:
 
 def _tile(tile: Tile) -> Tile:
     return replace(tile, value=Hole()) if isinstance(tile.value, int) and tile.value > 1 else tile
-
-
-def template_of(order: Order, default: Schedule) -> Schedule:
-    """The schedule whose holes are searched: the user's, else the default with its tile sizes left open. What
-    is searched around has no holes of its own."""
-    if order.schedule is not None:
-        return order.schedule
-    return default if order.sampler == AROUND else opened(default)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from mdh.diagnostics import Diagnostic
-from mdh.tune.api import Bench
-from mdh.tune.aside import Aside
+from mdh.tune.candidates.proposals import Proposal, Proposals
 from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.proposals import Proposal, Proposals
+from mdh.tune.measure.bench import Bench
 from mdh.tune.result import Progress
+from mdh.tune.runtime.background import BackgroundThread
+from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.values import Candidate, Failure, Limits, Outcome, Trial
 
 
@@ -71,7 +71,7 @@ class Run:
     """Seconds of tuning that earlier runs of the record took."""
     silent: bool = False
     """The search gave no answer in time, as where its storage hangs. It is asked nothing more."""
-    _search: Aside = field(default_factory=Aside)
+    _search: BackgroundThread = field(default_factory=BackgroundThread)
     """Where the search thinks."""
     _ready: Proposal | None = None
     """Found while the bench was full; the next slot is its."""

@@ -3,7 +3,7 @@
 from random import Random
 
 from mdh.schedule.model import For
-from mdh.tune.around.subject import Steps, Subject, alone, tile_after, tile_before
+from mdh.tune.local_search.subject import Steps, Subject, alone, tile_after, tile_before
 
 _SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from random import Random
 
 from mdh.schedule.model import Schedule, Section
-from mdh.tune.around.attributes import attributed
-from mdh.tune.around.cores import exchanged, handed_over, interleaved, shared_out
-from mdh.tune.around.places import placed, turned
-from mdh.tune.around.steps import dropped, split, swapped
-from mdh.tune.around.subject import Move, Steps, Subject
-from mdh.tune.around.tiles import resized, scaled
+from mdh.tune.local_search.attributes import attributed
+from mdh.tune.local_search.cores import exchanged, handed_over, interleaved, shared_out
+from mdh.tune.local_search.places import placed, turned
+from mdh.tune.local_search.steps import dropped, split, swapped
+from mdh.tune.local_search.subject import Move, Steps, Subject
+from mdh.tune.local_search.tiles import resized, scaled
 
 MOVES: Mapping[Move, int] = {
     resized: 8, scaled: 3, placed: 3, turned: 1, attributed: 5, exchanged: 1, handed_over: 1, shared_out: 2,

@@ -12,9 +12,9 @@ from typing import Protocol
 
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
-from mdh.tune.api import Searcher
+from mdh.tune.candidates.shortlist import BATCH, FIRST, Shortlist, drawn_first
 from mdh.tune.prior import Prediction
-from mdh.tune.shortlist import BATCH, FIRST, Shortlist, drawn_first
+from mdh.tune.search.searcher import Searcher
 from mdh.tune.space.model import Point
 from mdh.tune.values import Candidate
 

@@ -5,7 +5,7 @@ from random import Random
 
 from mdh.hardware import Layer
 from mdh.schedule.model import Caret, Core, For, Step, Unit
-from mdh.tune.around.subject import Steps, Subject, alone, next_loop, put, tile_after, tile_before
+from mdh.tune.local_search.subject import Steps, Subject, alone, next_loop, put, tile_after, tile_before
 
 _AXES = "xyz"
 

@@ -1,13 +1,20 @@
-"""The finals of a run: its finalists are timed in turns, and the winner once more by itself."""
+"""The finals of a run: candidates that quick timing cannot tell apart are timed in turns in one process, and
+the winner once more by itself."""
 
 import time
 from collections.abc import Sequence
+from statistics import median, quantiles
 
-from mdh.tune.finals import final_effort, finalists, with_baseline
-from mdh.tune.pace import DROPPED
+from mdh.tune.loop.effort import DROPPED, final_effort
+from mdh.tune.loop.state import Run, keep, progress, seconds_of, settle
 from mdh.tune.records.best import best as best_of
-from mdh.tune.state import Run, keep, progress, seconds_of, settle
-from mdh.tune.values import Effort, Failure, Trial
+from mdh.tune.values import Effort, Failure, Outcome, Trial
+
+MOST = 5
+"""Finalists at most."""
+_LEAST_NOISE, _MOST_NOISE = 0.03, 0.20
+_BASELINE = 10.0
+"""The baseline takes part unless it is more than this times as slow: its turns would take all the time."""
 
 
 async def finals(run: Run) -> None:
@@ -87,3 +94,36 @@ async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Tria
     near = {t.candidate.key for seconds, t in ranked if seconds <= DROPPED * ranked[0][0]}
     run.drop(tuple(t.candidate.key for t in contest if t.candidate.key not in near))
     return [trial for _, trial in ranked]
+
+
+def finalists(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The best of the quick trials and those within noise of it, the fastest first; one a candidate."""
+    timed: dict[str, tuple[float, Trial]] = {}
+    for trial in trials:
+        seconds = trial.outcome.seconds
+        if seconds is not None and not trial.outcome.stopped:
+            held = timed.get(trial.candidate.key)
+            if held is None or seconds < held[0]:
+                timed[trial.candidate.key] = seconds, trial
+    ordered = sorted(timed.values(), key=lambda pair: (pair[0], pair[1].number))
+    if not ordered:
+        return ()
+    limit = ordered[0][0] * (1 + noise_of(ordered[0][1].outcome))
+    return tuple(trial for seconds, trial in ordered if seconds <= limit)[:MOST]
+
+
+def noise_of(outcome: Outcome) -> float:
+    """The relative spread of the middle half of the warm runs, within bounds."""
+    if len(outcome.warm) < 4 or not outcome.seconds:
+        return _MOST_NOISE
+    low, _, high = quantiles(outcome.warm, n=4)
+    return min(_MOST_NOISE, max(_LEAST_NOISE, 2 * (high - low) / median(outcome.warm)))
+
+
+def with_baseline(chosen: Sequence[Trial], baseline: Trial | None) -> tuple[Trial, ...]:
+    """The finalists and the baseline, so that the speedup is a ratio of paired times."""
+    if baseline is None or not chosen or any(t.candidate.key == baseline.candidate.key for t in chosen):
+        return tuple(chosen)
+    slow, best = baseline.outcome.seconds, chosen[0].outcome.seconds
+    fair = slow is not None and best is not None and slow <= _BASELINE * best
+    return (*chosen, baseline) if fair else tuple(chosen)

@@ -17,9 +17,9 @@ from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tune.around.moves import MOVES, neighbour
-from mdh.tune.around.subject import Move, Subject, subject_of
 from mdh.tune.goal import Goal
+from mdh.tune.local_search.moves import MOVES, neighbour
+from mdh.tune.local_search.subject import Move, Subject, subject_of
 from mdh.tune.order import Order
 from mdh.tune.session import make_session, prepared
 from mdh.tune.start import nothing_legal

@@ -1,4 +1,4 @@
-"""A search simulated from a record: the times of the trials, and of measuring them, without a device."""
+"""A bench that answers from a record: the times of the trials, and of measuring them, without a device."""
 
 from collections.abc import Sequence
 from contextlib import suppress

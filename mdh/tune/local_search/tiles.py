@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from mdh.schedule.model import Caret, Core, Tile
-from mdh.tune.around.subject import Steps, Subject, next_loop, put, tile_before
+from mdh.tune.local_search.subject import Steps, Subject, next_loop, put, tile_before
 
 _FEW = (1, 2, 4, 8, 16)
 _UNSPLIT = 0.15

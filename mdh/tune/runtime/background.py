@@ -12,12 +12,12 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
 
-from mdh.ending import ASIDE
+from mdh.ending import BACKGROUND
 
 T = TypeVar("T")
 
 
-class Aside:
+class BackgroundThread:
     """One such thread; it does one piece of work after the other. The C library keeps free memory for each
     thread that asked for some, so a process grows if every piece of work gets a new thread."""
 
@@ -29,7 +29,7 @@ class Aside:
         """What `work` returns or raises. If the caller is cancelled, work that has begun goes on unheard."""
         future: Future[T] = Future()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name=ASIDE, daemon=True)
+            self._thread = threading.Thread(target=self._serve, name=BACKGROUND, daemon=True)
             self._thread.start()
         self._todo.put(partial(_carry_out, work, future))
         return await asyncio.wrap_future(future)
@@ -55,9 +55,9 @@ def _carry_out(work: Callable[[], T], future: Future[T]) -> None:
         future.set_exception(caught)
 
 
-async def aside(work: Callable[[], T]) -> T:
+async def in_background(work: Callable[[], T]) -> T:
     """Does one piece of work in a new thread."""
-    thread = Aside()
+    thread = BackgroundThread()
     try:
         return await thread.do(work)
     finally:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from random import Random
 from statistics import median
 
+from mdh.tune.candidates.proposals import TRIES
+from mdh.tune.candidates.shortlist import DRAWN, FIRST, drawn_first
 from mdh.tune.prior import EXPLORE, Prediction, favourites, predict, worth
-from mdh.tune.proposals import TRIES
-from mdh.tune.shortlist import DRAWN, FIRST, drawn_first
 from mdh.tune.space.identity import identity
 from mdh.tune.space.space import Space
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from mdh.diagnostics import fail
-from mdh.tune.finals import unconfirmed
 from mdh.tune.goal import Ended, Goal
+from mdh.tune.result import unconfirmed
 from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome
 from tests.tune.doubles import TableBench, bowl, failing
 from tests.tune.run_case import Case
