@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Protocol, TypeVar
 
 from mdh.check.run import check
-from mdh.device.api import Built, Device
+from mdh.device.protocols import Built, Device
 from mdh.frontend.c import preprocessed, read_preprocessed
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan

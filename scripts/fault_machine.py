@@ -22,11 +22,11 @@ from fault_counts import Counts, report, summed
 from fault_run import PROGRAM, ROOT, candidates
 
 from mdh.diagnostics import Failed
+from mdh.results.trial import Effort, Job, Limits, Outcome
 from mdh.tune.measure import folder as bench_folder
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.measure.outage import LASTS
 from mdh.tune.measure.posts import Post
-from mdh.tune.values import Effort, Job, Limits, Outcome
 
 LIMITS = Limits(build=20.0, launch=20.0, measure=20.0, trial=60.0)
 EFFORT = Effort(samples=3, seconds=0.05, give_up=1.0)
@@ -269,7 +269,7 @@ import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from fault_machine import EFFORT, LIMITS, PROGRAM, candidates
 from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Job
+from mdh.results.trial import Job
 import random
 async def run():
     async with LocalBench(Job("matmul.c", PROGRAM, device=sys.argv[2]), jobs=2) as bench:

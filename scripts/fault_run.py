@@ -13,9 +13,9 @@ from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
+from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
 from mdh.tune.measure.faults import KINDS
 from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Candidate, Effort, Failure, Job, Limits, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = 48

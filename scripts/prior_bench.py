@@ -8,7 +8,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from mdh.check.run import check
-from mdh.device.api import Call, open_device
+from mdh.device.api import open_device
+from mdh.device.protocols import Call
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.lower.run import lower

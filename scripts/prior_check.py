@@ -17,7 +17,8 @@ from prior_spaces import CPU, GPU, ROOT, Space, bases_of, draw_plan, read_space
 from prior_tables import pairs_of_table, table_names
 
 from mdh.check.run import check
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
 from mdh.machine import Machine, load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source

@@ -30,12 +30,12 @@ from mdh.device.api import open_device
 from mdh.device.c_compiler import find_compiler
 from mdh.device.cache import Cache
 from mdh.pipeline import Pipeline
+from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.measure.process import Late, Worker
-from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
 
 sys.path.insert(0, str(ROOT))
 

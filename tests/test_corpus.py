@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from mdh.check.run import check
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import Device
 from mdh.device.arrays import View, host_array, is_masked, packed, view_of
+from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.reference.gathers import first_outside, gathers_of, surely_inside

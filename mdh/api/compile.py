@@ -9,8 +9,9 @@ from typing import Any
 from mdh.api.kernel import Kernel, Order, explained
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
 from mdh.device.machines import machine_called
+from mdh.device.protocols import Device
 from mdh.diagnostics import fail
 from mdh.frontend.c import free_sizes
 from mdh.frontend.parameters import read_heading

@@ -8,8 +8,8 @@ from threading import Lock
 from typing import Any
 
 from mdh.api.arguments import Binder, arity, scalar_of
-from mdh.device.api import Built, Device
 from mdh.device.faults import faults_of
+from mdh.device.protocols import Built, Device
 from mdh.diagnostics import Diagnostic, Failed, render_text
 from mdh.frontend.parameters import Heading
 from mdh.ir.dtype import I64

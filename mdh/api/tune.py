@@ -17,23 +17,24 @@ from mdh.api.texts import Text, read_given
 from mdh.diagnostics import Failed, fail
 from mdh.pipeline import Pipeline
 from mdh.printable import fitting, printable
+from mdh.results.goal import Goal
+from mdh.results.trial import Job, Trial
+from mdh.results.tuning import Progress, Tuned
 from mdh.source import Source
 from mdh.tune.duration import parse_duration
-from mdh.tune.goal import Goal
 from mdh.tune.order import Order
-from mdh.tune.result import Progress, Tuned
 from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.runtime.processors import too_many
 from mdh.tune.search.make import DEFAULT
 from mdh.tune.start import nothing_legal, start, unfound
-from mdh.tune.values import Job, Trial
 
 Watch = Callable[[Progress, Trial | None], None]
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The result of `mdh.tune`. found: everything that is known, see mdh.tune.result; job: what was tuned."""
+    """The result of `mdh.tune`. found: everything that is known, as mdh.results.tuning has it; job: what was
+    tuned."""
 
     found: Tuned
     job: Job

@@ -17,17 +17,17 @@ from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines
 from mdh.compare.closing import is_open
 from mdh.compare.library import NAMES
-from mdh.compare.model import Entry
 from mdh.compare.recorded import Shelf, shelf_of
 from mdh.compare.task import Away, Contender, Task
 from mdh.device.api import default_device, demand_spec
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
+from mdh.results.comparison import Entry
+from mdh.results.trial import Job
 from mdh.textfile import SCHEDULE_LIMIT
 from mdh.tune.duration import parse_duration
 from mdh.tune.records.listing import SUFFIX
-from mdh.tune.values import Job
 
 DEFAULT = "default"
 """What --schedule calls mdh's own."""

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from mdh.report.text import seconds_text
+from mdh.results.trial import Trial
 from mdh.tune.records.best import best, ranked
 from mdh.tune.records.header import Header
 from mdh.tune.records.listing import Listed
 from mdh.tune.records.moment import moment_text
 from mdh.tune.records.read import Section, failures_of
-from mdh.tune.values import Trial
 
 _WORDS = 100
 """Columns of a message in a table."""

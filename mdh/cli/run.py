@@ -28,7 +28,8 @@ from mdh.cli.options import (
 )
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
-from mdh.device.api import Built, Device, default_device, open_device
+from mdh.device.api import default_device, open_device
+from mdh.device.protocols import Built, Device
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program

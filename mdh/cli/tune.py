@@ -33,9 +33,9 @@ from mdh.ending import CODES
 from mdh.report.tune_json import tuned_json
 from mdh.report.tune_page import tuned_page
 from mdh.report.tune_text import tuned_text
-from mdh.tune.goal import Ended, Goal
+from mdh.results.goal import Ended, Goal
+from mdh.results.tuning import Tuned
 from mdh.tune.order import Order
-from mdh.tune.result import Tuned
 from mdh.tune.runtime.interrupt import Interrupt, on_signals
 from mdh.tune.start import nothing_legal, start, unfound
 

@@ -14,9 +14,9 @@ from rich.text import Text
 from mdh.cli.console import log
 from mdh.printable import one_line
 from mdh.report.tune_line import progress_line, share_done
+from mdh.results.trial import Trial
+from mdh.results.tuning import Progress
 from mdh.tune.loop.state import Watch
-from mdh.tune.result import Progress
-from mdh.tune.values import Trial
 
 _EVERY = 5.0
 """Seconds between two plain lines; a better result is told sooner."""

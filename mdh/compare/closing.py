@@ -9,6 +9,7 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import machine_names
 from mdh.pipeline import Pipeline
+from mdh.results.trial import Candidate, Value
 from mdh.schedule.default import default_schedule
 from mdh.schedule.holes import holes
 from mdh.schedule.model import Schedule
@@ -17,7 +18,6 @@ from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tune.records.key import Setting, candidate_key
 from mdh.tune.space.make import make_space
-from mdh.tune.values import Candidate, Value
 from mdh.tune.warm_start.suggestions import first_point
 
 

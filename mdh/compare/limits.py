@@ -1,9 +1,9 @@
 """What takes a schedule's time, by the analytic model: the largest of its terms, in words."""
 
-from mdh.compare.model import Platform
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.explain import explain_plan
+from mdh.results.comparison import Platform
 from mdh.tune.prior import NOMINAL, Constants, Prediction
 from mdh.tune.prior.begin import begin
 from mdh.tune.prior.estimate import about_of

@@ -8,6 +8,7 @@ from pathlib import Path
 from mdh.diagnostics import Failed, fail
 from mdh.ir.program import Program
 from mdh.machine import Machine, machine_names
+from mdh.results.trial import Trial
 from mdh.schedule.model import Schedule
 from mdh.tune.records.best import best, ranked
 from mdh.tune.records.header import Header
@@ -15,7 +16,6 @@ from mdh.tune.records.key import Parts, Setting, key_parts, machine_part, progra
 from mdh.tune.records.listing import SUFFIX
 from mdh.tune.records.read import Section, read_contents
 from mdh.tune.records.sound import sound
-from mdh.tune.values import Trial
 
 _FOREIGN = frozenset({"F170", "F101"})
 """Codes of files that are no records, or not there any more: a folder may hold what it likes."""

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from mdh.compare.closing import closed, first, is_open
 from mdh.compare.figures import compared, portability, roof_of
-from mdh.compare.model import Comparison, Difference, Kind, Platform, Row
 from mdh.compare.on_device import Found, Purse, Watched, Work, on_device
 from mdh.compare.rows import planned, recorded
 from mdh.compare.task import Away, Contender, Task
@@ -12,6 +11,7 @@ from mdh.compare.timing import Say
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import Machine
+from mdh.results.comparison import Comparison, Difference, Kind, Platform, Row
 from mdh.schedule.difference import Names, differences
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule

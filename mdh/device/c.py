@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import POISON, Listed, Sample
 from mdh.device.arguments import scalar_value
 from mdh.device.ballast import Ballast
 from mdh.device.c_compiler import Compiler, compiled, find_compiler
@@ -21,6 +20,7 @@ from mdh.device.c_libraries import FILE, loaded
 from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
 from mdh.device.process import same_process
+from mdh.device.protocols import POISON, Listed, Sample
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import unserving
 from mdh.machine import Machine

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import written_buffers
 from mdh.device.arrays import View
 from mdh.device.ballast import evicting_bytes
@@ -19,6 +18,7 @@ from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Module, driver_ve
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
 from mdh.device.cuda_memory import Twin
 from mdh.device.process import same_process
+from mdh.device.protocols import POISON, Listed, Sample, absent
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin, nvrtc_version

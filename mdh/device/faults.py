@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from mdh.device.api import Device
 from mdh.device.cache import Cache, key_of, open_cache
+from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.target.faults import ASSUMED, NONE, Fault, Faults
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from mdh.children import module_command, module_environment
-from mdh.device.api import Listed, Sample
 from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.protocols import Listed, Sample
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch
 from mdh.machine import load_machine

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.ballast import Ballast
 from mdh.device.opencl_calling import Enqueue, RefusedError, Sizes, launch, launch_within, loader
@@ -26,6 +25,7 @@ from mdh.device.opencl_platforms import POCL, Found, found_devices
 from mdh.device.pocl_cache import pocl_folder
 from mdh.device.pocl_linker import demand_linker
 from mdh.device.process import same_process
+from mdh.device.protocols import POISON, Listed, Sample, absent
 from mdh.folders import unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room

@@ -4,8 +4,8 @@ What is kept of OpenCL is the runtime's own binary: PoCL's is the front end's co
 for the size of a work-group at the first launch; NVIDIA's is PTX text. Of C it is the shared library.
 """
 
-from mdh.device.api import Built, Keeps
 from mdh.device.cache import Cache, key_of
+from mdh.device.protocols import Built, Keeps
 from mdh.diagnostics import Failed
 from mdh.target.text import KernelText
 

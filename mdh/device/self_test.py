@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from mdh.device.api import Device
+from mdh.device.protocols import Device
 from mdh.device.self_test_text import (
     TESTS,
     TURNS,

@@ -1,7 +1,7 @@
 """A run of the tuner while it goes on, as one line."""
 
 from mdh.report.text import duration_text, seconds_text
-from mdh.tune.result import Progress
+from mdh.results.tuning import Progress
 
 
 def progress_line(now: Progress, elapsed: float) -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from mdh.ir.plan import Plan
 from mdh.report.traffic import compulsory_bytes
 from mdh.report.work import operations
-from mdh.tune.result import Tuned
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.results.tuning import Tuned
 
 
 @dataclass(frozen=True, slots=True)

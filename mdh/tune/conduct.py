@@ -1,7 +1,7 @@
 """A session from its first suggestion to its result: the search, the loop, the outputs."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -9,6 +9,10 @@ from random import Random
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.pipeline import Pipeline
+from mdh.results.goal import Ended
+from mdh.results.trial import Failure, Trial
+from mdh.results.tuning import Sizes, Tuned, unconfirmed
+from mdh.results.variable import Point, Variable
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -16,22 +20,18 @@ from mdh.target.text import KernelText
 from mdh.tune.candidates.open_tiles import open_values
 from mdh.tune.candidates.proposals import Making, Proposal, Proposals
 from mdh.tune.candidates.shortlist import Shortlist
-from mdh.tune.goal import Ended
 from mdh.tune.loop.run import tune
 from mdh.tune.loop.state import Run, Watch
 from mdh.tune.measure.bench import Bench
 from mdh.tune.measure.failures import of_candidate
 from mdh.tune.records.best import best
 from mdh.tune.records.schedule_file import Search
-from mdh.tune.result import Sizes, Tuned, unconfirmed
 from mdh.tune.runtime.background import in_background
 from mdh.tune.runtime.interrupt import Interrupt, unless_asked
 from mdh.tune.runtime.processors import beside_workers
 from mdh.tune.session import Session
 from mdh.tune.space.account import account
 from mdh.tune.space.identity import identity
-from mdh.tune.space.model import Point
-from mdh.tune.values import Failure, Trial
 from mdh.tune.warm_start.suggestions import best_of_records, first_point, point_of
 
 _ACCOUNT = 0.5
@@ -210,11 +210,22 @@ def _sizes(session: Session, ended: Ended) -> Sizes | None:
     return Sizes(space.raw, space.count, legal)
 
 
+def best_point_of(
+    found: Trial | None, variables: tuple[Variable, ...], trials: Iterable[Trial]
+) -> Trial | None:
+    """The best that is a point of the space: another one than `found` where the default schedule wins. By the
+    rule of those who read the record."""
+    if found is not None and (found.candidate.values or not variables):
+        return found
+    return best(t for t in trials if t.candidate.values)
+
+
 def _tuned(
     session: Session, run: Run, earlier: tuple[Trial, ...], ended: Ended,
     winner: tuple[Plan, KernelText] | None,
 ) -> Tuned:  # fmt: skip
-    order, ground, space = session.order, session.ground, session.space
+    order, ground = session.order, session.ground
+    variables = () if session.around is not None else session.space.variables
     return Tuned(
         program=order.program.name,
         defines=order.job.defines,
@@ -224,7 +235,7 @@ def _tuned(
         target=ground.target,
         sampler=session.searcher.name,
         seed=order.seed,
-        variables=() if session.around is not None else space.variables,
+        variables=variables,
         sizes=_sizes(session, ended),
         trials=tuple(run.trials),
         earlier=earlier,
@@ -239,4 +250,5 @@ def _tuned(
         plan=None if winner is None else winner[0],
         text=None if winner is None else winner[1],
         learned=session.experience.times if session.experience else 0,
+        best_point=best_point_of(run.best, variables, (*earlier, *run.trials)),
     )

@@ -6,11 +6,11 @@ from typing import Protocol
 
 from mdh.ir.program import Program
 from mdh.machine import Machine
+from mdh.results.goal import Goal
+from mdh.results.trial import Job, Trial
 from mdh.schedule.model import Schedule
-from mdh.tune.goal import Goal
 from mdh.tune.loop.state import Log
 from mdh.tune.search.make import DEFAULT
-from mdh.tune.values import Job, Trial
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.printable import encodable
+from mdh.results.trial import Trial
 from mdh.target.folder import folder
 from mdh.target.text import KernelText
 from mdh.tune.records.disk import replace_file, unwritten
@@ -17,7 +18,6 @@ from mdh.tune.records.header import Header
 from mdh.tune.records.listing import SUFFIX
 from mdh.tune.records.read import read_contents
 from mdh.tune.records.schedule_file import Search, write_best_schedule
-from mdh.tune.values import Trial
 
 _HEAD = 1 << 16
 """Bytes of a schedule in which its head lies."""

@@ -10,6 +10,8 @@ from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
 from mdh.machine import machine_names
 from mdh.pipeline import Pipeline
+from mdh.results.trial import QUICK, Candidate, Trial
+from mdh.results.variable import Point
 from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
@@ -28,9 +30,7 @@ from mdh.tune.records.key import Setting, candidate_key
 from mdh.tune.search.make import AROUND, make_searcher, study_name
 from mdh.tune.search.searcher import Searcher
 from mdh.tune.space.make import make_space
-from mdh.tune.space.model import Point
 from mdh.tune.space.space import Space
-from mdh.tune.values import QUICK, Candidate, Trial
 from mdh.tune.warm_start.belief import believed
 from mdh.tune.warm_start.experience import Experience, experience_of
 from mdh.tune.warm_start.suggestions import point_of

@@ -12,11 +12,12 @@ from mdh.device.cache import Cache, open_cache
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.language import LANGUAGES
 from mdh.machine import Machine, load_machine, machine_names
+from mdh.results.goal import Ended
+from mdh.results.tuning import Tuned
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.candidates.proposals import ELSEWHERE, SET_ASIDE
 from mdh.tune.conduct import run_session
-from mdh.tune.goal import Ended
 from mdh.tune.loop.state import Watch
 from mdh.tune.measure.bench import Bench
 from mdh.tune.measure.local import LocalBench
@@ -25,7 +26,6 @@ from mdh.tune.records.header import Header
 from mdh.tune.records.read import read_record
 from mdh.tune.records.replay import Recorded, ReplayBench, SimulatedClock, Table
 from mdh.tune.records.sound import sound
-from mdh.tune.result import Tuned
 from mdh.tune.runtime.background import in_background
 from mdh.tune.runtime.interrupt import Interrupt, unless_asked
 from mdh.tune.session import make_session, prepared

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mdh.device.api import Call, Device
+from mdh.device.protocols import Call, Device
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline

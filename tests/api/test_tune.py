@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import mdh
-from mdh.tune.result import Progress
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.results.tuning import Progress
 
 ADD = mdh.Source(
     "add.c",

@@ -9,6 +9,7 @@ from typing import Any
 
 from mdh.diagnostics import fail
 from mdh.machine import load_machine, print_machine
+from mdh.results.trial import QUICK, Candidate, Failure, Job, Limits, Outcome
 from mdh.tune.cluster.holder import dead, holder, named
 from mdh.tune.cluster.inventory import Inventory, read_inventory
 from mdh.tune.cluster.member import read_model
@@ -26,7 +27,6 @@ from mdh.tune.measure.replies import demanded, greeting
 from mdh.tune.measure.shape import NonsenseError, parsed
 from mdh.tune.measure.wire import effort_json, failed_json, job_json, read_effort, read_failed, read_job
 from mdh.tune.records.line import BadLineError
-from mdh.tune.values import QUICK, Candidate, Failure, Job, Limits, Outcome
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
 

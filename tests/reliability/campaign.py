@@ -21,15 +21,15 @@ from typing import Any
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.pipeline import Pipeline
+from mdh.results.goal import Goal
+from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome, Trial
+from mdh.results.tuning import Progress, Tuned
 from mdh.source import Source
 from mdh.tune.conduct import run_session
-from mdh.tune.goal import Goal
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.order import Order
-from mdh.tune.result import Progress, Tuned
 from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.session import make_session
-from mdh.tune.values import Candidate, Effort, Failure, Job, Limits, Outcome, Trial
 from tests.reliability.row import Found, Parts, Setting
 from tests.source_tree import ROOT
 

@@ -21,13 +21,13 @@ from typing import Any
 
 import mdh
 from mdh.pipeline import Pipeline
+from mdh.results.goal import Goal
+from mdh.results.trial import THOROUGH, Candidate, Effort, Job, Limits
 from mdh.source import Source
-from mdh.tune.goal import Goal
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.order import Order
 from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.start import start
-from mdh.tune.values import THOROUGH, Candidate, Effort, Job, Limits
 from tests.reliability.row import Found, Parts, Setting
 from tests.source_tree import ROOT
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
 from mdh.device.cache import open_cache
 from mdh.device.faults import fault_key, faults_of, remember, remembered
+from mdh.device.protocols import Device
 from mdh.device.self_test import Passed, halves_right, masked_right, self_test, wrong_functions
 from mdh.device.self_test_child import examined
 from mdh.diagnostics import Failed

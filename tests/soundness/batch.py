@@ -8,9 +8,10 @@ from functools import partial
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from mdh.device.api import Built, Device, open_device
+from mdh.device.api import open_device
 from mdh.device.c import CBuilt, CDevice
 from mdh.device.c_compiler import compiled
+from mdh.device.protocols import Built, Device
 from mdh.diagnostics import Failed
 from mdh.machine import Machine, load_machine
 from mdh.target.text import KernelText

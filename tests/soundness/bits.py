@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import Built, open_device
+from mdh.device.api import open_device
 from mdh.device.c import CDevice
+from mdh.device.protocols import Built
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import Built
+from mdh.device.protocols import Built
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program

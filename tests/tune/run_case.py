@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mdh.ir.plan import Plan
+from mdh.results.goal import Ended, Goal
+from mdh.results.trial import Candidate, Trial
+from mdh.results.tuning import Progress
+from mdh.results.variable import Point
 from mdh.tune.candidates.proposals import Making, Proposal, Proposals
-from mdh.tune.goal import Ended, Goal
 from mdh.tune.loop.run import tune
 from mdh.tune.loop.state import Run
-from mdh.tune.result import Progress
 from mdh.tune.runtime.interrupt import Interrupt
-from mdh.tune.space.model import Point
-from mdh.tune.values import Candidate, Trial
 from tests.tune.doubles import VARIABLES, Drawing, Memory, SmallSpace, TableBench, made
 
 TWELVE = Goal(trials=12)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.goal import Goal
+from mdh.results.goal import Goal
+from mdh.results.trial import Candidate, Outcome, Trial
 from mdh.tune.records.file import Record
 from mdh.tune.records.form import header_fields
 from mdh.tune.records.line import seal
@@ -16,7 +17,6 @@ from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.search.make import AROUND
 from mdh.tune.session import make_session
 from mdh.tune.start import start
-from mdh.tune.values import Candidate, Outcome, Trial
 from tests.tune.test_session import Ground, go, order, quiet
 
 FAST = Outcome(None, warm=(1e-9,) * 5, clock="device")

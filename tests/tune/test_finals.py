@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from mdh.diagnostics import fail
-from mdh.tune.goal import Ended, Goal
-from mdh.tune.result import unconfirmed
-from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome
+from mdh.results.goal import Ended, Goal
+from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome
+from mdh.results.tuning import unconfirmed
 from tests.tune.doubles import TableBench, bowl, failing
 from tests.tune.run_case import Case
 

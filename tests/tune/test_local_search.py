@@ -13,17 +13,17 @@ from mdh.frontend.c import read_program
 from mdh.hardware import Layer
 from mdh.machine import Machine, load_machine
 from mdh.report.tune_text import tuned_text
+from mdh.results.goal import Goal
+from mdh.results.trial import Job
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tune.goal import Goal
 from mdh.tune.local_search.moves import MOVES, neighbour
 from mdh.tune.local_search.subject import Move, Subject, subject_of
 from mdh.tune.order import Order
 from mdh.tune.session import make_session, prepared
 from mdh.tune.start import nothing_legal
-from mdh.tune.values import Job
 from tests.corpus import WORKLOADS
 from tests.source_tree import ROOT
 from tests.tune.test_session import Ground, go

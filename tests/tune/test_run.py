@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from mdh.diagnostics import fail
+from mdh.results.goal import Ended, Goal
+from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome, Trial
+from mdh.results.tuning import Progress
+from mdh.results.variable import Point
 from mdh.tune.candidates.proposals import ELSEWHERE, Proposal
-from mdh.tune.goal import Ended, Goal
 from mdh.tune.loop import run as runs
-from mdh.tune.result import Progress
-from mdh.tune.space.model import Point
-from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
 from tests.tune.doubles import VARIABLES, Clock, Drawing, SmallSpace, TableBench, bowl, failing
 from tests.tune.run_case import Case
 

@@ -11,21 +11,21 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.machine import Machine, load_machine
 from mdh.report.tune_text import tuned_text
+from mdh.results.goal import Ended, Goal
+from mdh.results.trial import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome, Trial
+from mdh.results.tuning import Progress, Tuned
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.conduct import run_session
-from mdh.tune.goal import Ended, Goal
 from mdh.tune.order import Order
 from mdh.tune.prior import predict
 from mdh.tune.records.best import best
 from mdh.tune.records.read import read_record
 from mdh.tune.records.replay import Recorded, ReplayBench, SimulatedClock, Table
-from mdh.tune.result import Progress, Tuned
 from mdh.tune.runtime.interrupt import Interrupt
 from mdh.tune.session import Session, make_session, prepared
 from mdh.tune.start import unfound
-from mdh.tune.values import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome, Trial
 from tests.tune.doubles import TableBench, failing
 
 TEXT = """void add(const float A[256], float C[256]) {

@@ -12,11 +12,11 @@ from typing import Protocol
 
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
+from mdh.results.trial import Candidate
+from mdh.results.variable import Point
 from mdh.tune.candidates.shortlist import BATCH, FIRST, Shortlist, drawn_first
 from mdh.tune.prior import Prediction
 from mdh.tune.search.searcher import Searcher
-from mdh.tune.space.model import Point
-from mdh.tune.values import Candidate
 
 STUCK = 5000
 """Steps in a row without a new legal candidate after which a search has nothing left to find."""

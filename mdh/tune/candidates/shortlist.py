@@ -11,10 +11,10 @@ from random import Random
 import numpy as np
 
 from mdh.ir.plan import Plan
+from mdh.results.trial import Candidate
 from mdh.tune.prior import NOMINAL, Constants, Prediction, fit, predict, rank, worth
 from mdh.tune.prior.constants import seconds_of
 from mdh.tune.prior.fit import spearman
-from mdh.tune.values import Candidate
 
 BATCH = 4
 """Proposals of a search that compete with one another."""

@@ -16,11 +16,11 @@ from uuid import uuid4
 
 from mdh.diagnostics import Failed
 from mdh.machine import Machine
+from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source, Span
 from mdh.tune.cluster.messages import candidate_json, limits_json, read_outcome
 from mdh.tune.cluster.refusals import WorkerLostError, absent, included, misspelt, unlucky
 from mdh.tune.measure.wire import Json, effort_json, read_failed
-from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
 
 if TYPE_CHECKING:
     from mdh.tune.cluster.crew import Crew

@@ -11,6 +11,7 @@ from contextlib import suppress
 from time import monotonic
 
 from mdh.diagnostics import Failed
+from mdh.results.trial import Job
 from mdh.tune.cluster.holder import dead, holder, named
 from mdh.tune.cluster.inventory import Inventory, fingerprint, read_inventory
 from mdh.tune.cluster.link import Link
@@ -18,7 +19,6 @@ from mdh.tune.cluster.member import Member, Model, read_model
 from mdh.tune.cluster.refusals import WorkerLostError, emptied, nobody
 from mdh.tune.measure.posts import START
 from mdh.tune.measure.wire import job_json, read_failed
-from mdh.tune.values import Job
 
 _JOIN = 20.0
 """Seconds that workers get to open their devices after the first has; later ones join on the way."""

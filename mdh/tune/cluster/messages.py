@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from mdh.results.trial import Candidate, Limits, Outcome, Trial
 from mdh.tune.measure.shape import (
     FAILED,
     NonsenseError,
@@ -21,7 +22,6 @@ from mdh.tune.measure.shape import (
 )
 from mdh.tune.measure.wire import Json
 from mdh.tune.records.form import trial_fields, trial_from
-from mdh.tune.values import Candidate, Limits, Outcome, Trial
 
 _INT = whole(-(1 << 63), (1 << 63) - 1)
 _MOST = 1 << 12

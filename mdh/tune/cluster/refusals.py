@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.passwords import masked_word
+from mdh.results.trial import Failure, Outcome
 from mdh.source import Span
 from mdh.textfile import reason
-from mdh.tune.values import Failure, Outcome
 
 START_ONE = "start one: dask scheduler --host 127.0.0.1, and workers for it: dask worker tcp://127.0.0.1:8786"
 _GO_ON = "what was measured is on record; the same command goes on with it"

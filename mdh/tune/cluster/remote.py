@@ -12,12 +12,12 @@ from time import monotonic
 
 from mdh.diagnostics import Failed
 from mdh.machine import print_machine
+from mdh.results.trial import Candidate, Effort, Limits, Outcome
 from mdh.tune.cluster.inventory import take_inventory
 from mdh.tune.cluster.messages import outcome_json, read_candidate, read_limits, read_request
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.measure.shape import NonsenseError
 from mdh.tune.measure.wire import Json, failed_json, read_effort, read_job
-from mdh.tune.values import Candidate, Effort, Limits, Outcome
 
 LEASE = 120.0
 """Seconds without a word from the tuner after which its bench is closed: the tuner was killed."""

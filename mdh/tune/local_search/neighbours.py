@@ -11,6 +11,7 @@ from random import Random
 
 from mdh.diagnostics import INTERNAL_ERRORS, Failed, internal_error
 from mdh.ir.plan import Plan
+from mdh.results.variable import Point
 from mdh.schedule.model import Schedule, Section
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
@@ -19,7 +20,6 @@ from mdh.tune.local_search.moves import neighbour
 from mdh.tune.local_search.subject import Subject
 from mdh.tune.search.make import AROUND
 from mdh.tune.space.identity import identity
-from mdh.tune.space.model import Point
 
 PARENTS = 10
 """The fastest schedules, any of which the next neighbour is one of."""

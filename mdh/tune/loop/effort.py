@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mdh.tune.values import QUICK, THOROUGH, Effort
+from mdh.results.trial import QUICK, THOROUGH, Effort
 
 _LOSER = 3.0
 """Times the best: a candidate beyond it is timed three times only."""

@@ -5,10 +5,10 @@ import time
 from collections.abc import Sequence
 from statistics import median, quantiles
 
+from mdh.results.trial import Effort, Failure, Outcome, Trial
 from mdh.tune.loop.effort import DROPPED, final_effort
 from mdh.tune.loop.state import Run, keep, progress, seconds_of, settle
 from mdh.tune.records.best import best as best_of
-from mdh.tune.values import Effort, Failure, Outcome, Trial
 
 MOST = 5
 """Finalists at most."""

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mdh.diagnostics import Failed
+from mdh.results.goal import Ended
+from mdh.results.trial import Outcome, Trial
 from mdh.tune.candidates.proposals import Proposal
-from mdh.tune.goal import Ended
 from mdh.tune.loop.effort import DROPPED, effort_for
 from mdh.tune.loop.finals import finals
 from mdh.tune.loop.state import Run, keep, progress, seconds_of
 from mdh.tune.runtime.interrupt import until
-from mdh.tune.values import Outcome, Trial
 
 T = TypeVar("T")
 ATTEMPTS = 3

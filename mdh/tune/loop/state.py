@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from mdh.diagnostics import Diagnostic
+from mdh.results.goal import Goal
+from mdh.results.trial import Candidate, Failure, Limits, Outcome, Trial
+from mdh.results.tuning import Progress
 from mdh.tune.candidates.proposals import Proposal, Proposals
-from mdh.tune.goal import Goal
 from mdh.tune.measure.bench import Bench
-from mdh.tune.result import Progress
 from mdh.tune.runtime.background import BackgroundThread
 from mdh.tune.runtime.interrupt import Interrupt
-from mdh.tune.values import Candidate, Failure, Limits, Outcome, Trial
 
 
 class Log(Protocol):

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from mdh.tune.values import Candidate, Effort, Limits, Outcome
+from mdh.results.trial import Candidate, Effort, Limits, Outcome
 
 
 class Bench(Protocol):

@@ -6,15 +6,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from mdh.device.api import Device, Keeps
 from mdh.device.cache import Cache
 from mdh.device.cubins import cached_cubin, cubin_key
 from mdh.device.faults import faults_of
 from mdh.device.programs import cached_program, kept_program, program_key
+from mdh.device.protocols import Device, Keeps
 from mdh.diagnostics import INTERNAL_ERRORS, Diagnostic, internal_error
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
+from mdh.results.trial import Job
 from mdh.source import Source
 from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
@@ -24,7 +25,6 @@ from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.inputs import write_expected
 from mdh.tune.measure.wire import Json, text_json
 from mdh.tune.runtime.processors import one_thread
-from mdh.tune.values import Job
 
 
 class Builder:

@@ -6,8 +6,8 @@ import signal
 from mdh.device.pocl_linker import unlinked
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import temporary_place
+from mdh.results.trial import Failure, Outcome
 from mdh.textfile import reason
-from mdh.tune.values import Failure, Outcome
 
 _RUNTIME = (
     "ILLEGAL", "MISALIGNED", "LAUNCH_FAILED", "INVALID_PC", "INVALID_ADDRESS_SPACE", "HARDWARE", "ASSERT",

@@ -8,8 +8,8 @@ from pathlib import Path
 from time import time
 
 from mdh.folders import Private, make_private
+from mdh.results.trial import Job
 from mdh.tune.measure.wire import job_json
-from mdh.tune.values import Job
 
 _KEPT = 256
 """Builds of a runtime's own cache that `trim_runtime` leaves, the newest."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdh.device.api import Built, Call, Device
+from mdh.device.protocols import Built, Call, Device
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.tune.measure.inputs import InputSet, read_set

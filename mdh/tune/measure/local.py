@@ -10,6 +10,7 @@ from typing import Self
 from mdh.device.cache import Cache
 from mdh.folders import Private
 from mdh.machine import Machine, read_machine
+from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source
 from mdh.tune.measure.failures import (
     different,
@@ -33,7 +34,6 @@ from mdh.tune.measure.quiet import Quiet
 from mdh.tune.measure.wire import Json, effort_json, read_failed
 from mdh.tune.runtime.background import in_background
 from mdh.tune.runtime.processors import processors
-from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
 
 _TRIMMED = 100
 """Trials between two looks at what the runtimes keep."""

@@ -7,10 +7,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from mdh.device.api import Built, Call, Device, Loads
+from mdh.device.protocols import Built, Call, Device, Loads
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
 from mdh.memory_left import no_room
+from mdh.results.trial import Effort, Job
 from mdh.target.text import KernelText
 from mdh.tune.measure.clocks import cpu_clock, gpu_clock
 from mdh.tune.measure.failures import doubtful, of_the_machine, poisons, refused
@@ -18,7 +19,6 @@ from mdh.tune.measure.judging import Judge, Trusted
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.timing import Timed, run_timed
 from mdh.tune.measure.wire import Json, failed_json, read_effort, read_text
-from mdh.tune.values import Effort, Job
 
 
 class Measurer:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from mdh.device.api import Device
+from mdh.device.protocols import Device
 from mdh.reference.numbers import Array
 from mdh.verify.arguments import Guarded, guarded
 

@@ -3,11 +3,11 @@
 import signal
 from typing import Any
 
+from mdh.results.trial import QUICK, Effort, Outcome
 from mdh.tune.measure.failures import crashed, no_room, of_the_machine, refused, system_said
 from mdh.tune.measure.kills import Kills
 from mdh.tune.measure.process import Died
 from mdh.tune.measure.wire import Json, read_failed
-from mdh.tune.values import QUICK, Effort, Outcome
 
 
 def final(effort: Effort) -> bool:

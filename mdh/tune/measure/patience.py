@@ -1,6 +1,6 @@
 """How long a worker is waited for: the given limits, and less in a search that knows good candidates."""
 
-from mdh.tune.values import Effort, Limits, Outcome
+from mdh.results.trial import Effort, Limits, Outcome
 
 _LAUNCH_FLOOR = 10.0
 _MEASURE_FLOOR = 3.0

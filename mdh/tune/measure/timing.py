@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from mdh.device.api import Call, Sample
 from mdh.device.ballast import evicted
-from mdh.tune.values import Effort
+from mdh.device.protocols import Call, Sample
+from mdh.results.trial import Effort
 
 _SURE = 3
 """Runs after which a clear loser is known."""

@@ -7,8 +7,8 @@ from typing import Any
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.dtype import BY_NAME
 from mdh.ir.kernel import Launch
+from mdh.results.trial import Effort, Job
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
-from mdh.tune.values import Effort, Job
 
 Json = dict[str, Any]
 

@@ -19,20 +19,21 @@ from typing import Protocol
 
 import numpy as np
 
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
 from mdh.device.cache import Cache
+from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.frontend.c import read_program
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import load_machine, print_machine
 from mdh.release import release
+from mdh.results.trial import Job
 from mdh.source import Source
 from mdh.tune.measure.failures import no_room
 from mdh.tune.measure.faults import Faults
 from mdh.tune.measure.progress import Progress
 from mdh.tune.measure.wire import Json, failed_json, read_job
-from mdh.tune.values import Job
 
 _PR_SET_PDEATHSIG = 1
 _NICER = 5

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from mdh.results.trial import Failure, Trial
 from mdh.tune.measure.failures import of_candidate
-from mdh.tune.values import Failure, Trial
 
 PHASES = ("quick", "final", "winner")
 """Ascending: a later phase measures better."""

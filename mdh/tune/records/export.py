@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from mdh.printable import encodable
+from mdh.results.trial import Failure, Trial
 from mdh.tune.records.form import header_fields, trial_fields
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import seal
 from mdh.tune.records.moment import moment_text
 from mdh.tune.records.read import Section
-from mdh.tune.values import Failure, Trial
 
 FORMATS = ("jsonl", "csv", "t4")
 T4_VERSION = "1.0.0"

@@ -7,6 +7,7 @@ from types import TracebackType
 
 from mdh.diagnostics import fail
 from mdh.folders import sync_folder
+from mdh.results.trial import Trial
 from mdh.tune.records.disk import unwritten
 from mdh.tune.records.form import SCHEMA, header_fields, trial_fields
 from mdh.tune.records.header import Header
@@ -14,7 +15,6 @@ from mdh.tune.records.line import LINE_LIMIT, seal
 from mdh.tune.records.lock import open_locked
 from mdh.tune.records.read import Contents, contents_of
 from mdh.tune.records.scan import Scan, check_file, scan
-from mdh.tune.values import Trial
 
 BEGINNING = f'{{"schema":"{SCHEMA}"'.encode("ascii")
 """How a header begins: what else is cut off at the end of a file is somebody else's text."""

@@ -6,9 +6,9 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from mdh.passwords import masked, masked_command
+from mdh.results.trial import Candidate, Failure, Outcome, Trial, Value
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import BadLineError, Fields
-from mdh.tune.values import Candidate, Failure, Outcome, Trial, Value
 
 SCHEMA = "mdh.record/1"
 MESSAGE_LIMIT = 20_000

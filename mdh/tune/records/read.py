@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from mdh.diagnostics import fail
+from mdh.results.trial import Trial
 from mdh.tune.records.form import SCHEMA, header_from, trial_from, without_passwords
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import BadLineError
 from mdh.tune.records.scan import Scan, scan_file
-from mdh.tune.values import Trial
 
 VERSION = re.compile(r"mdh\.record/(\d{1,9})(\.\d{1,9})?")
 _NAMED = 5

@@ -5,11 +5,11 @@ from contextlib import suppress
 
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
+from mdh.results.trial import Candidate, Effort, Limits, Outcome, Trial
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.measure.failures import of_candidate
 from mdh.tune.records.key import schedule_meaning
-from mdh.tune.values import Candidate, Effort, Limits, Outcome, Trial
 
 _LEAST = 1e-3
 """Seconds that a trial takes at least, so that simulated time never stands still."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mdh.machine import machine_names
 from mdh.report.text import seconds_text
+from mdh.results.trial import Trial
 from mdh.schedule.canonical import canonical
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
@@ -13,7 +14,6 @@ from mdh.source import Source
 from mdh.tune.records.disk import replace_file
 from mdh.tune.records.header import Header
 from mdh.tune.records.moment import moment_text
-from mdh.tune.values import Trial
 
 
 @dataclass(frozen=True, slots=True)

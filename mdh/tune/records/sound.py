@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from mdh.diagnostics import Failed
+from mdh.results.trial import Trial
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.values import Trial
 
 _NAMED = 5
 

@@ -20,12 +20,12 @@ from random import Random
 
 import numpy as np
 
+from mdh.results.variable import Point
 from mdh.tune.search.features import Features, Matrix
 from mdh.tune.search.gauss import Posterior, correlation, differences, fitted, start
 from mdh.tune.search.space import Space
 from mdh.tune.search.steps import free_neighbour, mutate
 from mdh.tune.search.uniform import free_draw
-from mdh.tune.space.model import Point
 
 START = 16
 """Times before there is a model; until then points are drawn."""

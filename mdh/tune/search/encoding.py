@@ -10,8 +10,8 @@ Decoding gives a wish, which the space's `nearest` turns into a legal point.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mdh.tune.space.model import Kind, Point, Variable
-from mdh.tune.values import Value
+from mdh.results.trial import Value
+from mdh.results.variable import Kind, Point, Variable
 
 
 @dataclass(frozen=True, slots=True)

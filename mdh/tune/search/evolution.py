@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Container
 from random import Random
 
+from mdh.results.variable import Point
 from mdh.tune.search.space import Space
 from mdh.tune.search.steps import free_neighbour
 from mdh.tune.search.uniform import free_draw
-from mdh.tune.space.model import Point
 
 POPULATION = 24
 SAMPLE = 8

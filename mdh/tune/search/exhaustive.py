@@ -3,8 +3,8 @@
 from collections.abc import Container
 from random import Random
 
+from mdh.results.variable import Point
 from mdh.tune.search.space import Space
-from mdh.tune.space.model import Point
 
 
 class Exhaustive:

@@ -10,9 +10,9 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
+from mdh.results.trial import Value
+from mdh.results.variable import Kind, Point, Variable
 from mdh.tune.search.encoding import chains_of
-from mdh.tune.space.model import Kind, Point, Variable
-from mdh.tune.values import Value
 
 Matrix = NDArray[np.float64]
 

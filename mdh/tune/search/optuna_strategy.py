@@ -19,10 +19,10 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, NSGAIISampler, QMCSampler, TPESampler
 from optuna.trial import Trial, TrialState, create_trial
 
+from mdh.results.variable import Point
 from mdh.tune.search.encoding import Encoding, Integer, encoding_of
 from mdh.tune.search.space import Space
 from mdh.tune.search.steps import free_neighbour
-from mdh.tune.space.model import Point
 
 ATTEMPTS = 2
 """Suggestions that may meet taken points before a free neighbour of the last one serves: a sampler that has

@@ -4,11 +4,11 @@ from collections.abc import Set as AbstractSet
 from random import Random
 from typing import Protocol
 
+from mdh.results.variable import Point
 from mdh.tune.search.space import Space
 from mdh.tune.search.steps import free_neighbour
 from mdh.tune.search.strategy import Strategy
 from mdh.tune.search.uniform import free_draw, free_scan
-from mdh.tune.space.model import Point
 
 
 class Peers(Protocol):

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from mdh.tune.space.model import Point
+from mdh.results.variable import Point
 
 
 class Searcher(Protocol):

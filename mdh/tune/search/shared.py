@@ -14,12 +14,12 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from mdh.diagnostics import fail
+from mdh.results.variable import Point
 from mdh.tune.records.form import LONGEST, SHORTEST
 from mdh.tune.search.encoding import encoding_of
 from mdh.tune.search.optuna_strategy import distributions
 from mdh.tune.search.space import Space, fingerprint
 from mdh.tune.search.storage import guarded, open_storage, shown
-from mdh.tune.space.model import Point
 
 SPACE = "mdh.space"
 POINT = "mdh.point"

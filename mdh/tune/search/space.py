@@ -6,8 +6,8 @@ from json import dumps
 from random import Random
 from typing import Protocol
 
-from mdh.tune.space.model import Point, Variable
-from mdh.tune.values import Value
+from mdh.results.trial import Value
+from mdh.results.variable import Point, Variable
 
 
 class Space(Protocol):

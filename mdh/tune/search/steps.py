@@ -3,9 +3,9 @@
 from collections.abc import Container
 from random import Random
 
+from mdh.results.trial import Value
+from mdh.results.variable import Kind, Point
 from mdh.tune.search.space import Space
-from mdh.tune.space.model import Kind, Point
-from mdh.tune.values import Value
 
 TRIES = 24
 

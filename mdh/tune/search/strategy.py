@@ -3,7 +3,7 @@
 from collections.abc import Container
 from typing import Protocol
 
-from mdh.tune.space.model import Point
+from mdh.results.variable import Point
 
 
 class Strategy(Protocol):

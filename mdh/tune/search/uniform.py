@@ -3,8 +3,8 @@
 from collections.abc import Container
 from random import Random
 
+from mdh.results.variable import Point
 from mdh.tune.search.space import Space
-from mdh.tune.space.model import Point
 
 DRAWS = 32
 """Where more than half of the space is free, as many draws in vain happen once in four billion times."""

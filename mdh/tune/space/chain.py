@@ -10,8 +10,8 @@ from functools import cache
 from typing import NamedTuple
 
 from mdh.hardware import Layer
+from mdh.results.trial import Value
 from mdh.tune.space.signature import NEUTRAL, Bounds, Signature
-from mdh.tune.values import Value
 
 
 @dataclass(frozen=True, slots=True)

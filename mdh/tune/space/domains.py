@@ -6,9 +6,9 @@ from mdh.hardware import Engine, Layer, Space
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
+from mdh.results.trial import Value
 from mdh.tune.space.chain import Choice
 from mdh.tune.space.places import Opening
-from mdh.tune.values import Value
 
 LOOP = "FOR"
 """The value of an open core entry that is a loop."""

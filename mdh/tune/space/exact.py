@@ -6,6 +6,7 @@ from functools import partial
 from math import inf
 
 from mdh.hardware import Layer
+from mdh.results.trial import Value
 from mdh.tune.space.chain import Chain, Choice
 from mdh.tune.space.frames import Frame, Nesting
 from mdh.tune.space.free import Group
@@ -13,7 +14,6 @@ from mdh.tune.space.ladder import Ladder
 from mdh.tune.space.paths import Path, Paths
 from mdh.tune.space.signature import NEUTRAL, Signature, assigned, assignments
 from mdh.tune.space.tally import Fork, Onward, Rests, Tally
-from mdh.tune.values import Value
 
 _KNOWN = 20_000
 """Nearest paths that are kept."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from mdh.tune.values import Value
+from mdh.results.trial import Value
 
 
 @dataclass(frozen=True, slots=True)

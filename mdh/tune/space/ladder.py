@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mdh.hardware import Space
-from mdh.tune.values import Value
+from mdh.results.trial import Value
 
 OUTERMOST = Space.DM.depth
 """Where every buffer starts."""

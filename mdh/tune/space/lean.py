@@ -13,11 +13,11 @@ from mdh.ir.plan import Grid, Holding, PlanStep, Split, StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.ir.tile import Copy, Hold
 from mdh.machine import Machine
+from mdh.results.trial import Value
 from mdh.schedule.hole_values import memory_entry
 from mdh.schedule.model import Hole, Mem, Place, Section
 from mdh.schedule.names import region_of
 from mdh.tune.space.chain import Chain
-from mdh.tune.values import Value
 
 HELD = (Space.SM, Space.RM)
 UNSURE = (Layer.MMA, Layer.WGP)

@@ -12,6 +12,8 @@ from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
+from mdh.results.trial import Value
+from mdh.results.variable import Kind, Variable
 from mdh.schedule.model import Caret, For, Hole, Place, Schedule, Section, Unit
 from mdh.tune.space.chain import Chain, Choice, Entry
 from mdh.tune.space.domains import choices_of, core_choices, free_values, loop_orders
@@ -20,13 +22,11 @@ from mdh.tune.space.exact import Joint
 from mdh.tune.space.free import Given, Group, Layout, layout_groups
 from mdh.tune.space.ladder import Ladder
 from mdh.tune.space.memory import Memory, code_order
-from mdh.tune.space.model import Kind, Variable
 from mdh.tune.space.nested import nested
 from mdh.tune.space.places import Namer, Opening
 from mdh.tune.space.signature import Bounds
 from mdh.tune.space.space import Loops, Space
 from mdh.tune.space.template import unlimited
-from mdh.tune.values import Value
 
 
 def make_space(

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from mdh.hardware import Space
+from mdh.results.trial import Value
 from mdh.schedule.hole_values import memory_entry
 from mdh.schedule.model import Hole, Mem, Place, Section
 from mdh.schedule.names import region_of
 from mdh.tune.space.ladder import Ladder, Rung
-from mdh.tune.values import Value
 
 
 @dataclass(frozen=True, slots=True)

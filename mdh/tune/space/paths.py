@@ -8,9 +8,9 @@ from itertools import count
 from math import inf, log2
 from typing import Optional
 
+from mdh.results.trial import Value
 from mdh.tune.space.chain import Chain, Choice, Edge, State
 from mdh.tune.space.signature import Signature
-from mdh.tune.values import Value
 
 Path = tuple[tuple[int, Choice], ...]
 """A tile and a choice a step."""

@@ -8,6 +8,7 @@ becomes two holes.
 from dataclasses import dataclass, field, replace
 
 from mdh.ir.program import Program, Stage
+from mdh.results.trial import Value
 from mdh.schedule.attribute_values import matched
 from mdh.schedule.attributes import ATTRIBUTES, Parameter
 from mdh.schedule.model import (
@@ -23,7 +24,6 @@ from mdh.schedule.model import (
     Tile,
 )
 from mdh.source import Span
-from mdh.tune.values import Value
 
 COUNTS = (1, 2, 4, 8, 16)
 """Of a hole inside `grouped(?)`: language section 7."""

@@ -13,6 +13,7 @@ from functools import cached_property
 from mdh.diagnostics import Failed
 from mdh.hardware import Layer, Space
 from mdh.ir.plan import StagePlan
+from mdh.results.trial import Value
 from mdh.schedule.model import Hole, Section, Where
 from mdh.schedule.where import evaluate, names_of
 from mdh.tune.space.chain import Entry
@@ -20,7 +21,6 @@ from mdh.tune.space.domains import LOOP
 from mdh.tune.space.exact import Joint
 from mdh.tune.space.lean import Lean
 from mdh.tune.space.memory import code_order
-from mdh.tune.values import Value
 
 COPIED = (Space.DM, Space.SM, Space.RM)
 """Regions that copies go through."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mdh.hardware import Layer
 from mdh.machine import Machine
-from mdh.tune.values import Value
+from mdh.results.trial import Value
 
 COUNTED = (Layer.WRP, Layer.THR)
 """Layers whose number of units is bounded by the language or the machine."""

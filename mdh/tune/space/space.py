@@ -11,6 +11,8 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
+from mdh.results.trial import Value
+from mdh.results.variable import Point, Variable
 from mdh.schedule.binding import bind
 from mdh.schedule.model import Schedule
 from mdh.tune.space.domains import LOOP, core_layers
@@ -18,9 +20,7 @@ from mdh.tune.space.exact import Joint
 from mdh.tune.space.idle import without_idle_attributes
 from mdh.tune.space.ladder import Ladder
 from mdh.tune.space.lean import Lean
-from mdh.tune.space.model import Point, Variable
 from mdh.tune.space.plausible import Plausible
-from mdh.tune.values import Value
 
 PATIENCE = 50
 """Draws that are rejected before points are amended instead."""

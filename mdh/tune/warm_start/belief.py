@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
+from mdh.results.trial import Candidate, Trial
+from mdh.results.variable import Point
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.records.best import ranked
 from mdh.tune.records.sound import sound
-from mdh.tune.space.model import Point
-from mdh.tune.values import Candidate, Trial
 
 _SURE = 8
 """The fastest candidates that are known to be legal: what a run ends with is one of them, or newer."""

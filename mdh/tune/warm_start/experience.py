@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdh.ir.plan import Plan
+from mdh.results.trial import Candidate, Trial
 from mdh.tune.prior import NOMINAL, Constants, predict
 from mdh.tune.prior.begin import Pairs, begin
 from mdh.tune.prior.estimate import about_of
 from mdh.tune.records.key import Setting
-from mdh.tune.values import Candidate, Trial
 from mdh.tune.warm_start.learned import Learned, load, place_of, save, some
 
 

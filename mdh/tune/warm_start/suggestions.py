@@ -5,13 +5,13 @@ from pathlib import Path
 from random import Random
 
 from mdh.diagnostics import Failed
+from mdh.results.trial import Candidate, Value
+from mdh.results.variable import Kind, Point, Variable
 from mdh.tune.records.best import ranked
 from mdh.tune.records.header import Header
 from mdh.tune.records.listing import SUFFIX
 from mdh.tune.records.read import Section, read_contents
-from mdh.tune.space.model import Kind, Point, Variable
 from mdh.tune.space.space import Space
-from mdh.tune.values import Candidate, Value
 
 _TRIES = 200
 _BEST_OF_RECORD = 3

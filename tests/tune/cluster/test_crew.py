@@ -9,6 +9,7 @@ import pytest
 
 from mdh.diagnostics import Failed, fail
 from mdh.machine import load_machine, print_machine
+from mdh.results.trial import Failure, Job, Limits, Outcome
 from mdh.tune.cluster import crew as crews
 from mdh.tune.cluster.bench import ClusterBench
 from mdh.tune.cluster.crew import Crew
@@ -17,7 +18,6 @@ from mdh.tune.cluster.inventory import Inventory, fingerprint
 from mdh.tune.cluster.messages import outcome_json
 from mdh.tune.cluster.refusals import WorkerLostError
 from mdh.tune.measure.wire import Json, failed_json
-from mdh.tune.values import Failure, Job, Limits, Outcome
 from tests.tune.measure.bench import EFFORT, GOOD, JOB
 
 H200, A100 = load_machine("h200"), load_machine("a100")

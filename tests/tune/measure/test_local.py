@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
+from mdh.results.trial import Effort, Failure, Job, Limits, Outcome
 from mdh.tune.measure import outage, posts
 from mdh.tune.measure.faults import KINDS
 from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Effort, Failure, Job, Limits, Outcome
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, candidate, keyed, plan
 
 CLASSES = {

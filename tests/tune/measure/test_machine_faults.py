@@ -16,6 +16,7 @@ from mdh.device.api import open_device
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.dtype import F32
 from mdh.memory_left import no_room as short_of
+from mdh.results.trial import Failure, Outcome
 from mdh.target.emit import emit
 from mdh.tune.measure import failures, outage, posts
 from mdh.tune.measure.failures import (
@@ -30,7 +31,6 @@ from mdh.tune.measure.failures import (
 from mdh.tune.measure.groups import group_of
 from mdh.tune.measure.local import LocalBench
 from mdh.tune.measure.process import Command, Late, Worker
-from mdh.tune.values import Failure, Outcome
 from tests.target import features
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
 

@@ -5,10 +5,11 @@ import sys
 
 import pytest
 
-from mdh.device.api import Sample
+from mdh.device.protocols import Sample
 from mdh.diagnostics import Diagnostic, fail
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
+from mdh.results.trial import THOROUGH, Effort, Failure, Job, Limits, Outcome
 from mdh.source import Source
 from mdh.tune.measure.failures import classify, crashed, message_of, of_the_machine, poisons, timed_out
 from mdh.tune.measure.faults import KINDS, Faults
@@ -24,7 +25,6 @@ from mdh.tune.measure.wire import (
     read_text,
     text_json,
 )
-from mdh.tune.values import THOROUGH, Effort, Failure, Job, Limits, Outcome
 from tests.tune.measure.bench import MATMUL
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdh.results.trial import Candidate, Failure, Outcome, Trial
 from mdh.tune.records.form import (
     LAST,
     LONGEST,
@@ -19,7 +20,6 @@ from mdh.tune.records.form import (
 )
 from mdh.tune.records.header import Header
 from mdh.tune.records.line import DEPTH_LIMIT, LINE_LIMIT, BadLineError, seal, unseal
-from mdh.tune.values import Candidate, Failure, Outcome, Trial
 from tests.tune.records.samples import header, trial
 
 TEXTS = st.text(max_size=20)

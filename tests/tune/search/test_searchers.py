@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from mdh.diagnostics import Failed
+from mdh.results.variable import Kind, Point, Variable
 from mdh.tune.search import DEFAULT, SAMPLERS, make_searcher, study_name
 from mdh.tune.search.optuna_strategy import RECIPES
 from mdh.tune.search.searcher import Searcher
-from mdh.tune.space.model import Kind, Point, Variable
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
 HERE = [s.name for s in SAMPLERS if all(find_spec(p) for p in s.packages)]

@@ -15,9 +15,9 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.passwords import masked
+from mdh.results.variable import Point
 from mdh.tune.search import make_searcher
 from mdh.tune.search.shared import SharedStudy
-from mdh.tune.space.model import Point
 from tests.hostile.pieces import damaged
 from tests.source_tree import ROOT
 from tests.tune.search.doubles import chain, nested_space, small_space

@@ -12,6 +12,7 @@ from mdh.frontend.c import read_program
 from mdh.hardware import Layer
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
+from mdh.results.variable import Point
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tune.space import Space
@@ -20,7 +21,6 @@ from mdh.tune.space.exact import Joint
 from mdh.tune.space.frames import BLOCK, GRID, THREAD, Bands, Nesting
 from mdh.tune.space.ladder import Ladder, Rung
 from mdh.tune.space.make import make_space
-from mdh.tune.space.model import Point
 from tests.source_tree import ROOT
 from tests.tune.space.test_space import CHEAP, COPY, empty, space
 

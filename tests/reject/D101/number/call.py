@@ -1,3 +1,3 @@
-from mdh.device.api import Listed, absent
+from mdh.device.protocols import Listed, absent
 
 raise absent("cuda:7", (Listed("cuda:0", "NVIDIA H200", "gpu", "CUDA"),))

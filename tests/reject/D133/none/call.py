@@ -1,8 +1,8 @@
 import asyncio
 import sys
 
+from mdh.results.trial import Job
 from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Job
 
 python, sys.executable = sys.executable, "missing"
 try:

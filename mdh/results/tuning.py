@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from mdh.diagnostics import Diagnostic
 from mdh.ir.plan import Plan
+from mdh.results.goal import Ended
+from mdh.results.trial import Failure, Trial
+from mdh.results.variable import Variable
 from mdh.target.text import KernelText
-from mdh.tune.goal import Ended
-from mdh.tune.records.best import best
-from mdh.tune.space.model import Variable
-from mdh.tune.values import Failure, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,7 @@ class Tuned:
     suggests. skipped: points that were not measured, by reason: a diagnostic code, `duplicate`, or words.
     files: what was written, by kind. trouble: what ended the run before its time. plan, text: of the best.
     learned: times of earlier runs on the device that the model's constants were fitted to at the start.
+    best_point: the best that is a point of the space: not `best` where the default schedule wins.
     """
 
     program: str
@@ -98,19 +98,12 @@ class Tuned:
     plan: Plan | None = None
     text: KernelText | None = None
     learned: int = 0
+    best_point: Trial | None = None
 
     @property
     def measured(self) -> tuple[Trial, ...]:
         """The quick trials of this run and of the record, each candidate's."""
         return tuple(t for t in (*self.earlier, *self.trials) if t.phase == "quick")
-
-    @property
-    def best_point(self) -> Trial | None:
-        """The best that is a point of the space: another one than `best` where the default schedule wins. By
-        the rule of those who read its record."""
-        if self.best is not None and (self.best.candidate.values or not self.variables):
-            return self.best
-        return best(t for t in (*self.earlier, *self.trials) if t.candidate.values)
 
     @property
     def best_is_default(self) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mdh.tune.values import Value
+from mdh.results.trial import Value
 
 
 class Kind(StrEnum):
