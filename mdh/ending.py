@@ -25,7 +25,7 @@ SAME = 0.25
 and to its group."""
 Told = Callable[[signal.Signals], None]
 BACKGROUND = "mdh-aside"
-"""The name of threads that nobody waits for (`mdh.tune.runtime.background`)."""
+"""The name of threads that nobody waits for (`mdh.tuner.runtime.background`)."""
 
 
 class Guard:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Protocol, TypeVar
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.device.protocols import Built, Device
 from mdh.frontend.c import preprocessed, read_preprocessed
 from mdh.ir.kernel import Module

@@ -15,7 +15,7 @@ from mdh.diagnostics import Failed
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.duration import parse_duration
+from mdh.tuner.duration import parse_duration
 
 ROOT = Path(__file__).resolve().parent.parent
 MATMUL = str(ROOT / "inputs_c" / "matmul.c")

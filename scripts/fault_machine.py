@@ -23,10 +23,10 @@ from fault_run import PROGRAM, ROOT, candidates
 
 from mdh.diagnostics import Failed
 from mdh.results.trial import Effort, Job, Limits, Outcome
-from mdh.tune.measure import folder as bench_folder
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.measure.outage import LASTS
-from mdh.tune.measure.posts import Post
+from mdh.tuner.measure import folder as bench_folder
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.measure.outage import LASTS
+from mdh.tuner.measure.posts import Post
 
 LIMITS = Limits(build=20.0, launch=20.0, measure=20.0, trial=60.0)
 EFFORT = Effort(samples=3, seconds=0.05, give_up=1.0)
@@ -268,7 +268,7 @@ TUNER = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from fault_machine import EFFORT, LIMITS, PROGRAM, candidates
-from mdh.tune.measure.local import LocalBench
+from mdh.tuner.measure.local import LocalBench
 from mdh.results.trial import Job
 import random
 async def run():

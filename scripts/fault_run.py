@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
-from mdh.tune.measure.faults import KINDS
-from mdh.tune.measure.local import LocalBench
+from mdh.tuner.measure.faults import KINDS
+from mdh.tuner.measure.local import LocalBench
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = 48

@@ -11,7 +11,7 @@ from statistics import mean
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from mdh.tune.search import SAMPLERS  # noqa: E402
+from mdh.tuner.search import SAMPLERS  # noqa: E402
 from tests.tune.search.contest import ENTRANTS, Run, atf_space, contest, medians, medians_after  # noqa: E402
 from tests.tune.search.tables import Table, made_up, read_table  # noqa: E402
 

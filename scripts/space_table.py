@@ -13,8 +13,8 @@ from mdh.frontend.c import read_program
 from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.space import Space, identity, make_space
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.space import Space, identity, make_space
 
 ROOT = Path(__file__).resolve().parent.parent
 EFFORT = Effort(samples=15, seconds=0.1, inputs=1)

@@ -14,8 +14,8 @@ import mdh
 from mdh.pipeline import Pipeline
 from mdh.results.trial import THOROUGH, Candidate, Job, Limits, Trial
 from mdh.source import Source
-from mdh.tune.loop.effort import effort_for
-from mdh.tune.measure.local import LocalBench
+from mdh.tuner.loop.effort import effort_for
+from mdh.tuner.measure.local import LocalBench
 
 ROOT = Path(__file__).resolve().parent.parent
 INPUTS = ROOT / "inputs_c"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.device.protocols import Device
 from mdh.diagnostics import Failed

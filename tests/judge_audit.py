@@ -22,7 +22,7 @@ from mdh.machine import Machine
 from mdh.pipeline import Pipeline
 from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
 from mdh.source import Source
-from mdh.tune.measure.local import LocalBench
+from mdh.tuner.measure.local import LocalBench
 from tests.planted_by_schedule import BY_SCHEDULE
 from tests.planted_faults import PLANTED, Planted
 from tests.random_schedules import random_schedule

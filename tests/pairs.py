@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program

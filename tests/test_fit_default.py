@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule

@@ -13,7 +13,7 @@ from mdh.diagnostics import Failed, fail
 from mdh.memory_left import demand_room, held_bytes, limited, memory_left, memory_total, within_room
 from mdh.report.measurement import measure, timing_text
 from mdh.results.trial import Effort
-from mdh.tune.measure.timing import run_timed
+from mdh.tuner.measure.timing import run_timed
 from scripts.low_memory import one
 
 MB, GB = 1 << 20, 1 << 30

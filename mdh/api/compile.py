@@ -68,9 +68,10 @@ def check(
 ) -> Plan:
     """The plan of a legal schedule for a machine; needs no device.
 
-    `machine` is a name, a path, a Machine, or by default what the schedule's header names; `target` is the
-    machine's first by default. Raises Failed with every diagnostic found; TypeError for an option of a wrong
-    Python type.
+    `file` and `schedule` are paths or Sources; without a schedule the default one is derived. `machine` is a
+    name, a path, a Machine, or by default what the schedule's header names; `target` is the machine's first
+    by default. `defines` and `holes` bind sizes and macros, and the schedule's named holes. Raises Failed
+    with every diagnostic found; TypeError for an option of a wrong Python type.
     """
     with explained():
         _check_options(function, hook)

@@ -21,12 +21,12 @@ from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
 from mdh.results.tuning import Progress, Tuned
 from mdh.source import Source
-from mdh.tune.duration import parse_duration
-from mdh.tune.order import Order
-from mdh.tune.runtime.interrupt import Interrupt
-from mdh.tune.runtime.processors import too_many
-from mdh.tune.search.make import DEFAULT
-from mdh.tune.start import nothing_legal, start, unfound
+from mdh.tuner.duration import parse_duration
+from mdh.tuner.order import Order
+from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.runtime.processors import too_many
+from mdh.tuner.search.make import DEFAULT
+from mdh.tuner.start import nothing_legal, start, unfound
 
 Watch = Callable[[Progress, Trial | None], None]
 

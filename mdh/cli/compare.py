@@ -22,7 +22,7 @@ from mdh.report.compare_json import comparison_json
 from mdh.report.compare_page import comparison_page
 from mdh.report.compare_text import comparison_text
 from mdh.results.comparison import Comparison, Kind
-from mdh.tune.runtime.interrupt import Interrupt, on_signals
+from mdh.tuner.runtime.interrupt import Interrupt, on_signals
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 

@@ -26,8 +26,8 @@ from mdh.machine import load_machine, machine_names
 from mdh.results.comparison import Entry
 from mdh.results.trial import Job
 from mdh.textfile import SCHEDULE_LIMIT
-from mdh.tune.duration import parse_duration
-from mdh.tune.records.listing import SUFFIX
+from mdh.tuner.duration import parse_duration
+from mdh.tuner.records.listing import SUFFIX
 
 DEFAULT = "default"
 """What --schedule calls mdh's own."""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from difflib import get_close_matches
 
-from mdh.check.run import supported
+from mdh.checker.run import supported
 from mdh.cli.command_line import at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_source

@@ -35,9 +35,9 @@ from mdh.report.tune_page import tuned_page
 from mdh.report.tune_text import tuned_text
 from mdh.results.goal import Ended, Goal
 from mdh.results.tuning import Tuned
-from mdh.tune.order import Order
-from mdh.tune.runtime.interrupt import Interrupt, on_signals
-from mdh.tune.start import nothing_legal, start, unfound
+from mdh.tuner.order import Order
+from mdh.tuner.runtime.interrupt import Interrupt, on_signals
+from mdh.tuner.start import nothing_legal, start, unfound
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 

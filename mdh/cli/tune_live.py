@@ -16,7 +16,7 @@ from mdh.printable import one_line
 from mdh.report.tune_line import progress_line, share_done
 from mdh.results.trial import Trial
 from mdh.results.tuning import Progress
-from mdh.tune.loop.state import Watch
+from mdh.tuner.loop.state import Watch
 
 _EVERY = 5.0
 """Seconds between two plain lines; a better result is told sooner."""

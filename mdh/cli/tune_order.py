@@ -20,9 +20,9 @@ from mdh.results.trial import Job
 from mdh.schedule.model import Schedule
 from mdh.source import Span
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
-from mdh.tune.order import Order
-from mdh.tune.project import Entry, listed
-from mdh.tune.search.make import DEFAULT
+from mdh.tuner.order import Order
+from mdh.tuner.project import Entry, listed
+from mdh.tuner.search.make import DEFAULT
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log
 from mdh.device.api import default_device
 from mdh.results.goal import Goal
-from mdh.tune.duration import parse_duration
-from mdh.tune.runtime.processors import too_many
+from mdh.tuner.duration import parse_duration
+from mdh.tuner.runtime.processors import too_many
 
 DEFAULT_BUDGET = "5m"
 

@@ -16,9 +16,9 @@ from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tune.records.key import Setting, candidate_key
-from mdh.tune.space.make import make_space
-from mdh.tune.warm_start.suggestions import first_point
+from mdh.tuner.records.key import Setting, candidate_key
+from mdh.tuner.space.make import make_space
+from mdh.tuner.warm_start.suggestions import first_point
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.explain import explain_plan
 from mdh.results.comparison import Platform
-from mdh.tune.prior import NOMINAL, Constants, Prediction
-from mdh.tune.prior.begin import begin
-from mdh.tune.prior.estimate import about_of
-from mdh.tune.warm_start.learned import load, place_of
+from mdh.tuner.prior import NOMINAL, Constants, Prediction
+from mdh.tuner.prior.begin import begin
+from mdh.tuner.prior.estimate import about_of
+from mdh.tuner.warm_start.learned import load, place_of
 
 _CPU = {
     "arithmetic": "arithmetic", "loads": "loads from L1", "chains": "dependent operations",

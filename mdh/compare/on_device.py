@@ -23,12 +23,12 @@ from mdh.results.comparison import Kind, Platform, Row
 from mdh.results.goal import Goal
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.loop.state import Watch
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.order import Order
-from mdh.tune.records.key import Setting
-from mdh.tune.runtime.interrupt import Interrupt, unless_asked
-from mdh.tune.start import start
+from mdh.tuner.loop.state import Watch
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.order import Order
+from mdh.tuner.records.key import Setting
+from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
+from mdh.tuner.start import start
 
 Watched = Callable[[str], AbstractContextManager[Watch]]
 """Gives the watch of a tuning by its name."""

@@ -10,8 +10,8 @@ from mdh.compare.timing import Runs
 from mdh.pipeline import Pipeline
 from mdh.report.picture.page import schedule_page
 from mdh.results.comparison import Kind, Row, Spread
-from mdh.tune.prior import Constants, predict
-from mdh.tune.records.moment import moment_text
+from mdh.tuner.prior import Constants, predict
+from mdh.tuner.records.moment import moment_text
 
 ENDED = "not measured: the comparison was ended before"
 

@@ -16,8 +16,8 @@ from mdh.schedule.difference import Names, differences
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.records.key import Setting
-from mdh.tune.runtime.interrupt import Interrupt
+from mdh.tuner.records.key import Setting
+from mdh.tuner.runtime.interrupt import Interrupt
 
 
 async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) -> Comparison:

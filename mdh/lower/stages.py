@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.check.footprint import shared_bytes
+from mdh.checker.footprint import shared_bytes
 from mdh.decompose.levels import make_levels
 from mdh.decompose.order import code_items
 from mdh.decompose.tiles import decompose

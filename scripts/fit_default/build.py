@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.lower.run import lower

@@ -12,8 +12,8 @@ from mdh.ir.dtype import F32
 from mdh.report.health import findings
 from mdh.results.trial import Failure, Outcome
 from mdh.target.emit import emit
-from mdh.tune.measure.failures import misbooked
-from mdh.tune.measure.process import Died
+from mdh.tuner.measure.failures import misbooked
+from mdh.tuner.measure.process import Died
 from tests.target import features
 
 Linker = Callable[[str], None]

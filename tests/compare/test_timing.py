@@ -19,10 +19,10 @@ from mdh.machine import load_machine
 from mdh.results.comparison import Kind
 from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome
 from mdh.source import Source
-from mdh.tune.measure.inputs import write_expected
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.records.key import Setting
-from mdh.tune.runtime.interrupt import Interrupt
+from mdh.tuner.measure.inputs import write_expected
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.records.key import Setting
+from mdh.tuner.runtime.interrupt import Interrupt
 
 PROGRAM = read_program(
     Source(

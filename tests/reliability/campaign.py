@@ -25,11 +25,11 @@ from mdh.results.goal import Goal
 from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome, Trial
 from mdh.results.tuning import Progress, Tuned
 from mdh.source import Source
-from mdh.tune.conduct import run_session
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.order import Order
-from mdh.tune.runtime.interrupt import Interrupt
-from mdh.tune.session import make_session
+from mdh.tuner.conduct import run_session
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.order import Order
+from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.session import make_session
 from tests.reliability.row import Found, Parts, Setting
 from tests.source_tree import ROOT
 
@@ -57,7 +57,7 @@ from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.schedule.default import default_schedule
 from mdh.source import Source
-from mdh.tune.space.make import make_space
+from mdh.tuner.space.make import make_space
 run = Pipeline()
 program = run.read(Source("matmul.c", open("inputs_c/matmul.c").read()), defines=dict({SIZES!r}))
 schedule = run.schedule(Source("open.mdh", {OPEN!r}))

@@ -20,8 +20,8 @@ from mdh.pipeline import Pipeline
 from mdh.results.trial import Candidate, Job
 from mdh.schedule.default import default_schedule
 from mdh.source import Source
-from mdh.tune.candidates.open_tiles import opened
-from mdh.tune.space.make import make_space
+from mdh.tuner.candidates.open_tiles import opened
+from mdh.tuner.space.make import make_space
 from tests.judge_audit import VALID, job_of, key_of, outcomes
 from tests.random_schedules import random_schedule
 from tests.reliability.plain_schedules import plain_schedule

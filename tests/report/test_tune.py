@@ -21,8 +21,8 @@ from mdh.results.goal import Ended
 from mdh.results.trial import Candidate, Failure, Outcome, Trial, Value
 from mdh.results.tuning import Progress, Sizes, Tuned
 from mdh.results.variable import Kind, Variable
-from mdh.tune.conduct import best_point_of
-from mdh.tune.records.best import best
+from mdh.tuner.conduct import best_point_of
+from mdh.tuner.records.best import best
 from tests.report.test_ownership import small_plan
 
 VARIABLES = (

@@ -18,8 +18,8 @@ from mdh.reference.interpreter import Elements, interpret_bounded
 from mdh.reference.sampling import interpreted_sample
 from mdh.results.trial import Job
 from mdh.source import Source
-from mdh.tune.measure.building import Builder
-from mdh.tune.measure.faults import Faults
+from mdh.tuner.measure.building import Builder
+from mdh.tuner.measure.faults import Faults
 from mdh.verify.arguments import make_arrays
 from tests.slicing.sliced import syntax_of
 

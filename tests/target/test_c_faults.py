@@ -16,7 +16,7 @@ from mdh.ir.dtype import F32
 from mdh.results.trial import Failure, Outcome
 from mdh.target.emit import emit
 from mdh.target.text import KernelText
-from mdh.tune.measure.failures import wordless
+from mdh.tuner.measure.failures import wordless
 from tests.target import features
 
 Wrapped = Callable[[str], CDevice]

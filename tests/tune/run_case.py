@@ -9,10 +9,10 @@ from mdh.results.goal import Ended, Goal
 from mdh.results.trial import Candidate, Trial
 from mdh.results.tuning import Progress
 from mdh.results.variable import Point
-from mdh.tune.candidates.proposals import Making, Proposal, Proposals
-from mdh.tune.loop.run import tune
-from mdh.tune.loop.state import Run
-from mdh.tune.runtime.interrupt import Interrupt
+from mdh.tuner.candidates.proposals import Making, Proposal, Proposals
+from mdh.tuner.loop.run import tune
+from mdh.tuner.loop.state import Run
+from mdh.tuner.runtime.interrupt import Interrupt
 from tests.tune.doubles import VARIABLES, Drawing, Memory, SmallSpace, TableBench, made
 
 TWELVE = Goal(trials=12)

@@ -8,9 +8,9 @@ from mdh.results.trial import Candidate
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.candidates.foresight import foresee
-from mdh.tune.candidates.shortlist import DRAWN, FIRST, Shortlist, drawn_first
-from mdh.tune.space import Space, identity, make_space
+from mdh.tuner.candidates.foresight import foresee
+from mdh.tuner.candidates.shortlist import DRAWN, FIRST, Shortlist, drawn_first
+from mdh.tuner.space import Space, identity, make_space
 
 MATMUL = """void matmul(int M, int N, int K, const float A[M][K], const float B[K][N], float C[M][N]) {
   for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.frontend.c import read_program
 from mdh.hardware import Layer
@@ -19,11 +19,11 @@ from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tune.local_search.moves import MOVES, neighbour
-from mdh.tune.local_search.subject import Move, Subject, subject_of
-from mdh.tune.order import Order
-from mdh.tune.session import make_session, prepared
-from mdh.tune.start import nothing_legal
+from mdh.tuner.local_search.moves import MOVES, neighbour
+from mdh.tuner.local_search.subject import Move, Subject, subject_of
+from mdh.tuner.order import Order
+from mdh.tuner.session import make_session, prepared
+from mdh.tuner.start import nothing_legal
 from tests.corpus import WORKLOADS
 from tests.source_tree import ROOT
 from tests.tune.test_session import Ground, go

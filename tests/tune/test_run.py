@@ -14,8 +14,8 @@ from mdh.results.goal import Ended, Goal
 from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome, Trial
 from mdh.results.tuning import Progress
 from mdh.results.variable import Point
-from mdh.tune.candidates.proposals import ELSEWHERE, Proposal
-from mdh.tune.loop import run as runs
+from mdh.tuner.candidates.proposals import ELSEWHERE, Proposal
+from mdh.tuner.loop import run as runs
 from tests.tune.doubles import VARIABLES, Clock, Drawing, SmallSpace, TableBench, bowl, failing
 from tests.tune.run_case import Case
 

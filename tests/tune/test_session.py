@@ -17,15 +17,15 @@ from mdh.results.tuning import Progress, Tuned
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.conduct import run_session
-from mdh.tune.order import Order
-from mdh.tune.prior import predict
-from mdh.tune.records.best import best
-from mdh.tune.records.read import read_record
-from mdh.tune.records.replay import Recorded, ReplayBench, SimulatedClock, Table
-from mdh.tune.runtime.interrupt import Interrupt
-from mdh.tune.session import Session, make_session, prepared
-from mdh.tune.start import unfound
+from mdh.tuner.conduct import run_session
+from mdh.tuner.order import Order
+from mdh.tuner.prior import predict
+from mdh.tuner.records.best import best
+from mdh.tuner.records.read import read_record
+from mdh.tuner.records.replay import Recorded, ReplayBench, SimulatedClock, Table
+from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.session import Session, make_session, prepared
+from mdh.tuner.start import unfound
 from tests.tune.doubles import TableBench, failing
 
 TEXT = """void add(const float A[256], float C[256]) {

@@ -12,7 +12,7 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.results.trial import Outcome
-from mdh.tune.cluster.bench import ClusterBench
+from mdh.tuner.cluster.bench import ClusterBench
 from tests.source_tree import ROOT
 from tests.tune.cluster.dask import Cluster, cluster
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, MATMUL, keyed

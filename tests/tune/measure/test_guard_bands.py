@@ -13,9 +13,9 @@ from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tune.measure.inputs import write_expected
-from mdh.tune.measure.judging import Judge, Trusted
-from mdh.tune.measure.memory import Held
+from mdh.tuner.measure.inputs import write_expected
+from mdh.tuner.measure.judging import Judge, Trusted
+from mdh.tuner.measure.memory import Held
 from tests.corpus import INPUTS
 from tests.planted_faults import PLANTED
 

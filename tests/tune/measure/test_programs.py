@@ -19,7 +19,7 @@ from mdh.pipeline import Pipeline
 from mdh.results.trial import Effort, Outcome
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tune.measure.local import LocalBench
+from mdh.tuner.measure.local import LocalBench
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, MATMUL
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from mdh.diagnostics import Failed
 from mdh.results.trial import Trial
-from mdh.tune.records.file import Record
-from mdh.tune.records.read import read_record
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.read import read_record
 from tests.source_tree import ROOT
 from tests.tune.records import cache_damage
 from tests.tune.records.read_only import lockable

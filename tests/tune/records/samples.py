@@ -10,9 +10,9 @@ from mdh.results.trial import Candidate, Failure, Outcome, Trial
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.records.file import Record
-from mdh.tune.records.header import Header, header_of
-from mdh.tune.records.key import Setting
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.header import Header, header_of
+from mdh.tuner.records.key import Setting
 
 C_TEXT = """
 #ifndef N

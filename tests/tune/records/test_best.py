@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import permutations
 
 from mdh.results.trial import Failure, Outcome, Trial
-from mdh.tune.records.best import best, ranked
+from mdh.tuner.records.best import best, ranked
 from tests.tune.records.samples import trial
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdh.results.trial import Candidate, Failure, Outcome, Trial
-from mdh.tune.records.form import (
+from mdh.tuner.records.form import (
     LAST,
     LONGEST,
     SHORTEST,
@@ -18,8 +18,8 @@ from mdh.tune.records.form import (
     trial_fields,
     trial_from,
 )
-from mdh.tune.records.header import Header
-from mdh.tune.records.line import DEPTH_LIMIT, LINE_LIMIT, BadLineError, seal, unseal
+from mdh.tuner.records.header import Header
+from mdh.tuner.records.line import DEPTH_LIMIT, LINE_LIMIT, BadLineError, seal, unseal
 from tests.tune.records.samples import header, trial
 
 TEXTS = st.text(max_size=20)

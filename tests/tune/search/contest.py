@@ -15,7 +15,7 @@ from optuna.trial import TrialState
 
 from mdh.results.trial import Value
 from mdh.results.variable import Point
-from mdh.tune.search import SAMPLERS, make_searcher
+from mdh.tuner.search import SAMPLERS, make_searcher
 from tests.tune.search.tables import USUAL, Table
 
 PATIENCE = 40

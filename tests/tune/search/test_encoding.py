@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from mdh.results.variable import Kind, Variable
-from mdh.tune.search.encoding import Category, Integer, encoding_of, factors
+from mdh.tuner.search.encoding import Category, Integer, encoding_of, factors
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from mdh.results.variable import Kind, Variable
-from mdh.tune.search.features import Features
-from mdh.tune.search.gauss import Posterior, Widths, correlation, differences, fitted, start
+from mdh.tuner.search.features import Features
+from mdh.tuner.search.gauss import Posterior, Widths, correlation, differences, fitted, start
 from tests.tune.search.doubles import small_space
 
 

@@ -2,7 +2,7 @@ import asyncio
 import tempfile
 
 from mdh.results.trial import Job
-from mdh.tune.measure.local import LocalBench
+from mdh.tuner.measure.local import LocalBench
 
 tempfile.tempdir = "missing"
 asyncio.run(LocalBench(Job("scale.c", "")).__aenter__())

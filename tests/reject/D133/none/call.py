@@ -2,7 +2,7 @@ import asyncio
 import sys
 
 from mdh.results.trial import Job
-from mdh.tune.measure.local import LocalBench
+from mdh.tuner.measure.local import LocalBench
 
 python, sys.executable = sys.executable, "missing"
 try:
