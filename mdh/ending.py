@@ -28,7 +28,7 @@ BACKGROUND = "mdh-aside"
 """The name of threads that nobody waits for (`mdh.tuner.runtime.background`)."""
 
 
-class Guard:
+class SignalGuard:
     """The thread. told: called from it with the first signal, and must return soon."""
 
     def __init__(self) -> None:
@@ -72,14 +72,14 @@ class Guard:
         os._exit(CODES[number])
 
 
-_GUARDS: list[Guard] = []
+_GUARDS: list[SignalGuard] = []
 """The one of this process, where there is one."""
 
 
-def guard() -> Guard:
+def guard() -> SignalGuard:
     """The guard of this process, which is started where there is none. See `Guard`."""
     if not _GUARDS:
-        _GUARDS.append(Guard())
+        _GUARDS.append(SignalGuard())
     return _GUARDS[0]
 
 

@@ -6,7 +6,7 @@ from os import PathLike, fspath
 from types import NoneType
 from typing import Any
 
-from mdh.api.kernel import Kernel, Order, explained
+from mdh.api.kernel import CompileOrder, Kernel, explained
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.device.api import open_device
@@ -46,7 +46,7 @@ def compile(
         given = read_given(file, schedule, defines, holes, hook)
         heading = read_heading(given.source, defines=given.defines, function=function)
         sizes = free_sizes(given.source, defines=given.defines, function=function)
-        order = Order(given.source, given.schedule, given.defines, function, strict_fp, deterministic)
+        order = CompileOrder(given.source, given.schedule, given.defines, function, strict_fp, deterministic)
         kernel = Kernel(order, _opened(device), heading, sizes, hook)
     if not sizes:
         kernel.specialise()

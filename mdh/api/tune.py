@@ -19,7 +19,7 @@ from mdh.pipeline import Pipeline
 from mdh.printable import fitting, printable
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
-from mdh.results.tuning import Progress, Tuned
+from mdh.results.tuning import RunProgress, Tuned
 from mdh.source import Source
 from mdh.tuner.duration import parse_duration
 from mdh.tuner.order import Order
@@ -28,7 +28,7 @@ from mdh.tuner.runtime.processors import too_many
 from mdh.tuner.search.make import DEFAULT
 from mdh.tuner.start import nothing_legal, start, unfound
 
-Watch = Callable[[Progress, Trial | None], None]
+Watch = Callable[[RunProgress, Trial | None], None]
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _waited_for(work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
         return pool.submit(asyncio.run, work).result()
 
 
-def _silent(now: Progress, trial: Trial | None, /) -> None:
+def _silent(now: RunProgress, trial: Trial | None, /) -> None:
     """Nobody watches."""
 
 

@@ -29,7 +29,7 @@ from mdh.cli.options import (
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.device.api import default_device, open_device
-from mdh.device.protocols import Built, Device
+from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -146,7 +146,14 @@ def _fits(line: CommandLine, file: str, program: Program, device: Device, copies
 
 
 def _run(
-    program: Program, built: Built, device: Device, inputs: Inputs, *, check: bool, repeat: int, seed: int
+    program: Program,
+    built: Executable,
+    device: Device,
+    inputs: Inputs,
+    *,
+    check: bool,
+    repeat: int,
+    seed: int,
 ) -> Ran:
     """Exact integers first where nothing was given: they show a wrong index best. Raises Failed N1xx."""
     kinds: tuple[Kind, ...] = ("exact", "random") if check and not inputs.arrays else ("random",)

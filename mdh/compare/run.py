@@ -12,7 +12,7 @@ from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.results.comparison import Comparison, Difference, Kind, Platform, Row
-from mdh.schedule.difference import Names, differences
+from mdh.schedule.difference import StageNames, differences
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -100,10 +100,10 @@ def _whole(schedule: Schedule, default: Schedule) -> Schedule:
     return replace(schedule, sections=(*schedule.sections, *rest))
 
 
-def names_of(program: Program) -> dict[str, Names]:
+def names_of(program: Program) -> dict[str, StageNames]:
     """The dimensions and entries of every stage, under its name and, of a program's only one, under none."""
     out = {
-        s.name: Names(tuple(d.name for d in s.dims), program.inputs(s), program.outputs(s))
+        s.name: StageNames(tuple(d.name for d in s.dims), program.inputs(s), program.outputs(s))
         for s in program.stages
     }
     return {**out, "": out[program.stages[0].name]} if len(out) == 1 else out

@@ -3,7 +3,7 @@
 import re
 from importlib import import_module
 
-from mdh.device.protocols import Device, Listed
+from mdh.device.protocols import Device, ListedDevice
 from mdh.diagnostics import Diagnostic, Failed, fail
 
 FAMILIES = ("cuda", "opencl", "c", "oclgrind")
@@ -39,19 +39,19 @@ def default_device() -> str:
     return next((d.spec for d in devices if d.kind == "gpu"), "opencl:0")
 
 
-def list_devices() -> tuple[Listed, ...]:
+def list_devices() -> tuple[ListedDevice, ...]:
     """Every device of this machine, CUDA's first; Oclgrind where it is installed. Never fails."""
-    out: list[Listed] = []
+    out: list[ListedDevice] = []
     for name in FAMILIES:
         listed, _ = probe(name)
         out.extend(listed)
     return tuple(out)
 
 
-def probe(family: str) -> tuple[tuple[Listed, ...], Diagnostic | None]:
+def probe(family: str) -> tuple[tuple[ListedDevice, ...], Diagnostic | None]:
     """The devices of one of FAMILIES, and why there are none."""
     try:
-        listed: tuple[Listed, ...] = import_module(f"mdh.device.{family}").list_family()
+        listed: tuple[ListedDevice, ...] = import_module(f"mdh.device.{family}").list_family()
         return listed, None
     except Failed as failed:
         return (), failed.diagnostics[0]

@@ -5,7 +5,7 @@ for the size of a work-group at the first launch; NVIDIA's is PTX text. Of C it 
 """
 
 from mdh.device.cache import Cache, key_of
-from mdh.device.protocols import Built, Keeps
+from mdh.device.protocols import Executable, Keeps
 from mdh.diagnostics import Failed
 from mdh.target.text import KernelText
 
@@ -33,7 +33,7 @@ def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:
     return image
 
 
-def keep_program(built: Built, device: Keeps, cache: Cache) -> None:
+def keep_program(built: Executable, device: Keeps, cache: Cache) -> None:
     """Put the binary of `built` into the cache, where the runtime gives one."""
     image = device.binary(built)
     if image:

@@ -10,7 +10,7 @@ from mdh.target.text import KernelText
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class RunTimes:
     """One run of all kernels, in seconds: as the device's clock saw it (None: it has none, or it covers
     only parts), and from before the first launch until the last kernel was done."""
 
@@ -18,14 +18,14 @@ class Sample:
     wall: float
 
 
-class Call(Protocol):
+class BoundCall(Protocol):
     """Kernels bound to arrays. The arrays must stay alive and in place while the call is used."""
 
     def launch(self) -> None:
         """Run all kernels in order; when this returns host arrays hold the results. Raises Failed D105,
         D109, D112."""
 
-    def sample(self) -> Sample:
+    def sample(self) -> RunTimes:
         """Run all kernels once more and time them: zeroing of workspaces is part of the wall time,
         transfers of arrays are left out."""
 
@@ -38,13 +38,13 @@ POISON = 0xFF
 """A byte of which floats are NaN."""
 
 
-class Built(Protocol):
+class Executable(Protocol):
     """Machine code of one KernelText on one device. seconds: what building took."""
 
     text: KernelText
     seconds: float
 
-    def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> Call:
+    def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> BoundCall:
         """Bind arguments by the C function's parameter names. Arrays are contiguous, of the right type and
         shape (mdh.device.arrays checks that for users). Raises Failed D104."""
 
@@ -69,7 +69,7 @@ class Device(Protocol):
         """Raises Failed D107 in a process that was forked after the device's runtime was in use. All that
         touches the device asks this first."""
 
-    def build(self, text: KernelText) -> Built:
+    def build(self, text: KernelText) -> Executable:
         """Raises Failed D103 (refused text; the message names the file that keeps it)."""
 
     def flush(self) -> int:
@@ -81,7 +81,7 @@ class Device(Protocol):
 class Loads(Protocol):
     """A device that takes machine code made elsewhere."""
 
-    def load(self, text: KernelText, image: bytes) -> Built:
+    def load(self, text: KernelText, image: bytes) -> Executable:
         """`image` was compiled from `text` for this device. Raises Failed D104, D105."""
 
 
@@ -96,15 +96,15 @@ class Keeps(Loads, Protocol):
     @property
     def identity(self) -> tuple[str, ...]: ...
 
-    def build(self, text: KernelText) -> Built:
+    def build(self, text: KernelText) -> Executable:
         """As Device's."""
 
-    def binary(self, built: Built) -> bytes:
+    def binary(self, built: Executable) -> bytes:
         """The machine code of a build of this device's, for `load`; empty where the runtime gives none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedDevice:
     """A device that can be opened. `notes`: what is worth knowing before."""
 
     spec: str
@@ -113,7 +113,7 @@ class Listed:
     platform: str
 
 
-def absent(spec: str, family: tuple[Listed, ...]) -> Failed:
+def absent(spec: str, family: tuple[ListedDevice, ...]) -> Failed:
     """D101: which devices there are instead."""
     there = ", ".join(f"{d.spec} ({d.title})" for d in family) or "none"
     return fail("D101", f"there is no device `{spec}`", help=f"devices of this kind: {there}")

@@ -12,7 +12,7 @@ from mdh.target.text import KernelText
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """A run at one moment. best, baseline: seconds; total, trials: the limits it has, None: no such limit;
     improved: the trial just told is the best so far."""
 

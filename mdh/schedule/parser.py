@@ -13,7 +13,7 @@ from mdh.schedule.cursor import Cursor
 from mdh.schedule.model import Schedule, Section, Step, Where
 from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.step_reader import at_step, read_step
-from mdh.schedule.tokens import Comment, Token
+from mdh.schedule.tokens import CommentToken, Token
 from mdh.source import Source
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
@@ -152,7 +152,7 @@ def _mixed(cursor: Cursor, token: Token) -> Failed:
     )
 
 
-def _lines(comments: list[Comment]) -> tuple[str, ...]:
+def _lines(comments: list[CommentToken]) -> tuple[str, ...]:
     return tuple(line for c in comments for line in c.lines)
 
 

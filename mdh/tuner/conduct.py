@@ -18,7 +18,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tuner.candidates.open_tiles import open_values
-from mdh.tuner.candidates.proposals import Making, Proposal, Proposals
+from mdh.tuner.candidates.proposals import CandidateQueue, Making, Proposal
 from mdh.tuner.candidates.shortlist import Shortlist
 from mdh.tuner.loop.run import tune
 from mdh.tuner.loop.state import Run, Watch
@@ -80,7 +80,7 @@ async def run_session(
     return _tuned(session, run, earlier, ended, _winner(session, run))
 
 
-def _beginning(session: Session, earlier: Sequence[Trial]) -> tuple[Proposals, tuple[str, str]]:
+def _beginning(session: Session, earlier: Sequence[Trial]) -> tuple[CandidateQueue, tuple[str, str]]:
     """What the search begins with, told of what the record holds; the keys of what it is compared with."""
     known: dict[str, float | None] = {}
     for trial in earlier:
@@ -94,7 +94,7 @@ def _beginning(session: Session, earlier: Sequence[Trial]) -> tuple[Proposals, t
     return proposals, _suggest(session, proposals)
 
 
-def _untold(session: Session, known: Mapping[str, float | None]) -> Proposals:
+def _untold(session: Session, known: Mapping[str, float | None]) -> CandidateQueue:
     """known: times of the record by candidate."""
     kind = session.ground.machine.kind
     start = session.experience.constants if session.experience else None
@@ -104,13 +104,13 @@ def _untold(session: Session, known: Mapping[str, float | None]) -> Proposals:
     making = Making(
         session.candidate if around is None else lambda plan, _: session.candidate(plan), identity
     )
-    return Proposals(
+    return CandidateQueue(
         planner, session.searcher, making, gate=session.gate,
         shortlist=shortlist, rng=_rng(session, "drawn"), known=known,
     )  # fmt: skip
 
 
-def _suggest(session: Session, proposals: Proposals) -> tuple[str, str]:
+def _suggest(session: Session, proposals: CandidateQueue) -> tuple[str, str]:
     """The device's default first, what the schedule says next, then the best of other records. Returns the
     keys of the first two; of a point that there is not, the empty text."""
     default, point = session.candidate(session.baseline), _default_point(session)
@@ -147,7 +147,7 @@ def _default_point(session: Session) -> Point | None:
 
 
 def _enqueue(
-    session: Session, proposals: Proposals, origin: str, point: Point | None, plan: Plan | Failed | None
+    session: Session, proposals: CandidateQueue, origin: str, point: Point | None, plan: Plan | Failed | None
 ) -> str:
     """The key of the suggested candidate; empty where there is none that may be measured. point: of the
     space."""

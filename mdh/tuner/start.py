@@ -24,7 +24,7 @@ from mdh.tuner.measure.local import LocalBench
 from mdh.tuner.order import Ground, Order
 from mdh.tuner.records.header import Header
 from mdh.tuner.records.read import read_record
-from mdh.tuner.records.replay import Recorded, ReplayBench, SimulatedClock, Table
+from mdh.tuner.records.replay import Recorded, ReplayBench, SimulatedClock, TrialTable
 from mdh.tuner.records.sound import sound
 from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
@@ -105,7 +105,7 @@ async def _replay(order: Order, watch: Watch, interrupt: Interrupt, say: Say) ->
         order = replace(order, schedule=parse_schedule(Source(path, header.schedule)))
     session = prepared(order, ground)
     _same_program(path, header, session.header)
-    clock, table = SimulatedClock(), Table(trials)
+    clock, table = SimulatedClock(), TrialTable(trials)
     session.gate = session.only = Recorded(table)
     return await run_session(session, ReplayBench(table, clock), watch, interrupt, clock=clock)
 

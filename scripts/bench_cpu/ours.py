@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mdh.device.protocols import Call, Device
+from mdh.device.protocols import BoundCall, Device
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
@@ -10,7 +10,7 @@ from mdh.source import Source
 from scripts.bench_cpu.data import Arrays
 
 
-def prepare(device: Device, program: Program, schedule: Path | None, arrays: Arrays) -> Call | None:
+def prepare(device: Device, program: Program, schedule: Path | None, arrays: Arrays) -> BoundCall | None:
     """The launch of `program` with a schedule's file (None: the default one), None where it is refused."""
     arrows = Pipeline()
     text = None

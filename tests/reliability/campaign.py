@@ -23,7 +23,7 @@ from mdh.diagnostics import Failed
 from mdh.pipeline import Pipeline
 from mdh.results.goal import Goal
 from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome, Trial
-from mdh.results.tuning import Progress, Tuned
+from mdh.results.tuning import RunProgress, Tuned
 from mdh.source import Source
 from mdh.tuner.conduct import run_session
 from mdh.tuner.measure.local import LocalBench
@@ -135,7 +135,7 @@ class Looks:
     waiting: Callable[[], Waiting | None]
     looks: list[Look] = field(default_factory=list)
 
-    def __call__(self, progress: Progress, trial: Trial | None) -> None:
+    def __call__(self, progress: RunProgress, trial: Trial | None) -> None:
         waiting = self.waiting()
         # near its end the search starts nothing more; what runs in finals is not the search's
         if waiting is not None and (progress.phase != "search" or progress.measured + 8 >= self.goal):

@@ -19,7 +19,7 @@ from mdh.report.tune_roof import Roof, roof_of
 from mdh.report.tune_text import tuned_text
 from mdh.results.goal import Ended
 from mdh.results.trial import Candidate, Failure, Outcome, Trial, Value
-from mdh.results.tuning import Progress, Sizes, Tuned
+from mdh.results.tuning import RunProgress, Sizes, Tuned
 from mdh.results.variable import Kind, Variable
 from mdh.tuner.conduct import best_point_of
 from mdh.tuner.records.best import best
@@ -149,8 +149,8 @@ def test_json_has_every_hole() -> None:
     json.dumps(whole, allow_nan=False)
 
 
-def progress(**changes: object) -> Progress:
-    now = Progress("search", 30.0, 10, ((Failure.TIMEOUT, 2),), 5, 1e-3, 2e-3, 3, 60.0, None)
+def progress(**changes: object) -> RunProgress:
+    now = RunProgress("search", 30.0, 10, ((Failure.TIMEOUT, 2),), 5, 1e-3, 2e-3, 3, 60.0, None)
     return replace(now, **changes)  # type: ignore[arg-type]
 
 

@@ -20,7 +20,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.local_search.moves import MOVES, neighbour
-from mdh.tuner.local_search.subject import Move, Subject, subject_of
+from mdh.tuner.local_search.subject import Move, SearchSubject, subject_of
 from mdh.tuner.order import Order
 from mdh.tuner.session import make_session, prepared
 from mdh.tuner.start import nothing_legal
@@ -56,7 +56,7 @@ def test_neighbours_are_schedules(name: str, machine: str, target: str, workload
     sizes = {"M": 1024, "N": 1024, "K": 1024} if workload == "matmul_init" else {}
     program = read_program(WORKLOADS[workload].source, defines=sizes)
     on: Machine = load_machine(machine)
-    subjects: dict[str | None, Subject] = {None: subject_of(program, program.stages[0], on, target)}
+    subjects: dict[str | None, SearchSubject] = {None: subject_of(program, program.stages[0], on, target)}
     rng, codes, made = Random(1), Counter[str](), set[str]()
     for _ in range(300):
         found = neighbour(schedule, subjects, rng)
@@ -191,7 +191,7 @@ def test_labels_say_where_steps_are_in_the_code() -> None:
     (section,) = schedule.sections
     dims, inputs, outputs = (len(getattr(section.steps[0], name)) for name in ("tiles", "inputs", "outputs"))
     buffers = tuple("ABCDEFGH"[: inputs + outputs])
-    subject = Subject(
+    subject = SearchSubject(
         (1024,) * dims, inputs, outputs, buffers, tuple((b, 2) for b in buffers), (Layer.BLK, Layer.THR)
     )
     before = [step.label for step in section.steps]

@@ -86,7 +86,7 @@ class Making:
     identity: Callable[[Plan], str]
 
 
-class Proposals:
+class CandidateQueue:
     """known: seconds (None: failed) of candidates that earlier runs measured, by key. shortlist: the model,
     None: every legal point is measured as it comes."""
 

@@ -6,7 +6,7 @@ from random import Random
 from mdh.hardware import Engine
 from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
 from mdh.schedule.model import Arg, ArgCall, Attr, Caret, Place
-from mdh.tuner.local_search.subject import Steps, Subject, entries_of, put, with_entry
+from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, put, with_entry
 
 _LEFT_OUT = frozenset({"atom", "acc", "roles"})
 """They need an MMA step, or warps that load for others."""
@@ -18,7 +18,7 @@ _WORDS = ("multicast",)
 """Arguments without a name that are there or not."""
 
 
-def attributed(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def attributed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """An attribute of a step or of an entry comes, goes, or gets another value."""
     at = rng.randrange(len(steps))
     step = steps[at]

@@ -5,12 +5,20 @@ from random import Random
 
 from mdh.hardware import Layer
 from mdh.schedule.model import Caret, Core, For, Step, Unit
-from mdh.tuner.local_search.subject import Steps, Subject, alone, next_loop, put, tile_after, tile_before
+from mdh.tuner.local_search.subject import (
+    SearchSubject,
+    Steps,
+    alone,
+    next_loop,
+    put,
+    tile_after,
+    tile_before,
+)
 
 _AXES = "xyz"
 
 
-def exchanged(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def exchanged(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Two dimensions of a step change their units' axes, or the order of their loops."""
     at = rng.randrange(len(steps))
     step = steps[at]
@@ -34,7 +42,7 @@ def _alike(step: Step, a: int, b: int) -> bool:
     return isinstance(one, For) and isinstance(other, For)
 
 
-def handed_over(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def handed_over(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """A unit works on another dimension, split as the first one was; that is not split any more."""
     at = rng.randrange(len(steps))
     step = steps[at]
@@ -48,7 +56,7 @@ def handed_over(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     return put(steps, at, replace(step, tiles=tuple(tiles), cores=tuple(cores)))
 
 
-def shared_out(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def shared_out(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Units of a layer on a dimension that a step does not split; or a loop where units were."""
     at, dim = rng.randrange(len(steps)), rng.randrange(len(subject.extents))
     step = steps[at]
@@ -75,7 +83,7 @@ def shared_out(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     )  # fmt: skip
 
 
-def interleaved(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def interleaved(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Threads of one dimension lie on every second lane and, in a step of its own, on the groups of lanes
     that those of another fill: shared memory answers what both read in half as many accesses."""
     threads = [d for step in steps for d in _threads(step)]

@@ -9,7 +9,7 @@ from mdh.tuner.local_search.attributes import attributed
 from mdh.tuner.local_search.cores import exchanged, handed_over, interleaved, shared_out
 from mdh.tuner.local_search.places import placed, turned
 from mdh.tuner.local_search.steps import dropped, split, swapped
-from mdh.tuner.local_search.subject import Move, Steps, Subject
+from mdh.tuner.local_search.subject import Move, SearchSubject, Steps
 from mdh.tuner.local_search.tiles import resized, scaled
 
 MOVES: Mapping[Move, int] = {
@@ -22,7 +22,9 @@ _COUNTS = (1, 1, 1, 2, 2, 3)
 _TRIES = 20
 
 
-def neighbour(schedule: Schedule, subjects: Mapping[str | None, Subject], rng: Random) -> Schedule | None:
+def neighbour(
+    schedule: Schedule, subjects: Mapping[str | None, SearchSubject], rng: Random
+) -> Schedule | None:
     """A changed schedule, legal or not; None where nothing could be changed. subjects: of the sections, by
     their names."""
     sections = list(schedule.sections)
@@ -39,7 +41,7 @@ def neighbour(schedule: Schedule, subjects: Mapping[str | None, Subject], rng: R
     return None if changed == schedule else changed
 
 
-def _moved(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def _moved(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     for _ in range(_TRIES):
         (move,) = rng.choices(list(MOVES), list(MOVES.values()))
         found = move(steps, subject, rng)

@@ -17,7 +17,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.local_search.moves import neighbour
-from mdh.tuner.local_search.subject import Subject
+from mdh.tuner.local_search.subject import SearchSubject
 from mdh.tuner.search.make import AROUND
 from mdh.tuner.space.identity import identity
 
@@ -34,7 +34,7 @@ class Neighbours:
     """Nobody knows how many there are; more than can be measured."""
 
     def __init__(
-        self, plan: Callable[[Schedule], Plan], subjects: Mapping[str | None, Subject], rng: Random
+        self, plan: Callable[[Schedule], Plan], subjects: Mapping[str | None, SearchSubject], rng: Random
     ) -> None:
         self._check, self._subjects, self._rng = plan, subjects, rng
         self._starts: list[str] = []

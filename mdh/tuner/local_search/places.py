@@ -5,7 +5,7 @@ from random import Random
 
 from mdh.hardware import Space
 from mdh.schedule.model import Caret, Mem, Place
-from mdh.tuner.local_search.subject import Steps, Subject, entries_of, with_entry
+from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, with_entry
 
 _REGIONS = (Space.SM, Space.SM, Space.SM, Space.RM)
 _HELD = (Space.RM, Space.RM, Space.RM, Space.SM)
@@ -14,7 +14,7 @@ _TURNED = 0.3
 """Chance that the dimensions come in another order than the array's."""
 
 
-def placed(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def placed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """A buffer lies elsewhere from a step on where it did not, or no longer where it did."""
     at = rng.randrange(len(steps))
     n = rng.randrange(len(entries_of(steps[at])))
@@ -28,7 +28,7 @@ def placed(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     return with_entry(steps, at, n, Mem(Place(name, region, tuple(layout)))) if layout else None
 
 
-def turned(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def turned(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Two dimensions of what is placed change their order."""
     found = [
         (i, n, entry.value.layout)

@@ -3,12 +3,12 @@
 from random import Random
 
 from mdh.schedule.model import For
-from mdh.tuner.local_search.subject import Steps, Subject, alone, tile_after, tile_before
+from mdh.tuner.local_search.subject import SearchSubject, Steps, alone, tile_after, tile_before
 
 _SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
 
 
-def split(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def split(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """A further step: a loop over parts of one dimension."""
     at, dim = rng.randrange(len(steps) + 1), rng.randrange(len(subject.extents))
     before, after = tile_before(steps, at, dim, subject), tile_after(steps, at, dim)
@@ -19,7 +19,7 @@ def split(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     return (*steps[:at], alone(subject, dim, rng.choice(sizes), For(1)), *steps[at:])
 
 
-def dropped(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def dropped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """One step less."""
     if len(steps) < 2:
         return None
@@ -27,7 +27,7 @@ def dropped(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     return (*steps[:at], *steps[at + 1 :])
 
 
-def swapped(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def swapped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Two steps that follow one another change places."""
     if len(steps) < 2:
         return None

@@ -14,7 +14,7 @@ Steps = tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class SearchSubject:
     """extents: of the dimensions. inputs, outputs: how many of `buffers`, which are in the order of a step's
     entries; ranks: of them. layers: core layers that a dimension can be split over."""
 
@@ -26,19 +26,19 @@ class Subject:
     layers: tuple[Layer, ...]
 
 
-Move = Callable[[Steps, Subject, Random], Steps | None]
+Move = Callable[[Steps, SearchSubject, Random], Steps | None]
 """One change at a place of its choice; None where there is no such place. The result need not be legal."""
 
 
-def subject_of(program: Program, stage: Stage, machine: Machine, target: str) -> Subject:
+def subject_of(program: Program, stage: Stage, machine: Machine, target: str) -> SearchSubject:
     inputs, outputs = program.inputs(stage), program.outputs(stage)
     buffers = (*inputs, *outputs)
     ranks = tuple((name, len(program.buffer_of[name].shape)) for name in buffers)
     extents = tuple(d.extent for d in stage.dims)
-    return Subject(extents, len(inputs), len(outputs), buffers, ranks, core_layers(machine, target))
+    return SearchSubject(extents, len(inputs), len(outputs), buffers, ranks, core_layers(machine, target))
 
 
-def tile_before(steps: Steps, at: int, dim: int, subject: Subject) -> int:
+def tile_before(steps: Steps, at: int, dim: int, subject: SearchSubject) -> int:
     """Of a dimension, before step `at` splits it."""
     sizes = (step.tiles[dim].value for step in reversed(steps[:at]))
     return next((size for size in sizes if isinstance(size, int)), subject.extents[dim])
@@ -67,7 +67,7 @@ def with_entry(steps: Steps, at: int, n: int, entry: Mem) -> Steps:
     return put(steps, at, replace(step, inputs=entries[:inputs], outputs=entries[inputs:]))
 
 
-def alone(subject: Subject, dim: int, tile: int, who: Unit | For) -> Step:
+def alone(subject: SearchSubject, dim: int, tile: int, who: Unit | For) -> Step:
     """A step that splits one dimension, and keeps all else."""
     tiles = [Tile(Caret()) for _ in subject.extents]
     cores = [Core(Caret()) for _ in subject.extents]

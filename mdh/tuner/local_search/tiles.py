@@ -4,14 +4,14 @@ from dataclasses import replace
 from random import Random
 
 from mdh.schedule.model import Caret, Core, Tile
-from mdh.tuner.local_search.subject import Steps, Subject, next_loop, put, tile_before
+from mdh.tuner.local_search.subject import SearchSubject, Steps, next_loop, put, tile_before
 
 _FEW = (1, 2, 4, 8, 16)
 _UNSPLIT = 0.15
 """Chance to split a dimension where it is not split; otherwise a tile that is there is changed."""
 
 
-def resized(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def resized(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Another size for the parts of one dimension at one step; smaller parts follow where they must."""
     at = rng.randrange(len(steps))
     split = [d for d, tile in enumerate(steps[at].tiles) if isinstance(tile.value, int)]
@@ -32,7 +32,7 @@ def resized(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
     return _cut(steps, at, dim, rng.choice(sizes), before)
 
 
-def scaled(steps: Steps, subject: Subject, rng: Random) -> Steps | None:
+def scaled(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Parts of one dimension larger or smaller by the same factor at a step and all before it: the units
     between stay as many."""
     at = rng.randrange(len(steps))

@@ -10,8 +10,8 @@ from typing import Protocol
 from mdh.diagnostics import Diagnostic
 from mdh.results.goal import Goal
 from mdh.results.trial import Candidate, Failure, Limits, Outcome, Trial
-from mdh.results.tuning import Progress
-from mdh.tuner.candidates.proposals import Proposal, Proposals
+from mdh.results.tuning import RunProgress
+from mdh.tuner.candidates.proposals import CandidateQueue, Proposal
 from mdh.tuner.measure.bench import Bench
 from mdh.tuner.runtime.background import BackgroundThread
 from mdh.tuner.runtime.interrupt import Interrupt
@@ -26,7 +26,7 @@ class Log(Protocol):
 class Watch(Protocol):
     """Told of every trial and phase; what the user sees while a run goes on."""
 
-    def __call__(self, progress: Progress, trial: Trial | None, /) -> None: ...
+    def __call__(self, progress: RunProgress, trial: Trial | None, /) -> None: ...
 
 
 def _keep_all(keys: tuple[str, ...]) -> None:
@@ -45,7 +45,7 @@ class Run:
     """
 
     bench: Bench
-    proposals: Proposals
+    proposals: CandidateQueue
     log: Log
     goal: Goal
     interrupt: Interrupt
@@ -111,9 +111,9 @@ def seconds_of(trial: Trial | None) -> float | None:
     return None if trial is None else trial.outcome.seconds
 
 
-def progress(run: Run) -> Progress:
+def progress(run: Run) -> RunProgress:
     failed = tuple((f, run._failures[f]) for f in Failure if run._failures[f])
-    return Progress(
+    return RunProgress(
         phase=run.phase,
         elapsed=run.elapsed,
         ok=run._ok,

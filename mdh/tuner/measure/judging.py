@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdh.device.protocols import Built, Call, Device
+from mdh.device.protocols import BoundCall, Device, Executable
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.tuner.measure.inputs import InputSet, read_set
@@ -16,8 +16,8 @@ from mdh.verify.verdict import judge
 class Trusted:
     """A candidate that was right so far, bound to the arrays of its last set."""
 
-    built: Built
-    call: Call
+    built: Executable
+    call: BoundCall
     held: Held
     inputs: InputSet
 
@@ -29,7 +29,7 @@ class Judge:
         self.program, self.device, self.seed, self.folder = program, device, seed, folder
         self._sets: dict[int, InputSet] = {}
 
-    def trust(self, built: Built, sets: int) -> Trusted:
+    def trust(self, built: Executable, sets: int) -> Trusted:
         """Runs the candidate once on each set. Raises Failed N1xx, and what the launch raises."""
         trusted = None
         for number in range(max(1, sets)):
@@ -43,7 +43,7 @@ class Judge:
         assert trusted is not None
         return trusted
 
-    def at_one_place(self, trusted: Sequence[Trusted]) -> list[Call]:
+    def at_one_place(self, trusted: Sequence[Trusted]) -> list[BoundCall]:
         """Calls of all of them on the arrays of the first: where arrays lie in the caches decides up to a
         tenth of the time of kernels that hardly compute."""
         first = trusted[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from mdh.device.protocols import Built, Call, Device, Loads
+from mdh.device.protocols import BoundCall, Device, Executable, Loads
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
 from mdh.memory_left import no_room
@@ -55,7 +55,7 @@ class Measurer:
         self._trusted[name] = self.judge.trust(built, sets)
         return {"seconds": perf_counter() - start}
 
-    def _built(self, text: KernelText, image: Path | None) -> Built:
+    def _built(self, text: KernelText, image: Path | None) -> Executable:
         if image is None:
             return self.device.build(text)
         assert isinstance(self.device, Loads)
@@ -75,7 +75,7 @@ class Measurer:
         return {"results": results, "clocks": clocks, "seconds": perf_counter() - start}
 
     def _runs(self, names: list[str], trusted: list[Trusted], effort: Effort) -> list[Timed]:
-        def timed(calls: list[Call]) -> list[Timed]:
+        def timed(calls: list[BoundCall]) -> list[Timed]:
             return run_timed(calls, effort, self.device.flush, lambda i: self.progress.at(names[i]))
 
         if len(trusted) > 1:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from mdh.device.ballast import evicted
-from mdh.device.protocols import Call, Sample
+from mdh.device.protocols import BoundCall, RunTimes
 from mdh.results.trial import Effort
 
 _SURE = 3
@@ -16,9 +16,9 @@ _SURE = 3
 class Timed:
     """Runs of one candidate so far."""
 
-    call: Call
-    warm: list[Sample] = field(default_factory=list)
-    cold: list[Sample] = field(default_factory=list)
+    call: BoundCall
+    warm: list[RunTimes] = field(default_factory=list)
+    cold: list[RunTimes] = field(default_factory=list)
     stopped: bool = False
 
     @property
@@ -26,14 +26,14 @@ class Timed:
         own = all(s.device is not None for s in (*self.warm, *self.cold))
         return "device" if own else "wall"
 
-    def seconds(self, samples: Sequence[Sample]) -> list[float]:
+    def seconds(self, samples: Sequence[RunTimes]) -> list[float]:
         """By the device's clock where it timed all runs."""
         wall = self.clock == "wall"
         return [s.wall if wall or s.device is None else s.device for s in samples]
 
 
 def run_timed(
-    calls: Sequence[Call], effort: Effort, flush: Callable[[], object], running: Callable[[int], None]
+    calls: Sequence[BoundCall], effort: Effort, flush: Callable[[], object], running: Callable[[int], None]
 ) -> list[Timed]:
     """Rounds of one run each (A-B-A-B), so that a change of clock meets all. `running` is told the number of
     the candidate that comes next. The first run of each is not counted. The cold rounds come after all warm

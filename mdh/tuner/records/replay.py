@@ -25,7 +25,7 @@ class SimulatedClock:
         return self.now
 
 
-class Table:
+class TrialTable:
     """What a record knows, by what schedules mean; the latest trial of a phase counts. trials: with schedules
     that can be read, save those that failed."""
 
@@ -55,7 +55,7 @@ class Recorded:
 
     reason = "not in the record"
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: TrialTable) -> None:
         self._table = table
 
     def admits(self, plan: Plan) -> bool:
@@ -67,7 +67,7 @@ class ReplayBench:
 
     slots = 1
 
-    def __init__(self, table: Table, clock: SimulatedClock) -> None:
+    def __init__(self, table: TrialTable, clock: SimulatedClock) -> None:
         self._table, self._clock = table, clock
 
     async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:

@@ -7,7 +7,7 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.device.opencl import OpenCLDevice
-from mdh.device.opencl_memory import Region
+from mdh.device.opencl_memory import BufferRegion
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
@@ -107,8 +107,8 @@ def test_regions_begin_where_the_device_lets_them_and_stay_between_bands(case: C
     held = Held(case.device, before)
     assert held.in_place
     for name, argument in held.arguments().items():
-        assert isinstance(argument, Region) is not case.device.shares_memory
-        if isinstance(argument, Region):
+        assert isinstance(argument, BufferRegion) is not case.device.shares_memory
+        if isinstance(argument, BufferRegion):
             assert argument.buffer.offset * 8 % case.device.found.device.mem_base_addr_align == 0
             assert argument.buffer.offset >= 256
             assert argument.buffer.offset + argument.buffer.size + 256 <= argument.around.size

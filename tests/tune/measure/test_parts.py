@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mdh.device.protocols import Sample
+from mdh.device.protocols import RunTimes
 from mdh.diagnostics import Diagnostic, fail
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
@@ -105,10 +105,10 @@ class _Runs:
     def poison(self) -> None:
         """Never asked for."""
 
-    def sample(self) -> Sample:
+    def sample(self) -> RunTimes:
         self.count += 1
         wall = self.seconds[self.count % len(self.seconds)]
-        return Sample(wall / 2 if self.own else None, wall)
+        return RunTimes(wall / 2 if self.own else None, wall)
 
 
 def test_runs_are_interleaved_and_losers_stop_after_three() -> None:
