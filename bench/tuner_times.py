@@ -12,10 +12,10 @@ from statistics import median
 
 import mdh
 from mdh.pipeline import Pipeline
+from mdh.results.trial import THOROUGH, Candidate, Job, Limits, Trial
 from mdh.source import Source
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.pace import effort_for
-from mdh.tune.values import THOROUGH, Candidate, Job, Limits, Trial
+from mdh.tuner.loop.effort import effort_for
+from mdh.tuner.measure.local import LocalBench
 
 ROOT = Path(__file__).resolve().parent.parent
 INPUTS = ROOT / "inputs_c"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from mdh.check.run import check
-from mdh.device.api import Call, open_device
+from mdh.checker.run import check
+from mdh.device.api import open_device
+from mdh.device.protocols import BoundCall
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
@@ -61,7 +62,7 @@ def _serve(pipe: Connection, path: str, sizes: dict[str, int], spec: str) -> Non
             pipe.send(Measured(None, time.perf_counter() - start, f"{first.code} {first.headline}"))
 
 
-def _fastest(call: Call) -> tuple[float, bool]:
+def _fastest(call: BoundCall) -> tuple[float, bool]:
     """Seconds of the fastest run, and whether others left the cores alone for a chunk; until then runs go on,
     but not for too long."""
     times: list[float] = []

@@ -16,15 +16,16 @@ import numpy as np
 from experiments.prior_bench import Bench
 from experiments.prior_spaces import CPU, GPU, ROOT, Subject, bases_of, draw_plan, read_space
 from experiments.prior_tables import pairs_of_table, table_names
-from mdh.check.run import check
-from mdh.device.api import Device, open_device
+from mdh.checker.run import check
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
 from mdh.machine import Machine, load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.prior import NOMINAL, Constants, Prediction, fit, predict
-from mdh.tune.prior.constants import NAMES, seconds_of
-from mdh.tune.prior.fit import spearman
-from mdh.tune.space.identity import identity
+from mdh.tuner.prior import NOMINAL, Constants, Prediction, fit, predict
+from mdh.tuner.prior.constants import NAMES, seconds_of
+from mdh.tuner.prior.fit import spearman
+from mdh.tuner.space.identity import identity
 
 Pair = tuple[Prediction, float]
 TEN = 10
@@ -52,7 +53,7 @@ WHOLE = (
 SET = {
     "cpu": (),
     "gpu": (
-        "What mdh/tune/prior/gpu.py says of guards, loads in flight and launches was rounded from them.",
+        "What mdh/tuner/prior/gpu.py says of guards, loads in flight and launches was rounded from them.",
     ),
 }
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer, Space

@@ -12,8 +12,8 @@ from mdh.ir.plan import Plan
 from mdh.machine import Machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.prior import Prediction, predict
-from mdh.tune.space import make_space
+from mdh.tuner.prior import Prediction, predict
+from mdh.tuner.space import make_space
 
 FOLDER = ROOT / "artifacts" / "spaces"
 

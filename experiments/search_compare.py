@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean
 
-from mdh.tune.search import SAMPLERS
+from mdh.tuner.search import SAMPLERS
 from tests.tune.search.contest import ENTRANTS, Run, atf_space, contest, medians, medians_after
 from tests.tune.search.tables import Table, made_up, read_table
 

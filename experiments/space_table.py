@@ -10,11 +10,11 @@ from pathlib import Path
 
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
+from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.space import Space, identity, make_space
-from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.space import Space, identity, make_space
 
 ROOT = Path(__file__).resolve().parent.parent
 EFFORT = Effort(samples=15, seconds=0.1, inputs=1)

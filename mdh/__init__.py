@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Failed", "Kernel", "Source", "check", "compile", "tune"]
 _HOMES = {
+    "check": "mdh.api.compile",
     "compile": "mdh.api.compile",
+    "tune": "mdh.api.tune",
     "Kernel": "mdh.api.kernel",
     "Failed": "mdh.diagnostics",
     "Source": "mdh.source",
@@ -28,9 +30,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("check", "tune"):
-        # the folder of that name is itself callable
-        return import_module(f"mdh.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mdh' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)

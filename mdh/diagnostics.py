@@ -1,7 +1,9 @@
 """Diagnostics are data: a code, one sentence, labelled places, help. Renderers: text and JSON."""
 
+import traceback
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from mdh.passwords import masked
@@ -58,6 +60,17 @@ def fail(code: str, headline: str, span: Span | None = None, *, label: str = "",
     """The common case: one error at one place (`raise fail(...)`)."""
     labels = () if span is None else (Label(span, label),)
     return Failed(Diagnostic(code, headline, labels, help=help))
+
+
+INTERNAL_ERRORS = (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
+"""What a bug of mdh raises. The tuner fails the candidate that meets one, and goes on."""
+
+
+def internal_error(error: Exception) -> Failed:
+    """B101: which error it was, and where."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    return fail("B101", f"internal error: {type(error).__name__} at {where}: {error}")
 
 
 def render_text(diagnostic: Diagnostic) -> str:

@@ -24,11 +24,11 @@ SAME = 0.25
 """Seconds in which signals count as the first one: `timeout` and other wrappers send theirs to the process
 and to its group."""
 Told = Callable[[signal.Signals], None]
-ASIDE = "mdh-aside"
-"""The name of threads that nobody waits for (`mdh.tune.aside`)."""
+BACKGROUND = "mdh-aside"
+"""The name of threads that nobody waits for (`mdh.tuner.runtime.background`)."""
 
 
-class Guard:
+class SignalGuard:
     """The thread. told: called from it with the first signal, and must return soon."""
 
     def __init__(self) -> None:
@@ -72,14 +72,14 @@ class Guard:
         os._exit(CODES[number])
 
 
-_GUARDS: list[Guard] = []
+_GUARDS: list[SignalGuard] = []
 """The one of this process, where there is one."""
 
 
-def guard() -> Guard:
+def guard() -> SignalGuard:
     """The guard of this process, which is started where there is none. See `Guard`."""
     if not _GUARDS:
-        _GUARDS.append(Guard())
+        _GUARDS.append(SignalGuard())
     return _GUARDS[0]
 
 
@@ -95,7 +95,7 @@ def unguard() -> None:
 def leave(code: int) -> NoReturn:
     """Ends the process. Where a thread still works on what nobody waits for, nothing is taken down around it:
     the interpreter cannot end one inside a library, or inside a system call that never returns."""
-    if any(thread.name == ASIDE for thread in threading.enumerate()):
+    if any(thread.name == BACKGROUND for thread in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError, AttributeError):
                 stream.flush()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Protocol, TypeVar
 
-from mdh.check.run import check
-from mdh.device.api import Built, Device
+from mdh.checker.run import check
+from mdh.device.protocols import Device, Executable
 from mdh.frontend.c.read import preprocessed, read_preprocessed
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -23,7 +23,7 @@ from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from mdh.target.faults import Faults
+from mdh.target.faults import CompilerFaults
 from mdh.target.text import KernelText
 from mdh.verify.translation import validate
 
@@ -108,11 +108,11 @@ class Pipeline:
     def lower(self, plan: Plan) -> Module:
         return self._run("kernel", lambda: lower(plan, self.observe))
 
-    def emit(self, module: Module, program: Program, faults: Faults | None = None) -> KernelText:
+    def emit(self, module: Module, program: Program, faults: CompilerFaults | None = None) -> KernelText:
         """faults: of the device that it is for, None: it may run anywhere."""
         return self._run("text", lambda: emit(module, program, faults))
 
-    def build(self, device: Device, text: KernelText) -> Built:
+    def build(self, device: Device, text: KernelText) -> Executable:
         start = perf_counter()
         built = device.build(text)
         self.hook("build", None, perf_counter() - start)

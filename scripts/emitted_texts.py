@@ -8,7 +8,7 @@ A text is `DIR/<schedule>/<program and sizes>.<machine>.<target>`; a refusal is 
 import sys
 from pathlib import Path
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.check.run import check
-from mdh.device.api import Device, open_device
+from mdh.checker.run import check
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program

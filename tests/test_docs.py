@@ -8,7 +8,7 @@ import textwrap
 import pytest
 from typer.main import get_command
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.cli.main import VERBS, app
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program

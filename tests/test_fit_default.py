@@ -14,7 +14,7 @@ from experiments.fit_default.candidates import FLOPS, LIKED, candidates, random_
 from experiments.fit_default.choice import adds, choices, geometric, problem, table
 from experiments.fit_default.files import WrongFileError, header
 from experiments.fit_default.rows import SCHEMA, Row, numbers, read, tile_of
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.cost.gpu import PRODUCTS, Costs, seconds
 from mdh.lower.run import lower
 from mdh.machine import load_machine

@@ -18,7 +18,7 @@ from experiments.fit_default.window_candidates import LIKED, build, candidates, 
 from experiments.fit_default.window_choice import choices, everywhere, problem, table
 from experiments.fit_default.window_fitting import Search, fitted, loss
 from experiments.fit_default.window_rows import SCHEMA, Convolution, Row, read
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.cost.gpu import WINDOWS, Costs, seconds
 from mdh.lower.run import lower
 from mdh.machine import load_machine

@@ -15,7 +15,7 @@ from mdh.reference import evaluate_bounded
 from mdh.reference.interpreter import Undecided
 from mdh.reference.judge import INTERPRETER, STEPS, VECTORISED, draw_expected, expected
 from mdh.source import Source
-from mdh.tune.measure.inputs import read_set, write_expected
+from mdh.tuner.measure.inputs import read_set, write_expected
 from tests.support.arrays import Arrays, random_arrays
 
 SUM = """void f(const float x[N][9], float y[N]) {
@@ -103,7 +103,7 @@ def test_workers_judge_on_the_data_that_were_drawn(tmp_path: Path, monkeypatch: 
         drawn.append(attempt)
         return close(seed + number + attempt), {}
 
-    monkeypatch.setattr("mdh.tune.measure.inputs._given", given)
+    monkeypatch.setattr("mdh.tuner.measure.inputs._given", given)
     write_expected(program, 0, 0, tmp_path)
     assert drawn == [0, 1]
     read = read_set(program, 0, 0, tmp_path)

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.device.api import Sample
 from mdh.device.ballast import Ballast, evicted, evicting_bytes
+from mdh.device.protocols import RunTimes
 from mdh.diagnostics import Failed, fail
 from mdh.memory_left import demand_room, held_bytes, limited, memory_left, memory_total, within_room
 from mdh.report.measurement import measure, timing_text
-from mdh.tune.measure.timing import run_timed
-from mdh.tune.values import Effort
+from mdh.results.trial import Effort
+from mdh.tuner.measure.timing import run_timed
 from tests.campaigns.low_memory import one
 
 MB, GB = 1 << 20, 1 << 30
@@ -120,8 +120,8 @@ class _Call:
 
     def poison(self) -> None: ...
 
-    def sample(self) -> Sample:
-        return Sample(None, 1e-3)
+    def sample(self) -> RunTimes:
+        return RunTimes(None, 1e-3)
 
 
 def test_the_tuner_times_warm_alone_where_caches_cannot_be_evicted() -> None:

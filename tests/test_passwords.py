@@ -24,15 +24,15 @@ from mdh.passwords import MASK, masked, masked_command, masked_word, secrets, wi
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source, Span
-from mdh.tune.project import listed_in
-from mdh.tune.records.export import FORMATS, export_text
-from mdh.tune.records.file import Record
-from mdh.tune.records.form import header_fields
-from mdh.tune.records.line import seal
-from mdh.tune.records.merge import merge
-from mdh.tune.records.read import read_contents
-from mdh.tune.records.schedule_file import Search, best_schedule_text
-from mdh.tune.search.storage import open_storage
+from mdh.tuner.project import listed_in
+from mdh.tuner.records.export import FORMATS, export_text
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.form import header_fields
+from mdh.tuner.records.line import seal
+from mdh.tuner.records.merge import merge
+from mdh.tuner.records.read import read_contents
+from mdh.tuner.records.schedule_file import Search, best_schedule_text
+from mdh.tuner.search.storage import open_storage
 from tests.support.source_tree import ROOT
 from tests.tune.records.samples import header, trial
 

@@ -19,11 +19,11 @@ from mdh.cli.main import run
 from mdh.diagnostics import Diagnostic, Label, render_text
 from mdh.printable import encodable, json_text, one_line, printable, shell_word
 from mdh.report.picture.refused import refused_page
+from mdh.results.trial import Failure
 from mdh.source import Source, Span
-from mdh.tune.records.export import csv_text
-from mdh.tune.records.file import Record
-from mdh.tune.records.read import Section
-from mdh.tune.values import Failure
+from mdh.tuner.records.export import csv_text
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.read import Section
 from tests.tune.records.samples import header, trial
 
 MDH = [sys.executable, "-m", "mdh"]

@@ -11,7 +11,7 @@ from mdh.diagnostics import Diagnostic, Failed
 from mdh.machine import load_machine, print_machine, read_machine
 from mdh.source import Source
 from mdh.tomlfile import DEPTH, parse_toml, shown
-from mdh.tune.project import listed_in
+from mdh.tuner.project import listed_in
 
 H200 = print_machine(load_machine("h200"))
 

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from bench.cpu.data import Arrays
-from mdh.device.api import Call, Device
+from mdh.device.protocols import BoundCall, Device
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 
 
-def prepare(device: Device, program: Program, schedule: Path | None, arrays: Arrays) -> Call | None:
+def prepare(device: Device, program: Program, schedule: Path | None, arrays: Arrays) -> BoundCall | None:
     """The launch of `program` with a schedule's file (None: the default one), None where it is refused."""
     arrows = Pipeline()
     text = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from experiments.fit_default.candidates import schedule_of
 from experiments.fit_default.choice import problem
 from experiments.fit_default.rows import Sizes, tile_of
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.lower.run import lower

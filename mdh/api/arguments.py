@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import Device
-from mdh.device.arrays import View, host_array, is_masked, packed, view_of
+from mdh.device.arrays import StridedView, host_array, is_masked, packed, view_of
+from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.reference.gathers import first_outside, gathers_of, surely_inside
@@ -24,7 +24,7 @@ ALIGNMENT = 16
 
 
 @dataclass
-class Bound:
+class BoundArguments:
     """What a launch takes: numpy arrays for host memory, views for a device's; notes: what was copied."""
 
     arrays: dict[str, Any] = field(default_factory=dict)
@@ -50,10 +50,10 @@ class Binder:
         self._spec = device.spec
         self._places = ("host",) if device.memory == "host" else ("host", device.spec)
 
-    def bind(self, args: Sequence[Any]) -> Bound:
+    def bind(self, args: Sequence[Any]) -> BoundArguments:
         """Raises Failed with every A1xx: kind, type, shape, place, writability, overlap, memory, values."""
-        out, found = Bound(), list[Diagnostic]()
-        views: dict[str, View] = {}
+        out, found = BoundArguments(), list[Diagnostic]()
+        views: dict[str, StridedView] = {}
         for name, given in zip(self.program.params, args, strict=True):
             if name in self._scalars:
                 value = scalar_of(self._scalars[name], given)
@@ -79,7 +79,7 @@ class Binder:
             self._check_indices(out)
         return out
 
-    def _misfits(self, b: Buffer, view: View) -> Iterator[Diagnostic]:
+    def _misfits(self, b: Buffer, view: StridedView) -> Iterator[Diagnostic]:
         """A103 to A106 and A108 of one array."""
         wanted, spec = self._dtypes[b.name], self._spec
         if view.dtype != wanted:
@@ -103,10 +103,10 @@ class Binder:
             hint = "give a contiguous array (row major, no gaps) and copy the result where it belongs"
             yield _at(b, "A108", f"the output `{b.name}` {_fault(view)}", help=hint)
 
-    def _may_be_copied(self, b: Buffer, view: View) -> bool:
+    def _may_be_copied(self, b: Buffer, view: StridedView) -> bool:
         return b.name not in self.written and view.place == "host"
 
-    def _overlaps(self, views: dict[str, View]) -> Iterator[Diagnostic]:
+    def _overlaps(self, views: dict[str, StridedView]) -> Iterator[Diagnostic]:
         """A107: an array that the kernel writes shares memory with another argument."""
         spans = [(name, v.place, *v.span) for name, v in views.items()]
         for (a, here, low, high), (b, there, first, last) in combinations(spans, 2):
@@ -118,7 +118,7 @@ class Binder:
                 labels = tuple(Label(span) for span in places if span is not None)
                 yield Diagnostic("A107", headline, labels, help="give the output memory of its own")
 
-    def _check_indices(self, bound: Bound) -> None:
+    def _check_indices(self, bound: BoundArguments) -> None:
         """A130 for index arrays in host memory; those of a device are not read back for this."""
         host = {n: a for n, a in bound.arrays.items() if isinstance(a, np.ndarray) and n not in self.written}
         integers = frozenset(
@@ -165,7 +165,7 @@ def _double(value: Real) -> float:
         return math.inf
 
 
-def _view(buffer: Buffer, given: Any) -> View | Diagnostic:
+def _view(buffer: Buffer, given: Any) -> StridedView | Diagnostic:
     try:
         view = view_of(given)
         wrong = "" if view is not None else f"`{buffer.name}` takes an array, not {_kind(given)}"
@@ -178,7 +178,7 @@ def _view(buffer: Buffer, given: Any) -> View | Diagnostic:
     return view
 
 
-def _memory(b: Buffer, view: View, out: Bound) -> Any:
+def _memory(b: Buffer, view: StridedView, out: BoundArguments) -> Any:
     """What the launch takes; an input that kernels cannot read in place is copied, and that is noted."""
     if b.short(view.shape):
         out.notes.append(f"`{b.name}` ends within its last row: a copy is used")
@@ -189,7 +189,7 @@ def _memory(b: Buffer, view: View, out: Bound) -> Any:
     return host_array(view) if view.place == "host" else view
 
 
-def _padded(b: Buffer, view: View) -> View:
+def _padded(b: Buffer, view: StridedView) -> StridedView:
     """A copy of a host array with the rest of its last row."""
     array = np.zeros(math.prod(b.shape), view.dtype)
     array[: view.shape[0]] = host_array(view)
@@ -198,12 +198,12 @@ def _padded(b: Buffer, view: View) -> View:
     return copied
 
 
-def _usable(view: View) -> bool:
+def _usable(view: StridedView) -> bool:
     align = view.dtype.itemsize if view.place == "host" else ALIGNMENT
     return view.contiguous and view.pointer % max(align, 1) == 0
 
 
-def _fault(view: View) -> str:
+def _fault(view: StridedView) -> str:
     return "does not start at an aligned address" if view.contiguous else "is not contiguous"
 
 

@@ -6,11 +6,12 @@ from os import PathLike, fspath
 from types import NoneType
 from typing import Any
 
-from mdh.api.kernel import Kernel, Order, explained
+from mdh.api.kernel import CompileOrder, Kernel, explained
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
 from mdh.device.machines import machine_called
+from mdh.device.protocols import Device
 from mdh.diagnostics import fail
 from mdh.frontend.c.parameters import read_heading
 from mdh.frontend.c.read import free_sizes
@@ -45,7 +46,7 @@ def compile(
         given = read_given(file, schedule, defines, holes, hook)
         heading = read_heading(given.source, defines=given.defines, function=function)
         sizes = free_sizes(given.source, defines=given.defines, function=function)
-        order = Order(given.source, given.schedule, given.defines, function, strict_fp, deterministic)
+        order = CompileOrder(given.source, given.schedule, given.defines, function, strict_fp, deterministic)
         kernel = Kernel(order, _opened(device), heading, sizes, hook)
     if not sizes:
         kernel.specialise()
@@ -67,9 +68,10 @@ def check(
 ) -> Plan:
     """The plan of a legal schedule for a machine; needs no device.
 
-    `machine` is a name, a path, a Machine, or by default what the schedule's header names; `target` is the
-    machine's first by default. Raises Failed with every diagnostic found; TypeError for an option of a wrong
-    Python type.
+    `file` and `schedule` are paths or Sources; without a schedule the default one is derived. `machine` is a
+    name, a path, a Machine, or by default what the schedule's header names; `target` is the machine's first
+    by default. `defines` and `holes` bind sizes and macros, and the schedule's named holes. Raises Failed
+    with every diagnostic found; TypeError for an option of a wrong Python type.
     """
     with explained():
         _check_options(function, hook)

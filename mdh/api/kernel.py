@@ -8,8 +8,8 @@ from threading import Lock
 from typing import Any
 
 from mdh.api.arguments import Binder, arity, scalar_of
-from mdh.device.api import Built, Device
 from mdh.device.faults import faults_of
+from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Diagnostic, Failed, render_text
 from mdh.frontend.c.parameters import Heading
 from mdh.ir.dtype import I64
@@ -32,7 +32,7 @@ def explained() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CompileOrder:
     """What `mdh.compile` was asked for, read and parsed."""
 
     source: Source
@@ -49,7 +49,7 @@ class Variant:
 
     program: Program
     plan: Plan
-    built: Built
+    built: Executable
     binder: Binder
 
     @property
@@ -71,7 +71,7 @@ class Kernel:
     """
 
     def __init__(
-        self, order: Order, device: Device, heading: Heading, sizes: Sequence[str], hook: Hook
+        self, order: CompileOrder, device: Device, heading: Heading, sizes: Sequence[str], hook: Hook
     ) -> None:
         self.device = device
         self.name, self.parameters, self.sizes = heading.name, heading.parameters, tuple(sizes)
@@ -127,7 +127,7 @@ class Kernel:
                 )
             return self.variants[sizes]
 
-    def _build(self, order: Order) -> Variant:
+    def _build(self, order: CompileOrder) -> Variant:
         run, device = self._pipeline, self.device
         program = run.read(
             order.source, defines=order.defines, function=order.function, strict_fp=order.strict_fp

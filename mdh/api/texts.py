@@ -16,7 +16,7 @@ Text = str | PathLike[str] | Source
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenTexts:
     """The texts that were named, and what binds their names."""
 
     source: Source
@@ -30,14 +30,14 @@ def read_given(
     defines: Mapping[str, str | int],
     holes: Mapping[str, int | str],
     hook: Hook = silent,
-) -> Given:
+) -> GivenTexts:
     bound, values = defines_of(defines), holes_of(holes)
     if schedule is None and values:
         raise fail("F109", "holes need a schedule", help="give schedule=PATH")
     parsed = None
     if schedule is not None:
         parsed = Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values)
-    return Given(_source("file", file, C_LIMIT), parsed, bound)
+    return GivenTexts(_source("file", file, C_LIMIT), parsed, bound)
 
 
 def _source(option: str, text: Text, limit: int) -> Source:

@@ -17,23 +17,24 @@ from mdh.api.texts import Text, read_given
 from mdh.diagnostics import Failed, fail
 from mdh.pipeline import Pipeline
 from mdh.printable import fitting, printable
+from mdh.results.goal import Goal
+from mdh.results.trial import Job, Trial
+from mdh.results.tuning import RunProgress, Tuned
 from mdh.source import Source
-from mdh.tune.duration import parse_duration
-from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.jobs import too_many
-from mdh.tune.order import Order
-from mdh.tune.result import Progress, Tuned
-from mdh.tune.search.make import DEFAULT
-from mdh.tune.start import nothing_legal, start, unfound
-from mdh.tune.values import Job, Trial
+from mdh.tuner.duration import parse_duration
+from mdh.tuner.order import Order
+from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.runtime.processors import too_many
+from mdh.tuner.search.make import DEFAULT
+from mdh.tuner.start import nothing_legal, start, unfound
 
-Watch = Callable[[Progress, Trial | None], None]
+Watch = Callable[[RunProgress, Trial | None], None]
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The result of `mdh.tune`. found: everything that is known, see mdh.tune.result; job: what was tuned."""
+    """The result of `mdh.tune`. found: everything that is known, as mdh.results.tuning has it; job: what was
+    tuned."""
 
     found: Tuned
     job: Job
@@ -168,7 +169,7 @@ def _waited_for(work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
         return pool.submit(asyncio.run, work).result()
 
 
-def _silent(now: Progress, trial: Trial | None, /) -> None:
+def _silent(now: RunProgress, trial: Trial | None, /) -> None:
     """Nobody watches."""
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from mdh.check.subject import at
+from mdh.checker.subject import at
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json

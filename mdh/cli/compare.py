@@ -15,14 +15,14 @@ from mdh.cli.exit_codes import NOTHING_VALID, WRONG_RESULT
 from mdh.cli.files import demand_writable, keep_inputs, write_text
 from mdh.cli.request import Request
 from mdh.cli.tune_live import live
-from mdh.compare.model import Comparison, Kind
 from mdh.compare.run import compare as compared
 from mdh.compare.task import Task
 from mdh.ending import CODES
 from mdh.report.compare_json import comparison_json
 from mdh.report.compare_page import comparison_page
 from mdh.report.compare_text import comparison_text
-from mdh.tune.interrupt import Interrupt, on_signals
+from mdh.results.comparison import Comparison, Kind
+from mdh.tuner.runtime.interrupt import Interrupt, on_signals
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 

@@ -17,16 +17,16 @@ from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default, parse_defines
 from mdh.compare.closing import is_open
 from mdh.compare.library import NAMES
-from mdh.compare.model import Entry
 from mdh.compare.recorded import Shelf, shelf_of
 from mdh.compare.task import Away, Contender, Task
 from mdh.device.api import demand_spec
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
-from mdh.tune.duration import parse_duration
-from mdh.tune.records.listing import SUFFIX
-from mdh.tune.values import Job
+from mdh.results.comparison import Entry
+from mdh.results.trial import Job
+from mdh.tuner.duration import parse_duration
+from mdh.tuner.records.listing import SUFFIX
 
 DEFAULT = "default"
 """What --schedule calls mdh's own."""

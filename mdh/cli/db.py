@@ -15,13 +15,13 @@ from mdh.cli.db_text import list_text, show_text, trial_text
 from mdh.cli.files import keep_inputs, write_text
 from mdh.cli.options import JsonOpt
 from mdh.diagnostics import Failed
-from mdh.tune.records.best import best, ranked
-from mdh.tune.records.export import FORMATS, export_text
-from mdh.tune.records.form import header_fields, trial_fields
-from mdh.tune.records.listing import Listed, data_folder, list_folder, listed
-from mdh.tune.records.merge import merge
-from mdh.tune.records.read import Contents, Section, chosen, failures_of, read_contents, read_lines
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.tuner.records.best import best, ranked
+from mdh.tuner.records.export import FORMATS, export_text
+from mdh.tuner.records.form import header_fields, trial_fields
+from mdh.tuner.records.listing import Listed, data_folder, list_folder, listed
+from mdh.tuner.records.merge import merge
+from mdh.tuner.records.read import Contents, Section, chosen, failures_of, read_contents, read_lines
 
 VERBS = ("list", "show", "merge", "export")
 

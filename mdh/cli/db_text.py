@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from mdh.report.text import seconds_text
-from mdh.tune.records.best import best, ranked
-from mdh.tune.records.header import Header
-from mdh.tune.records.listing import Listed
-from mdh.tune.records.moment import moment_text
-from mdh.tune.records.read import Section, failures_of
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.tuner.records.best import best, ranked
+from mdh.tuner.records.header import Header
+from mdh.tuner.records.listing import Listed
+from mdh.tuner.records.moment import moment_text
+from mdh.tuner.records.read import Section, failures_of
 
 _WORDS = 100
 """Columns of a message in a table."""

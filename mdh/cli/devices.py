@@ -12,7 +12,8 @@ from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import write_text
 from mdh.cli.options import JsonOpt
-from mdh.device.api import Listed, default_device, list_devices, open_device
+from mdh.device.api import default_device, list_devices, open_device
+from mdh.device.protocols import ListedDevice
 from mdh.machine import Machine, load_machine, machine_names, print_machine
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -58,7 +59,7 @@ def _export(line: CommandLine, path: str, spec: str | None) -> None:
         log(f"wrote {path}; use it with --machine {path}")
 
 
-def _device_table(here: tuple[Listed, ...]) -> str:
+def _device_table(here: tuple[ListedDevice, ...]) -> str:
     table = _table("device", "kind", "name", "platform")
     for d in here:
         table.add_row(d.spec, d.kind, d.title, d.platform)

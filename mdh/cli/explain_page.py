@@ -16,8 +16,8 @@ from mdh.report.picture.refused import refused_page
 from mdh.schedule.default import default_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tune.space import make_space
-from mdh.tune.suggestions import first_point
+from mdh.tuner.space import make_space
+from mdh.tuner.warm_start.suggestions import first_point
 
 _OPEN = "S154"
 

@@ -8,9 +8,9 @@ from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.report.text import seconds_text
 from mdh.schedule.default import default_schedule
-from mdh.tune.foresight import Foresight, foresee
-from mdh.tune.space import Space, make_space
-from mdh.tune.space.account import Account, account
+from mdh.tuner.candidates.foresight import Foresight, foresee
+from mdh.tuner.space import Space, make_space
+from mdh.tuner.space.account import Account, account
 
 
 def explain_space(request: Request, trace: Trace, json: bool) -> None:

@@ -3,17 +3,18 @@
 from dataclasses import replace
 from difflib import get_close_matches
 
-from mdh.check.run import supported
-from mdh.check.subject import at
+from mdh.checker.run import supported
+from mdh.checker.subject import at
 from mdh.cli.command_line import at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_schedule, read_source
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import at_define, parse_defines, parse_sets
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
 from mdh.device.faults import faults_of
 from mdh.device.machines import machine_called
+from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan

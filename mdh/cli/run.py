@@ -17,7 +17,8 @@ from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default
-from mdh.device.api import Built, Device, open_device
+from mdh.device.api import open_device
+from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -127,7 +128,14 @@ def _fits(line: CommandLine, file: str, program: Program, device: Device, copies
 
 
 def _run(
-    program: Program, built: Built, device: Device, inputs: Inputs, *, check: bool, repeat: int, seed: int
+    program: Program,
+    built: Executable,
+    device: Device,
+    inputs: Inputs,
+    *,
+    check: bool,
+    repeat: int,
+    seed: int,
 ) -> Ran:
     """Exact integers first where nothing was given: they show a wrong index best. Raises Failed N1xx."""
     kinds: tuple[Kind, ...] = ("exact", "random") if check and not inputs.arrays else ("random",)

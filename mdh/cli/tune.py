@@ -23,11 +23,11 @@ from mdh.ending import CODES
 from mdh.report.tune_json import tuned_json
 from mdh.report.tune_page import tuned_page
 from mdh.report.tune_text import tuned_text
-from mdh.tune.goal import Ended, Goal
-from mdh.tune.interrupt import Interrupt, on_signals
-from mdh.tune.order import Order
-from mdh.tune.result import Tuned
-from mdh.tune.start import nothing_legal, start, unfound
+from mdh.results.goal import Ended, Goal
+from mdh.results.tuning import Tuned
+from mdh.tuner.order import Order
+from mdh.tuner.runtime.interrupt import Interrupt, on_signals
+from mdh.tuner.start import nothing_legal, start, unfound
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 

@@ -14,9 +14,9 @@ from rich.text import Text
 from mdh.cli.console import log
 from mdh.printable import one_line
 from mdh.report.tune_line import progress_line, share_done
-from mdh.tune.result import Progress
-from mdh.tune.state import Watch
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.results.tuning import RunProgress
+from mdh.tuner.loop.state import Watch
 
 _EVERY = 5.0
 """Seconds between two plain lines; a better result is told sooner."""
@@ -30,7 +30,7 @@ class Plain:
         self._name = name
         self._last = -_EVERY
 
-    def __call__(self, now: Progress, trial: Trial | None, /) -> None:
+    def __call__(self, now: RunProgress, trial: Trial | None, /) -> None:
         since = now.elapsed - self._last
         news = (now.improved and since >= _SOONER) or (trial is not None and trial.phase == "winner")
         if trial is not None and (news or since >= _EVERY):
@@ -43,10 +43,10 @@ class Bar:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._now: Progress | None = None
+        self._now: RunProgress | None = None
         self._at = monotonic()
 
-    def __call__(self, now: Progress, trial: Trial | None, /) -> None:
+    def __call__(self, now: RunProgress, trial: Trial | None, /) -> None:
         self._now, self._at = now, monotonic()
 
     def __rich__(self) -> Table:

@@ -15,14 +15,14 @@ from mdh.diagnostics import Failed, Label
 from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
+from mdh.results.goal import Goal
+from mdh.results.trial import Job
 from mdh.schedule.model import Schedule
 from mdh.source import Span
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
-from mdh.tune.goal import Goal
-from mdh.tune.order import Order
-from mdh.tune.project import Entry, listed
-from mdh.tune.search.make import DEFAULT
-from mdh.tune.values import Job
+from mdh.tuner.order import Order
+from mdh.tuner.project import Entry, listed
+from mdh.tuner.search.make import DEFAULT
 
 T = TypeVar("T")
 

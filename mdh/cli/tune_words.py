@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log
 from mdh.device.api import default_device
-from mdh.tune.duration import parse_duration
-from mdh.tune.goal import Goal
-from mdh.tune.jobs import too_many
+from mdh.results.goal import Goal
+from mdh.tuner.duration import parse_duration
+from mdh.tuner.runtime.processors import too_many
 
 DEFAULT_BUDGET = "5m"
 

@@ -9,16 +9,16 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import machine_names
 from mdh.pipeline import Pipeline
+from mdh.results.trial import Candidate, Value
 from mdh.schedule.default import default_schedule
 from mdh.schedule.holes import holes
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tune.records.key import Setting, candidate_key
-from mdh.tune.space.make import make_space
-from mdh.tune.suggestions import first_point
-from mdh.tune.values import Candidate, Value
+from mdh.tuner.records.key import Setting, candidate_key
+from mdh.tuner.space.make import make_space
+from mdh.tuner.warm_start.suggestions import first_point
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """What takes a schedule's time, by the analytic model: the largest of its terms, in words."""
 
-from mdh.compare.model import Platform
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.explain import explain_plan
-from mdh.tune.learned import load, place_of
-from mdh.tune.prior import NOMINAL, Constants, Prediction
-from mdh.tune.prior.begin import begin
-from mdh.tune.prior.estimate import about_of
+from mdh.results.comparison import Platform
+from mdh.tuner.prior import NOMINAL, Constants, Prediction
+from mdh.tuner.prior.begin import begin
+from mdh.tuner.prior.estimate import about_of
+from mdh.tuner.warm_start.learned import load, place_of
 
 _CPU = {
     "arithmetic": "arithmetic", "loads": "loads from L1", "chains": "dependent operations",

@@ -10,7 +10,6 @@ from pathlib import Path
 from mdh.compare.closing import Closed, candidate_of, checked, closed, first, is_open
 from mdh.compare.figures import compared, roof_of
 from mdh.compare.limits import constants_of
-from mdh.compare.model import Kind, Platform, Row
 from mdh.compare.rows import ENDED, measured, planned
 from mdh.compare.task import Contender, Task
 from mdh.compare.timing import Contest, Say, timed
@@ -20,15 +19,16 @@ from mdh.folders import scratch
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.report.text import bytes_text, duration_text
+from mdh.results.comparison import Kind, Platform, Row
+from mdh.results.goal import Goal
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt, unless_asked
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.order import Order
-from mdh.tune.records.key import Setting
-from mdh.tune.start import start
-from mdh.tune.state import Watch
+from mdh.tuner.loop.state import Watch
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.order import Order
+from mdh.tuner.records.key import Setting
+from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
+from mdh.tuner.start import start
 
 Watched = Callable[[str], AbstractContextManager[Watch]]
 """Gives the watch of a tuning by its name."""

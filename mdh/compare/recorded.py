@@ -8,14 +8,14 @@ from pathlib import Path
 from mdh.diagnostics import Failed, fail
 from mdh.ir.program import Program
 from mdh.machine import Machine, machine_names
+from mdh.results.trial import Trial
 from mdh.schedule.model import Schedule
-from mdh.tune.records.best import best, ranked
-from mdh.tune.records.header import Header
-from mdh.tune.records.key import Parts, Setting, key_parts, machine_part, program_parts
-from mdh.tune.records.listing import SUFFIX
-from mdh.tune.records.read import Section, read_contents
-from mdh.tune.records.sound import sound
-from mdh.tune.values import Trial
+from mdh.tuner.records.best import best, ranked
+from mdh.tuner.records.header import Header
+from mdh.tuner.records.key import Parts, Setting, key_parts, machine_part, program_parts
+from mdh.tuner.records.listing import SUFFIX
+from mdh.tuner.records.read import Section, read_contents
+from mdh.tuner.records.sound import sound
 
 _FOREIGN = frozenset({"F170", "F101"})
 """Codes of files that are no records, or not there any more: a folder may hold what it likes."""

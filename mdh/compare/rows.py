@@ -6,12 +6,12 @@ from dataclasses import replace
 from mdh.compare.closing import Closed
 from mdh.compare.figures import spread
 from mdh.compare.limits import limit_of, occupancy_of
-from mdh.compare.model import Kind, Row, Spread
 from mdh.compare.timing import Runs
 from mdh.pipeline import Pipeline
 from mdh.report.picture.page import schedule_page
-from mdh.tune.prior import Constants, predict
-from mdh.tune.records.moment import moment_text
+from mdh.results.comparison import Kind, Row, Spread
+from mdh.tuner.prior import Constants, predict
+from mdh.tuner.records.moment import moment_text
 
 ENDED = "not measured: the comparison was ended before"
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from mdh.compare.closing import closed, first, is_open
 from mdh.compare.figures import compared, portability, roof_of
-from mdh.compare.model import Comparison, Difference, Kind, Platform, Row
 from mdh.compare.on_device import Found, Purse, Watched, Work, on_device
 from mdh.compare.rows import planned, recorded
 from mdh.compare.task import Away, Contender, Task
@@ -12,12 +11,13 @@ from mdh.compare.timing import Say
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import Machine
-from mdh.schedule.difference import Names, differences
+from mdh.results.comparison import Comparison, Difference, Kind, Platform, Row
+from mdh.schedule.difference import StageNames, differences
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.records.key import Setting
+from mdh.tuner.records.key import Setting
+from mdh.tuner.runtime.interrupt import Interrupt
 
 
 async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) -> Comparison:
@@ -100,10 +100,10 @@ def _whole(schedule: Schedule, default: Schedule) -> Schedule:
     return replace(schedule, sections=(*schedule.sections, *rest))
 
 
-def names_of(program: Program) -> dict[str, Names]:
+def names_of(program: Program) -> dict[str, StageNames]:
     """The dimensions and entries of every stage, under its name and, of a program's only one, under none."""
     out = {
-        s.name: Names(tuple(d.name for d in s.dims), program.inputs(s), program.outputs(s))
+        s.name: StageNames(tuple(d.name for d in s.dims), program.inputs(s), program.outputs(s))
         for s in program.stages
     }
     return {**out, "": out[program.stages[0].name]} if len(out) == 1 else out

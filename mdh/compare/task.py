@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from mdh.compare.model import Entry
 from mdh.compare.recorded import Shelf
 from mdh.ir.program import Program
 from mdh.machine import Machine
+from mdh.results.comparison import Entry
+from mdh.results.trial import Job
 from mdh.schedule.model import Schedule
-from mdh.tune.values import Job
 
 
 @dataclass(frozen=True)

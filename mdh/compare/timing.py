@@ -12,10 +12,10 @@ from mdh.compare.contraction import contraction_of
 from mdh.compare.library import Bound, UnfitError, open_library
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
-from mdh.tune.interrupt import Interrupt, unless_asked
-from mdh.tune.measure.inputs import read_set
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Candidate, Effort, Limits, Outcome
+from mdh.results.trial import Candidate, Effort, Limits, Outcome
+from mdh.tuner.measure.inputs import read_set
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
 from mdh.verify.arguments import Guarded, guarded
 from mdh.verify.verdict import judge
 

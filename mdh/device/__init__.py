@@ -1,4 +1,4 @@
-"""Devices: build, launch, time. `api.open_device` opens one by its name.
+"""Devices: build, launch, time. `api.open_device` opens one by its name, `protocols` says what it offers.
 
 `cuda*`, `opencl*`, `c*` and `oclgrind` are the families. `cache` keeps machine code. `pocl_cache` and
 `pocl_linker` guard PoCL's own cache and linker, `opencl_vendors` finds drivers that nobody registered,

@@ -10,7 +10,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class StridedView:
     """Memory of `owner`, which it keeps alive. strides in bytes; place: `host` or `cuda:N`; stream: where
     its owner last worked on it (CUDA array interface 3), None where nothing is pending."""
 
@@ -47,7 +47,7 @@ class View:
         return self.pointer + low, self.pointer + high + self.dtype.itemsize
 
 
-def view_of(array: Any) -> View | None:
+def view_of(array: Any) -> StridedView | None:
     """A view of a numpy, cupy or torch array, of anything with `__cuda_array_interface__`,
     `__array_interface__`, `__dlpack__` on the host, or the buffer protocol; None for anything else. Raises
     what its library raises, TypeError for a masked array."""
@@ -79,7 +79,7 @@ def is_masked(array: Any) -> bool:
     return masked is not None and isinstance(array, masked.MaskedArray)
 
 
-def host_array(view: View) -> np.ndarray[Any, Any]:
+def host_array(view: StridedView) -> np.ndarray[Any, Any]:
     """numpy's name for memory on the host; the view keeps the owner alive."""
     if isinstance(view.owner, np.ndarray):
         return view.owner
@@ -90,7 +90,7 @@ def host_array(view: View) -> np.ndarray[Any, Any]:
     return np.asarray(_Interface(interface, view)).view(view.dtype)
 
 
-def packed(view: View) -> View:
+def packed(view: StridedView) -> StridedView:
     """A contiguous copy at the same place, by the library that owns the memory."""
     if view.place == "host":
         array = np.array(host_array(view), order="C")
@@ -104,17 +104,17 @@ def packed(view: View) -> View:
 
 
 class _Interface:
-    def __init__(self, interface: dict[str, Any], keeper: View) -> None:
+    def __init__(self, interface: dict[str, Any], keeper: StridedView) -> None:
         self.__array_interface__ = interface
         self.keeper = keeper
 
 
-def _numpy(array: np.ndarray[Any, Any], owner: Any) -> View:
+def _numpy(array: np.ndarray[Any, Any], owner: Any) -> StridedView:
     pointer, readonly = array.__array_interface__["data"]
-    return View(pointer, array.shape, array.dtype, array.strides, bool(readonly), "host", owner)
+    return StridedView(pointer, array.shape, array.dtype, array.strides, bool(readonly), "host", owner)
 
 
-def _cuda(array: Any) -> View:
+def _cuda(array: Any) -> StridedView:
     described = array.__cuda_array_interface__
     dtype = np.dtype(getattr(array, "dtype", described["typestr"]))
     shape = tuple(int(n) for n in described["shape"])
@@ -123,10 +123,12 @@ def _cuda(array: Any) -> View:
     device = getattr(array, "device", None)
     number = int(getattr(device, "id", 0) or 0)
     stream = described.get("stream")
-    return View(int(pointer), shape, dtype, tuple(strides), bool(readonly), f"cuda:{number}", array, stream)
+    return StridedView(
+        int(pointer), shape, dtype, tuple(strides), bool(readonly), f"cuda:{number}", array, stream
+    )
 
 
-def _torch(tensor: Any, torch: Any) -> View:
+def _torch(tensor: Any, torch: Any) -> StridedView:
     """Tensors tell their memory themselves: torch's bfloat16 has no name in numpy's protocols."""
     size = tensor.element_size()
     name = str(tensor.dtype).removeprefix("torch.")
@@ -139,7 +141,9 @@ def _torch(tensor: Any, torch: Any) -> View:
         place, stream = f"cuda:{number}", int(torch.cuda.current_stream(number).cuda_stream)
     elif device.type != "cpu":
         place = str(device)
-    return View(int(tensor.data_ptr()), tuple(tensor.shape), dtype, strides, False, place, tensor, stream)
+    return StridedView(
+        int(tensor.data_ptr()), tuple(tensor.shape), dtype, strides, False, place, tensor, stream
+    )
 
 
 def _packed(shape: tuple[int, ...], size: int) -> tuple[int, ...]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import POISON, Listed, Sample
 from mdh.device.arguments import scalar_value
 from mdh.device.ballast import Ballast
 from mdh.device.c_compiler import Compiler, compiled, find_compiler
@@ -21,6 +20,7 @@ from mdh.device.c_libraries import FILE, loaded
 from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
 from mdh.device.process import same_process
+from mdh.device.protocols import POISON, ListedDevice, RunTimes
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import unserving
 from mdh.machine import Machine
@@ -44,9 +44,9 @@ def open_number(number: int) -> "CDevice":
     return CDevice(find_compiler())
 
 
-def list_family() -> tuple[Listed, ...]:
+def list_family() -> tuple[ListedDevice, ...]:
     found = find_compiler()
-    return (Listed("c", f"{cpu_title()} (C)", "cpu", found.version),)
+    return (ListedDevice("c", f"{cpu_title()} (C)", "cpu", found.version),)
 
 
 _UNMAPPED = ("failed to map segment", "Operation not permitted", "Too many open files")
@@ -167,10 +167,10 @@ class CCall:
             function(*arguments)
         threads.used()
 
-    def sample(self) -> Sample:
+    def sample(self) -> RunTimes:
         start = perf_counter()
         self.launch()
-        return Sample(None, perf_counter() - start)
+        return RunTimes(None, perf_counter() - start)
 
 
 def _not_here(said: str) -> bool:

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import written_buffers
-from mdh.device.arrays import View
+from mdh.device.arrays import StridedView
 from mdh.device.ballast import evicting_bytes
 from mdh.device.cuda_bound import ALIGNED, bound_launch, lay_out
 from mdh.device.cuda_busy import keep_busy
 from mdh.device.cuda_cache import keep_cupy_safe, keep_driver_safe
-from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, Module, driver_version, fill
+from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, LoadedCubin, driver_version, fill
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
-from mdh.device.cuda_memory import Twin
+from mdh.device.cuda_memory import CudaTwin
 from mdh.device.process import same_process
+from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin, nvrtc_version
@@ -69,11 +69,11 @@ def open_number(number: int) -> "CudaDevice":
     return CudaDevice(number)
 
 
-def list_family() -> tuple[Listed, ...]:
+def list_family() -> tuple[ListedDevice, ...]:
     out = []
     for i in range(_count()):
         properties = cupy.cuda.runtime.getDeviceProperties(i)
-        out.append(Listed(f"cuda:{i}", title_of(properties), "gpu", f"CUDA {arch_of(properties)}"))
+        out.append(ListedDevice(f"cuda:{i}", title_of(properties), "gpu", f"CUDA {arch_of(properties)}"))
     return tuple(out)
 
 
@@ -114,19 +114,19 @@ class CudaDevice:
             with self.handle:
                 # the runtime makes the context current that the driver then loads into; it takes memory too
                 cupy.cuda.runtime.free(0)
-                module = Module(image)
+                module = LoadedCubin(image)
         except (DriverError, cupy.cuda.runtime.CUDARuntimeError) as error:
             raise self.failed("load", text.name, error) from error
         return CudaBuilt(self, text, module, perf_counter() - start)
 
-    def twin(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> Twin:
+    def twin(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> CudaTwin:
         """As many bytes on the device as `memory` has, of which `array` is a part."""
         self.ready()
         before = array.ctypes.data - memory.ctypes.data
         with self.handle:
             held = self.allocate("arrays and their guard bands", memory.nbytes + ALIGNED)
             # the array, not its guard band, begins where memory of its own would: sectors are read whole
-            return Twin(memory, array, held + -(held.ptr + before) % ALIGNED, self.handle)
+            return CudaTwin(memory, array, held + -(held.ptr + before) % ALIGNED, self.handle)
 
     def flush(self) -> int:
         self.ready()
@@ -172,7 +172,7 @@ class CudaDevice:
 
 
 class CudaBuilt:
-    def __init__(self, device: CudaDevice, text: KernelText, module: Module, seconds: float) -> None:
+    def __init__(self, device: CudaDevice, text: KernelText, module: LoadedCubin, seconds: float) -> None:
         self.device, self.text, self.module, self.seconds = device, text, module, seconds
 
     def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> "CudaCall":
@@ -188,11 +188,11 @@ class CudaCall:
     def __init__(self, built: CudaBuilt, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> None:
         self.device, text = built.device, built.text
         self.host: dict[str, tuple[np.ndarray[Any, Any], Any]] = {}
-        self.views: list[View] = []
+        self.views: list[StridedView] = []
         self.pointers: dict[str, int] = {}
         self.written = written_buffers(text)
         for name, array in arrays.items():
-            if isinstance(array, View):
+            if isinstance(array, StridedView):
                 self.pointers[name] = array.pointer
                 self.views.append(array)
             else:
@@ -268,7 +268,7 @@ class CudaCall:
         except cupy.cuda.runtime.CUDARuntimeError as error:
             raise self.device.failed("finish", self.launches[-1].name, error) from error
 
-    def sample(self) -> Sample:
+    def sample(self) -> RunTimes:
         """wall: the host's part and the device's, one after the other."""
         self.device.ready()
         with self.device.handle:
@@ -282,7 +282,7 @@ class CudaCall:
             host = perf_counter() - start
             self._wait()
             seconds = cupy.cuda.get_elapsed_time(first, last) * 1e-3
-            return Sample(seconds, host + seconds)
+            return RunTimes(seconds, host + seconds)
 
 
 class _Foreign:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mdh.device.arguments import scalar_value
-from mdh.device.cuda_driver import Launch, Module
+from mdh.device.cuda_driver import LoadedCubin, PackedLaunch
 from mdh.target.text import BufferArg, EntryPoint, Scratch
 
 ALIGNED = 256
@@ -39,8 +39,8 @@ def lay_out(workspaces: Iterable[Scratch]) -> Spaces:
 
 
 def bound_launch(
-    module: Module, entry: EntryPoint, pointers: Mapping[str, int], scalars: Mapping[str, Any]
-) -> Launch:
+    module: LoadedCubin, entry: EntryPoint, pointers: Mapping[str, int], scalars: Mapping[str, Any]
+) -> PackedLaunch:
     """One kernel on arrays and workspaces by their addresses. Raises DriverError."""
     arguments: list[Any] = []
     for arg in entry.args:
@@ -51,4 +51,4 @@ def bound_launch(
             arguments.append(np.ctypeslib.as_ctypes_type(value.dtype)(value.item()))
     launch = entry.launch
     shape = (*launch.grid, *launch.block, entry.dynamic_shared)
-    return Launch(module, entry.name, shape, arguments, early=launch.early)
+    return PackedLaunch(module, entry.name, shape, arguments, early=launch.early)

@@ -58,7 +58,7 @@ def fill(pointer: int, byte: int, size: int, stream: int) -> None:
     must(driver().cuMemsetD8Async(where, ctypes.c_ubyte(byte), count, ctypes.c_void_p(stream)))
 
 
-class Module:
+class LoadedCubin:
     """A loaded cubin; unloaded when it is collected."""
 
     def __init__(self, image: bytes) -> None:
@@ -94,11 +94,11 @@ class _Config(ctypes.Structure):
     ]
 
 
-class Launch:
+class PackedLaunch:
     """A kernel with its arguments packed once; its module stays loaded as long as it may be launched."""
 
     def __init__(
-        self, module: Module, name: str, shape: Sequence[int], arguments: Sequence[Any], *, early: bool
+        self, module: LoadedCubin, name: str, shape: Sequence[int], arguments: Sequence[Any], *, early: bool
     ) -> None:
         """shape: x, y, z of the grid and of a block, and bytes of dynamic shared memory.
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.arrays import View
+from mdh.device.arrays import StridedView
 
 
-class Twin:
+class CudaTwin:
     """Device memory of the size of `memory`, a flat array of bytes that `array` is a part of."""
 
     def __init__(
@@ -27,9 +27,9 @@ class Twin:
             self.held.copy_to_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
 
     @property
-    def argument(self) -> View:
+    def argument(self) -> StridedView:
         """The device's counterpart of the array."""
         array = self.array
         offset = array.ctypes.data - self.memory.ctypes.data
         pointer, place = self.held.ptr + offset, f"cuda:{self.handle.id}"
-        return View(pointer, array.shape, array.dtype, array.strides, False, place, self.held)
+        return StridedView(pointer, array.shape, array.dtype, array.strides, False, place, self.held)

@@ -3,15 +3,15 @@
 import json
 from dataclasses import replace
 
-from mdh.device.api import Device
 from mdh.device.cache import Cache, key_of, open_cache
+from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
-from mdh.target.faults import ASSUMED, NONE, Fault, Faults
+from mdh.target.faults import ASSUMED, NONE, CompilerFaults, Fault
 
 SCHEMA = "mdh.faults/1"
 
 
-def faults_of(device: Device) -> Faults:
+def faults_of(device: Device) -> CompilerFaults:
     """For `emit`; costs the reading of a small file at most. C texts are always written with care, since
     what is built here may be built elsewhere."""
     known = ASSUMED.get(device.target, NONE)
@@ -21,7 +21,7 @@ def faults_of(device: Device) -> Faults:
     return replace(found, kinds=found.kinds | known.kinds)
 
 
-def remembered(device: Device) -> Faults | None:
+def remembered(device: Device) -> CompilerFaults | None:
     """None: no self-test of this device with these versions is remembered."""
     cache = _cache()
     payload = None if cache is None else cache.get(fault_key(device))
@@ -33,19 +33,19 @@ def remembered(device: Device) -> Faults | None:
         return None
 
 
-def remember(device: Device, faults: Faults) -> bool:
+def remember(device: Device, faults: CompilerFaults) -> bool:
     """False where it could not be kept: then the next self-test finds it again."""
     cache = _cache()
     return cache is not None and cache.put(fault_key(device), json.dumps(faults_json(faults)).encode())
 
 
-def faults_json(faults: Faults) -> dict[str, list[str]]:
+def faults_json(faults: CompilerFaults) -> dict[str, list[str]]:
     return {"kinds": sorted(faults.kinds), "lanes": sorted(faults.lanes)}
 
 
-def faults_from(said: dict[str, list[str]]) -> Faults:
+def faults_from(said: dict[str, list[str]]) -> CompilerFaults:
     """Raises ValueError, KeyError or TypeError for what `faults_json` did not make."""
-    return Faults(frozenset(Fault(k) for k in said["kinds"]), frozenset(map(str, said["lanes"])))
+    return CompilerFaults(frozenset(Fault(k) for k in said["kinds"]), frozenset(map(str, said["lanes"])))
 
 
 def fault_key(device: Device) -> str:

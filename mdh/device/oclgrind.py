@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from mdh.children import module_command, module_environment
-from mdh.device.api import Listed, Sample
 from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.protocols import ListedDevice, RunTimes
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch
 from mdh.machine import load_machine
@@ -52,9 +52,9 @@ def open_oclgrind() -> "Oclgrind":
     return Oclgrind()
 
 
-def list_family() -> tuple[Listed, ...]:
+def list_family() -> tuple[ListedDevice, ...]:
     open_oclgrind()
-    return (Listed("oclgrind", TITLE, "checker", "Oclgrind OpenCL 1.2"),)
+    return (ListedDevice("oclgrind", TITLE, "checker", "Oclgrind OpenCL 1.2"),)
 
 
 class Oclgrind:
@@ -120,10 +120,10 @@ class OclgrindCall:
     def poison(self) -> None:
         """The simulator reports reads of what was never written."""
 
-    def sample(self) -> Sample:
+    def sample(self) -> RunTimes:
         start = perf_counter()
         self.launch()
-        return Sample(None, perf_counter() - start)
+        return RunTimes(None, perf_counter() - start)
 
     def _write(self, folder: Path) -> None:
         """The job: kernels in order, arguments by name, arrays as raw bytes."""

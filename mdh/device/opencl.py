@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import POISON, Listed, Sample, absent
 from mdh.device.arguments import scalar_value, written_buffers
 from mdh.device.ballast import Ballast
 from mdh.device.opencl_calling import Enqueue, RefusedError, Sizes, launch, launch_within, loader
 from mdh.device.opencl_door import cl
 from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, named, no_memory, unfit
 from mdh.device.opencl_machine import machine_of
-from mdh.device.opencl_memory import Region, Twin
+from mdh.device.opencl_memory import BufferRegion, OpenclTwin
 from mdh.device.opencl_noise import quiet_stderr
-from mdh.device.opencl_platforms import POCL, Found, found_devices
+from mdh.device.opencl_platforms import POCL, PlatformDevice, found_devices
 from mdh.device.pocl_cache import pocl_folder
 from mdh.device.pocl_linker import demand_linker
 from mdh.device.process import same_process
+from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
 from mdh.folders import unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
@@ -50,9 +50,9 @@ def open_number(number: int) -> "OpenCLDevice":
     return OpenCLDevice(f"opencl:{number}", devices[number])
 
 
-def list_family() -> tuple[Listed, ...]:
+def list_family() -> tuple[ListedDevice, ...]:
     return tuple(
-        Listed(f"opencl:{i}", f.title, "gpu" if f.gpu else "cpu", f"{f.platform} {f.version}")
+        ListedDevice(f"opencl:{i}", f.title, "gpu" if f.gpu else "cpu", f"{f.platform} {f.version}")
         for i, f in enumerate(found_devices())
     )
 
@@ -64,7 +64,7 @@ class OpenCLDevice:
     memory = "host"
     ships = False
 
-    def __init__(self, spec: str, found: Found, machine: Machine | None = None) -> None:
+    def __init__(self, spec: str, found: PlatformDevice, machine: Machine | None = None) -> None:
         self.spec, self.title, self.found = spec, found.title, found
         self.machine = machine or machine_of(found)
         self.main = _Seat(found.device, launch)
@@ -174,10 +174,10 @@ class OpenCLDevice:
             # a runtime need not hand it out
             return b""
 
-    def twin(self, memory: Array, array: Array) -> Twin | None:
+    def twin(self, memory: Array, array: Array) -> OpenclTwin | None:
         """Room on a device with memory of its own for `memory`, of which `array` is a part."""
         self.ready()
-        return None if self.shares_memory else Twin(self, memory, array)
+        return None if self.shares_memory else OpenclTwin(self, memory, array)
 
     def flush(self) -> int:
         """On a CPU by writing from the host; on a GPU by filling a buffer of the device."""
@@ -232,7 +232,7 @@ class OpenCLBuilt:
         """Of a call; none has had it before."""
         return next(self._calls)
 
-    def call(self, arrays: Mapping[str, Array | Region], scalars: Mapping[str, Any]) -> "OpenCLCall":
+    def call(self, arrays: Mapping[str, Array | BufferRegion], scalars: Mapping[str, Any]) -> "OpenCLCall":
         self.device.ready()
         return OpenCLCall(self, arrays, scalars)
 
@@ -249,12 +249,12 @@ class OpenCLCall:
     memory are used as they are."""
 
     def __init__(
-        self, built: OpenCLBuilt, arrays: Mapping[str, Array | Region], scalars: Mapping[str, Any]
+        self, built: OpenCLBuilt, arrays: Mapping[str, Array | BufferRegion], scalars: Mapping[str, Any]
     ) -> None:
         self.device, self.seat, self.built = built.device, built.seat, built
         self.written, self.number = built.written, built.number()
-        self.arrays = {n: a for n, a in arrays.items() if not isinstance(a, Region)}
-        self.regions = {n: a for n, a in arrays.items() if isinstance(a, Region)}
+        self.arrays = {n: a for n, a in arrays.items() if not isinstance(a, BufferRegion)}
+        self.regions = {n: a for n, a in arrays.items() if isinstance(a, BufferRegion)}
         self.buffers = {n: self._buffer(n, a) for n, a in self.arrays.items()}
         self.buffers.update((n, region.buffer) for n, region in self.regions.items())
         self.zeroed: list[tuple[Any, int]] = []
@@ -347,12 +347,12 @@ class OpenCLCall:
         )
         view.base.release(self.seat.queue)
 
-    def sample(self) -> Sample:
+    def sample(self) -> RunTimes:
         start = perf_counter()
         events = self._run(self.seat.timed, timed=True)
         wall = perf_counter() - start
         seconds = sum((e.profile.end - e.profile.start) for e in events) * 1e-9
-        return Sample(seconds, wall)
+        return RunTimes(seconds, wall)
 
 
 @dataclass(frozen=True, slots=True)

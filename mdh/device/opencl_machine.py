@@ -5,18 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 from mdh.device.cpu import cpu_machine
-from mdh.device.opencl_platforms import Found
+from mdh.device.opencl_platforms import PlatformDevice
 from mdh.hardware import Engine
 from mdh.machine import Machine, load_machine, machine_names
 
 
-def machine_of(found: Found) -> Machine:
+def machine_of(found: PlatformDevice) -> Machine:
     """The limits that the device reports; speeds that OpenCL does not tell come from the machine file of the
     same name where there is one, else from the clock."""
     return _gpu(found) if found.gpu else _cpu(found)
 
 
-def _cpu(found: Found) -> Machine:
+def _cpu(found: PlatformDevice) -> Machine:
     device = found.device
     return cpu_machine(
         f"{found.title} ({found.version})",
@@ -41,7 +41,7 @@ def _vector_bytes(device: Any) -> int:
     )
 
 
-def _gpu(found: Found) -> Machine:
+def _gpu(found: PlatformDevice) -> Machine:
     device = found.device
     known = _same_name(found.title) or load_machine("v100")
     clock = device.max_clock_frequency * 1e6 or known.clock

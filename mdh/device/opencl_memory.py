@@ -10,14 +10,14 @@ from mdh.device.opencl_errors import no_memory
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class BufferRegion:
     """The place of one array inside a larger buffer, which has what a kernel stores before or behind it."""
 
     buffer: Any
     around: Any
 
 
-class Twin:
+class OpenclTwin:
     """A buffer of the device with room for `memory`, a flat array of bytes, from `shift` on: so `array`, a
     part of that memory, begins where the device lets a sub-buffer begin."""
 
@@ -33,7 +33,7 @@ class Twin:
             part = self.held.get_sub_region(self.shift + offset, max(array.nbytes, 1))
         except cl.Error as error:
             raise no_memory(device.title, "arrays and their guard bands", size, error) from error
-        self.region = Region(part, self.held)
+        self.region = BufferRegion(part, self.held)
 
     def send(self) -> None:
         """Host to device."""
@@ -44,6 +44,6 @@ class Twin:
         cl.enqueue_copy(self.queue, self.memory, self.held, src_offset=self.shift)
 
     @property
-    def argument(self) -> Region:
+    def argument(self) -> BufferRegion:
         """What a call takes in place of the array."""
         return self.region

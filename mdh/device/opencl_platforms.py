@@ -17,7 +17,7 @@ OCLGRIND = "Oclgrind"
 
 
 @dataclass(frozen=True)
-class Found:
+class PlatformDevice:
     """One device of one platform; `device` is pyopencl's. caller: the device that runs launches on the same
     cores in the calling thread, where the runtime has one."""
 
@@ -37,7 +37,7 @@ class Found:
         return self.platform == POCL and _WHEEL in self.version
 
 
-def found_devices() -> tuple[Found, ...]:
+def found_devices() -> tuple[PlatformDevice, ...]:
     """`opencl:0`, `opencl:1`…: the wheel's PoCL, GPUs, other CPUs. MDH_OPENCL_PLATFORM keeps those platforms
     whose name or version holds its text. Raises Failed D102, D107."""
     wanted = os.environ.get("MDH_OPENCL_PLATFORM", "")
@@ -56,17 +56,17 @@ def found_devices() -> tuple[Found, ...]:
     return tuple(sorted(kept, key=_rank))
 
 
-def oclgrind_device() -> Found | None:
+def oclgrind_device() -> PlatformDevice | None:
     """The checking device, None where its wheel is not installed."""
     return next((f for f in _all_devices() if f.platform == OCLGRIND), None)
 
 
-def _rank(found: Found) -> tuple[bool, bool, bool]:
+def _rank(found: PlatformDevice) -> tuple[bool, bool, bool]:
     """False sorts first: the wheel's CPU (always there, always the same), GPUs, other PoCLs."""
     return (not found.wheel, not found.gpu, found.platform != POCL)
 
 
-def _all_devices() -> list[Found]:
+def _all_devices() -> list[PlatformDevice]:
     if cl is None:
         raise missing("pyopencl is not installed")
     same_process("OpenCL")
@@ -78,7 +78,7 @@ def _all_devices() -> list[Found]:
         raise unserving(error) from error
 
 
-def _asked() -> list[Found]:
+def _asked() -> list[PlatformDevice]:
     try:
         platforms = cl.get_platforms()
     except cl.Error as error:
@@ -94,7 +94,7 @@ def _asked() -> list[Found]:
         for device in devices:
             if device != caller:
                 gpu = bool(device.type & cl.device_type.GPU)
-                out.append(Found(device, platform.name.strip(), platform.version, gpu, caller))
+                out.append(PlatformDevice(device, platform.name.strip(), platform.version, gpu, caller))
     return out
 
 

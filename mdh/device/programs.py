@@ -4,8 +4,8 @@ What is kept of OpenCL is the runtime's own binary: PoCL's is the front end's co
 for the size of a work-group at the first launch; NVIDIA's is PTX text. Of C it is the shared library.
 """
 
-from mdh.device.api import Built, Keeps
 from mdh.device.cache import Cache, key_of
+from mdh.device.protocols import Executable, Keeps
 from mdh.diagnostics import Failed
 from mdh.target.text import KernelText
 
@@ -33,7 +33,7 @@ def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:
     return image
 
 
-def keep_program(built: Built, device: Keeps, cache: Cache) -> None:
+def keep_program(built: Executable, device: Keeps, cache: Cache) -> None:
     """Put the binary of `built` into the cache, where the runtime gives one."""
     image = device.binary(built)
     if image:

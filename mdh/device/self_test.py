@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from mdh.device.api import Device
+from mdh.device.protocols import Device
 from mdh.device.self_test_text import (
     TESTS,
     TURNS,
@@ -26,7 +26,7 @@ from mdh.ir.kernel import Launch
 from mdh.reference.functions import FUNCTIONS
 from mdh.reference.numbers import Array
 from mdh.target.emit import OPTIONS
-from mdh.target.faults import Fault, Faults
+from mdh.target.faults import CompilerFaults, Fault
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText
 
 TESTED = (
@@ -47,7 +47,7 @@ _PLACE = 96
 class Passed:
     """The faults found, and single functions that are wrong for single numbers."""
 
-    faults: Faults
+    faults: CompilerFaults
     functions: tuple[str, ...] = ()
 
 
@@ -71,7 +71,7 @@ def self_test(device: Device) -> Passed:
         kinds.add(Fault.BARRIERS)
     if single:
         kinds.add(Fault.FUNCTIONS)
-    return Passed(Faults(frozenset(kinds), frozenset(lanes)), tuple(single))
+    return Passed(CompilerFaults(frozenset(kinds), frozenset(lanes)), tuple(single))
 
 
 def wrong_functions(device: Device, dtype: str, width: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from mdh.device.api import open_device
 from mdh.device.faults import faults_from, faults_json
 from mdh.device.self_test import Passed, self_test
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.target.faults import Fault, Faults
+from mdh.target.faults import CompilerFaults, Fault
 
 SECONDS = 300.0
 
@@ -29,7 +29,7 @@ def examined(spec: str) -> Passed:
     except (subprocess.TimeoutExpired, ValueError, IndexError):
         said = None
     if said is None:
-        return Passed(Faults(frozenset({Fault.CRASH})))
+        return Passed(CompilerFaults(frozenset({Fault.CRASH})))
     if "refused" in said:
         raise Failed(Diagnostic("D105", said["refused"]))
     return Passed(faults_from(said["faults"]), tuple(said["functions"]))

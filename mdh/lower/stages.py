@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.check.footprint import shared_bytes
+from mdh.checker.footprint import shared_bytes
 from mdh.decompose.tiles import decompose
 from mdh.hardware import Combine, Space
 from mdh.ir.dtype import I32

@@ -13,7 +13,7 @@ from mdh.reference.numbers import Array, numpy_dtype
 
 
 @dataclass(frozen=True)
-class Scope(Generic[V]):
+class EvaluationScope(Generic[V]):
     """What names mean: dims (as coordinates of the box), scalars, locals, accumulators; and the buffers."""
 
     arithmetic: Arithmetic[V]
@@ -22,7 +22,7 @@ class Scope(Generic[V]):
     buffers: dict[str, V]
 
 
-def value_of(e: Expr, scope: Scope[V], active: Array | None = None) -> V:
+def value_of(e: Expr, scope: EvaluationScope[V], active: Array | None = None) -> V:
     """The value of `e` at each point of the box.
 
     `active` marks the points where C evaluates `e` (None: all); loads elsewhere may be out of bounds.
@@ -61,7 +61,7 @@ def value_of(e: Expr, scope: Scope[V], active: Array | None = None) -> V:
 
 
 def index_of(
-    buffer: str, index: tuple[Expr, ...], scope: Scope[V], active: Array | None = None
+    buffer: str, index: tuple[Expr, ...], scope: EvaluationScope[V], active: Array | None = None
 ) -> tuple[Array, ...]:
     """Index arrays into `buffer`, clipped where not active. Raises Failed A130 where they leave it."""
     arithmetic = scope.arithmetic
@@ -84,7 +84,7 @@ def index_of(
     return tuple(out)
 
 
-def _load(buffer: str, index: tuple[Expr, ...], scope: Scope[V], active: Array | None) -> V:
+def _load(buffer: str, index: tuple[Expr, ...], scope: EvaluationScope[V], active: Array | None) -> V:
     return scope.arithmetic.take(scope.buffers[buffer], index_of(buffer, index, scope, active))
 
 

@@ -13,7 +13,7 @@ from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, Var, children, 
 from mdh.ir.program import Condition, Program, Stage, combined_where
 from mdh.ir.ranges import arithmetic
 from mdh.reference.exact import CArithmetic
-from mdh.reference.expression import Scope, value_of
+from mdh.reference.expression import EvaluationScope, value_of
 from mdh.reference.numbers import Array
 
 CHUNK = 1 << 20
@@ -143,7 +143,7 @@ def points(
         for axis, (d, (low, high)) in enumerate(zip(dims, box, strict=True)):
             shape = [high - low if k == axis else 1 for k in range(len(dims))]
             values[d.name] = numbers.of(np.arange(low, high).reshape(shape), I32)
-        scope = Scope(numbers, values, types, shaped)
+        scope = EvaluationScope(numbers, values, types, shaped)
         size = tuple(high - low for low, high in box)
         mask = np.ones(size, bool)
         for cond, holds in g.guards:
@@ -154,7 +154,7 @@ def points(
         yield mask, np.broadcast_to(at, size)
 
 
-def _meets(cond: Expr, holds: bool, scope: Scope[Any], mask: Array) -> Array:
+def _meets(cond: Expr, holds: bool, scope: EvaluationScope[Any], mask: Array) -> Array:
     """Where a guard lets the subscript be used; everywhere, where it depends on what is not known."""
     if any(isinstance(n, Var) and n.name not in scope.names for n in walk(cond)):
         return np.ones_like(mask)

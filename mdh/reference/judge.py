@@ -26,7 +26,7 @@ from mdh.reference.interpreter import (
 )
 from mdh.reference.numbers import Array
 from mdh.reference.sampling import EXECUTIONS, interpreted_sample, sampled_words
-from mdh.reference.slicing import Sample
+from mdh.reference.slicing import SampledSlice
 
 STEPS = 300_000
 """Most assignments that the interpreter is asked to run: a second or two."""
@@ -86,7 +86,7 @@ def expected(
     return Expected(with_passed_over(want, program, arrays, scalars, exact=exact), INTERPRETER)
 
 
-def _with_sample(every: Expected, sample: Sample, some: Mapping[str, Bounded]) -> Expected:
+def _with_sample(every: Expected, sample: SampledSlice, some: Mapping[str, Bounded]) -> Expected:
     """Raises DisagreementError where the two judges do not agree about a sampled element."""
     want = replaced(every.want, some, sample.elements)
     return Expected(want, f"{every.judge}; {sampled_words(sample)}")

@@ -8,7 +8,7 @@ from mdh.reference.at_elements import picked
 from mdh.reference.error import Bounded
 from mdh.reference.interpreter import EndlessLoop, UnknownMeaning, interpret_elements
 from mdh.reference.numbers import Array
-from mdh.reference.slicing import Sample, sampled
+from mdh.reference.slicing import SampledSlice, sampled
 
 COUNT = 1000
 """Elements that the C text is interpreted for, where their slices are small enough."""
@@ -25,7 +25,7 @@ def interpreted_sample(
     *,
     seed: int = 0,
     executions: int = EXECUTIONS,
-) -> tuple[Sample, dict[str, Bounded]] | None:
+) -> tuple[SampledSlice, dict[str, Bounded]] | None:
     """Sampled elements and what the C text makes of them; None where no slice is small enough.
 
     scalars: every scalar parameter. Raises what `interpret_elements` does: Failed A130, A131, Undecided.
@@ -49,6 +49,6 @@ def interpreted_sample(
     return sample, picked(found, given, sample.elements)
 
 
-def sampled_words(sample: Sample) -> str:
+def sampled_words(sample: SampledSlice) -> str:
     """For reports, after who judges the other elements."""
     return f"C text interpreted at {sample.kept:,} sampled element{'' if sample.kept == 1 else 's'}"

@@ -12,7 +12,7 @@ from mdh.ir.product_sum import summed_product
 from mdh.ir.program import DimKind, Output, Program, Result, Stage, combined_where, component
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.exact import identity
-from mdh.reference.expression import Scope, index_of, value_of
+from mdh.reference.expression import EvaluationScope, index_of, value_of
 from mdh.reference.numbers import Array
 
 POINTS = 1 << 22
@@ -48,12 +48,12 @@ class _Walk(Generic[V]):
         self.count = prod(stage.dims[i].extent for i in self.reduced)
         self.types = {s.name: s.dtype for s in program.scalars} | {d.name: I32 for d in stage.dims}
 
-    def scope(self, box: Box, *, lets: bool = True) -> Scope[V]:
+    def scope(self, box: Box, *, lets: bool = True) -> EvaluationScope[V]:
         names = dict(self.scalars)
         for axis, (dim, (lo, hi)) in enumerate(zip(self.stage.dims, box, strict=True)):
             shape = tuple(hi - lo if i == axis else 1 for i in range(len(box)))
             names[dim.name] = self.arithmetic.of(np.arange(lo, hi).reshape(shape), I32)
-        scope = Scope(self.arithmetic, names, dict(self.types), self.before)
+        scope = EvaluationScope(self.arithmetic, names, dict(self.types), self.before)
         for let in self.stage.lets if lets else ():
             scope.types[let.name] = let.dtype
             names[let.name] = self.arithmetic.cast(value_of(let.value, scope), let.value.dtype, let.dtype)
@@ -126,7 +126,9 @@ class _Walk(Generic[V]):
                 out.append(arithmetic.reduce(result.op, state, spread, axes, dtype, self.count))
         return out
 
-    def _spread(self, e: Expr, scope: Scope[V], shape: tuple[int, ...], component: int, result: Result) -> V:
+    def _spread(
+        self, e: Expr, scope: EvaluationScope[V], shape: tuple[int, ...], component: int, result: Result
+    ) -> V:
         value = self.arithmetic.cast(value_of(e, scope), e.dtype, result.types[component])
         return self.arithmetic.broadcast(value, shape)
 
@@ -139,7 +141,7 @@ class _Walk(Generic[V]):
         for output in result.outputs:
             self._write(output, index_of_output(output, scope, self.after), scope)
 
-    def _write(self, output: Output, index: tuple[Array, ...], scope: Scope[V]) -> None:
+    def _write(self, output: Output, index: tuple[Array, ...], scope: EvaluationScope[V]) -> None:
         dtype = self.program.buffer_of[output.buffer].dtype
         value = self.arithmetic.cast(value_of(output.value, scope), output.value.dtype, dtype)
         self.arithmetic.put(self.after[output.buffer], index, value, dtype)
@@ -170,10 +172,10 @@ class _Walk(Generic[V]):
             )
         every = tuple(np.asarray(i) for i in np.indices(buffer.shape, sparse=True))
         names = self.scalars | {component(0): into}
-        scope = Scope(self.arithmetic, names, self.types | {component(0): dtype}, self.before)
+        scope = EvaluationScope(self.arithmetic, names, self.types | {component(0): dtype}, self.before)
         self._write(output, every, scope)
 
-    def _combined(self, result: Result, scope: Scope[V], shape: tuple[int, ...]) -> Array:
+    def _combined(self, result: Result, scope: EvaluationScope[V], shape: tuple[int, ...]) -> Array:
         """Where a point is combined at all; elsewhere its index may lie outside."""
         mask = np.ones(shape, bool)
         for cond, holds in combined_where(result.values[0], result.op, result.types[0])[0]:
@@ -183,10 +185,10 @@ class _Walk(Generic[V]):
 
 
 def index_of_output(
-    output: Output, scope: Scope[V], after: dict[str, V], active: Array | None = None
+    output: Output, scope: EvaluationScope[V], after: dict[str, V], active: Array | None = None
 ) -> tuple[Array, ...]:
     """Index arrays of the written elements; the written buffer need not be a read one."""
-    seen = Scope(
+    seen = EvaluationScope(
         scope.arithmetic, scope.names, scope.types, scope.buffers | {output.buffer: after[output.buffer]}
     )
     return index_of(output.buffer, output.index, seen, active)

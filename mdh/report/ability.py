@@ -10,8 +10,8 @@ from time import perf_counter
 
 import numpy as np
 
-from mdh.device.api import Device
 from mdh.device.faults import faults_of
+from mdh.device.protocols import Device
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 

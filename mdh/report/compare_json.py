@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from mdh.compare.model import Comparison, Platform, Row
 from mdh.diagnostics import render_json
+from mdh.results.comparison import Comparison, Platform, Row
 
 
 def comparison_json(found: Comparison, *, code: bool = False) -> dict[str, Any]:

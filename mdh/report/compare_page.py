@@ -3,7 +3,6 @@ of the schedules in it."""
 
 from html import escape
 
-from mdh.compare.model import Comparison, Kind, Platform, Portability, Row
 from mdh.printable import printable
 from mdh.report.compare_text import (
     ends_of,
@@ -19,6 +18,7 @@ from mdh.report.difference_text import alien_words, stage_words, step_word, step
 from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import STYLE
 from mdh.report.text import seconds_text
+from mdh.results.comparison import Comparison, Kind, Platform, Portability, Row
 from mdh.schedule.difference import SectionChange
 
 _STYLE = """

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from difflib import unified_diff
 from textwrap import wrap
 
-from mdh.compare.model import Comparison, Difference, Kind, Platform, Portability, Row, Spread
 from mdh.diagnostics import Diagnostic
 from mdh.report.difference_text import differences_text
 from mdh.report.text import seconds_text
+from mdh.results.comparison import Comparison, Difference, Kind, Platform, Portability, Row, Spread
 
 WIDTH = 79
 _NAME = 18

@@ -12,7 +12,7 @@ from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
 from mdh.report.tune_roof import Roof
 from mdh.report.tune_text import failure_counts, first_of, given_text
-from mdh.tune.result import Tuned
+from mdh.results.tuning import Tuned
 
 _HISTORY = "Every dot is a candidate, the line is the best so far; orange dots at the top failed."
 _IMPORTANCE = "Share of the variance of log time that a hole alone explains, with its value in the best."

@@ -22,9 +22,9 @@ from mdh.report.html_svg import (
 from mdh.report.text import count_text, duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity
 from mdh.report.tune_roof import Roof
-from mdh.tune.result import Tuned
-from mdh.tune.space.model import Variable
-from mdh.tune.values import Trial, Value
+from mdh.results.trial import Trial, Value
+from mdh.results.tuning import Tuned
+from mdh.results.variable import Variable
 
 _LINES = 250
 """Trials that parallel coordinates show, the best of them: more would be a solid block."""

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from mdh.tune.result import Tuned
-from mdh.tune.space.model import Variable
-from mdh.tune.values import Trial, Value
+from mdh.results.trial import Trial, Value
+from mdh.results.tuning import Tuned
+from mdh.results.variable import Variable
 
 LEAST = 8
 """Good trials below which a share says nothing."""

@@ -6,8 +6,8 @@ from typing import Any
 from mdh.diagnostics import render_json
 from mdh.report.tune_importance import sensitivities
 from mdh.report.tune_text import failure_counts, first_of
-from mdh.tune.result import Tuned
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.results.tuning import Tuned
 
 
 def tuned_json(tuned: Tuned) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """A run of the tuner while it goes on, as one line."""
 
 from mdh.report.text import duration_text, seconds_text
-from mdh.tune.result import Progress
+from mdh.results.tuning import RunProgress
 
 
-def progress_line(now: Progress, elapsed: float) -> str:
+def progress_line(now: RunProgress, elapsed: float) -> str:
     """`best 17.6 ms (2.31 ×), 52 right, 3 compile, 48 a minute, 1m12s left`. elapsed: seconds by now."""
     parts = [_best(now), f"{now.ok} right", *(f"{n} {f}" for f, n in now.failures)]
     if now.phase == "finals":
@@ -17,14 +17,14 @@ def progress_line(now: Progress, elapsed: float) -> str:
     return ", ".join(parts)
 
 
-def _best(now: Progress) -> str:
+def _best(now: RunProgress) -> str:
     if now.best is None:
         return "nothing right yet"
     gain = f" ({now.speedup:.2f} ×)" if now.speedup is not None else ""
     return f"best {seconds_text(now.best)}{gain}"
 
 
-def share_done(now: Progress, elapsed: float) -> float | None:
+def share_done(now: RunProgress, elapsed: float) -> float | None:
     """From 0 to 1 by the limit that is nearest; None where the run has none."""
     shares = []
     if now.total:
@@ -34,7 +34,7 @@ def share_done(now: Progress, elapsed: float) -> float | None:
     return min(1.0, max(shares)) if shares else None
 
 
-def time_left(now: Progress, elapsed: float) -> float | None:
+def time_left(now: RunProgress, elapsed: float) -> float | None:
     """Of the budget, or of the trials at the rate so far, whichever is less; None where nothing says."""
     times = []
     if now.total is not None:

@@ -4,7 +4,7 @@ from mdh.pipeline import Pipeline
 from mdh.report.html import Winner, page
 from mdh.report.picture.page import schedule_page
 from mdh.report.tune_roof import roof_of
-from mdh.tune.result import Tuned
+from mdh.results.tuning import Tuned
 
 
 def tuned_page(tuned: Tuned) -> str:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from mdh.ir.plan import Plan
 from mdh.report.work import peak_of, work_of
-from mdh.tune.result import Tuned
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.results.tuning import Tuned
 
 
 @dataclass(frozen=True, slots=True)

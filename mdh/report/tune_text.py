@@ -5,9 +5,9 @@ from collections import Counter
 from mdh.printable import one_line
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
-from mdh.tune.goal import Ended
-from mdh.tune.result import Tuned
-from mdh.tune.values import Failure, Trial
+from mdh.results.goal import Ended
+from mdh.results.trial import Failure, Trial
+from mdh.results.tuning import Tuned
 
 _ENDINGS = {
     Ended.TRIALS: "as many as were asked for",

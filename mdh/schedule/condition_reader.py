@@ -22,14 +22,14 @@ def read_where(cursor: Cursor, before: int) -> Where:
         raise fail("S104", headline, cursor.span(first), help="join them with `and`, or name sets of values")
     comments = tuple(line for c in cursor.comments_before(first.start) for line in c.lines)
     cursor.take()
-    reader = _Reader(cursor)
+    reader = _ConditionReader(cursor)
     condition = reader.level(0)
     span = cursor.since(first)
     inner = tuple(line for c in cursor.comments_before(cursor.previous.end) for line in c.lines)
     return Where(condition, span, comments + inner, cursor.remark())
 
 
-class _Reader:
+class _ConditionReader:
     """Counts operators, so that no condition nests deeper than the printer and the evaluator follow."""
 
     def __init__(self, cursor: Cursor) -> None:

@@ -2,7 +2,7 @@
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.schedule.names import KEYWORDS
-from mdh.schedule.tokens import Comment, Token, tokenise
+from mdh.schedule.tokens import CommentToken, Token, tokenise
 from mdh.source import Source, Span
 
 NESTING_LIMIT = 32
@@ -124,7 +124,7 @@ class Cursor:
     def report(self, problem: Failed) -> None:
         self.problems.extend(problem.diagnostics)
 
-    def comments_before(self, offset: int) -> list[Comment]:
+    def comments_before(self, offset: int) -> list[CommentToken]:
         """The comments that begin before `offset` and were not yet asked for."""
         first = self._comment
         while self._comment < len(self._comments) and self._comments[self._comment].start < offset:

@@ -16,11 +16,11 @@ from mdh.schedule.printer import print_arg, print_entry, print_step
 What = Literal["tile", "region", "layer", "attribute", "place"]
 ALIKE = 0.4
 """Least share of what two steps say that must be common to both for one to stand for the other."""
-_NO_NAMES: Mapping[str, "Names"] = {}
+_NO_NAMES: Mapping[str, "StageNames"] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class StageNames:
     """What a stage calls its dimensions, and the entries of the second group: inputs, then outputs."""
 
     dims: tuple[str, ...]
@@ -82,7 +82,7 @@ class SectionChange:
 
 
 def differences(
-    before: Schedule, after: Schedule, names: Mapping[str, Names] = _NO_NAMES
+    before: Schedule, after: Schedule, names: Mapping[str, StageNames] = _NO_NAMES
 ) -> tuple[SectionChange, ...]:
     """The sections of both, in the first one's order, those that are the same included. Attributes that say
     nothing, comments and header lines do not count. names: of the stages, by the section's name (empty for
@@ -110,7 +110,7 @@ def _foreign(before: Sequence[Section], after: Sequence[Section]) -> SectionChan
     return SectionChange("", (*removed, *added), dims=(old, new), foreign=True)
 
 
-def _section(before: Section, after: Section, names: Mapping[str, Names]) -> SectionChange:
+def _section(before: Section, after: Section, names: Mapping[str, StageNames]) -> SectionChange:
     stage = before.name or after.name or ""
     first, second = _placed(before.steps), _placed(after.steps)
     words = names.get(stage) or _spoken((*first, *second))
@@ -241,7 +241,7 @@ def _core_likeness(a: Core, b: Core) -> float:
             return 1.0
 
 
-def _changes(a: Step, b: Step, names: Names, *, alike: bool) -> list[Change]:
+def _changes(a: Step, b: Step, names: StageNames, *, alike: bool) -> list[Change]:
     """alike: the loops of the two steps are those of the same dimensions in the same order, however they are
     spelled."""
     out: list[Change] = []
@@ -286,17 +286,17 @@ def _attr(attr: Attr) -> str:
     return f"@{attr.name}({args})" if args else f"@{attr.name}"
 
 
-def _spoken(steps: Sequence[Step]) -> Names:
+def _spoken(steps: Sequence[Step]) -> StageNames:
     """Names from the schedules alone: numbers for dimensions, a buffer's own where a step mentions it."""
     widest = max(steps, key=lambda s: (len(s.tiles), len(s.inputs), len(s.outputs)), default=None)
     if widest is None:
-        return Names((), (), ())
+        return StageNames((), (), ())
     alike = [
         s for s in steps if len(s.inputs) == len(widest.inputs) and len(s.outputs) == len(widest.outputs)
     ]
     ins = _buffers([s.inputs for s in alike], "input")
     outs = _buffers([s.outputs for s in alike], "output")
-    return Names(tuple(f"dim {n + 1}" for n in range(len(widest.tiles))), ins, outs)
+    return StageNames(tuple(f"dim {n + 1}" for n in range(len(widest.tiles))), ins, outs)
 
 
 def _buffers(rows: Sequence[tuple[Mem, ...]], kind: str) -> tuple[str, ...]:

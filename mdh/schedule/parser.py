@@ -14,7 +14,7 @@ from mdh.schedule.entry_reader import positive
 from mdh.schedule.model import Schedule, Section, SizeHeader, Step, Where
 from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.step_reader import at_step, read_step
-from mdh.schedule.tokens import Comment, Token
+from mdh.schedule.tokens import CommentToken, Token
 from mdh.source import Source, Span
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
@@ -197,7 +197,7 @@ def _mixed(cursor: Cursor, token: Token) -> Failed:
     )
 
 
-def _lines(comments: list[Comment]) -> tuple[str, ...]:
+def _lines(comments: list[CommentToken]) -> tuple[str, ...]:
     return tuple(line for c in comments for line in c.lines)
 
 

@@ -40,7 +40,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Comment:
+class CommentToken:
     """One comment; `lines` without slashes and stars."""
 
     lines: tuple[str, ...]
@@ -48,12 +48,12 @@ class Comment:
     end: int
 
 
-def tokenise(source: Source) -> tuple[list[Token], list[Comment]]:
+def tokenise(source: Source) -> tuple[list[Token], list[CommentToken]]:
     """All tokens (an `end` token last) and all comments of a text; raises S102, S103, S105, S106."""
     text = source.text
     _refuse_foreign(source)
     tokens: list[Token] = []
-    comments: list[Comment] = []
+    comments: list[CommentToken] = []
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -64,7 +64,7 @@ def tokenise(source: Source) -> tuple[list[Token], list[Comment]]:
             case "space":
                 pass
             case "comment":
-                comments.append(Comment(_comment_lines(word), at, found.end()))
+                comments.append(CommentToken(_comment_lines(word), at, found.end()))
             case "miscomp":
                 raise fail(
                     "S101",

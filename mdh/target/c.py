@@ -11,7 +11,7 @@ from mdh.ir.expr import Call, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Store
 from mdh.target.clike import POSTFIX, UNARY, lanes_of, place, text
-from mdh.target.dialect import Piece, Scope
+from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.opencl import HALVES, OpenCL
 from mdh.target.operators import OPERATOR_NAMES
 from mdh.target.statements import updated
@@ -52,19 +52,19 @@ class C(OpenCL):
     def converted(self, dtype: DType, lanes: int, value: str) -> str:
         return f"__builtin_convertvector({value}, {self.value_type(dtype, lanes)})"
 
-    def same_bits(self, dtype: DType, lanes: int, value: str) -> Piece:
-        return Piece(f"({self.value_type(dtype, lanes)})({value})", UNARY)
+    def same_bits(self, dtype: DType, lanes: int, value: str) -> ExprText:
+        return ExprText(f"({self.value_type(dtype, lanes)})({value})", UNARY)
 
-    def chosen(self, mask: Piece, then: str, other: str, dtype: DType, lanes: int) -> Piece:
-        return Piece(f"pick_{self.value_type(dtype, lanes)}({mask.text}, {then}, {other})", POSTFIX)
+    def chosen(self, mask: ExprText, then: str, other: str, dtype: DType, lanes: int) -> ExprText:
+        return ExprText(f"pick_{self.value_type(dtype, lanes)}({mask.text}, {then}, {other})", POSTFIX)
 
     def alike(self, then: str, other: str, dtype: DType, lanes: int) -> str:
         """What is read at any address has a type of its own, and both sides must be of one type."""
         kind = self.value_type(dtype, lanes)
         return f"({kind})({then}) : ({kind})({other})"
 
-    def numbers(self, dtype: DType, values: str, lanes: int) -> Piece:
-        return Piece(f"({self.value_type(dtype, lanes)}){{{values}}}", POSTFIX)
+    def numbers(self, dtype: DType, values: str, lanes: int) -> ExprText:
+        return ExprText(f"({self.value_type(dtype, lanes)}){{{values}}}", POSTFIX)
 
     def picked(self, vector: str, number: int) -> str:
         return f"{vector}[{number}]"
@@ -72,16 +72,16 @@ class C(OpenCL):
     def unroll(self, factor: int, trips: int | None) -> str:
         return f"#pragma GCC unroll {factor or trips or _MOST}"
 
-    def opening(self, loop: For, scope: Scope) -> list[str]:
+    def opening(self, loop: For, scope: PrintScope) -> list[str]:
         return [f"{IN_ORDER};"] if sums_in_order(loop, scope) else []
 
-    def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
+    def stored(self, buf: Buf, value: Expr, scope: PrintScope) -> str:
         out = super().stored(buf, value, scope)
         if buf.lanes > 1 and lanes_of(value, scope) == 1:
             return self.repeated(buf.dtype, buf.lanes, out, stored=True)
         return out
 
-    def coordinate(self, call: Call, scope: Scope) -> str:
+    def coordinate(self, call: Call, scope: PrintScope) -> str:
         """The number of the turn, taken apart: x is innermost."""
         axis, grid = call.args[0], scope.kernel.launch.grid
         assert isinstance(axis, Const)
@@ -93,11 +93,11 @@ class C(OpenCL):
         out = f"group / {inner}" if inner > 1 else "group"
         return f"{out} % {grid[at]}" if any(n > 1 for n in outer) else out
 
-    def call(self, e: Call, scope: Scope) -> Piece:
+    def call(self, e: Call, scope: PrintScope) -> ExprText:
         lanes = lanes_of(e, scope)
         args = ", ".join(widened(a, lanes, scope, self) for a in e.args)
         name = self.function(e.fn, e.dtype)
-        return Piece(f"{name if lanes == 1 else f'{name}_x{lanes}'}({args})", POSTFIX)
+        return ExprText(f"{name if lanes == 1 else f'{name}_x{lanes}'}({args})", POSTFIX)
 
     def function(self, fn: str, dtype: DType) -> str:
         """C's name for the type; integers have functions of ours, whose names end in the type."""
@@ -105,7 +105,7 @@ class C(OpenCL):
             return f"{fn.removeprefix('i') if fn in ('imin', 'imax') else fn}_{dtype.name}"
         return fn if dtype == F64 else fn + "f"
 
-    def store(self, s: Store, scope: Scope) -> list[str]:
+    def store(self, s: Store, scope: PrintScope) -> list[str]:
         buf, lanes = scope.buffers[s.buffer], s.lanes
         scalar = lanes > buf.lanes and lanes_of(s.value, scope) == 1 and buf.dtype not in HALVES
         if not scalar or updated(s):
@@ -113,12 +113,12 @@ class C(OpenCL):
         value = self.repeated(buf.dtype, lanes, self.stored(buf, s.value, scope))
         return [self.put(buf, place(buf, s.index, scope, self), value, lanes, s.cache, scope)]
 
-    def put(self, buf: Buf, where: str, value: str, lanes: int, cache: str, scope: Scope) -> str:
+    def put(self, buf: Buf, where: str, value: str, lanes: int, cache: str, scope: PrintScope) -> str:
         if cache != CacheHint.STREAM or buf.space is not Space.DM or lanes == 1 or buf.lanes > 1:
             return super().put(buf, where, value, lanes, cache, scope)
         return f"stream_{self.stored_type(buf.dtype, lanes)}(&{where}, {value});"
 
-    def atomic(self, s: Atomic, scope: Scope) -> list[str]:
+    def atomic(self, s: Atomic, scope: PrintScope) -> list[str]:
         buf = scope.buffers[s.buffer]
         where = place(buf, s.index, scope, self)
         name = f"atomic_{OPERATOR_NAMES[s.op]}_{buf.dtype.name}"

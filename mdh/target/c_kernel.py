@@ -7,8 +7,8 @@ from math import prod
 from mdh.ir.kernel import Buf, Kernel
 from mdh.target.c import C
 from mdh.target.c_helpers import STREAMED
-from mdh.target.dialect import Scope
-from mdh.target.shared import Slot, shared_layout
+from mdh.target.dialect import PrintScope
+from mdh.target.shared import SharedSlot, shared_layout
 from mdh.target.signature import assemble, scope_of, wrapped
 from mdh.target.statements import indented
 from mdh.target.words import MATH
@@ -67,12 +67,12 @@ def c_prologue(text: str) -> str:
     return ("#include <math.h>\n" if words & floats else "") + "#include <stdint.h>\n"
 
 
-def _parameter(buf: Buf, scope: Scope) -> str:
+def _parameter(buf: Buf, scope: PrintScope) -> str:
     const = "const " if buf.readonly else ""
     qualifier, restrict = ("volatile ", "") if buf.name in scope.spun else ("", "restrict ")
     return f"{qualifier}{const}{C().stored_type(buf.dtype)} *{restrict}{scope.name(buf.name)}"
 
 
-def _local(slot: Slot, scope: Scope, dialect: C) -> str:
+def _local(slot: SharedSlot, scope: PrintScope, dialect: C) -> str:
     buf = slot.buf
     return f"{dialect.aligned(LINE)}{dialect.element_type(buf)} {scope.name(buf.name)}[{slot.elements}];"

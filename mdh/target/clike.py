@@ -7,7 +7,7 @@ from mdh.ir.dtype import DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, children
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf
-from mdh.target.dialect import Dialect, Piece, Scope
+from mdh.target.dialect import Dialect, ExprText, PrintScope
 from mdh.target.literals import literal
 from mdh.target.offset import offset
 from mdh.target.operators import swizzle_name
@@ -24,50 +24,52 @@ _COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _BITS = frozenset({"&", "|", "^", "<<", ">>"})
 
 
-def text(e: Expr, scope: Scope, dialect: Dialect, floor: int = 0) -> str:
+def text(e: Expr, scope: PrintScope, dialect: Dialect, floor: int = 0) -> str:
     """`e` as C, in parentheses where it binds less tightly than `floor`."""
     piece = render(e, scope, dialect)
     return piece.text if piece.rank >= floor else f"({piece.text})"
 
 
-def render(e: Expr, scope: Scope, dialect: Dialect) -> Piece:
+def render(e: Expr, scope: PrintScope, dialect: Dialect) -> ExprText:
     vector = dialect.vector(e, scope)
     if vector is not None:
         return vector
     match e:
         case Const(value, dtype):
             out = literal(value, dtype, dialect.long_suffix)
-            return Piece(out, UNARY if out.startswith("-") else POSTFIX)
+            return ExprText(out, UNARY if out.startswith("-") else POSTFIX)
         case Var(name, _):
-            return Piece(scope.name(name), POSTFIX)
+            return ExprText(scope.name(name), POSTFIX)
         case Load():
             return _load(e, scope, dialect)
         case Unary(op, arg, _):
             inner = text(arg, scope, dialect, UNARY)
-            return Piece(f"{op}({inner})" if inner.startswith(op) else op + inner, UNARY)
+            return ExprText(f"{op}({inner})" if inner.startswith(op) else op + inner, UNARY)
         case Binary():
             return _binary(e, scope, dialect)
         case Select(cond, then, other, _):
             parts = (text(cond, scope, dialect, CONDITIONAL + 1), text(then, scope, dialect, CONDITIONAL + 1))
-            return Piece(f"{parts[0]} ? {parts[1]} : {text(other, scope, dialect, CONDITIONAL)}", CONDITIONAL)
+            return ExprText(
+                f"{parts[0]} ? {parts[1]} : {text(other, scope, dialect, CONDITIONAL)}", CONDITIONAL
+            )
         case Cast():
             return dialect.cast(e, scope)
         case Call(Intrinsic.BLOCK_ID | Intrinsic.THREAD_ID | Intrinsic.CLUSTER_RANK, _, _):
             out = dialect.coordinate(e, scope)
-            return Piece(out, UNARY if out.startswith("(") else POSTFIX)
+            return ExprText(out, UNARY if out.startswith("(") else POSTFIX)
         case Call():
             return dialect.call(e, scope)
         case _:
             assert_never(e)
 
 
-def _binary(e: Binary, scope: Scope, dialect: Dialect) -> Piece:
+def _binary(e: Binary, scope: PrintScope, dialect: Dialect) -> ExprText:
     rank = RANK[e.op]
     sides = []
     for side, least in ((e.left, rank), (e.right, rank + 1)):
         wrap = isinstance(side, Binary) and _confusing(e.op, side.op)
         sides.append(text(side, scope, dialect, POSTFIX if wrap else least))
-    return Piece(f"{sides[0]} {e.op} {sides[1]}", rank)
+    return ExprText(f"{sides[0]} {e.op} {sides[1]}", rank)
 
 
 def _confusing(outer: str, inner: str) -> bool:
@@ -80,7 +82,7 @@ def _confusing(outer: str, inner: str) -> bool:
     return outer == "||" and inner == "&&"
 
 
-def place(buf: Buf, index: tuple[Expr, ...], scope: Scope, dialect: Dialect, extra: int = 0) -> str:
+def place(buf: Buf, index: tuple[Expr, ...], scope: PrintScope, dialect: Dialect, extra: int = 0) -> str:
     """The lvalue `A[i * 2048 + k]`, or `acc` for a buffer of one register."""
     name = scope.name(buf.name)
     if is_single(buf):
@@ -96,13 +98,13 @@ def is_single(buf: Buf) -> bool:
     return buf.space is Space.RM and buf.elements == 1
 
 
-def _load(e: Load, scope: Scope, dialect: Dialect) -> Piece:
+def _load(e: Load, scope: PrintScope, dialect: Dialect) -> ExprText:
     buf = scope.buffers[e.buffer]
     where = place(buf, e.index, scope, dialect)
     return dialect.load(buf, where, e.lanes, scope=scope)
 
 
-def lanes_of(e: Expr, scope: Scope, known: dict[int, int] | None = None) -> int:
+def lanes_of(e: Expr, scope: PrintScope, known: dict[int, int] | None = None) -> int:
     """Lanes of a vector expression, 1 for a scalar. known: by `id`, what was found of its parts, and is added
     to: who asks about every part of a deep expression needs no more time than for the whole."""
     if known is None:
@@ -112,7 +114,7 @@ def lanes_of(e: Expr, scope: Scope, known: dict[int, int] | None = None) -> int:
     return known[id(e)]
 
 
-def _lanes(e: Expr, scope: Scope, known: dict[int, int] | None) -> int:
+def _lanes(e: Expr, scope: PrintScope, known: dict[int, int] | None) -> int:
     match e:
         case Load(buffer, _, _, lanes):
             return max(lanes, scope.buffers[buffer].lanes)

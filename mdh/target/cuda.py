@@ -7,7 +7,7 @@ from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Store
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
 from mdh.target.cuda_moves import move_lines, vector_type
-from mdh.target.dialect import Piece, Scope
+from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.operators import atomic_helper
 from mdh.target.registers import declaration
 from mdh.target.statements import updated
@@ -38,7 +38,7 @@ class Cuda:
     def value_type(self, dtype: DType, lanes: int = 1) -> str:
         return "float" if dtype in TO_FLOAT else STORAGE[dtype.name]
 
-    def opening(self, loop: For, scope: Scope) -> list[str]:
+    def opening(self, loop: For, scope: PrintScope) -> list[str]:
         return []
 
     def element_type(self, buf: Buf) -> str:
@@ -53,41 +53,41 @@ class Cuda:
     def unroll(self, factor: int, trips: int | None) -> str:
         return f"#pragma unroll {factor}" if factor else "#pragma unroll"
 
-    def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
+    def subscript(self, buf: Buf, e: Expr, scope: PrintScope) -> Expr:
         return e
 
-    def coordinate(self, call: Call, scope: Scope) -> str:
+    def coordinate(self, call: Call, scope: PrintScope) -> str:
         if call.fn == Intrinsic.CLUSTER_RANK:
             return "cluster_rank()"
         axis = call.args[0]
         assert isinstance(axis, Const)
         return f"(int){COORDINATES[call.fn]}.{'xyz'[int(axis.value)]}"
 
-    def cast(self, e: Cast, scope: Scope) -> Piece:
+    def cast(self, e: Cast, scope: PrintScope) -> ExprText:
         if e.dtype in FROM_FLOAT:
             if e.arg.dtype == e.dtype:
-                return Piece(text(e.arg, scope, self, POSTFIX), POSTFIX)
+                return ExprText(text(e.arg, scope, self, POSTFIX), POSTFIX)
             rounded = f"{FROM_FLOAT[e.dtype]}({text(e.arg, scope, self)})"
-            return Piece(f"{TO_FLOAT[e.dtype]}({rounded})", POSTFIX)
+            return ExprText(f"{TO_FLOAT[e.dtype]}({rounded})", POSTFIX)
         if same_value_type(e.arg.dtype, e.dtype, self):
-            return Piece(text(e.arg, scope, self, UNARY), UNARY)
-        return Piece(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
+            return ExprText(text(e.arg, scope, self, UNARY), UNARY)
+        return ExprText(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
 
-    def call(self, e: Call, scope: Scope) -> Piece:
+    def call(self, e: Call, scope: PrintScope) -> ExprText:
         args = ", ".join(text(a, scope, self) for a in e.args)
         if e.fn in SHUFFLES:
-            return Piece(f"{SHUFFLES[e.fn]}(0xffffffff, {args})", POSTFIX)
+            return ExprText(f"{SHUFFLES[e.fn]}(0xffffffff, {args})", POSTFIX)
         if e.fn in (Intrinsic.IMIN, Intrinsic.IMAX):
-            return Piece(f"{e.fn[1:]}({args})", POSTFIX)
+            return ExprText(f"{e.fn[1:]}({args})", POSTFIX)
         if e.fn == Intrinsic.PACKED:
-            return Piece(f"packed_{e.args[1].dtype.name}({args})", POSTFIX)
+            return ExprText(f"packed_{e.args[1].dtype.name}({args})", POSTFIX)
         if e.fn == Intrinsic.UNPACKED:
-            return Piece(f"unpacked_{e.dtype.name}({args})", POSTFIX)
+            return ExprText(f"unpacked_{e.dtype.name}({args})", POSTFIX)
         if e.fn == Intrinsic.FIRST_LANE:
-            return Piece(f"first_lane({args})", POSTFIX)
+            return ExprText(f"first_lane({args})", POSTFIX)
         if e.fn == Intrinsic.PEER:
-            return Piece(f"peer_{e.dtype.name}(&{args})", POSTFIX)
-        return Piece(f"{self.function(e.fn, e.dtype)}({args})", POSTFIX)
+            return ExprText(f"peer_{e.dtype.name}(&{args})", POSTFIX)
+        return ExprText(f"{self.function(e.fn, e.dtype)}({args})", POSTFIX)
 
     def function(self, fn: str, dtype: DType) -> str:
         if fn in UNCHANGED:
@@ -96,18 +96,18 @@ class Cuda:
             return "llabs" if fn == "abs" and dtype.bits == 64 else fn
         return fn if dtype == F64 else fn + "f"
 
-    def vector(self, e: Expr, scope: Scope) -> Piece | None:
+    def vector(self, e: Expr, scope: PrintScope) -> ExprText | None:
         return None
 
-    def load(self, buf: Buf, place: str, lanes: int, *, scope: Scope) -> Piece:
+    def load(self, buf: Buf, place: str, lanes: int, *, scope: PrintScope) -> ExprText:
         spun = buf.name in scope.spun
         if spun:
             place = f"*(volatile const {STORAGE[buf.dtype.name]} *)&{place}"
         if buf.dtype in TO_FLOAT:
-            return Piece(f"{TO_FLOAT[buf.dtype]}({place})", POSTFIX)
-        return Piece(place, UNARY if spun else POSTFIX)
+            return ExprText(f"{TO_FLOAT[buf.dtype]}({place})", POSTFIX)
+        return ExprText(place, UNARY if spun else POSTFIX)
 
-    def store(self, s: Store, scope: Scope) -> list[str]:
+    def store(self, s: Store, scope: PrintScope) -> list[str]:
         buf = scope.buffers[s.buffer]
         where = place(buf, s.index, scope, self)
         update = updated(s)
@@ -121,7 +121,7 @@ class Cuda:
             return [f"__stcs(&{where}, {value});"]
         return [f"{where} = {value};"]
 
-    def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
+    def stored(self, buf: Buf, value: Expr, scope: PrintScope) -> str:
         dtype = buf.dtype
         if dtype not in FROM_FLOAT:
             return text(value, scope, self)
@@ -129,10 +129,10 @@ class Cuda:
             value = value.arg  # the store rounds
         return f"{FROM_FLOAT[dtype]}({text(value, scope, self)})"
 
-    def move(self, s: Move, scope: Scope) -> list[str]:
+    def move(self, s: Move, scope: PrintScope) -> list[str]:
         return move_lines(s, scope, self)
 
-    def atomic(self, s: Atomic, scope: Scope) -> list[str]:
+    def atomic(self, s: Atomic, scope: PrintScope) -> list[str]:
         buf = scope.buffers[s.buffer]
         where = f"&{place(buf, s.index, scope, self)}"
         value = text(s.value, scope, self)
@@ -178,5 +178,5 @@ class Cuda:
     def wait(self, pending: int) -> list[str]:
         return [f"cp_async_wait<{pending}>();"]
 
-    def registers(self, s: Alloc, scope: Scope) -> list[str]:
+    def registers(self, s: Alloc, scope: PrintScope) -> list[str]:
         return declaration(s, scope, self)

@@ -8,9 +8,9 @@ from mdh.ir.dtype import DType
 from mdh.ir.kernel import Buf, Kernel
 from mdh.target.cuda import STORAGE, Cuda
 from mdh.target.cuda_helpers import CONSTANTS
-from mdh.target.dialect import Scope
+from mdh.target.dialect import PrintScope
 from mdh.target.names import fresh
-from mdh.target.shared import STATIC_LIMIT, Slot, shared_layout
+from mdh.target.shared import STATIC_LIMIT, SharedSlot, shared_layout
 from mdh.target.signature import assemble, scope_of
 
 AWAIT = 'asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended'
@@ -61,7 +61,7 @@ def _bounds(kernel: Kernel) -> str:
     return out
 
 
-def _parameter(buf: Buf, scope: Scope, *, early: bool) -> str:
+def _parameter(buf: Buf, scope: PrintScope, *, early: bool) -> str:
     """early: a kernel in front may write what this one reads, until it is awaited. Nothing is restricted
     then, lest the compiler find that the kernel itself writes none of it, and read it earlier."""
     const = "const " if buf.readonly else ""
@@ -69,17 +69,17 @@ def _parameter(buf: Buf, scope: Scope, *, early: bool) -> str:
     return f"{const}{STORAGE[buf.dtype.name]} *{restrict}{scope.name(buf.name)}"
 
 
-def _scalar(name: str, dtype: DType, scope: Scope) -> str:
+def _scalar(name: str, dtype: DType, scope: PrintScope) -> str:
     return f"{Cuda().value_type(dtype)} {scope.name(name)}"
 
 
-def _static(slot: Slot, scope: Scope) -> str:
+def _static(slot: SharedSlot, scope: PrintScope) -> str:
     buf = slot.buf
     align = f"__align__({slot.align}) " if slot.align > buf.dtype.bytes else ""
     return f"__shared__ {align}{STORAGE[buf.dtype.name]} {scope.name(buf.name)}[{slot.elements * buf.lanes}];"
 
 
-def _dynamic(slots: tuple[Slot, ...], scope: Scope) -> list[str]:
+def _dynamic(slots: tuple[SharedSlot, ...], scope: PrintScope) -> list[str]:
     block = fresh("shared", scope.names.values(), "cuda")
     out = [f"extern __shared__ __align__(128) unsigned char {block}[];"]
     for slot in slots:

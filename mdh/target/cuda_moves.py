@@ -5,7 +5,7 @@ from mdh.ir.dtype import F32, F64, I32, I64, U32, U64, DType
 from mdh.ir.expr import Const, Expr
 from mdh.ir.kernel import Buf, Move
 from mdh.target.clike import CONDITIONAL, place, text
-from mdh.target.dialect import Dialect, Scope
+from mdh.target.dialect import Dialect, PrintScope
 
 VECTORS = {F32: "float", F64: "double", I32: "int", U32: "uint", I64: "longlong", U64: "ulonglong"}
 """Element types that have vector types of their own; others travel as unsigned words."""
@@ -14,7 +14,7 @@ HINTS = {CacheHint.STREAM: "__ldcs", CacheHint.KEEP: "__ldg"}
 ASYNC_BYTES = (4, 8, 16)
 
 
-def move_lines(s: Move, scope: Scope, dialect: Dialect) -> list[str]:
+def move_lines(s: Move, scope: PrintScope, dialect: Dialect) -> list[str]:
     """One move as statements; a vector of more than 16 bytes becomes several accesses."""
     src = scope.buffers[s.src]
     most = max(1, 16 // src.dtype.bytes)
@@ -24,7 +24,7 @@ def move_lines(s: Move, scope: Scope, dialect: Dialect) -> list[str]:
     return out
 
 
-def _piece(s: Move, first: int, lanes: int, scope: Scope, dialect: Dialect) -> list[str]:
+def _piece(s: Move, first: int, lanes: int, scope: PrintScope, dialect: Dialect) -> list[str]:
     dst, src = scope.buffers[s.dst], scope.buffers[s.src]
     to = place(dst, s.dst_index, scope, dialect, first)
     frm = place(src, s.src_index, scope, dialect, first)
@@ -68,7 +68,7 @@ def vector_type(dtype: DType, lanes: int) -> str:
 
 
 def _empty(
-    dtype: DType, lanes: int, kind: str, fill: Expr | None, scope: Scope, dialect: Dialect, dst: Buf
+    dtype: DType, lanes: int, kind: str, fill: Expr | None, scope: PrintScope, dialect: Dialect, dst: Buf
 ) -> str | None:
     """What a predicated-off move stores, as one value; None where it takes several stores."""
     value = fill if fill is not None else Const(0, dtype)
@@ -82,7 +82,7 @@ def _empty(
     return "0" if zero else None
 
 
-def _fill(s: Move, dst: Buf, first: int, lanes: int, scope: Scope, dialect: Dialect) -> list[str]:
+def _fill(s: Move, dst: Buf, first: int, lanes: int, scope: PrintScope, dialect: Dialect) -> list[str]:
     value = s.fill if s.fill is not None else Const(0, dst.dtype)
     out = []
     for k in range(first, first + lanes):
@@ -90,7 +90,7 @@ def _fill(s: Move, dst: Buf, first: int, lanes: int, scope: Scope, dialect: Dial
     return out
 
 
-def _async(s: Move, to: str, frm: str, lanes: int, scope: Scope, dialect: Dialect) -> list[str]:
+def _async(s: Move, to: str, frm: str, lanes: int, scope: PrintScope, dialect: Dialect) -> list[str]:
     n = lanes * scope.buffers[s.src].dtype.bytes
     if s.pred is None:
         return [f"cp_async_{n}(&{to}, &{frm});"]

@@ -11,7 +11,7 @@ from mdh.ir.ranges import Known
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExprText:
     """Text of an expression and how tightly its outermost operator binds (a row of clike's table)."""
 
     text: str
@@ -19,7 +19,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class PrintScope:
     """What names mean while one kernel is printed: `names` maps IR names to target names."""
 
     kernel: Kernel
@@ -37,11 +37,11 @@ class Scope:
     def name(self, name: str) -> str:
         return self.names.get(name, name)
 
-    def inner(self) -> "Scope":
+    def inner(self) -> "PrintScope":
         """The scope of a loop's or a branch's body."""
         return replace(self, depth=self.depth + 1)
 
-    def with_buffers(self, *bufs: Buf) -> "Scope":
+    def with_buffers(self, *bufs: Buf) -> "PrintScope":
         return replace(self, buffers={**self.buffers, **{b.name: b for b in bufs}})
 
 
@@ -63,39 +63,39 @@ class Dialect(Protocol):
     def zeros(self, buf: Buf) -> str:
         """An initialiser that zeroes an array; empty where a loop serves better."""
 
-    def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
+    def stored(self, buf: Buf, value: Expr, scope: PrintScope) -> str:
         """`value` as an element of `buf`: rounded where the buffer holds 16-bit floats."""
 
     def unroll(self, factor: int, trips: int | None) -> str:
         """The line before a loop of so many turns (None: not known here) that is to be unrolled by `factor`,
         0: as a whole."""
 
-    def opening(self, loop: For, scope: Scope) -> list[str]:
+    def opening(self, loop: For, scope: PrintScope) -> list[str]:
         """Lines that the body of a loop begins with."""
 
-    def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
+    def subscript(self, buf: Buf, e: Expr, scope: PrintScope) -> Expr:
         """An offset in `buf` in the width that the target's compiler handles best."""
 
-    def coordinate(self, call: Call, scope: Scope) -> str:
+    def coordinate(self, call: Call, scope: PrintScope) -> str:
         """block_id, thread_id, cluster_rank as an int."""
 
-    def cast(self, e: Cast, scope: Scope) -> Piece:
+    def cast(self, e: Cast, scope: PrintScope) -> ExprText:
         """A conversion that changes the value type, or rounds to a 16-bit float."""
 
-    def call(self, e: Call, scope: Scope) -> Piece:
+    def call(self, e: Call, scope: PrintScope) -> ExprText:
         """A function by its C name and precision."""
 
-    def vector(self, e: Expr, scope: Scope) -> Piece | None:
+    def vector(self, e: Expr, scope: PrintScope) -> ExprText | None:
         """Text of a vector-valued comparison or selection where it is not the scalar's; else None."""
 
-    def load(self, buf: Buf, place: str, lanes: int, *, scope: Scope) -> Piece:
+    def load(self, buf: Buf, place: str, lanes: int, *, scope: PrintScope) -> ExprText:
         """The value at lvalue `place` (`A[i]`), converted to its value type."""
 
-    def store(self, s: Store, scope: Scope) -> list[str]: ...
+    def store(self, s: Store, scope: PrintScope) -> list[str]: ...
 
-    def move(self, s: Move, scope: Scope) -> list[str]: ...
+    def move(self, s: Move, scope: PrintScope) -> list[str]: ...
 
-    def atomic(self, s: Atomic, scope: Scope) -> list[str]: ...
+    def atomic(self, s: Atomic, scope: PrintScope) -> list[str]: ...
 
     def barrier(self, s: Barrier) -> list[str]: ...
 
@@ -105,7 +105,7 @@ class Dialect(Protocol):
 
     def wait(self, pending: int) -> list[str]: ...
 
-    def registers(self, s: Alloc, scope: Scope) -> list[str]:
+    def registers(self, s: Alloc, scope: PrintScope) -> list[str]:
         """Declaration (and first values) of an RM buffer."""
 
 

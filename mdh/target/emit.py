@@ -12,7 +12,7 @@ from mdh.target import c_helpers, cuda_helpers, opencl_helpers
 from mdh.target.c_kernel import c_kernel, c_prologue
 from mdh.target.cuda_kernel import cuda_kernel, cuda_prologue
 from mdh.target.declared import declared
-from mdh.target.faults import ASSUMED, Fault, Faults
+from mdh.target.faults import ASSUMED, CompilerFaults, Fault
 from mdh.target.host import function_name
 from mdh.target.lane_calls import lane_calls
 from mdh.target.lanes import without_vectors
@@ -36,19 +36,19 @@ class Printer:
     kernel: Callable[[Kernel, str, Mapping[str, str]], tuple[str, tuple[int, int]]]
     prologue: Callable[[str, bool], str]
     helper: Callable[[str], str | None]
-    prepared: Callable[[Kernel, Faults], Kernel]
+    prepared: Callable[[Kernel, CompilerFaults], Kernel]
 
 
-def _cuda(kernel: Kernel, faults: Faults) -> Kernel:
+def _cuda(kernel: Kernel, faults: CompilerFaults) -> Kernel:
     plain = without_vectors(kernel)
     return wrapping(hidden_negations(plain) if Fault.NEGATIONS in faults.kinds else plain)
 
 
-def _opencl(kernel: Kernel, faults: Faults) -> Kernel:
+def _opencl(kernel: Kernel, faults: CompilerFaults) -> Kernel:
     return wrapping(lane_calls(_c(kernel, faults), faults.lanes))
 
 
-def _c(kernel: Kernel, faults: Faults) -> Kernel:
+def _c(kernel: Kernel, faults: CompilerFaults) -> Kernel:
     return reads_first(kernel) if Fault.MASKED_READS in faults.kinds else kernel
 
 
@@ -85,7 +85,7 @@ OPTIONS = {"cuda": ("--std=c++17",), "opencl": ("-cl-std=CL1.2",), "c": C_OPTION
 """For all texts of a language."""
 
 
-def emit(module: Module, program: Program, faults: Faults | None = None) -> KernelText:
+def emit(module: Module, program: Program, faults: CompilerFaults | None = None) -> KernelText:
     """The module as text of its target, byte-identical for equal modules. faults: of the device at hand,
     None: it may run anywhere."""
     printer = PRINTERS[module.target]

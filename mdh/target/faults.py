@@ -24,7 +24,7 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Faults:
+class CompilerFaults:
     """lanes: vector functions of which a lane spoils others, as `sin_f32x8`."""
 
     kinds: frozenset[Fault] = frozenset()
@@ -34,13 +34,13 @@ class Faults:
         return bool(self.kinds or self.lanes)
 
 
-NONE = Faults()
-POCL = Faults(lanes=frozenset(f"{fn}_f32x{n}" for fn in ("sin", "cos", "tan") for n in (2, 4, 8)))
+NONE = CompilerFaults()
+POCL = CompilerFaults(lanes=frozenset(f"{fn}_f32x{n}" for fn in ("sin", "cos", "tan") for n in (2, 4, 8)))
 """PoCL 3.0 with SLEEF: where a lane is 39,000 or more, or infinite, all lanes are reduced as such ones are,
 and small ones come out wrong."""
-ASSUMED: Mapping[str, Faults] = {
-    "cuda": Faults(frozenset({Fault.NEGATIONS})),
+ASSUMED: Mapping[str, CompilerFaults] = {
+    "cuda": CompilerFaults(frozenset({Fault.NEGATIONS})),
     "opencl": POCL,
-    "c": Faults(frozenset({Fault.MASKED_READS})),
+    "c": CompilerFaults(frozenset({Fault.MASKED_READS})),
 }
 """By language, of texts that are written for no device at hand: folders must be right on any."""

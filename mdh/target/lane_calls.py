@@ -7,7 +7,7 @@ from mdh.ir.expr import Call, Expr, map_children
 from mdh.ir.kernel import Alloc, Kernel, Stmt
 from mdh.ir.walk import map_expressions, statements, with_bodies
 from mdh.target.clike import lanes_of
-from mdh.target.dialect import Scope
+from mdh.target.dialect import PrintScope
 from mdh.target.signature import scope_of
 
 
@@ -21,7 +21,7 @@ def lane_calls(kernel: Kernel, wrong: frozenset[str]) -> Kernel:
     return kernel if body == kernel.body else replace(kernel, body=body)
 
 
-def _body(body: tuple[Stmt, ...], scope: Scope, wrong: frozenset[str]) -> tuple[Stmt, ...]:
+def _body(body: tuple[Stmt, ...], scope: PrintScope, wrong: frozenset[str]) -> tuple[Stmt, ...]:
     return tuple(
         with_bodies(
             map_expressions(s, lambda e: _expression(e, scope, wrong)), lambda b: _body(b, scope, wrong)
@@ -30,7 +30,7 @@ def _body(body: tuple[Stmt, ...], scope: Scope, wrong: frozenset[str]) -> tuple[
     )
 
 
-def _expression(e: Expr, scope: Scope, wrong: frozenset[str]) -> Expr:
+def _expression(e: Expr, scope: PrintScope, wrong: frozenset[str]) -> Expr:
     out = map_children(e, lambda c: _expression(c, scope, wrong))
     if isinstance(e, Call) and isinstance(out, Call) and e.dtype.is_float and (n := lanes_of(e, scope)) > 1:
         held = F32 if e.dtype.bits == 16 else e.dtype

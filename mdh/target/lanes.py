@@ -19,7 +19,7 @@ Bufs = Mapping[str, Buf]
 
 def without_vectors(kernel: Kernel) -> Kernel:
     """The same kernel, in which only Moves have lanes."""
-    rewriter = _Rewriter({b.name: b for b in kernel.buffers}, set(declared(kernel)))
+    rewriter = _LaneRewriter({b.name: b for b in kernel.buffers}, set(declared(kernel)))
     return replace(kernel, body=rewriter.body(kernel.body))
 
 
@@ -31,7 +31,7 @@ def scalars(buf: Buf) -> Buf:
     return replace(buf, shape=(*buf.shape, buf.lanes), strides=strides, lanes=1)
 
 
-class _Rewriter:
+class _LaneRewriter:
     """Walks a kernel once; `bufs` are the buffers declared so far, as the kernel's text declared them."""
 
     def __init__(self, bufs: Bufs, names: set[str]) -> None:

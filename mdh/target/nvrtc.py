@@ -19,7 +19,7 @@ _ROOM = "it needs memory, open files, and its libnvrtc-builtins beside it"
 
 
 @dataclass(frozen=True, slots=True)
-class Resources:
+class KernelResources:
     """What ptxas says of one kernel; spill_bytes are its spill stores and loads together."""
 
     registers: int
@@ -35,7 +35,7 @@ class Cubin:
     image: bytes
     arch: str
     log: str
-    kernels: Mapping[str, Resources]
+    kernels: Mapping[str, KernelResources]
 
     @property
     def registers(self) -> int:
@@ -114,14 +114,14 @@ def architectures() -> tuple[str, ...]:
     return tuple(a for n in found for a in ((f"sm_{n}", f"sm_{n}a") if n >= 90 else (f"sm_{n}",)))
 
 
-def resources(log: str) -> dict[str, Resources]:
+def resources(log: str) -> dict[str, KernelResources]:
     """ptxas's report (`-v`), by kernel."""
     out = {}
     for part in re.split(r"Compiling entry function ", log)[1:]:
         name = re.match(r"'([^']+)'", part)
         if name is not None:
             spills = _number(r"(\d+) bytes spill stores", part) + _number(r"(\d+) bytes spill loads", part)
-            out[name[1]] = Resources(
+            out[name[1]] = KernelResources(
                 registers=_number(r"Used (\d+) registers", part),
                 stack=_number(r"(\d+) bytes stack frame", part),
                 spill_bytes=spills,

@@ -8,7 +8,7 @@ from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Store
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
-from mdh.target.dialect import Piece, Scope
+from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.offset import as_long
 from mdh.target.operators import atomic_helper
 from mdh.target.registers import declaration
@@ -50,15 +50,15 @@ class OpenCL:
         """A vector `value` with each lane converted to the value type of `dtype`."""
         return f"convert_{self.value_type(dtype, lanes)}({value})"
 
-    def chosen(self, mask: Piece, then: str, other: str, dtype: DType, lanes: int) -> Piece:
+    def chosen(self, mask: ExprText, then: str, other: str, dtype: DType, lanes: int) -> ExprText:
         test = mask.text if mask.rank > CONDITIONAL else f"({mask.text})"
-        return Piece(f"{test} ? {then} : {other}", CONDITIONAL)
+        return ExprText(f"{test} ? {then} : {other}", CONDITIONAL)
 
     def alike(self, then: str, other: str, dtype: DType, lanes: int) -> str:
         return f"{then} : {other}"
 
-    def numbers(self, dtype: DType, values: str, lanes: int) -> Piece:
-        return Piece(f"({self.value_type(dtype, lanes)})({values})", UNARY)
+    def numbers(self, dtype: DType, values: str, lanes: int) -> ExprText:
+        return ExprText(f"({self.value_type(dtype, lanes)})({values})", UNARY)
 
     def picked(self, vector: str, number: int) -> str:
         return f"{vector}.s{number:x}"
@@ -66,7 +66,7 @@ class OpenCL:
     def unroll(self, factor: int, trips: int | None) -> str:
         return f"#pragma unroll {factor}" if factor else "#pragma unroll"
 
-    def opening(self, loop: For, scope: Scope) -> list[str]:
+    def opening(self, loop: For, scope: PrintScope) -> list[str]:
         return []
 
     def element_type(self, buf: Buf) -> str:
@@ -78,7 +78,7 @@ class OpenCL:
     def zeros(self, buf: Buf) -> str:
         return "{0}" if buf.lanes == 1 else ""
 
-    def stored(self, buf: Buf, value: Expr, scope: Scope) -> str:
+    def stored(self, buf: Buf, value: Expr, scope: PrintScope) -> str:
         if buf.dtype not in HALVES:
             lanes = lanes_of(value, scope)
             if lanes > 1 and not same_value_type(value.dtype, buf.dtype, self):
@@ -88,56 +88,56 @@ class OpenCL:
             value = value.arg  # the store rounds
         return self.from_float(buf.dtype, value, scope)
 
-    def from_float(self, dtype: DType, value: Expr, scope: Scope) -> str:
+    def from_float(self, dtype: DType, value: Expr, scope: PrintScope) -> str:
         if not same_value_type(value.dtype, F32, self):
             value = Cast(value, F32)
         return f"{dtype.name}_from_f32{_lanes_suffix(lanes_of(value, scope))}({text(value, scope, self)})"
 
-    def subscript(self, buf: Buf, e: Expr, scope: Scope) -> Expr:
+    def subscript(self, buf: Buf, e: Expr, scope: PrintScope) -> Expr:
         """CPUs address memory in 64 bits: a sum in 32 costs them an addition and a conversion an access,
         where one in 64 is folded into the access."""
         return e if buf.space is Space.RM or not alone(scope) else as_long(e)
 
-    def coordinate(self, call: Call, scope: Scope) -> str:
+    def coordinate(self, call: Call, scope: PrintScope) -> str:
         axis = call.args[0]
         assert isinstance(axis, Const)
         return f"(int){COORDINATES[call.fn]}({axis.value})"
 
-    def cast(self, e: Cast, scope: Scope) -> Piece:
+    def cast(self, e: Cast, scope: PrintScope) -> ExprText:
         lanes = lanes_of(e.arg, scope)
         if e.dtype in HALVES and e.arg.dtype != e.dtype:
             rounded = self.from_float(e.dtype, e.arg, scope)
-            return Piece(f"{e.dtype.name}_to_f32{_lanes_suffix(lanes)}({rounded})", POSTFIX)
+            return ExprText(f"{e.dtype.name}_to_f32{_lanes_suffix(lanes)}({rounded})", POSTFIX)
         if same_value_type(e.arg.dtype, e.dtype, self):
-            return Piece(text(e.arg, scope, self, UNARY), UNARY)
+            return ExprText(text(e.arg, scope, self, UNARY), UNARY)
         if lanes > 1:
             arg = text(e.arg, scope, self)
             if _same_bits(e.arg.dtype, e.dtype):
                 return self.same_bits(e.dtype, lanes, arg)
-            return Piece(self.converted(e.dtype, lanes, arg), POSTFIX)
-        return Piece(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
+            return ExprText(self.converted(e.dtype, lanes, arg), POSTFIX)
+        return ExprText(f"({self.value_type(e.dtype)}){text(e.arg, scope, self, UNARY)}", UNARY)
 
-    def same_bits(self, dtype: DType, lanes: int, value: str) -> Piece:
+    def same_bits(self, dtype: DType, lanes: int, value: str) -> ExprText:
         """A vector of integers as one of the other sign."""
-        return Piece(f"as_{self.value_type(dtype, lanes)}({value})", POSTFIX)
+        return ExprText(f"as_{self.value_type(dtype, lanes)}({value})", POSTFIX)
 
-    def call(self, e: Call, scope: Scope) -> Piece:
+    def call(self, e: Call, scope: PrintScope) -> ExprText:
         lanes = lanes_of(e, scope)
         args = ", ".join(_endless(a, lanes) + widened(a, lanes, scope, self) for a in e.args)
         match e.fn:
             case Intrinsic.IMIN | Intrinsic.IMAX:
-                return Piece(f"{e.fn[1:]}({args})", POSTFIX)
+                return ExprText(f"{e.fn[1:]}({args})", POSTFIX)
             case "abs":  # OpenCL's abs is unsigned
-                return Piece(f"as_{self.value_type(e.dtype, lanes)}(abs({args}))", POSTFIX)
+                return ExprText(f"as_{self.value_type(e.dtype, lanes)}(abs({args}))", POSTFIX)
             case "nearbyint":
-                return Piece(f"rint({args})", POSTFIX)
+                return ExprText(f"rint({args})", POSTFIX)
             case _:
-                return Piece(f"{e.fn}({args})", POSTFIX)
+                return ExprText(f"{e.fn}({args})", POSTFIX)
 
-    def vector(self, e: Expr, scope: Scope) -> Piece | None:
+    def vector(self, e: Expr, scope: PrintScope) -> ExprText | None:
         return vector_piece(e, scope, self)
 
-    def load(self, buf: Buf, place: str, lanes: int, *, scope: Scope) -> Piece:
+    def load(self, buf: Buf, place: str, lanes: int, *, scope: PrintScope) -> ExprText:
         rank = POSTFIX
         if lanes > buf.lanes:
             place, rank = self.access(buf, place, lanes, scope, const=True), UNARY
@@ -146,10 +146,10 @@ class OpenCL:
             place, rank = f"*({kind} *)&{place}", UNARY
         if buf.dtype in HALVES:
             suffix = _lanes_suffix(max(lanes, buf.lanes))
-            return Piece(f"{buf.dtype.name}_to_f32{suffix}({place})", POSTFIX)
-        return Piece(place, rank)
+            return ExprText(f"{buf.dtype.name}_to_f32{suffix}({place})", POSTFIX)
+        return ExprText(place, rank)
 
-    def access(self, buf: Buf, place: str, lanes: int, scope: Scope, *, const: bool = False) -> str:
+    def access(self, buf: Buf, place: str, lanes: int, scope: PrintScope, *, const: bool = False) -> str:
         """Element `place` of an array seen as a vector.
 
         CPUs (one work-item a group) read vectors at any address, through an under-aligned type; GPUs need
@@ -159,7 +159,7 @@ class OpenCL:
         kind = self.stored_type(buf.dtype, lanes) + loose
         return f"*({self.address(buf.space)}{'const ' if const else ''}{kind} *)&{place}"
 
-    def store(self, s: Store, scope: Scope) -> list[str]:
+    def store(self, s: Store, scope: PrintScope) -> list[str]:
         buf = scope.buffers[s.buffer]
         where = place(buf, s.index, scope, self)
         update = updated(s)
@@ -173,12 +173,12 @@ class OpenCL:
             value = self.repeated(buf.dtype, max(s.lanes, buf.lanes), value, stored=True)
         return [self.put(buf, where, value, s.lanes, s.cache, scope)]
 
-    def put(self, buf: Buf, where: str, value: str, lanes: int, cache: str, scope: Scope) -> str:
+    def put(self, buf: Buf, where: str, value: str, lanes: int, cache: str, scope: PrintScope) -> str:
         """The statement that stores `value`, of `lanes` elements, at element `where`. `@cache` says nothing
         to OpenCL C."""
         return f"{self.access(buf, where, lanes, scope) if lanes > buf.lanes else where} = {value};"
 
-    def move(self, s: Move, scope: Scope) -> list[str]:
+    def move(self, s: Move, scope: PrintScope) -> list[str]:
         dst, src = scope.buffers[s.dst], scope.buffers[s.src]
         lanes = max(s.lanes, dst.lanes, src.lanes)
         to = place(dst, s.dst_index, scope, self)
@@ -193,7 +193,7 @@ class OpenCL:
             value = f"{text(s.pred, scope, self, CONDITIONAL + 1)} ? {value} : {empty}"
         return [self.put(dst, to, value, lanes, s.cache, scope)]
 
-    def atomic(self, s: Atomic, scope: Scope) -> list[str]:
+    def atomic(self, s: Atomic, scope: PrintScope) -> list[str]:
         buf = scope.buffers[s.buffer]
         where = f"&{place(buf, s.index, scope, self)}"
         call = f"{atomic_name(s.op, buf)}({where}, {text(s.value, scope, self)})"
@@ -216,7 +216,7 @@ class OpenCL:
     def wait(self, pending: int) -> list[str]:
         return []
 
-    def registers(self, s: Alloc, scope: Scope) -> list[str]:
+    def registers(self, s: Alloc, scope: PrintScope) -> list[str]:
         return declaration(s, scope, self)
 
 
@@ -236,7 +236,7 @@ def stored_type(dtype: DType) -> str:
     return "ushort" if dtype in HALVES else VALUE[dtype.name]
 
 
-def alone(scope: Scope) -> bool:
+def alone(scope: PrintScope) -> bool:
     """A work-group has one work-item, as on CPUs."""
     return prod(scope.kernel.launch.block) == 1
 

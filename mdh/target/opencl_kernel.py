@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from mdh.ir.kernel import Buf, Kernel
-from mdh.target.dialect import Scope
+from mdh.target.dialect import PrintScope
 from mdh.target.opencl import OpenCL, stored_type
-from mdh.target.shared import Slot, shared_layout
+from mdh.target.shared import SharedSlot, shared_layout
 from mdh.target.signature import assemble, scope_of
 
 
@@ -37,13 +37,13 @@ def opencl_prologue(text: str, *, strict_fp: bool) -> str:
     return "".join(lines)
 
 
-def _parameter(buf: Buf, scope: Scope) -> str:
+def _parameter(buf: Buf, scope: PrintScope) -> str:
     const = "const " if buf.readonly else ""
     qualifier, restrict = ("volatile ", "") if buf.name in scope.spun else ("", "restrict ")
     return f"{qualifier}__global {const}{stored_type(buf.dtype)} *{restrict}{scope.name(buf.name)}"
 
 
-def _local(slot: Slot, scope: Scope, dialect: OpenCL) -> str:
+def _local(slot: SharedSlot, scope: PrintScope, dialect: OpenCL) -> str:
     buf = slot.buf
     align = dialect.aligned(slot.align) if slot.align > buf.dtype.bytes else ""
     return f"__local {align}{dialect.element_type(buf)} {scope.name(buf.name)}[{slot.elements}];"

@@ -16,7 +16,7 @@ from mdh.ir.ranges import Known, bounds
 from mdh.ir.walk import expressions, map_expressions
 from mdh.target.clike import is_single, lanes_of
 from mdh.target.declared import declared
-from mdh.target.dialect import Scope
+from mdh.target.dialect import PrintScope
 from mdh.target.signature import scope_of
 
 Place = tuple[str, tuple[Expr, ...]]
@@ -33,19 +33,19 @@ UNSUNK = """
 
 def reads_first(kernel: Kernel) -> Kernel:
     """The same kernel, in which reads under a condition come first as definitions of their own."""
-    rewriter = _Rewriter({*declared(kernel)})
+    rewriter = _ReadsFirstRewriter({*declared(kernel)})
     body = rewriter.body(kernel.body, scope_of(kernel, {}))
     return kernel if body == kernel.body else replace(kernel, body=body)
 
 
-class _Rewriter:
+class _ReadsFirstRewriter:
     """Walks a kernel once; `names` are those in use."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
         self.said = False
 
-    def body(self, body: tuple[Stmt, ...], scope: Scope) -> tuple[Stmt, ...]:
+    def body(self, body: tuple[Stmt, ...], scope: PrintScope) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
         for s in body:
             if isinstance(s, Alloc):
@@ -55,7 +55,7 @@ class _Rewriter:
                 scope = _knowing(scope, scope.known.after(s))
         return tuple(out)
 
-    def statement(self, s: Stmt, scope: Scope) -> Iterator[Stmt]:
+    def statement(self, s: Stmt, scope: PrintScope) -> Iterator[Stmt]:
         match s:
             case For():
                 yield replace(s, body=self.body(s.body, _knowing(scope, scope.known.within_loop(s))))
@@ -75,7 +75,7 @@ class _Rewriter:
             case _:
                 yield s
 
-    def split(self, s: Stmt, scope: Scope) -> tuple[tuple[Stmt, ...], Stmt]:
+    def split(self, s: Stmt, scope: PrintScope) -> tuple[tuple[Stmt, ...], Stmt]:
         """The definitions that come first, and the statement with their names."""
         lanes: dict[int, int] = {}
         certain = frozenset(p for e in expressions(s) for p in _always(e, scope, lanes)) | _written(s)
@@ -107,7 +107,7 @@ class _Rewriter:
         self.said = True
         return Comment(REMARK), *first
 
-    def may(self, e: Load, certain: frozenset[Place], scope: Scope) -> bool:
+    def may(self, e: Load, certain: frozenset[Place], scope: PrintScope) -> bool:
         """The element is there whatever the condition says, and not at hand already."""
         buf = scope.buffers[e.buffer]
         if e.lanes > 1 or buf.lanes > 1 or is_single(buf) or e.buffer in scope.spun:
@@ -124,7 +124,7 @@ class _Rewriter:
         )
 
 
-def _knowing(scope: Scope, known: Known) -> Scope:
+def _knowing(scope: PrintScope, known: Known) -> PrintScope:
     return replace(scope, known=known)
 
 
@@ -136,7 +136,7 @@ def _written(s: Stmt) -> frozenset[Place]:
     return frozenset([(s.buffer, s.index)]) if isinstance(s, Store) and s.lanes == 1 else frozenset()
 
 
-def _always(e: Expr, scope: Scope, lanes: dict[int, int]) -> Iterator[Place]:
+def _always(e: Expr, scope: PrintScope, lanes: dict[int, int]) -> Iterator[Place]:
     """What an expression reads whatever its conditions say. lanes: of its parts, as far as they are known."""
     match e:
         case Load(buffer, index, _, 1):

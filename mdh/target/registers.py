@@ -3,12 +3,12 @@
 from mdh.ir.expr import Const
 from mdh.ir.kernel import Alloc
 from mdh.target.clike import is_single
-from mdh.target.dialect import Dialect, Scope
+from mdh.target.dialect import Dialect, PrintScope
 from mdh.target.names import fresh
 from mdh.target.widest import access_bytes
 
 
-def declaration(s: Alloc, scope: Scope, dialect: Dialect) -> list[str]:
+def declaration(s: Alloc, scope: PrintScope, dialect: Dialect) -> list[str]:
     """`float acc[64] = {};`, `float sum = 0.0f;`, or a declaration and a loop for other values."""
     buf = s.buf
     name = scope.name(buf.name)

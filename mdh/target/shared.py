@@ -13,7 +13,7 @@ STATIC_LIMIT = 48 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class SharedSlot:
     """A shared buffer at `start` bytes, its address a multiple of `align`; `elements` includes padding."""
 
     buf: Buf
@@ -26,17 +26,17 @@ class Slot:
         return self.start + self.elements * self.buf.lanes * self.buf.dtype.bytes
 
 
-def shared_layout(kernel: Kernel) -> tuple[Slot, ...]:
+def shared_layout(kernel: Kernel) -> tuple[SharedSlot, ...]:
     """The kernel's SM buffers one after another: swizzled ones, whole lines each, then by declaration."""
     allocs = (s.buf for s in nested(kernel.body) if isinstance(s, Alloc))
     bufs = {b.name: b for b in allocs if b.space is Space.SM}
-    slots: list[Slot] = []
+    slots: list[SharedSlot] = []
     lanes, copied = widest_lanes(kernel), _copied(kernel)
     end = 0
     for buf in sorted(bufs.values(), key=lambda b: b.swizzle == 0):
         align = alignment(buf, lanes, copied)
         start = -(-end // align) * align
-        slots.append(Slot(buf, start, align, _elements(buf)))
+        slots.append(SharedSlot(buf, start, align, _elements(buf)))
         end = slots[-1].end
     return tuple(slots)
 

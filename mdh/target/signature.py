@@ -6,16 +6,18 @@ from mdh.hardware import Space
 from mdh.ir.expr import Load, walk
 from mdh.ir.kernel import Alloc, Kernel, While
 from mdh.ir.ranges import Known
-from mdh.target.dialect import Dialect, Scope
+from mdh.target.dialect import Dialect, PrintScope
 from mdh.target.statements import INDENT, WIDTH, block, indented, nested
 from mdh.target.widest import widest_lanes
 
 
-def scope_of(kernel: Kernel, names: Mapping[str, str]) -> Scope:
+def scope_of(kernel: Kernel, names: Mapping[str, str]) -> PrintScope:
     """Parameters and shared buffers; register buffers join where they are declared."""
     shared = [s.buf for s in nested(kernel.body) if isinstance(s, Alloc) and s.buf.space is Space.SM]
     buffers = {b.name: b for b in (*kernel.buffers, *shared)}
-    return Scope(kernel, buffers, names, Known(kernel.launch), widest_lanes(kernel), spun_buffers(kernel))
+    return PrintScope(
+        kernel, buffers, names, Known(kernel.launch), widest_lanes(kernel), spun_buffers(kernel)
+    )
 
 
 def spun_buffers(kernel: Kernel) -> frozenset[str]:
@@ -27,7 +29,7 @@ def spun_buffers(kernel: Kernel) -> frozenset[str]:
 
 def assemble(
     kernel: Kernel, head: tuple[str, ...], call: str, params: list[str], first: list[str], dialect: Dialect,
-    scope: Scope,
+    scope: PrintScope,
 ) -> str:  # fmt: skip
     """Comment, head lines, `call(params)` wrapped at 110 columns, and the braced body."""
     comment = [f"// {line}".rstrip() for line in kernel.comment.splitlines()]

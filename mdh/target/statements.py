@@ -26,14 +26,14 @@ from mdh.ir.kernel import (
     While,
 )
 from mdh.target.clike import text
-from mdh.target.dialect import Body, Dialect, Scope
+from mdh.target.dialect import Body, Dialect, PrintScope
 from mdh.target.offset import counter_type
 
 INDENT = "    "
 WIDTH = 110
 
 
-def block(body: Body, scope: Scope, dialect: Dialect) -> list[str]:
+def block(body: Body, scope: PrintScope, dialect: Dialect) -> list[str]:
     """Lines of a sequence of statements; what one of them declares holds for those after it."""
     out: list[str] = []
     for s in body:
@@ -45,7 +45,7 @@ def block(body: Body, scope: Scope, dialect: Dialect) -> list[str]:
     return out
 
 
-def statement(s: Stmt, scope: Scope, dialect: Dialect) -> list[str]:
+def statement(s: Stmt, scope: PrintScope, dialect: Dialect) -> list[str]:
     match s:
         case Comment():
             return _comment(s, WIDTH - len(INDENT) * scope.depth)
@@ -83,14 +83,14 @@ def _comment(s: Comment, width: int) -> list[str]:
     return [line] if len(line) <= width or not s.wrapped else [f"// {part}" for part in s.wrapped]
 
 
-def _let(s: Let, scope: Scope, dialect: Dialect) -> str:
+def _let(s: Let, scope: PrintScope, dialect: Dialect) -> str:
     value = text(s.value, scope, dialect)
     if isinstance(s.value, Call) and s.value.fn in COORDINATES:
         value = value.removeprefix("(int)")  # the declaration converts
     return f"const {dialect.value_type(s.dtype)} {scope.name(s.name)} = {value};"
 
 
-def _for(s: For, scope: Scope, dialect: Dialect) -> list[str]:
+def _for(s: For, scope: PrintScope, dialect: Dialect) -> list[str]:
     var = scope.name(s.var)
     counter = dialect.value_type(counter_type(s.start, s.stop, s.step))
     inside = replace(scope.inner(), known=scope.known.within_loop(s))
@@ -116,7 +116,7 @@ def turns(s: For) -> int | None:
             return None
 
 
-def _if(s: If, scope: Scope, dialect: Dialect) -> list[str]:
+def _if(s: If, scope: PrintScope, dialect: Dialect) -> list[str]:
     then = block(s.then, scope.inner(), dialect)
     if s.cond == Const(1, I32) and not s.orelse:  # a block for its declarations' sake
         return ["{", *indented(then), "}"]

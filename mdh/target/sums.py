@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from mdh.ir.expr import Binary, Cast, Expr, Load, Var, walk
 from mdh.ir.kernel import For, Stmt, Store
 from mdh.ir.walk import bodies
-from mdh.target.dialect import Scope
+from mdh.target.dialect import PrintScope
 from mdh.target.statements import turns
 
 IN_ORDER = "SUMS_IN_ORDER"
@@ -23,7 +23,7 @@ DEFINITION = f"""#if defined __GNUC__ && !defined __clang__ && __GNUC__ < 14
 """
 
 
-def sums_in_order(loop: For, scope: Scope) -> bool:
+def sums_in_order(loop: For, scope: PrintScope) -> bool:
     """A float that outlives a turn of the loop gets several terms in it, in this body or in loops inside."""
     found: set[str] = set()
     for buffer, terms in _sums(loop.body, frozenset(), loop.var, scope):
@@ -34,7 +34,7 @@ def sums_in_order(loop: For, scope: Scope) -> bool:
 
 
 def _sums(
-    body: tuple[Stmt, ...], inside: frozenset[str], outer: str, scope: Scope
+    body: tuple[Stmt, ...], inside: frozenset[str], outer: str, scope: PrintScope
 ) -> Iterator[tuple[str, int]]:
     """Of each store that adds to a float whose place `outer` does not decide: the buffer, and how many terms
     it gets in a turn, 2 for any more. inside: loops around the store that run in a turn."""
@@ -53,7 +53,7 @@ def _sums(
                     yield from _sums(part, inside, outer, scope)
 
 
-def _lanes(buffer: str, scope: Scope) -> int:
+def _lanes(buffer: str, scope: PrintScope) -> int:
     """Buffers that the loop declares hold what does not outlive its turn."""
     return scope.buffers[buffer].lanes if buffer in scope.buffers else 0
 

@@ -11,7 +11,7 @@ from mdh.ir.dtype import F32, I8, I16, I32, I64, DType
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Load, Select, Unary
 from mdh.ir.intrinsic import Intrinsic
 from mdh.target.clike import CONDITIONAL, POSTFIX, RANK, UNARY, lanes_of, place, render, text
-from mdh.target.dialect import Dialect, Piece, Scope
+from mdh.target.dialect import Dialect, ExprText, PrintScope
 
 MASKS = {8: I8, 16: I16, 32: I32, 64: I64}
 
@@ -29,20 +29,20 @@ class Vectors(Dialect, Protocol):
     def converted(self, dtype: DType, lanes: int, value: str) -> str:
         """A vector `value` with each lane converted to the value type of `dtype`."""
 
-    def chosen(self, mask: Piece, then: str, other: str, dtype: DType, lanes: int) -> Piece:
+    def chosen(self, mask: ExprText, then: str, other: str, dtype: DType, lanes: int) -> ExprText:
         """Lane by lane `then` where the mask is set, else `other`."""
 
     def alike(self, then: str, other: str, dtype: DType, lanes: int) -> str:
         """Both sides of a choice that a scalar makes, `then : other`."""
 
-    def numbers(self, dtype: DType, values: str, lanes: int) -> Piece:
+    def numbers(self, dtype: DType, values: str, lanes: int) -> ExprText:
         """The vector of these numbers, in a list."""
 
     def picked(self, vector: str, number: int) -> str:
         """One lane of a vector."""
 
 
-def vector_piece(e: Expr, scope: Scope, dialect: Vectors) -> Piece | None:
+def vector_piece(e: Expr, scope: PrintScope, dialect: Vectors) -> ExprText | None:
     """Text of a vector expression that needs a spelling of its own, else None."""
     if isinstance(e, Call) and e.fn in (Intrinsic.LANE, Intrinsic.IOTA):
         return _lane(e, scope, dialect) if e.fn == Intrinsic.LANE else _iota(e, dialect)
@@ -59,7 +59,7 @@ def vector_piece(e: Expr, scope: Scope, dialect: Vectors) -> Piece | None:
                 return dialect.chosen(mask, first, second, dtype, lanes)
             test = cond if not cond.dtype.is_float else Binary("!=", cond, Const(0, cond.dtype), I32)
             sides = dialect.alike(first, second, dtype, lanes)
-            return Piece(f"{text(test, scope, dialect, CONDITIONAL + 1)} ? {sides}", CONDITIONAL)
+            return ExprText(f"{text(test, scope, dialect, CONDITIONAL + 1)} ? {sides}", CONDITIONAL)
         case Binary("<<" | ">>" as op, left, right, t) if left.dtype != right.dtype:
             return render(Binary(op, left, Cast(right, left.dtype), t), scope, dialect)
         case Binary(op, _, _, _) if op in COMPARISONS:
@@ -77,7 +77,7 @@ def _promoted(t: DType) -> bool:
     return not t.is_float and t.bits < I32.bits
 
 
-def _narrow(e: Binary, lanes: int, scope: Scope, dialect: Vectors) -> Piece | None:
+def _narrow(e: Binary, lanes: int, scope: PrintScope, dialect: Vectors) -> ExprText | None:
     """`1 + v` of narrow integers: the scalar side as a vector of their type."""
     sides = (e.left, e.right)
     if not any(lanes_of(x, scope) == 1 and not isinstance(x, Load | Cast) for x in sides):
@@ -86,10 +86,10 @@ def _narrow(e: Binary, lanes: int, scope: Scope, dialect: Vectors) -> Piece | No
     parts = [
         widened(x, lanes, scope, dialect, least) for x, least in zip(sides, (rank, rank + 1), strict=True)
     ]
-    return Piece(f"{parts[0]} {e.op} {parts[1]}", rank)
+    return ExprText(f"{parts[0]} {e.op} {parts[1]}", rank)
 
 
-def widened(e: Expr, lanes: int, scope: Scope, dialect: Vectors, floor: int = 0) -> str:
+def widened(e: Expr, lanes: int, scope: PrintScope, dialect: Vectors, floor: int = 0) -> str:
     """`e` as a vector of `lanes`: a scalar is repeated."""
     if lanes == 1 or lanes_of(e, scope) > 1:
         return text(e, scope, dialect, floor)
@@ -101,13 +101,13 @@ def value_bits(dtype: DType) -> int:
     return F32.bits if dtype.is_float and dtype.bits == 16 else dtype.bits
 
 
-def _truth(e: Expr, lanes: int, scope: Scope, dialect: Vectors) -> Piece:
+def _truth(e: Expr, lanes: int, scope: PrintScope, dialect: Vectors) -> ExprText:
     """A condition as C's 0 or 1: the negated mask."""
     mask = _mask(e, lanes, I32.bits, scope, dialect)
-    return Piece(f"-({mask.text})" if mask.rank < POSTFIX else f"-{mask.text}", UNARY)
+    return ExprText(f"-({mask.text})" if mask.rank < POSTFIX else f"-{mask.text}", UNARY)
 
 
-def _mask(e: Expr, lanes: int, bits: int, scope: Scope, dialect: Vectors) -> Piece:
+def _mask(e: Expr, lanes: int, bits: int, scope: PrintScope, dialect: Vectors) -> ExprText:
     """A condition as a mask (0 or -1) of `bits` a lane."""
     match e:
         case Binary("&&" | "||" as op, left, right, _):
@@ -116,42 +116,46 @@ def _mask(e: Expr, lanes: int, bits: int, scope: Scope, dialect: Vectors) -> Pie
             for side in (left, right):
                 piece = _mask(side, lanes, bits, scope, dialect)
                 sides.append(piece.text if piece.rank > RANK["&&"] and joint == op else f"({piece.text})")
-            return Piece(f"{sides[0]} {joint} {sides[1]}", RANK[joint])
+            return ExprText(f"{sides[0]} {joint} {sides[1]}", RANK[joint])
         case Unary("!", arg, _):
             piece = _mask(arg, lanes, bits, scope, dialect)
-            return Piece(f"{dialect.neither}({piece.text})", UNARY)
+            return ExprText(f"{dialect.neither}({piece.text})", UNARY)
         case Binary(op, left, right, _) if op in COMPARISONS:
             rank = RANK[op]
             out = f"{text(left, scope, dialect, rank)} {op} {text(right, scope, dialect, rank + 1)}"
             vector = lanes_of(e, scope) > 1
-            return _resized(Piece(out, rank), value_bits(left.dtype), lanes, bits, dialect, vector=vector)
+            return _resized(ExprText(out, rank), value_bits(left.dtype), lanes, bits, dialect, vector=vector)
         case _:
             vector = lanes_of(e, scope) > 1
             out = f"{text(e, scope, dialect, RANK['=='])} != 0"
-            return _resized(Piece(out, RANK["!="]), value_bits(e.dtype), lanes, bits, dialect, vector=vector)
+            return _resized(
+                ExprText(out, RANK["!="]), value_bits(e.dtype), lanes, bits, dialect, vector=vector
+            )
 
 
-def _resized(piece: Piece, have: int, lanes: int, want: int, dialect: Vectors, *, vector: bool) -> Piece:
+def _resized(
+    piece: ExprText, have: int, lanes: int, want: int, dialect: Vectors, *, vector: bool
+) -> ExprText:
     if not vector:
-        return Piece(dialect.repeated(MASKS[want], lanes, f"-({piece.text})"), UNARY)
+        return ExprText(dialect.repeated(MASKS[want], lanes, f"-({piece.text})"), UNARY)
     if have == want:
         return piece
-    return Piece(dialect.converted(MASKS[want], lanes, piece.text), POSTFIX)
+    return ExprText(dialect.converted(MASKS[want], lanes, piece.text), POSTFIX)
 
 
-def _lane(e: Call, scope: Scope, dialect: Vectors) -> Piece:
+def _lane(e: Call, scope: PrintScope, dialect: Vectors) -> ExprText:
     vector, k = e.args
     if isinstance(k, Const):
-        return Piece(dialect.picked(text(vector, scope, dialect, POSTFIX), int(k.value)), POSTFIX)
+        return ExprText(dialect.picked(text(vector, scope, dialect, POSTFIX), int(k.value)), POSTFIX)
     assert isinstance(vector, Load), "a variable lane is read from a register buffer"
     buf = scope.buffers[vector.buffer]
     assert buf.space is Space.RM
     where = place(buf, vector.index, scope, dialect)
     kind = dialect.value_type(buf.dtype)
-    return Piece(f"((const {kind} *)&{where})[{text(k, scope, dialect)}]", POSTFIX)
+    return ExprText(f"((const {kind} *)&{where})[{text(k, scope, dialect)}]", POSTFIX)
 
 
-def _iota(e: Call, dialect: Vectors) -> Piece:
+def _iota(e: Call, dialect: Vectors) -> ExprText:
     count = e.args[0]
     assert isinstance(count, Const)
     lanes = int(count.value)

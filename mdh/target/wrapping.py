@@ -16,7 +16,7 @@ from mdh.ir.kernel import Alloc, For, If, Kernel, Let, Stmt, Store, While
 from mdh.ir.ranges import Known, Range, arithmetic, bounds, within
 from mdh.ir.walk import map_expressions
 from mdh.target.clike import lanes_of
-from mdh.target.dialect import Scope
+from mdh.target.dialect import PrintScope
 from mdh.target.signature import scope_of
 
 UNSIGNED = {I32: U32, I64: U64}
@@ -28,7 +28,7 @@ def wrapping(kernel: Kernel) -> Kernel:
     return kernel if body == kernel.body else replace(kernel, body=body)
 
 
-def _body(body: tuple[Stmt, ...], scope: Scope) -> tuple[Stmt, ...]:
+def _body(body: tuple[Stmt, ...], scope: PrintScope) -> tuple[Stmt, ...]:
     out = []
     for s in body:
         if isinstance(s, Alloc):
@@ -39,7 +39,7 @@ def _body(body: tuple[Stmt, ...], scope: Scope) -> tuple[Stmt, ...]:
     return tuple(out)
 
 
-def _statement(s: Stmt, scope: Scope) -> Stmt:
+def _statement(s: Stmt, scope: PrintScope) -> Stmt:
     rest = map_expressions(s, lambda e: _wrapped(e, scope))
     match s, rest:
         case For(), For():
@@ -57,7 +57,7 @@ def _statement(s: Stmt, scope: Scope) -> Stmt:
             return rest
 
 
-def _assigned(e: Expr, t: DType, scope: Scope) -> Expr:
+def _assigned(e: Expr, t: DType, scope: PrintScope) -> Expr:
     """An assignment to a scalar of type t converts by itself."""
     match e:
         case Cast(arg, dtype) if t == dtype and UNSIGNED.get(t) == arg.dtype and lanes_of(arg, scope) == 1:
@@ -66,7 +66,7 @@ def _assigned(e: Expr, t: DType, scope: Scope) -> Expr:
             return e
 
 
-def _wrapped(e: Expr, scope: Scope) -> Expr:
+def _wrapped(e: Expr, scope: PrintScope) -> Expr:
     if e.dtype not in UNSIGNED or not _may_overflow(e, scope.known):
         return map_children(e, lambda c: _wrapped(c, scope))
     t = UNSIGNED[e.dtype]
@@ -88,7 +88,7 @@ def _wrapped(e: Expr, scope: Scope) -> Expr:
             raise AssertionError(e)
 
 
-def _unsigned(e: Expr, t: DType, scope: Scope) -> Expr:
+def _unsigned(e: Expr, t: DType, scope: PrintScope) -> Expr:
     """An operand as type t, which keeps its bits."""
     e = _wrapped(e, scope)
     match e:

@@ -14,8 +14,8 @@ from mdh.ir.syntax import Function
 from mdh.reference.evaluate import evaluate, with_passed_over
 from mdh.reference.interpreter import EndlessLoop, Undecided, UnknownMeaning, interpret_bounded, steps
 from mdh.verify.arguments import Kind, make_arrays
+from mdh.verify.disagreement import Disagreement
 from mdh.verify.scaling import LADDER, scaled
-from mdh.verify.translation import Difference
 from mdh.verify.verdict import fits
 
 STEPS = 4_000
@@ -32,7 +32,7 @@ DRAWN: tuple[tuple[Kind, bool], ...] = tuple(
 """Data that are drawn, the second ones positive: some divide by zero, or leave a comparison to rounding."""
 
 
-def compared(pre: Preprocessed, program: Program) -> Difference | None:
+def compared(pre: Preprocessed, program: Program) -> Disagreement | None:
     """Where the two differ; None where they agree, or where there is no small program to run."""
     small = small_program(pre, program)
     return None if small is None else difference(small)
@@ -59,7 +59,7 @@ def small_program(pre: Preprocessed, program: Program) -> Program | None:
     return None
 
 
-def difference(program: Program) -> Difference | None:
+def difference(program: Program) -> Disagreement | None:
     """The first element that differs on one of a few data; None: they agree."""
     compared = 0
     for attempt in range(len(DRAWN)):
@@ -76,7 +76,7 @@ def difference(program: Program) -> Difference | None:
     return None
 
 
-def _compared(program: Program, attempt: int) -> Difference | None:
+def _compared(program: Program, attempt: int) -> Disagreement | None:
     assert program.syntax is not None
     kind, positive = DRAWN[attempt]
     arrays = make_arrays(program, {}, attempt, kind, positive=positive)
@@ -89,7 +89,7 @@ def _compared(program: Program, attempt: int) -> Difference | None:
             good = fits(got, right[name])
             if not good.all():
                 at = tuple(int(i) for i in np.argwhere(~good)[0])
-                return Difference(sizes, name, at, str(got[at]), str(right[name].value[at]))
+                return Disagreement(sizes, name, at, str(got[at]), str(right[name].value[at]))
     return None
 
 

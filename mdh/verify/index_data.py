@@ -9,7 +9,7 @@ from mdh.ir.dtype import I64, DType, integer_range
 from mdh.ir.expr import Const, Expr, Load, Var, loads, map_children, walk
 from mdh.ir.program import Buffer, Program
 from mdh.reference.exact import CArithmetic
-from mdh.reference.expression import Scope, value_of
+from mdh.reference.expression import EvaluationScope, value_of
 from mdh.reference.gathers import Gather, Outside, first_outside, gathers_of
 from mdh.reference.numbers import Array, numpy_dtype
 
@@ -118,7 +118,7 @@ def _taken(g: Gather, b: Buffer, values: Array) -> Array:
     held = numbers.of(values.astype(numpy_dtype(b.dtype)), b.dtype)
     for point in _corners(g):
         names = {n: numbers.of(np.asarray(v), I64) for n, v in point.items()} | {name: held}
-        scope = Scope(numbers, names, types, {})
+        scope = EvaluationScope(numbers, names, types, {})
         mask = np.ones(values.shape, bool)
         for cond, holds in guards:
             mask = mask & ((np.asarray(value_of(cond, scope)) != 0) == holds)

@@ -5,28 +5,17 @@ by the reference, on small sizes and exact data, and refuses where they differ.
 Source: Pnueli, Siegel and Singerman, "Translation Validation", TACAS 1998.
 """
 
-from dataclasses import dataclass
 from importlib import import_module
 
 from mdh.device.cache import Cache, key_of, open_cache
 from mdh.diagnostics import Diagnostic, Failed, Label, Severity
 from mdh.frontend.c.preprocess import Preprocessed
 from mdh.ir.program import Program
+from mdh.verify.disagreement import Disagreement
 
 SCHEMA = "mdh.validated/1"
 _known: set[str] = set()
 """What this process has compared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """An element that the two meanings of a program do not agree about, with the sizes that it was run on."""
-
-    sizes: tuple[tuple[str, int], ...]
-    buffer: str
-    index: tuple[int, ...]
-    by_stages: str
-    by_c: str
 
 
 def validate(pre: Preprocessed, program: Program) -> None:
@@ -40,7 +29,7 @@ def validate(pre: Preprocessed, program: Program) -> None:
     if key in _known or (cache is not None and cache.get(key) is not None):
         return
     # the interpreter and the reference are loaded only where there is something to compare
-    found: Difference | None = import_module("mdh.verify.comparison").compared(pre, program)
+    found: Disagreement | None = import_module("mdh.verify.comparison").compared(pre, program)
     if found is not None:
         raise Failed(_diagnostic(program, found))
     _known.add(key)
@@ -48,7 +37,7 @@ def validate(pre: Preprocessed, program: Program) -> None:
         cache.put(key, b"{}")
 
 
-def _diagnostic(program: Program, d: Difference) -> Diagnostic:
+def _diagnostic(program: Program, d: Disagreement) -> Diagnostic:
     place = d.buffer + "".join(f"[{i}]" for i in d.index)
     sizes = ", ".join(f"{name} = {size}" for name, size in d.sizes)
     at = f" with {sizes}" if sizes else ""

@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 from mdh.device import cuda_driver
-from mdh.device.cuda_driver import Launch
+from mdh.device.cuda_driver import PackedLaunch
 
 
 class Loaded:
@@ -20,7 +20,7 @@ class Loaded:
 def test_a_kernel_keeps_its_module_loaded() -> None:
     module = Loaded()
     alive = weakref.ref(module)
-    launch = Launch(module, "k", (1, 1, 1, 1, 1, 1, 0), [], early=False)  # type: ignore[arg-type]
+    launch = PackedLaunch(module, "k", (1, 1, 1, 1, 1, 1, 0), [], early=False)  # type: ignore[arg-type]
     del module
     gc.collect()
     assert alive() is not None
@@ -55,7 +55,7 @@ def test_early_where_graphs_hold_it(
             return 0
 
     monkeypatch.setattr(cuda_driver, "driver", Driver)
-    launch = Launch(Loaded(), "k", (7, 1, 1, 32, 1, 2, 64), [], early=asked)  # type: ignore[arg-type]
+    launch = PackedLaunch(Loaded(), "k", (7, 1, 1, 32, 1, 2, 64), [], early=asked)  # type: ignore[arg-type]
     for stream in (8, 9, 8):
         launch.enqueue(stream)
     assert given == [(7, 2, 64, stream, attributes, 6) for stream in (8, 9, 8)]

@@ -10,10 +10,10 @@ from mdh.device.pocl_linker import demand_linker, forget_damaged, unlinked
 from mdh.diagnostics import Failed
 from mdh.ir.dtype import F32
 from mdh.report.health import findings
+from mdh.results.trial import Failure, Outcome
 from mdh.target.emit import emit
-from mdh.tune.measure.failures import misbooked
-from mdh.tune.measure.process import Died
-from mdh.tune.values import Failure, Outcome
+from mdh.tuner.measure.failures import misbooked
+from mdh.tuner.measure.process import Died
 from tests.target import features
 
 Linker = Callable[[str], None]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import mdh
-from mdh.tune.result import Progress
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.results.tuning import RunProgress
 
 ADD = mdh.Source(
     "add.c",
@@ -28,9 +28,9 @@ def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_python_to_a_kernel(out: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
 
-    def watch(now: Progress, trial: Trial | None) -> None:
+    def watch(now: RunProgress, trial: Trial | None) -> None:
         seen.append(now)
 
     tuned = mdh.tune(ADD, SCHEDULE, "opencl:0", trials=3, defines={"N": 256}, out=out, watch=watch)

@@ -13,7 +13,7 @@ from mdh.diagnostics import Failed
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.duration import parse_duration
+from mdh.tuner.duration import parse_duration
 from tests.campaigns.kill_resume import SCHEDULE
 
 ROOT = Path(__file__).resolve().parents[2]

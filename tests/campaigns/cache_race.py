@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from mdh.device import cubins
-from mdh.device.api import Keeps, open_device
+from mdh.device.api import open_device
 from mdh.device.cache import Cache, open_cache
 from mdh.device.programs import cached_program
+from mdh.device.protocols import Keeps
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source

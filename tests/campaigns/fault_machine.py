@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from mdh.diagnostics import Failed
-from mdh.tune.measure import folder as bench_folder
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.measure.outage import LASTS
-from mdh.tune.measure.posts import Post
-from mdh.tune.values import Effort, Job, Limits, Outcome
+from mdh.results.trial import Effort, Job, Limits, Outcome
+from mdh.tuner.measure import folder as bench_folder
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.measure.outage import LASTS
+from mdh.tuner.measure.posts import Post
 from tests.campaigns.fault_compiler import TOKENS, wrap
 from tests.campaigns.fault_counts import Counts, report, summed
 from tests.campaigns.fault_run import PROGRAM, ROOT, candidates
@@ -267,8 +267,8 @@ TUNER = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from tests.campaigns.fault_machine import EFFORT, LIMITS, PROGRAM, candidates
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Job
+from mdh.tuner.measure.local import LocalBench
+from mdh.results.trial import Job
 import random
 async def run():
     async with LocalBench(Job("matmul.c", PROGRAM, device=sys.argv[2]), jobs=2) as bench:

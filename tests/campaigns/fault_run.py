@@ -13,9 +13,9 @@ from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
-from mdh.tune.measure.faults import KINDS
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Candidate, Effort, Failure, Job, Limits, Outcome
+from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
+from mdh.tuner.measure.faults import KINDS
+from mdh.tuner.measure.local import LocalBench
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 48

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdh.diagnostics import Failed
-from mdh.tune.jobs import processors
-from mdh.tune.records.read import read_record
+from mdh.tuner.records.read import read_record
+from mdh.tuner.runtime.processors import processors
 
 WORKERS = 1 + processors()
 """One that measures, and the builders."""
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEDULE = """1: (de-)comp( ?, ?, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
 2: (de-)comp( ?, ?, ? ) ( ^, ^ ; C:RM[1,2] ) ( FOR.1, FOR.2, FOR.3 )
 """
-WORKER = "mdh.tune.measure.worker"
+WORKER = "mdh.tuner.measure.worker"
 GONE = 5.0
 """Seconds in which workers of a dead tuner must end."""
 

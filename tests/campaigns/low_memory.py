@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdh.diagnostics import Failed
-from mdh.tune.records.read import read_record
+from mdh.tuner.records.read import read_record
 
 ROOT = Path(__file__).resolve().parents[2]
 MATMUL = ROOT / "inputs_c" / "matmul.c"

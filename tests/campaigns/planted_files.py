@@ -27,8 +27,8 @@ from mdh.folders import code_folder, make_private, own_folder, private_folder
 from mdh.ir.kernel import Launch
 from mdh.target.kept import keep_refused
 from mdh.target.text import EntryPoint, KernelText
-from mdh.tune import learned
-from mdh.tune.prior.constants import NOMINAL
+from mdh.tuner.prior.constants import NOMINAL
+from mdh.tuner.warm_start import learned
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY, SECOND = 65534, 12345

@@ -15,7 +15,7 @@ from pathlib import Path
 from mdh.diagnostics import Failed
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.records.read import read_record
+from mdh.tuner.records.read import read_record
 
 ROOT = Path(__file__).resolve().parents[2]
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}

@@ -27,12 +27,12 @@ from mdh.device.api import open_device
 from mdh.device.c_compiler import find_compiler
 from mdh.device.cache import Cache
 from mdh.pipeline import Pipeline
+from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tune.measure.faults import Faults
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.measure.process import Late, Worker
-from mdh.tune.values import Candidate, Effort, Job, Limits, Outcome
+from mdh.tuner.measure.faults import Faults
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.measure.process import Late, Worker
 from tests.campaigns.fault_run import GONE, ROOT, alive, children
 from tests.campaigns.timeout_page import Kind, Row, kept, page
 from tests.reliability.campaign import MIB, gpu_memory
@@ -151,7 +151,7 @@ def prepared(job: Job) -> tuple[str, KernelText]:
 
 
 def plan_of(kinds: dict[str, str], text: KernelText) -> dict[str, Any]:
-    """How each candidate is made to hang, as mdh.tune.measure.faults has it."""
+    """How each candidate is made to hang, as mdh.tuner.measure.faults has it."""
     name = text.kernels[0].name
     at = text.source.index("{", text.source.index(f"{name}("))
     start = text.source[text.source.index(f"{name}(") : at + 1]

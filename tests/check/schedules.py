@@ -1,6 +1,6 @@
 """Checking a schedule text against a program made by hand."""
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from mdh.check.footprint import chain_of, register_words, shared_bytes
+from mdh.checker.footprint import chain_of, register_words, shared_bytes
 from mdh.decompose.tiles import decompose
 from mdh.ir.plan import StagePlan
 from mdh.poly.digits import index_of

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from mdh.check.footprint import register_words, shared_bytes
-from mdh.check.resolve import resolve
-from mdh.check.rules.combine import choose_combines
-from mdh.check.subject import Draft, Subject
+from mdh.checker.footprint import register_words, shared_bytes
+from mdh.checker.resolve import resolve
+from mdh.checker.rules.combine import choose_combines
+from mdh.checker.subject import Draft, Subject
 from mdh.decompose.tiles import decompose
 from mdh.diagnostics import Diagnostic
 from mdh.ir.dtype import F32

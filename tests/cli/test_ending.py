@@ -17,7 +17,7 @@ QUICK = "import mdh.ending; mdh.ending.GRACE = 1.0\n"
 LOOP = """
 import asyncio, sys
 from mdh.cli.signals import end_quietly
-from mdh.tune.interrupt import Interrupt, on_signals
+from mdh.tuner.runtime.interrupt import Interrupt, on_signals
 end_quietly()
 
 async def body():

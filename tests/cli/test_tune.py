@@ -18,7 +18,7 @@ from mdh.cli.main import run
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.records.read import read_record
+from mdh.tuner.records.read import read_record
 from tests.support.source_tree import ROOT
 
 MATMUL = str(ROOT / "inputs_c" / "matmul.c")

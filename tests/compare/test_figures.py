@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from mdh.compare.figures import compared, harmonic, portability, roof_of, spread, tied
-from mdh.compare.model import Entry, Kind, Platform, Roof, Row, Spread
 from mdh.diagnostics import Diagnostic
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
+from mdh.results.comparison import Entry, Kind, Platform, Roof, Row, Spread
 from mdh.source import Source
 
 

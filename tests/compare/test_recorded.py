@@ -11,12 +11,12 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine
+from mdh.results.trial import Candidate, Outcome, Trial
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.records.file import Record
-from mdh.tune.records.header import header_of
-from mdh.tune.records.key import Setting, candidate_key
-from mdh.tune.values import Candidate, Outcome, Trial
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.header import header_of
+from mdh.tuner.records.key import Setting, candidate_key
 
 ADD = "void add(const float A[N], float B[N]) { for (int i = 0; i < N; i++) B[i] = A[i] + 1.0f; }"
 STEP = "1: (de-)comp( {} ) ( ^ ; ^ ) ( BLK.x )\n"

@@ -5,11 +5,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 from mdh.compare.figures import compared, portability, spread
-from mdh.compare.model import Comparison, Difference, Entry, Kind, Platform, Roof, Row, Spread
 from mdh.diagnostics import Diagnostic
 from mdh.report.compare_json import comparison_json
 from mdh.report.compare_page import comparison_page
 from mdh.report.compare_text import comparison_text, name_width, percent, platform_text, short
+from mdh.results.comparison import Comparison, Difference, Entry, Kind, Platform, Roof, Row, Spread
 from mdh.schedule.difference import Change, SectionChange, StepChange
 
 NAMES = ("a", "a_schedule_of_a_very_long_name_indeed", "<b>")

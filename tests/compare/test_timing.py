@@ -11,18 +11,18 @@ import pytest
 
 from mdh.compare.calm import calm
 from mdh.compare.closing import Closed, candidate_of, checked
-from mdh.compare.model import Kind
 from mdh.compare.rows import measured, planned
 from mdh.compare.timing import ROUNDS, Contest, Runs, timed
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
+from mdh.results.comparison import Kind
+from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome
 from mdh.source import Source
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.measure.inputs import write_expected
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.records.key import Setting
-from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome
+from mdh.tuner.measure.inputs import write_expected
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.records.key import Setting
+from mdh.tuner.runtime.interrupt import Interrupt
 
 PROGRAM = read_program(
     Source(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdh.check.footprint import shared_bytes
+from mdh.checker.footprint import shared_bytes
 from mdh.decompose.tiles import decompose
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program

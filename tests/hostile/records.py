@@ -14,13 +14,13 @@ from typing import Any
 
 from mdh.cli.db_text import list_text, show_text, trial_text
 from mdh.diagnostics import Failed
-from mdh.tune.records.export import FORMATS, export_text
-from mdh.tune.records.file import Record
-from mdh.tune.records.line import checksum
-from mdh.tune.records.listing import listed
-from mdh.tune.records.merge import merge
-from mdh.tune.records.read import Contents, read_contents
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.tuner.records.export import FORMATS, export_text
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.line import checksum
+from mdh.tuner.records.listing import listed
+from mdh.tuner.records.merge import merge
+from mdh.tuner.records.read import Contents, read_contents
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
 from tests.tune.records.samples import header, write

@@ -5,7 +5,7 @@ from time import process_time
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower

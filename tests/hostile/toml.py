@@ -8,7 +8,7 @@ from random import Random
 
 from mdh.machine import Machine, load_machine, machine_names, print_machine, read_machine
 from mdh.textfile import decode
-from mdh.tune.project import Entry, listed_in
+from mdh.tuner.project import Entry, listed_in
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
 from tests.support.source_tree import ROOT

@@ -9,10 +9,11 @@ from typing import Any
 
 from mdh.diagnostics import fail
 from mdh.machine import load_machine, print_machine
-from mdh.tune.cluster.holder import dead, holder, named
-from mdh.tune.cluster.inventory import Inventory, read_inventory
-from mdh.tune.cluster.member import read_model
-from mdh.tune.cluster.messages import (
+from mdh.results.trial import QUICK, Candidate, Failure, Job, Limits, Outcome
+from mdh.tuner.cluster.holder import dead, holder, named
+from mdh.tuner.cluster.inventory import Inventory, read_inventory
+from mdh.tuner.cluster.member import read_model
+from mdh.tuner.cluster.messages import (
     candidate_json,
     limits_json,
     outcome_json,
@@ -22,11 +23,10 @@ from mdh.tune.cluster.messages import (
     read_outcome,
     read_request,
 )
-from mdh.tune.measure.replies import demanded, greeting
-from mdh.tune.measure.shape import NonsenseError, parsed
-from mdh.tune.measure.wire import effort_json, failed_json, job_json, read_effort, read_failed, read_job
-from mdh.tune.records.line import BadLineError
-from mdh.tune.values import QUICK, Candidate, Failure, Job, Limits, Outcome
+from mdh.tuner.measure.replies import demanded, greeting
+from mdh.tuner.measure.shape import NonsenseError, parsed
+from mdh.tuner.measure.wire import effort_json, failed_json, job_json, read_effort, read_failed, read_job
+from mdh.tuner.records.line import BadLineError
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
 

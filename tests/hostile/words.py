@@ -31,7 +31,7 @@ from mdh.machine import load_machine
 from mdh.schedule.binding import bind
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.duration import parse_duration
+from mdh.tuner.duration import parse_duration
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
 

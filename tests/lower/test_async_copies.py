@@ -2,7 +2,7 @@
 
 import re
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Call, Const, Load, Var

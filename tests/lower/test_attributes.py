@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.device.oclgrind import open_oclgrind
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program

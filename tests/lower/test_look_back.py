@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program

@@ -4,7 +4,7 @@ import difflib
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.hardware import Space
 from mdh.ir.dtype import F32, I32

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program

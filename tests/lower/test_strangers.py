@@ -5,7 +5,8 @@ from functools import cache
 
 import pytest
 
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
 from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine

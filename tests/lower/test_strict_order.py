@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32, I64

@@ -21,15 +21,15 @@ from typing import Any
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.pipeline import Pipeline
+from mdh.results.goal import Goal
+from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome, Trial
+from mdh.results.tuning import RunProgress, Tuned
 from mdh.source import Source
-from mdh.tune.conduct import run_session
-from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.order import Order
-from mdh.tune.result import Progress, Tuned
-from mdh.tune.session import make_session
-from mdh.tune.values import Candidate, Effort, Failure, Job, Limits, Outcome, Trial
+from mdh.tuner.conduct import run_session
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.order import Order
+from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.session import make_session
 from tests.reliability.row import Found, Parts, Setting
 from tests.support.source_tree import ROOT
 
@@ -57,7 +57,7 @@ from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.schedule.default import default_schedule
 from mdh.source import Source
-from mdh.tune.space.make import make_space
+from mdh.tuner.space.make import make_space
 run = Pipeline()
 program = run.read(Source("matmul.c", open("inputs_c/matmul.c").read()), defines=dict({SIZES!r}))
 schedule = run.schedule(Source("open.mdh", {OPEN!r}))
@@ -135,7 +135,7 @@ class Looks:
     waiting: Callable[[], Waiting | None]
     looks: list[Look] = field(default_factory=list)
 
-    def __call__(self, progress: Progress, trial: Trial | None) -> None:
+    def __call__(self, progress: RunProgress, trial: Trial | None) -> None:
         waiting = self.waiting()
         # near its end the search starts nothing more; what runs in finals is not the search's
         if waiting is not None and (progress.phase != "search" or progress.measured + 8 >= self.goal):

@@ -1,6 +1,6 @@
 """Schedules that are legal by the language's own page, whatever the checker says.
 
-What they use, none of the rules of `mdh/check` can refuse: blocks over concatenated dimensions, and over
+What they use, none of the rules of `mdh/checker` can refuse: blocks over concatenated dimensions, and over
 reduced ones that atomics or a second kernel join; loops in any order; tiles of any size; vectors of a
 concatenated dimension at the very end. Spelled in the ways that the language knows: labels or none, aliases,
 comments, sets of one value.

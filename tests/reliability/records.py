@@ -4,10 +4,10 @@ import tempfile
 from pathlib import Path
 
 from mdh.diagnostics import Failed
-from mdh.tune.records.form import SCHEMA
-from mdh.tune.records.line import seal, unseal
-from mdh.tune.records.merge import merge
-from mdh.tune.records.read import read_record
+from mdh.tuner.records.form import SCHEMA
+from mdh.tuner.records.line import seal, unseal
+from mdh.tuner.records.merge import merge
+from mdh.tuner.records.read import read_record
 from tests.reliability.row import Found, Setting
 from tests.reliability.suites import suite
 from tests.tune.records import test_key as keys

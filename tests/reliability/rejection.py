@@ -17,11 +17,11 @@ from mdh.hardware import Layer
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
+from mdh.results.trial import Candidate, Job
 from mdh.schedule.default import default_schedule
 from mdh.source import Source
-from mdh.tune.opened import opened
-from mdh.tune.space.make import make_space
-from mdh.tune.values import Candidate, Job
+from mdh.tuner.candidates.open_tiles import opened
+from mdh.tuner.space.make import make_space
 from tests.reliability.plain_schedules import plain_schedule
 from tests.reliability.row import Found, Parts, Setting
 from tests.support.judge_audit import VALID, job_of, key_of, outcomes

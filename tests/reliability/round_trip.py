@@ -14,7 +14,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program

@@ -22,13 +22,13 @@ from typing import Any
 
 import mdh
 from mdh.pipeline import Pipeline
+from mdh.results.goal import Goal
+from mdh.results.trial import THOROUGH, Candidate, Effort, Job, Limits
 from mdh.source import Source
-from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.order import Order
-from mdh.tune.start import start
-from mdh.tune.values import THOROUGH, Candidate, Effort, Job, Limits
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.order import Order
+from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.start import start
 from tests.reliability.row import Found, Parts, Setting
 from tests.support.source_tree import ROOT
 

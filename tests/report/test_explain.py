@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import F16, F32
 from mdh.ir.plan import Plan

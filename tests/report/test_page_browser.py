@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.cli.main import run
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program

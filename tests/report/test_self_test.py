@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
 from mdh.device.cache import open_cache
 from mdh.device.faults import fault_key, faults_of, remember, remembered
+from mdh.device.protocols import Device
 from mdh.device.self_test import Passed, halves_right, masked_right, self_test, wrong_functions
 from mdh.device.self_test_child import examined
 from mdh.diagnostics import Failed
 from mdh.report.self_test_words import verdict
-from mdh.target.faults import ASSUMED, NONE, POCL, Fault, Faults
+from mdh.target.faults import ASSUMED, NONE, POCL, CompilerFaults, Fault
 from mdh.target.text import KernelText
 
 
@@ -73,7 +74,7 @@ def test_results_are_remembered(device: Device, cache: Path) -> None:
     assert remembered(device) == NONE
     # texts in C may be built elsewhere
     assert faults_of(device) == (ASSUMED["c"] if device.target == "c" else NONE)
-    worse = Faults(frozenset({Fault.MASKED_READS}), frozenset({"exp_f64x4"}))
+    worse = CompilerFaults(frozenset({Fault.MASKED_READS}), frozenset({"exp_f64x4"}))
     assert remember(device, worse)
     assert faults_of(device) == worse
 
@@ -113,6 +114,6 @@ def test_words() -> None:
     assert around.detail == (
         "wrong, and avoided by mdh's texts: reads under conditions, vectors of cos, sin, tan (f32 by 2, 4, 8)"
     )
-    broken = verdict("self-test c", Passed(Faults(frozenset({Fault.FUNCTIONS})), ("exp of f32",)))
+    broken = verdict("self-test c", Passed(CompilerFaults(frozenset({Fault.FUNCTIONS})), ("exp of f32",)))
     assert (broken.state, broken.detail) == ("broken", "functions are wrong for single numbers (exp of f32)")
     assert "another" in broken.fix

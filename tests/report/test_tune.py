@@ -17,11 +17,12 @@ from mdh.report.tune_json import tuned_json
 from mdh.report.tune_line import progress_line, share_done, time_left
 from mdh.report.tune_roof import Roof, roof_of
 from mdh.report.tune_text import tuned_text
-from mdh.tune.goal import Ended
-from mdh.tune.records.best import best
-from mdh.tune.result import Progress, Sizes, Tuned
-from mdh.tune.space.model import Kind, Variable
-from mdh.tune.values import Candidate, Failure, Outcome, Trial, Value
+from mdh.results.goal import Ended
+from mdh.results.trial import Candidate, Failure, Outcome, Trial, Value
+from mdh.results.tuning import RunProgress, Sizes, Tuned
+from mdh.results.variable import Kind, Variable
+from mdh.tuner.conduct import best_point_of
+from mdh.tuner.records.best import best
 from tests.report.test_ownership import small_plan
 
 VARIABLES = (
@@ -48,7 +49,10 @@ def tuned(trials: tuple[Trial, ...] = (), **changes: object) -> Tuned:
         Sizes(9, 9), trials, (), best, None, None, (("K150", 3), ("duplicate", 2)), 75.0, Ended.TRIALS,
         (("schedule", "matmul.this-cpu.mdh"),),
     )  # fmt: skip
-    return replace(whole, **changes)  # type: ignore[arg-type]
+    whole = replace(whole, **changes)  # type: ignore[arg-type]
+    return replace(
+        whole, best_point=best_point_of(whole.best, whole.variables, (*whole.earlier, *whole.trials))
+    )
 
 
 def many() -> tuple[Trial, ...]:
@@ -145,8 +149,8 @@ def test_json_has_every_hole() -> None:
     json.dumps(whole, allow_nan=False)
 
 
-def progress(**changes: object) -> Progress:
-    now = Progress("search", 30.0, 10, ((Failure.TIMEOUT, 2),), 5, 1e-3, 2e-3, 3, 60.0, None)
+def progress(**changes: object) -> RunProgress:
+    now = RunProgress("search", 30.0, 10, ((Failure.TIMEOUT, 2),), 5, 1e-3, 2e-3, 3, 60.0, None)
     return replace(now, **changes)  # type: ignore[arg-type]
 
 

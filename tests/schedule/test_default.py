@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program

@@ -1,7 +1,7 @@
 """Steps are aligned with their counterparts, and what changed in them is named."""
 
 from mdh.report.difference_text import differences_text
-from mdh.schedule.difference import Change, Names, differences, likeness
+from mdh.schedule.difference import Change, StageNames, differences, likeness
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -31,7 +31,7 @@ def test_neutral_attributes_are_no_difference() -> None:
 
 def test_every_kind_of_change_is_named() -> None:
     other = "2: (de-)comp( ^, ^, 16 ) ( A:RM[1,2], B:SM[2,1] ; ^ ) ( ^, ^, FOR.1 ) @stages(3)"
-    names = {"": Names(("i", "j", "k"), ("A", "B"), ("C",))}
+    names = {"": StageNames(("i", "j", "k"), ("A", "B"), ("C",))}
     (found,) = differences(_schedule(BLOCKS, PANEL), _schedule(BLOCKS, other), names)
     (step,) = found.steps
     assert (step.before, step.after, found.equal) == (2, 2, 1)

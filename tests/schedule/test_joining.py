@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.cost.gpu import Joining
 from mdh.device.api import open_device
 from mdh.frontend.c.read import read_program

@@ -14,7 +14,7 @@ from mdh.ir.syntax import Function, Number
 from mdh.reference.at_elements import picked
 from mdh.reference.error import Bounded
 from mdh.reference.interpreter import interpret_bounded, interpret_elements
-from mdh.reference.slicing import Sample
+from mdh.reference.slicing import SampledSlice
 from mdh.reference.slicing.names import written_arrays
 from mdh.source import Source
 
@@ -62,7 +62,7 @@ def differences(
     function: Function,
     arrays: Arrays,
     scalars: Mapping[str, Any],
-    sample: Sample,
+    sample: SampledSlice,
     whole: Mapping[str, Bounded],
 ) -> list[str]:
     """Sampled elements that the slice computes otherwise than the whole function. Raises EndlessLoop where

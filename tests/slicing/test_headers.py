@@ -5,7 +5,7 @@ import pytest
 from mdh.ir.syntax import Assignment, For
 from mdh.reference.slicing.forms import form_of, literal
 from mdh.reference.slicing.headers import trips
-from mdh.reference.slicing.integers import INT, LONG, SIZE, UNSIGNED, Form, Integer
+from mdh.reference.slicing.integers import INT, LONG, SIZE, UNSIGNED, Form, IntegerType
 from tests.slicing.sliced import syntax_of
 
 
@@ -49,7 +49,7 @@ def test_values(header: str, values: range | None) -> None:
     ("7", INT), ("0x7fffffff", INT), ("0x80000000", UNSIGNED), ("2147483648", LONG), ("7u", UNSIGNED),
     ("7l", LONG), ("7ull", SIZE), ("017", INT),
 ])  # fmt: skip
-def test_literals(text: str, kind: Integer) -> None:
+def test_literals(text: str, kind: IntegerType) -> None:
     found = literal(text)
     assert found is not None and found.type == kind
 
@@ -58,7 +58,7 @@ def test_literals(text: str, kind: Integer) -> None:
     ("2 * i + j - 3", Form(-3, (2, 1))),
     ("(i + 1) * 4 - i", Form(4, (3, 0))),
     ("-i + 10", Form(10, (-1, 0))),
-    ("(int8_t)(i + 100)", Form(100, (1, 0), Integer(8, True))),
+    ("(int8_t)(i + 100)", Form(100, (1, 0), IntegerType(8, True))),
     ("(int8_t)(i + 120)", None),
     ("i * j", None),
     ("i / 2", None),

@@ -16,10 +16,10 @@ from mdh.reference.at_elements import DisagreementError, picked, replaced
 from mdh.reference.error import Bounded
 from mdh.reference.interpreter import Elements, interpret_bounded
 from mdh.reference.sampling import interpreted_sample
+from mdh.results.trial import Job
 from mdh.source import Source
-from mdh.tune.measure.building import Builder
-from mdh.tune.measure.faults import Faults
-from mdh.tune.values import Job
+from mdh.tuner.measure.building import Builder
+from mdh.tuner.measure.faults import Faults
 from mdh.verify.arguments import make_arrays
 from tests.slicing.sliced import syntax_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mdh.frontend.c.read import read_program
-from mdh.reference.slicing import Sample, sampled
+from mdh.reference.slicing import SampledSlice, sampled
 from mdh.verify.arguments import make_scalars
 from tests.slicing.programs import PROGRAMS
 from tests.slicing.sliced import arrays_of, outputs_of, shapes_of, sizes_of, syntax_of
@@ -15,7 +15,7 @@ from tests.support.corpus import WORKLOADS
 BUDGET = 2_000_000
 
 
-def _sample(name: str, **sizes: int) -> Sample | None:
+def _sample(name: str, **sizes: int) -> SampledSlice | None:
     work = WORKLOADS[name]
     program = read_program(work.source, defines={**dict(work.full), **sizes})
     assert program.syntax is not None

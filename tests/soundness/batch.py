@@ -8,9 +8,10 @@ from functools import partial
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from mdh.device.api import Built, Device, open_device
+from mdh.device.api import open_device
 from mdh.device.c import CBuilt, CDevice
 from mdh.device.c_compiler import compiled
+from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Failed
 from mdh.machine import Machine, load_machine
 from mdh.target.text import KernelText
@@ -105,7 +106,7 @@ class Bench:
         if self.setting.sanitized:
             assert isinstance(device, CDevice)
             return out | {s: examined_by_tools(ready[s], t, device.compiler) for s, t in good.items()}
-        builds: dict[int, Callable[[], Built]] = {s: partial(device.build, t) for s, t in good.items()}
+        builds: dict[int, Callable[[], Executable]] = {s: partial(device.build, t) for s, t in good.items()}
         if isinstance(device, CDevice) and len(good) > 1:
             builds |= built_together(device, good)
         return out | {s: executed(ready[s], b, device.spec) for s, b in builds.items()}
@@ -139,9 +140,9 @@ def _by_compilers(ready: dict[int, Ready]) -> dict[int, Verdict]:
     return out
 
 
-def built_together(device: CDevice, texts: dict[int, KernelText]) -> dict[int, Callable[[], Built]]:
+def built_together(device: CDevice, texts: dict[int, KernelText]) -> dict[int, Callable[[], Executable]]:
     """One call of the compiler for all texts that are compiled alike; none where it refuses one of them."""
-    out: dict[int, Callable[[], Built]] = {}
+    out: dict[int, Callable[[], Executable]] = {}
     for options in {t.options for t in texts.values()}:
         mine = {s: t for s, t in texts.items() if t.options == options}
         whole = replace(next(iter(mine.values())), source="\n".join(_apart(t, s) for s, t in mine.items()))

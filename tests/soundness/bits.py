@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import Built, open_device
+from mdh.device.api import open_device
 from mdh.device.c import CDevice
+from mdh.device.protocols import Executable
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
@@ -76,14 +77,14 @@ def compared_bits(trees: Sequence[Tree], device: CDevice | None) -> Tally:
     return tally
 
 
-def _builds(programs: Mapping[int, Program], device: CDevice) -> dict[int, Callable[[], Built]]:
+def _builds(programs: Mapping[int, Program], device: CDevice) -> dict[int, Callable[[], Executable]]:
     texts: dict[int, KernelText] = {
         k: emit(lower(planned(p, None, device.machine, device.target)), p) for k, p in programs.items()
     }
     return {k: partial(device.build, t) for k, t in texts.items()} | built_together(device, texts)
 
 
-def _run(program: Program, build: Callable[[], Built], flat: Flat) -> dict[str, Any]:
+def _run(program: Program, build: Callable[[], Executable], flat: Flat) -> dict[str, Any]:
     arrays = {n: a.copy() for n, a in shaped(program, flat).items()}
     scalars = {s.name: numpy_dtype(s.dtype).type(s.size) for s in program.scalars}
     build().call(arrays, scalars).launch()

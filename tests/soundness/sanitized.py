@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import POISON
 from mdh.device.arguments import scalar_value
 from mdh.device.c_compiler import Compiler
+from mdh.device.protocols import POISON
 from mdh.target.text import BufferArg, KernelText
 from tests.soundness.data import shaped
 from tests.soundness.trial import Ready, outcome

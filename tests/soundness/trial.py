@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.api import Built
+from mdh.device.protocols import Executable
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
@@ -179,7 +179,7 @@ def prepared(ready: Ready, machine: Machine, target: str, seed: int | None) -> K
         return broken()
 
 
-def executed(ready: Ready, build: Callable[[], Built], by: str) -> Verdict:
+def executed(ready: Ready, build: Callable[[], Executable], by: str) -> Verdict:
     """The program on a device."""
     arrays = shaped(ready.program, ready.flat)
     mine = {n: a.copy() for n, a in arrays.items()}

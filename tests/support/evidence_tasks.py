@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from mdh.check.run import check
-from mdh.device.api import Device, open_device
+from mdh.checker.run import check
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan

@@ -4,7 +4,7 @@ random programs with random schedules."""
 from collections.abc import Iterator
 from pathlib import Path
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan

@@ -20,9 +20,9 @@ from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
+from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
 from mdh.source import Source
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Candidate, Effort, Failure, Job, Limits, Outcome
+from mdh.tuner.measure.local import LocalBench
 from tests.support.planted_by_schedule import BY_SCHEDULE
 from tests.support.planted_faults import PLANTED, Planted
 from tests.support.random_schedules import random_schedule

@@ -19,7 +19,8 @@ from random import Random
 
 import numpy as np
 
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mdh.check.run import check
-from mdh.device.api import Device
+from mdh.checker.run import check
+from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan

@@ -40,3 +40,20 @@ def imports(tree: ast.AST) -> list[tuple[str, int]]:
         elif isinstance(node, ast.ImportFrom):
             out.extend((f"{'.' * node.level}{node.module or ''}.{a.name}", node.lineno) for a in node.names)
     return out
+
+
+def named_imports(tree: ast.AST) -> list[tuple[str, int]]:
+    """(dotted name, line) of every call of `import_module`; of a name made at run time the constant start."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _calls_import_module(node))
+    return [(_constant_start(call.args[0]).rstrip("."), call.lineno) for call in calls if call.args]
+
+
+def _calls_import_module(call: ast.Call) -> bool:
+    function = call.func
+    return "import_module" in (getattr(function, "id", ""), getattr(function, "attr", ""))
+
+
+def _constant_start(name: ast.expr) -> str:
+    if isinstance(name, ast.JoinedStr) and name.values:
+        name = name.values[0]
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""

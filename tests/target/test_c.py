@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.device.api import Keeps, open_device
+from mdh.device.api import open_device
 from mdh.device.c import CDevice
+from mdh.device.protocols import Keeps
 from mdh.diagnostics import Failed
 from mdh.folders import private_folder
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, I64, U8, DType

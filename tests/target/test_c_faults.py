@@ -13,10 +13,10 @@ from mdh.device.c import CDevice
 from mdh.diagnostics import Failed
 from mdh.folders import private_folder
 from mdh.ir.dtype import F32
+from mdh.results.trial import Failure, Outcome
 from mdh.target.emit import emit
 from mdh.target.text import KernelText
-from mdh.tune.measure.failures import wordless
-from mdh.tune.values import Failure, Outcome
+from mdh.tuner.measure.failures import wordless
 from tests.target import features
 
 Wrapped = Callable[[str], CDevice]

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.device.api import Device, open_device
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower

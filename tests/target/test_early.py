@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mdh
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.machine import load_machine

@@ -14,7 +14,7 @@ from mdh.machine import load_machine
 from mdh.reference import evaluate_bounded
 from mdh.source import Source
 from mdh.target.emit import emit
-from mdh.target.faults import NONE, Faults
+from mdh.target.faults import NONE, CompilerFaults
 from tests.support.pairs import difference, planned
 
 TEXT = """#include <math.h>
@@ -25,7 +25,7 @@ void f(const {t} x[2048], {t} y[2048]) {{
 """
 
 
-def _source(call: str, ctype: str = "float", faults: Faults | None = None) -> str:
+def _source(call: str, ctype: str = "float", faults: CompilerFaults | None = None) -> str:
     program = read_program(Source("f.c", TEXT.format(t=ctype, c=call)))
     module = lower(planned(program, None, load_machine("generic-cpu"), "opencl"))
     return emit(module, program, faults).source
@@ -46,7 +46,7 @@ def test_what_is_right_is_left_alone(call: str, ctype: str) -> None:
 
 
 def test_a_function_of_two_is_called_lane_by_lane() -> None:
-    faults = Faults(lanes=frozenset({"pow_f32x8", "pow_f32x4", "pow_f32x2"}))
+    faults = CompilerFaults(lanes=frozenset({"pow_f32x8", "pow_f32x4", "pow_f32x2"}))
     text = _source("powf(x[i], 2.5f + x[i])", faults=faults)
     assert "pow(a.s0, b.s0), pow(a.s1, b.s1)" in text
     assert "isless" not in text

@@ -9,8 +9,8 @@ from typing import Any
 
 from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
-from mdh.tune.space.model import Kind, Point, Variable
-from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
+from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome, Trial
+from mdh.results.variable import Kind, Point, Variable
 
 VARIABLES = (
     Variable("?bm", Kind.TILE, (1, 2, 4, 8, 16), "i", 16),

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mdh.ir.plan import Plan
-from mdh.tune.goal import Ended, Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.proposals import Making, Proposal, Proposals
-from mdh.tune.result import Progress
-from mdh.tune.run import tune
-from mdh.tune.space.model import Point
-from mdh.tune.state import Run
-from mdh.tune.values import Candidate, Trial
+from mdh.results.goal import Ended, Goal
+from mdh.results.trial import Candidate, Trial
+from mdh.results.tuning import RunProgress
+from mdh.results.variable import Point
+from mdh.tuner.candidates.proposals import CandidateQueue, Making, Proposal
+from mdh.tuner.loop.run import tune
+from mdh.tuner.loop.state import Run
+from mdh.tuner.runtime.interrupt import Interrupt
 from tests.tune.doubles import VARIABLES, Drawing, Memory, SmallSpace, TableBench, made
 
 TWELVE = Goal(trials=12)
@@ -30,17 +30,19 @@ class Case:
         self.space = SmallSpace()
         self.searcher = Drawing(self.space, seed)
         self.bench = bench or TableBench()
-        self.log, self.found, self.told = Memory(), list[Trial | None](), list[Progress]()
+        self.log, self.found, self.told = Memory(), list[Trial | None](), list[RunProgress]()
         self.interrupt: Interrupt | None = None
         self.goal, self.options = goal, options
-        self.watch: Callable[[Progress, Trial | None], None] = lambda progress, _: self.told.append(progress)
+        self.watch: Callable[[RunProgress, Trial | None], None] = lambda progress, _: self.told.append(
+            progress
+        )
         self.suggested: list[Proposal] = []
         self.known: dict[str, float | None] = {}
 
     def run(self) -> Ended:
         async def body() -> Ended:
             self.interrupt, self.loop = Interrupt(), asyncio.get_running_loop()
-            proposals = Proposals(
+            proposals = CandidateQueue(
                 self.space, self.searcher, Making(candidate_of, lambda plan: plan.text), known=self.known
             )
             for proposal in self.suggested:

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.goal import Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.records.file import Record
-from mdh.tune.records.form import header_fields
-from mdh.tune.records.line import seal
-from mdh.tune.records.read import read_record
-from mdh.tune.search.make import AROUND
-from mdh.tune.session import make_session
-from mdh.tune.start import start
-from mdh.tune.values import Candidate, Outcome, Trial
+from mdh.results.goal import Goal
+from mdh.results.trial import Candidate, Outcome, Trial
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.form import header_fields
+from mdh.tuner.records.line import seal
+from mdh.tuner.records.read import read_record
+from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.search.make import AROUND
+from mdh.tuner.session import make_session
+from mdh.tuner.start import start
 from tests.tune.test_session import Ground, go, order, quiet
 
 FAST = Outcome(None, warm=(1e-9,) * 5, clock="device")

@@ -4,7 +4,7 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.report.text import duration_text
-from mdh.tune.duration import parse_duration
+from mdh.tuner.duration import parse_duration
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from random import Random
 
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
+from mdh.results.trial import Candidate
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.foresight import foresee
-from mdh.tune.shortlist import DRAWN, FIRST, Shortlist, drawn_first
-from mdh.tune.space import Space, identity, make_space
-from mdh.tune.values import Candidate
+from mdh.tuner.candidates.foresight import foresee
+from mdh.tuner.candidates.shortlist import DRAWN, FIRST, Shortlist, drawn_first
+from mdh.tuner.space import Space, identity, make_space
 
 MATMUL = """void matmul(int M, int N, int K, const float A[M][K], const float B[K][N], float C[M][N]) {
   for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {

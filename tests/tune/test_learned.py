@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from mdh.tune.learned import PROGRAMS, TIMES, Learned, load, place_of, save, some
-from mdh.tune.prior import NOMINAL, Prediction, Signs
-from mdh.tune.prior.constants import seconds_of
+from mdh.tuner.prior import NOMINAL, Prediction, Signs
+from mdh.tuner.prior.constants import seconds_of
+from mdh.tuner.warm_start.learned import PROGRAMS, TIMES, Learned, load, place_of, save, some
 
 CPU = NOMINAL["cpu"]
 WIDTH = len(CPU.weights)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from mdh.diagnostics import fail
-from mdh.tune import run as runs
-from mdh.tune.goal import Ended, Goal
-from mdh.tune.proposals import ELSEWHERE, Proposal
-from mdh.tune.result import Progress
-from mdh.tune.space.model import Point
-from mdh.tune.values import Candidate, Effort, Failure, Limits, Outcome, Trial
+from mdh.results.goal import Ended, Goal
+from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome, Trial
+from mdh.results.tuning import RunProgress
+from mdh.results.variable import Point
+from mdh.tuner.candidates.proposals import ELSEWHERE, Proposal
+from mdh.tuner.loop import run as runs
 from tests.tune.doubles import VARIABLES, Clock, Drawing, SmallSpace, TableBench, bowl, failing
 from tests.tune.run_case import Case
 
@@ -165,7 +165,7 @@ def test_clear_losers_are_stopped_by_the_best_so_far() -> None:
 def test_an_interrupt_ends_it_without_finals() -> None:
     case = Case(Goal())
 
-    def watch(progress: Progress, trial: Trial | None) -> None:
+    def watch(progress: RunProgress, trial: Trial | None) -> None:
         if progress.measured == 3:
             assert case.interrupt is not None
             case.interrupt.ask(signal.SIGINT)

@@ -11,21 +11,21 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.machine import Machine, load_machine
 from mdh.report.tune_text import tuned_text
+from mdh.results.goal import Ended, Goal
+from mdh.results.trial import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome, Trial
+from mdh.results.tuning import RunProgress, Tuned
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.conduct import run_session
-from mdh.tune.goal import Ended, Goal
-from mdh.tune.interrupt import Interrupt
-from mdh.tune.order import Order
-from mdh.tune.prior import predict
-from mdh.tune.records.best import best
-from mdh.tune.records.read import read_record
-from mdh.tune.replay import Recorded, ReplayBench, SimulatedClock, Table
-from mdh.tune.result import Progress, Tuned
-from mdh.tune.session import Session, make_session, prepared
-from mdh.tune.start import unfound
-from mdh.tune.values import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome, Trial
+from mdh.tuner.conduct import run_session
+from mdh.tuner.order import Order
+from mdh.tuner.prior import predict
+from mdh.tuner.records.best import best
+from mdh.tuner.records.read import read_record
+from mdh.tuner.records.replay import Recorded, ReplayBench, SimulatedClock, TrialTable
+from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.session import Session, make_session, prepared
+from mdh.tuner.start import unfound
 from tests.tune.doubles import TableBench, failing
 
 TEXT = """void add(const float A[256], float C[256]) {
@@ -64,7 +64,7 @@ def modelled(session: Session) -> TableBench:
     return TableBench(answer)
 
 
-def quiet(now: Progress, trial: Trial | None, /) -> None:
+def quiet(now: RunProgress, trial: Trial | None, /) -> None:
     """Nobody watches."""
 
 
@@ -72,7 +72,7 @@ def go(session: Session, bench: TableBench | None = None, interrupt_after: int |
     async def body() -> Tuned:
         interrupt = Interrupt()
 
-        def watch(now: Progress, trial: Trial | None, /) -> None:
+        def watch(now: RunProgress, trial: Trial | None, /) -> None:
             if interrupt_after is not None and now.measured >= interrupt_after:
                 interrupt.ask(signal.SIGINT)
 
@@ -260,7 +260,7 @@ def test_an_illegal_schedule_without_holes_is_refused(tmp_path: Path) -> None:
 def test_a_replay_gives_the_record_s_times_and_touches_nothing(tmp_path: Path) -> None:
     first = go(make_session(order(tmp_path, goal=Goal()), Ground()))
     before = sorted((p, p.stat().st_mtime_ns) for p in tmp_path.rglob("*"))
-    table, clock = Table(first.trials), SimulatedClock()
+    table, clock = TrialTable(first.trials), SimulatedClock()
     session = prepared(order(tmp_path, goal=Goal()), Ground())
     session.gate = session.only = Recorded(table)
 

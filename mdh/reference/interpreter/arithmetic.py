@@ -20,7 +20,7 @@ class Undecided(Exception):  # noqa: N818 - it is an outcome, not a programming 
         self.place = place
 
 
-class Arithmetic(Protocol):
+class ScalarArithmetic(Protocol):
     """Each method is called once where it stands in the text, and gives what is done each time it runs.
 
     statement: the number of the statement that the operation belongs to.

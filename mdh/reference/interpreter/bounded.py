@@ -32,7 +32,7 @@ _DIVISION_ULPS = 3
 """OpenCL's full profile allows a division of floats 2.5 ulp."""
 
 
-class BoundedArithmetic:
+class BoundedScalarArithmetic:
     """strict: sums stay in C's order, and an object of a 16-bit type is rounded at each assignment."""
 
     def __init__(self, *, strict: bool = False) -> None:

@@ -20,9 +20,9 @@ from mdh.reference.interpreter.constants import CONSTANTS
 from mdh.reference.interpreter.functions import ARGUMENTS, FUNCTIONS
 from mdh.reference.interpreter.integers import COMPARE, converting, integer_operation, wrapping
 from mdh.reference.interpreter.literals import number
-from mdh.reference.interpreter.memory import Memory
+from mdh.reference.interpreter.memory import ArrayObject
 from mdh.reference.interpreter.places import element_index, element_load
-from mdh.reference.interpreter.scope import Machine, Scalar, Scope, UnknownMeaning
+from mdh.reference.interpreter.scope import BlockScope, ExecutionState, ScalarObject, UnknownMeaning
 from mdh.reference.interpreter.types import (
     DOUBLE,
     FLOAT,
@@ -55,9 +55,9 @@ class Code:
 class Expressions:
     """statement: the number of the statement that is being translated; place: where it stands."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: ExecutionState) -> None:
         self.machine = machine
-        self.scope = Scope()
+        self.scope = BlockScope()
         self.statement = 0
         self.place: Span | None = None
 
@@ -84,9 +84,9 @@ class Expressions:
             case _:
                 assert_never(e)
 
-    def memory(self, name: str) -> Memory:
+    def memory(self, name: str) -> ArrayObject:
         found = self.scope.find(name)
-        if not isinstance(found, Memory):
+        if not isinstance(found, ArrayObject):
             raise UnknownMeaning(name)
         return found
 
@@ -96,7 +96,7 @@ class Expressions:
             raise UnknownMeaning("a subscript that is no integer")
         return code
 
-    def index(self, memory: Memory, e: Element) -> Callable[[], int]:
+    def index(self, memory: ArrayObject, e: Element) -> Callable[[], int]:
         """The flat index of an element. It raises Failed A130 outside the array."""
         return element_index(memory, [self.subscript(s) for s in e.subscripts], self.machine.frame, e.span)
 
@@ -119,7 +119,7 @@ class Expressions:
     def name(self, name: str) -> Code:
         found = self.scope.find(name)
         match found:
-            case Scalar(slot, t):
+            case ScalarObject(slot, t):
                 frame = self.machine.frame
                 return Code(t, lambda: frame[slot], slot=slot)
             case None if name in CONSTANTS:

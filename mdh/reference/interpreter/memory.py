@@ -37,7 +37,7 @@ class Overlay:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ArrayObject:
     """extents: of every dimension. given: what a parameter points to; None for arrays of the function."""
 
     name: str
@@ -47,14 +47,14 @@ class Memory:
     given: NDArray[Any] | None = None
 
 
-def of_array(name: str, t: Type, extents: tuple[int, ...], given: NDArray[Any], *, lazy: bool) -> Memory:
+def of_array(name: str, t: Type, extents: tuple[int, ...], given: NDArray[Any], *, lazy: bool) -> ArrayObject:
     """A parameter; `given` keeps its contents."""
     flat = np.ascontiguousarray(given).reshape(-1)
     if lazy or flat.size > SMALL:
-        return Memory(name, t, extents, Overlay(flat, real=t.real), given)
+        return ArrayObject(name, t, extents, Overlay(flat, real=t.real), given)
     # 16-bit floats have no exact Python number of their own
     plain = flat.astype(np.float64) if t.real else flat
-    return Memory(name, t, extents, plain.tolist(), given)
+    return ArrayObject(name, t, extents, plain.tolist(), given)
 
 
 def poison(t: Type) -> Value:

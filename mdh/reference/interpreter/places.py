@@ -5,7 +5,7 @@ from typing import Protocol
 
 from mdh.diagnostics import Failed, fail
 from mdh.reference.interpreter.arithmetic import Value
-from mdh.reference.interpreter.memory import Memory
+from mdh.reference.interpreter.memory import ArrayObject
 from mdh.reference.interpreter.scope import UnknownMeaning
 from mdh.source import Span
 
@@ -20,7 +20,7 @@ class Subscript(Protocol):
     def slot(self) -> int | None: ...
 
 
-def outside(memory: Memory, subscripts: Sequence[int], span: Span | None) -> Failed:
+def outside(memory: ArrayObject, subscripts: Sequence[int], span: Span | None) -> Failed:
     """The diagnostic for the first subscript that leaves its dimension."""
     pairs = enumerate(zip(subscripts, memory.extents, strict=True), 1)
     axis, (bad, n) = next((a, (k, n)) for a, (k, n) in pairs if not 0 <= k < n)
@@ -33,7 +33,7 @@ def outside(memory: Memory, subscripts: Sequence[int], span: Span | None) -> Fai
 
 
 def element_index(
-    memory: Memory, subscripts: Sequence[Subscript], frame: list[Value], span: Span | None
+    memory: ArrayObject, subscripts: Sequence[Subscript], frame: list[Value], span: Span | None
 ) -> Callable[[], int]:
     """The flat index. It raises Failed A130 where a subscript leaves its dimension."""
     if len(subscripts) != len(memory.extents):
@@ -60,7 +60,7 @@ def element_index(
     return many
 
 
-def _one(memory: Memory, a: Subscript, frame: list[Value], span: Span | None) -> Callable[[], int]:
+def _one(memory: ArrayObject, a: Subscript, frame: list[Value], span: Span | None) -> Callable[[], int]:
     n, run, slot = memory.extents[0], a.run, a.slot
 
     def of_slot() -> int:
@@ -79,7 +79,7 @@ def _one(memory: Memory, a: Subscript, frame: list[Value], span: Span | None) ->
 
 
 def _two(
-    memory: Memory, a: Subscript, b: Subscript, frame: list[Value], span: Span | None
+    memory: ArrayObject, a: Subscript, b: Subscript, frame: list[Value], span: Span | None
 ) -> Callable[[], int]:
     (n, m), x, y = memory.extents, a.run, b.run
     first, second = a.slot, b.slot
@@ -99,7 +99,9 @@ def _two(
     return of_any if first is None or second is None else of_slots
 
 
-def _three(memory: Memory, runs: tuple[Callable[[], Value], ...], span: Span | None) -> Callable[[], int]:
+def _three(
+    memory: ArrayObject, runs: tuple[Callable[[], Value], ...], span: Span | None
+) -> Callable[[], int]:
     (x, y, z), (n, m, o) = runs, memory.extents
 
     def at() -> int:
@@ -111,7 +113,7 @@ def _three(memory: Memory, runs: tuple[Callable[[], Value], ...], span: Span | N
     return at
 
 
-def _four(memory: Memory, runs: tuple[Callable[[], Value], ...], span: Span | None) -> Callable[[], int]:
+def _four(memory: ArrayObject, runs: tuple[Callable[[], Value], ...], span: Span | None) -> Callable[[], int]:
     (x, y, z, w), (n, m, o, p) = runs, memory.extents
 
     def at() -> int:
@@ -124,7 +126,7 @@ def _four(memory: Memory, runs: tuple[Callable[[], Value], ...], span: Span | No
 
 
 def element_load(
-    memory: Memory, subscripts: Sequence[Subscript], frame: list[Value], span: Span | None
+    memory: ArrayObject, subscripts: Sequence[Subscript], frame: list[Value], span: Span | None
 ) -> Callable[[], Value]:
     """The element's value."""
     data = memory.data

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from mdh.ir.syntax import Function
 from mdh.reference.error import Bounded
-from mdh.reference.interpreter.arithmetic import Arithmetic, Value
-from mdh.reference.interpreter.bounded import BoundedArithmetic
+from mdh.reference.interpreter.arithmetic import ScalarArithmetic, Value
+from mdh.reference.interpreter.bounded import BoundedScalarArithmetic
 from mdh.reference.interpreter.carried import error_of, value_of
 from mdh.reference.interpreter.exact import ExactArithmetic
-from mdh.reference.interpreter.memory import Memory, Overlay
-from mdh.reference.interpreter.scope import Machine
+from mdh.reference.interpreter.memory import ArrayObject, Overlay
+from mdh.reference.interpreter.scope import ExecutionState
 from mdh.reference.interpreter.statements import Chosen, Statements
 
 Array = NDArray[Any]
@@ -64,7 +64,7 @@ def interpret_bounded(
     Elements whose every operation is exact in its type carry no bound. strict: --strict-fp. Raises what
     `interpret` raises, and Undecided where the way of the program depends on rounding.
     """
-    ran = _execute(function, arrays, scalars, BoundedArithmetic(strict=strict), None, limit)
+    ran = _execute(function, arrays, scalars, BoundedScalarArithmetic(strict=strict), None, limit)
     out = {}
     for name in sorted(ran.written & ran.parameters.keys()):
         memory = ran.parameters[name]
@@ -89,21 +89,21 @@ def interpret_elements(
 ) -> dict[str, Elements]:  # fmt: skip
     """The same for the iterations that `only` chooses: of each array the elements that they write. Nothing is
     copied that is not read."""
-    ran = _execute(function, arrays, scalars, BoundedArithmetic(strict=strict), only, limit)
+    ran = _execute(function, arrays, scalars, BoundedScalarArithmetic(strict=strict), only, limit)
     return {name: _elements(ran.parameters[name]) for name in sorted(ran.written & ran.parameters.keys())}
 
 
 def _execute(
-    function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], arithmetic: Arithmetic,
+    function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], arithmetic: ScalarArithmetic,
     only: Chosen | None, limit: int,
 ) -> Statements:  # fmt: skip
     """The translated function after it has run."""
-    translated = Statements(Machine(arithmetic, left=[limit]), arrays, scalars, only)
+    translated = Statements(ExecutionState(arithmetic, left=[limit]), arrays, scalars, only)
     translated.function(function)()
     return translated
 
 
-def _elements(memory: Memory) -> Elements:
+def _elements(memory: ArrayObject) -> Elements:
     assert isinstance(memory.data, Overlay) and memory.given is not None
     index = sorted(memory.data.written)
     wide = np.float64 if memory.type.real else memory.given.dtype

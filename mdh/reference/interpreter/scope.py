@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from mdh.reference.interpreter.arithmetic import Arithmetic, Value
-from mdh.reference.interpreter.memory import Memory
+from mdh.reference.interpreter.arithmetic import ScalarArithmetic, Value
+from mdh.reference.interpreter.memory import ArrayObject
 from mdh.reference.interpreter.types import Type
 from mdh.source import Span
 
@@ -21,7 +21,7 @@ class UnknownMeaning(Exception):  # noqa: N818 - as above
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarObject:
     """A scalar object: its place in the frame."""
 
     slot: int
@@ -29,10 +29,10 @@ class Scalar:
 
 
 @dataclass(slots=True)
-class Machine:
+class ExecutionState:
     """The frame of scalar objects, and how many iterations may still run."""
 
-    arithmetic: Arithmetic
+    arithmetic: ScalarArithmetic
     frame: list[Value] = field(default_factory=list)
     left: list[int] = field(default_factory=lambda: [0])
 
@@ -42,18 +42,18 @@ class Machine:
 
 
 @dataclass
-class Scope:
+class BlockScope:
     """Names in the innermost block first (C11 6.2.1)."""
 
-    names: list[dict[str, Scalar | Memory]] = field(default_factory=lambda: [{}])
+    names: list[dict[str, ScalarObject | ArrayObject]] = field(default_factory=lambda: [{}])
 
-    def find(self, name: str) -> Scalar | Memory | None:
+    def find(self, name: str) -> ScalarObject | ArrayObject | None:
         for block in reversed(self.names):
             if name in block:
                 return block[name]
         return None
 
-    def declare(self, name: str, meaning: Scalar | Memory) -> None:
+    def declare(self, name: str, meaning: ScalarObject | ArrayObject) -> None:
         self.names[-1][name] = meaning
 
     def open(self) -> None:

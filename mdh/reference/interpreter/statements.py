@@ -22,8 +22,8 @@ from mdh.ir.syntax import (
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.expressions import Code, Expressions, Run
 from mdh.reference.interpreter.initialisers import flat_items, open_extent
-from mdh.reference.interpreter.memory import Memory, of_array, poison
-from mdh.reference.interpreter.scope import EndlessLoop, Machine, Scalar, UnknownMeaning
+from mdh.reference.interpreter.memory import ArrayObject, of_array, poison
+from mdh.reference.interpreter.scope import EndlessLoop, ExecutionState, ScalarObject, UnknownMeaning
 from mdh.reference.interpreter.types import INT, Type, common, computed, type_of
 
 Do = Callable[[], None]
@@ -45,7 +45,7 @@ class Statements(Expressions):
 
     def __init__(
         self,
-        machine: Machine,
+        machine: ExecutionState,
         arrays: Mapping[str, NDArray[Any]],
         scalars: Mapping[str, Any],
         only: Chosen | None,
@@ -56,7 +56,7 @@ class Statements(Expressions):
         self.only = only
         self.loops: list[int] = []
         self.numbered = 0
-        self.parameters: dict[str, Memory] = {}
+        self.parameters: dict[str, ArrayObject] = {}
         self.written: set[str] = set()
 
     def function(self, f: Function) -> Do:
@@ -81,7 +81,7 @@ class Statements(Expressions):
             value = self.converted(code, t)()
         else:
             value = self.machine.arithmetic.literal(float(given), t)
-        self.scope.declare(p.name, Scalar(self.machine.slot(value), t))
+        self.scope.declare(p.name, ScalarObject(self.machine.slot(value), t))
 
     def _array_parameter(self, p: Declaration) -> None:
         given = self.arrays[p.name]
@@ -132,7 +132,7 @@ class Statements(Expressions):
         frame, nothing = self.machine.frame, poison(t)
         # the name is in scope in its own initialiser (C11 6.2.1)
         slot = self.machine.slot(nothing)
-        self.scope.declare(d.name, Scalar(slot, t))
+        self.scope.declare(d.name, ScalarObject(slot, t))
         if d.initial is None:
 
             def forget() -> None:
@@ -158,7 +158,7 @@ class Statements(Expressions):
             size *= n
         fresh: list[Value] = [poison(t)] * size
         data = list(fresh)
-        self.scope.declare(d.name, Memory(d.name, t, extents, data))
+        self.scope.declare(d.name, ArrayObject(d.name, t, extents, data))
         places: list[tuple[int, Run]] = []
         if isinstance(d.initial, Values):
             fresh = [0.0 if t.real else 0] * size
@@ -178,7 +178,7 @@ class Statements(Expressions):
         target, frame = a.target, self.machine.frame
         if isinstance(target, Name):
             found = self.scope.find(target.name)
-            if not isinstance(found, Scalar):
+            if not isinstance(found, ScalarObject):
                 raise UnknownMeaning(target.name)
             slot = found.slot
             if a.op == "=":
@@ -301,7 +301,7 @@ class Statements(Expressions):
             case _:
                 pass
         found = None if name is None else self.scope.find(name)
-        return found.slot if isinstance(found, Scalar) else None
+        return found.slot if isinstance(found, ScalarObject) else None
 
     def _if(self, s: If) -> Do:
         chosen = self._as_choice(s)

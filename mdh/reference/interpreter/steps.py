@@ -24,8 +24,8 @@ from mdh.ir.syntax import (
 )
 from mdh.reference.interpreter.exact import ExactArithmetic
 from mdh.reference.interpreter.expressions import Code, Run
-from mdh.reference.interpreter.memory import Memory
-from mdh.reference.interpreter.scope import Machine, Scalar, UnknownMeaning
+from mdh.reference.interpreter.memory import ArrayObject
+from mdh.reference.interpreter.scope import ExecutionState, ScalarObject, UnknownMeaning
 from mdh.reference.interpreter.statements import Statements
 from mdh.reference.interpreter.types import INT, type_of
 
@@ -33,7 +33,7 @@ from mdh.reference.interpreter.types import INT, type_of
 def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
     """Assignments that the function runs at most (both branches of an `if` count); limit + 1 where there are
     more, or where more than numbers and the variables of outer loops decide how often a loop runs."""
-    counter = _Counter(Machine(ExactArithmetic()), scalars, limit)
+    counter = _StepCounter(ExecutionState(ExactArithmetic()), scalars, limit)
     try:
         return min(counter.all_of(function), limit + 1)
     except (TooManySteps, UnknownMeaning):
@@ -44,10 +44,10 @@ class TooManySteps(Exception):  # noqa: N818 - it is an outcome
     """The count has left the limit."""
 
 
-class _Counter(Statements):
+class _StepCounter(Statements):
     """unknown: slots of scalars whose values only a run can tell."""
 
-    def __init__(self, machine: Machine, scalars: Mapping[str, Any], limit: int) -> None:
+    def __init__(self, machine: ExecutionState, scalars: Mapping[str, Any], limit: int) -> None:
         super().__init__(machine, {}, scalars, None)
         self.limit = limit
         self.unknown: set[int] = set()
@@ -70,7 +70,7 @@ class _Counter(Statements):
 
     def _hidden(self, name: str) -> None:
         """An array: its elements are not known here."""
-        self.scope.declare(name, Memory(name, INT, (), []))
+        self.scope.declare(name, ArrayObject(name, INT, (), []))
 
     def _count(self, s: Statement) -> int:
         match s:
@@ -105,12 +105,12 @@ class _Counter(Statements):
             self.declaration(d)()
         except UnknownMeaning:
             slot = self.machine.slot(0)
-            self.scope.declare(d.name, Scalar(slot, type_of(d.type)))
+            self.scope.declare(d.name, ScalarObject(slot, type_of(d.type)))
             self.unknown.add(slot)
 
     def _forgotten(self, name: str) -> None:
         found = self.scope.find(name)
-        if isinstance(found, Scalar):
+        if isinstance(found, ScalarObject):
             self.unknown.add(found.slot)
 
     def _loop(self, loop: For) -> int:
@@ -121,7 +121,7 @@ class _Counter(Statements):
         start = self.statement_of(loop.first)
         target = loop.first.target if isinstance(loop.first, Assignment) else Name(loop.first.name)
         found = self.scope.find(target.name) if isinstance(target, Name) else None
-        if not isinstance(found, Scalar):
+        if not isinstance(found, ScalarObject):
             raise UnknownMeaning("a loop that counts in an array")
         self.unknown.discard(found.slot)
         test, move = self.truth(loop.cond), self.statement_of(loop.next)

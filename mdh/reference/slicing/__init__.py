@@ -5,7 +5,7 @@ thousand elements of a large result with C's own order and rules. Everything her
 no step is shared with the compiler.
 """
 
-from mdh.reference.slicing.sampled import Sample, sampled
+from mdh.reference.slicing.sampled import SampledSlice, sampled
 from mdh.reference.slicing.selection import Selection
 
-__all__ = ["Sample", "Selection", "sampled"]
+__all__ = ["SampledSlice", "Selection", "sampled"]

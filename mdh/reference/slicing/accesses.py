@@ -9,7 +9,7 @@ from mdh.reference.slicing import boxes as sets
 from mdh.reference.slicing.boxes import Boxes, Index
 from mdh.reference.slicing.integers import Form
 from mdh.reference.slicing.model import Subscript
-from mdh.reference.slicing.tables import Table
+from mdh.reference.slicing.tables import SubscriptTable
 
 _MOST_FOUND = 1_000_000
 """Iterations that a table is searched for at most."""
@@ -31,7 +31,7 @@ class Linear:
         return tuple(sorted(used, key=lambda k: -abs(self.coefficients[k])))
 
 
-Touch = Linear | Table | None
+Touch = Linear | SubscriptTable | None
 """A subscript as it is computed with here; None may be any element."""
 
 
@@ -78,7 +78,7 @@ def elements_of(subscripts: tuple[Touch, ...], extents: tuple[int, ...], rows: B
     return (rows, out) if keep.all() else (rows[keep], out[keep])
 
 
-def _entries(table: Table, rows: Boxes) -> tuple[Index, Index]:
+def _entries(table: SubscriptTable, rows: Boxes) -> tuple[Index, Index]:
     """The least and the greatest value in each row; of the whole table where a row is no point of it."""
     own = rows[:, list(table.loops)]
     at = table.values[tuple(own[:, :, 0].T)] if table.loops else np.full(len(rows), int(table.values))
@@ -125,7 +125,7 @@ def iterations_of(
                 pass
             case Linear():
                 rows, origin = _solved(s, d, rows, origin, wanted)
-            case Table():
+            case SubscriptTable():
                 rows, origin = _found(s, d, rows, origin, wanted)
             case _:
                 assert_never(s)
@@ -170,7 +170,7 @@ def _narrowed(s: Linear, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> t
     return rows, origin
 
 
-def _found(table: Table, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
+def _found(table: SubscriptTable, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
     """Rows at the iterations where the table has a wanted value; all of them where these are too many."""
     at, values = table.order
     # of the table's own type: numpy would convert the table

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from mdh.reference.slicing.forms import hull
 from mdh.reference.slicing.integers import Form
-from mdh.reference.slicing.model import Subscript, Variable
+from mdh.reference.slicing.model import DeclaredVariable, Subscript
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
     """subscripts: a form over the loops around the block, or an interval of which every value is taken."""
 
-    variable: Variable
+    variable: DeclaredVariable
     subscripts: tuple[Form | tuple[int, int], ...]
 
     def swept(self, loop: int, values: range) -> "Assigned | None":

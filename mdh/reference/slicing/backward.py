@@ -9,7 +9,7 @@ import numpy as np
 from mdh.reference.slicing import boxes as sets
 from mdh.reference.slicing.accesses import Touch, elements_of, iterations_of, near, touch
 from mdh.reference.slicing.boxes import Boxes, Index
-from mdh.reference.slicing.model import Access, Body, Structure, Variable
+from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure
 
 
 class TooManyError(Exception):
@@ -20,7 +20,7 @@ class TooManyError(Exception):
 class _Reading:
     """Reads of one variable in one body that see the same iterations' writes."""
 
-    variable: Variable
+    variable: DeclaredVariable
     order: int
     fresh: int
     touches: tuple[tuple[Touch, ...], ...]
@@ -28,7 +28,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Writing:
-    access: Access
+    access: ElementAccess
     touches: tuple[Touch, ...]
 
 
@@ -36,7 +36,7 @@ class _Writing:
 class Slice:
     """The iterations of each body that are known to be needed; bodies that are not named need none."""
 
-    iterations: dict[Body, Boxes] = field(default_factory=dict)
+    iterations: dict[LoopBody, Boxes] = field(default_factory=dict)
 
     def copy(self) -> "Slice":
         return Slice(dict(self.iterations))
@@ -62,8 +62,8 @@ class Backward:
         }
         self.readings = {body: self._readings(body) for body in structure.bodies}
 
-    def _readings(self, body: Body) -> list[_Reading]:
-        groups: dict[tuple[Variable, int], list[Access]] = {}
+    def _readings(self, body: LoopBody) -> list[_Reading]:
+        groups: dict[tuple[DeclaredVariable, int], list[ElementAccess]] = {}
         for r in body.reads:
             if r.variable in self.writes:
                 groups.setdefault((r.variable, r.fresh), []).append(r)
@@ -82,7 +82,7 @@ class Backward:
     def extended(self, known: Slice, elements: Mapping[str, Boxes], most: float) -> Slice:
         """`known` and what the final values of `elements` depend on. Raises TooManyError."""
         out = known.copy()
-        pending: dict[Body, list[Boxes]] = {}
+        pending: dict[LoopBody, list[Boxes]] = {}
         for name, wanted in elements.items():
             for w in self.writes.get(self.structure.parameters[name], ()):
                 rows = iterations_of(w.touches, w.access.body.trips, wanted)[0]
@@ -90,7 +90,7 @@ class Backward:
         self._close(out, pending, most)
         return out
 
-    def _close(self, out: Slice, pending: dict[Body, list[Boxes]], most: float) -> None:
+    def _close(self, out: Slice, pending: dict[LoopBody, list[Boxes]], most: float) -> None:
         while pending:
             # inner bodies first: what they need of outer ones comes together
             body = max(pending, key=lambda b: b.depth)
@@ -117,18 +117,20 @@ class Backward:
             out.iterations[body] = sets.disjoint(rows)
             self.work += len(rows)
 
-    def _follow(self, reading: _Reading, body: Body, rows: Boxes, pending: dict[Body, list[Boxes]]) -> None:
+    def _follow(
+        self, reading: _Reading, body: LoopBody, rows: Boxes, pending: dict[LoopBody, list[Boxes]]
+    ) -> None:
         for pair in _wanted(reading, rows):
             readers, wanted = _together(*pair, reading.fresh)
             for w in self.writes[reading.variable]:
                 _put(pending, w.access.body, _written_before(reading, body, readers, wanted, w))
 
 
-def _touches(access: Access) -> tuple[Touch, ...]:
+def _touches(access: ElementAccess) -> tuple[Touch, ...]:
     return tuple(touch(s, access.body.trips) for s in access.subscripts)
 
 
-def _put(pending: dict[Body, list[Boxes]], body: Body, rows: Boxes) -> None:
+def _put(pending: dict[LoopBody, list[Boxes]], body: LoopBody, rows: Boxes) -> None:
     if len(rows):
         pending.setdefault(body, []).append(rows)
 
@@ -157,7 +159,9 @@ def _together(readers: Boxes, wanted: Boxes, fresh: int) -> tuple[Boxes, Boxes]:
     return out, wanted[first]
 
 
-def _written_before(reading: _Reading, body: Body, readers: Boxes, wanted: Boxes, writing: _Writing) -> Boxes:
+def _written_before(
+    reading: _Reading, body: LoopBody, readers: Boxes, wanted: Boxes, writing: _Writing
+) -> Boxes:
     """Iterations of the writer that may have written the elements when each reader runs."""
     own = writing.access.body
     shared = _shared(body, own)
@@ -169,7 +173,7 @@ def _written_before(reading: _Reading, body: Body, readers: Boxes, wanted: Boxes
     return _earlier(rows, readers[origin], reading.fresh, shared, before=writing.access.order < reading.order)
 
 
-def _shared(a: Body, b: Body) -> int:
+def _shared(a: LoopBody, b: LoopBody) -> int:
     """How many loops stand around both."""
     n = 0
     for x, y in zip(a.chain[1:], b.chain[1:], strict=False):

@@ -9,7 +9,7 @@ from mdh.reference.slicing.integers import (
     SIZE,
     UNSIGNED,
     Form,
-    Integer,
+    IntegerType,
     common,
     integer_type,
     plus,
@@ -82,7 +82,7 @@ def hull(constant: int, coefficients: Sequence[int], loops: Sequence[range]) -> 
 
 
 def fitting(
-    constant: int, coefficients: tuple[int, ...], kind: Integer, loops: Sequence[range]
+    constant: int, coefficients: tuple[int, ...], kind: IntegerType, loops: Sequence[range]
 ) -> Form | None:
     """The form in type `kind`: a constant wraps, and what may wrap otherwise is not a form."""
     if not any(coefficients):

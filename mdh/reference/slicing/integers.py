@@ -6,7 +6,7 @@ from mdh.ir.syntax import CType
 
 
 @dataclass(frozen=True, slots=True)
-class Integer:
+class IntegerType:
     """An integer type of a 64-bit Unix (LP64)."""
 
     bits: int
@@ -24,16 +24,18 @@ class Integer:
         return self.least <= low and high <= self.greatest
 
 
-INT = Integer(32, True)
-UNSIGNED = Integer(32, False)
-LONG = Integer(64, True)
-SIZE = Integer(64, False)
-_EXACT = {f"{sign}int{bits}_t": Integer(bits, sign == "") for sign in ("", "u") for bits in (8, 16, 32, 64)}
+INT = IntegerType(32, True)
+UNSIGNED = IntegerType(32, False)
+LONG = IntegerType(64, True)
+SIZE = IntegerType(64, False)
+_EXACT = {
+    f"{sign}int{bits}_t": IntegerType(bits, sign == "") for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
 _NAMED = {**_EXACT, "size_t": SIZE, "ptrdiff_t": LONG, "intptr_t": LONG, "uintptr_t": SIZE, "ssize_t": LONG}
 _QUALIFIERS = {"const", "static", "register", "volatile", "restrict"}
 
 
-def integer_type(ctype: CType) -> Integer | None:
+def integer_type(ctype: CType) -> IntegerType | None:
     """None for a type that is not an integer's, or is not known (C11 6.7.2)."""
     words = [w for w in ctype.words if w not in _QUALIFIERS]
     if len(words) == 1 and words[0] in _NAMED:
@@ -42,23 +44,23 @@ def integer_type(ctype: CType) -> Integer | None:
         return None
     signed = "unsigned" not in words
     if "char" in words:
-        return Integer(8, signed)
+        return IntegerType(8, signed)
     if "short" in words:
-        return Integer(16, signed)
-    return Integer(64 if "long" in words else 32, signed)
+        return IntegerType(16, signed)
+    return IntegerType(64 if "long" in words else 32, signed)
 
 
-def promoted(t: Integer) -> Integer:
+def promoted(t: IntegerType) -> IntegerType:
     """C11 6.3.1.1: what is narrower than an int becomes one."""
     return INT if t.bits < 32 else t
 
 
-def common(a: Integer, b: Integer) -> Integer:
+def common(a: IntegerType, b: IntegerType) -> IntegerType:
     """The usual arithmetic conversions (C11 6.3.1.8)."""
     a, b = promoted(a), promoted(b)
     if a.bits != b.bits:
         return a if a.bits > b.bits else b
-    return Integer(a.bits, a.signed and b.signed)
+    return IntegerType(a.bits, a.signed and b.signed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Form:
 
     constant: int
     coefficients: tuple[int, ...] = ()
-    type: Integer = INT
+    type: IntegerType = INT
 
     @property
     def fixed(self) -> bool:

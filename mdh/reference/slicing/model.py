@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 
 from mdh.ir.syntax import For
-from mdh.reference.slicing.integers import Form, Integer
-from mdh.reference.slicing.tables import Table
+from mdh.reference.slicing.integers import Form, IntegerType
+from mdh.reference.slicing.tables import SubscriptTable
 
-Subscript = Form | Table | None
+Subscript = Form | SubscriptTable | None
 """None may be any element."""
 
 
 @dataclass(eq=False, slots=True)
-class Variable:
+class DeclaredVariable:
     """An array or a scalar in its scope. extents: of the array as declared, a pointer's being its elements.
 
     loops: how many loops stand around the declaration; each of their iterations has a variable of its own.
@@ -21,11 +21,11 @@ class Variable:
     name: str
     extents: tuple[int, ...]
     loops: int
-    integer: Integer | None = None
+    integer: IntegerType | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ElementAccess:
     """One read or write of a variable's element.
 
     subscripts: over the enclosing loops' values. order: the place of its statement in the text. fresh: how
@@ -33,15 +33,15 @@ class Access:
     is read here: values of other iterations are never seen.
     """
 
-    variable: Variable
+    variable: DeclaredVariable
     subscripts: tuple[Subscript, ...]
-    body: "Body"
+    body: "LoopBody"
     order: int
     fresh: int
 
 
 @dataclass(eq=False, slots=True)
-class Body:
+class LoopBody:
     """The statements in the body of a loop that are in no inner loop; of the function for depth 0.
 
     loop: None for the function. outer: the bodies around, from the function's on. trips: the values of the
@@ -49,9 +49,9 @@ class Body:
     """
 
     loop: For | None
-    outer: tuple["Body", ...]
+    outer: tuple["LoopBody", ...]
     trips: tuple[range, ...]
-    reads: list[Access] = field(default_factory=list)
+    reads: list[ElementAccess] = field(default_factory=list)
     statements: int = 0
 
     @property
@@ -59,7 +59,7 @@ class Body:
         return len(self.trips)
 
     @property
-    def chain(self) -> tuple["Body", ...]:
+    def chain(self) -> tuple["LoopBody", ...]:
         return (*self.outer, self)
 
 
@@ -67,6 +67,6 @@ class Body:
 class Structure:
     """A function for given sizes. bodies: the function's first, outer ones before inner ones."""
 
-    bodies: tuple[Body, ...]
-    parameters: dict[str, Variable]
-    writes: dict[Variable, list[Access]]
+    bodies: tuple[LoopBody, ...]
+    parameters: dict[str, DeclaredVariable]
+    writes: dict[DeclaredVariable, list[ElementAccess]]

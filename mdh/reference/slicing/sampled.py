@@ -25,7 +25,7 @@ _EDGE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampledSlice:
     """only: what the interpreter runs. elements: the indices of the sampled elements, by output. asked: how
     many elements were wanted; executions: statements that run, at most."""
 
@@ -49,7 +49,7 @@ def sampled(
     count: int = 1000,
     seed: int = 0,
     budget: int = 2_000_000,
-) -> Sample | None:
+) -> SampledSlice | None:
     """Elements of `outputs` that are computed in `budget` statements; None where there are none, or where the
     function does what slices do not follow.
 
@@ -75,7 +75,7 @@ def sampled(
         for name, parts in search.taken.items()
     }
     asked = sum(len(at) for at in wanted.values())
-    return Sample(Selection(search.known.iterations), elements, asked, round(search.known.executions))
+    return SampledSlice(Selection(search.known.iterations), elements, asked, round(search.known.executions))
 
 
 def _chosen(extents: tuple[int, ...], count: int, rng: np.random.Generator) -> Index:

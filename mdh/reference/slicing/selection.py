@@ -8,7 +8,7 @@ import numpy as np
 from mdh.ir.syntax import For
 from mdh.reference.slicing import boxes as sets
 from mdh.reference.slicing.boxes import Boxes, Index
-from mdh.reference.slicing.model import Body
+from mdh.reference.slicing.model import LoopBody
 
 Key = tuple[int, ...]
 
@@ -25,8 +25,8 @@ class _Chosen:
 class Selection:
     """iterations: of each loop's body, as boxes. A loop that is not named runs no iteration."""
 
-    iterations: dict[Body, Boxes]
-    _bodies: dict[int, Body] = field(init=False)
+    iterations: dict[LoopBody, Boxes]
+    _bodies: dict[int, LoopBody] = field(init=False)
     _chosen: dict[int, _Chosen] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Selection:
         return chosen.table.get(tuple([outer[k] for k in chosen.kept]), ())
 
 
-def _chosen(body: Body, rows: Boxes, around: Boxes) -> _Chosen:
+def _chosen(body: LoopBody, rows: Boxes, around: Boxes) -> _Chosen:
     """around: the iterations of the body that the loop stands in."""
     last = body.depth - 1
     kept = tuple(k for k in range(last) if not _always(rows[:, k], around[:, k]))

@@ -29,10 +29,10 @@ from mdh.ir.syntax import (
 from mdh.reference.slicing.assigned import Assigned
 from mdh.reference.slicing.forms import fitting, form_of
 from mdh.reference.slicing.headers import counter_of, trips
-from mdh.reference.slicing.integers import Form, Integer, integer_type
-from mdh.reference.slicing.model import Access, Body, Structure, Subscript, Variable
+from mdh.reference.slicing.integers import Form, IntegerType, integer_type
+from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure, Subscript
 from mdh.reference.slicing.names import assignments, outer_counters, written_arrays
-from mdh.reference.slicing.tables import Reading, Table, table_of
+from mdh.reference.slicing.tables import Reading, SubscriptTable, table_of
 
 Size = int | float
 _MOST_LOCAL = 1 << 24
@@ -46,11 +46,11 @@ class UnknownStructureError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Counter:
+class _LoopCounter:
     """A loop's variable inside of the loop, which is the loop at this place of those around."""
 
     loop: int
-    type: Integer
+    type: IntegerType
 
 
 @dataclass(slots=True)
@@ -59,8 +59,8 @@ class _Frame:
     and what it has assigned without a condition."""
 
     loops: int
-    names: dict[str, "Variable | _Counter"] = field(default_factory=dict)
-    values: dict[Variable, Form | Table] = field(default_factory=dict)
+    names: dict[str, "DeclaredVariable | _LoopCounter"] = field(default_factory=dict)
+    values: dict[DeclaredVariable, Form | SubscriptTable] = field(default_factory=dict)
     assigned: list[Assigned] = field(default_factory=list)
 
 
@@ -72,7 +72,7 @@ def structure_of(
 ) -> Structure:
     """Raises UnknownStructureError. scalars: values of scalar parameters; shapes: of array parameters;
     arrays: what they hold, where that is known."""
-    reader = _Reader(function, arrays)
+    reader = _StructureReader(function, arrays)
     for parameter in function.parameters:
         reader.parameter(parameter, scalars, shapes)
     for statement in (*function.constants, *function.body.body):
@@ -80,7 +80,7 @@ def structure_of(
     return Structure(tuple(reader.bodies), reader.parameters, reader.writes)
 
 
-class _Reader:
+class _StructureReader:
     """Walks the text once and keeps track of the blocks and loops around the current statement."""
 
     def __init__(self, function: Function, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -89,9 +89,9 @@ class _Reader:
         self.fixed: dict[str, NDArray[Any]] = {}
         self.assignments = assignments(function)
         self.counters = outer_counters(function)
-        self.parameters: dict[str, Variable] = {}
-        self.writes: dict[Variable, list[Access]] = {}
-        self.body = Body(None, (), ())
+        self.parameters: dict[str, DeclaredVariable] = {}
+        self.writes: dict[DeclaredVariable, list[ElementAccess]] = {}
+        self.body = LoopBody(None, (), ())
         self.bodies = [self.body]
         self.frames = [_Frame(0)]
         self.order = 0
@@ -116,9 +116,9 @@ class _Reader:
         if p.name in self.arrays:
             self.fixed[p.name] = self.arrays[p.name].reshape(shape)
 
-    def _declared(self, d: Declaration, extents: tuple[int, ...]) -> Variable:
+    def _declared(self, d: Declaration, extents: tuple[int, ...]) -> DeclaredVariable:
         integer = None if extents else integer_type(d.type)
-        variable = Variable(d.name, extents, self.body.depth, integer)
+        variable = DeclaredVariable(d.name, extents, self.body.depth, integer)
         self.frames[-1].names[d.name] = variable
         self.writes[variable] = []
         return variable
@@ -190,17 +190,19 @@ class _Reader:
             subscripts = self._subscripts(a.target)
         # `x += …` reads x too: whoever needs what it writes needs every earlier write of x in any case
         variable = self._resolved(a.target.name if isinstance(a.target, Name) else a.target.array)
-        if not isinstance(variable, Variable):
+        if not isinstance(variable, DeclaredVariable):
             raise UnknownStructureError
         self._write(variable, subscripts)
         if a.op == "=":
             self._assigned(variable, subscripts, a.value)
 
-    def _write(self, variable: Variable, subscripts: tuple[Subscript, ...]) -> None:
-        access = Access(variable, self._complete(variable, subscripts), self.body, self.order, 0)
+    def _write(self, variable: DeclaredVariable, subscripts: tuple[Subscript, ...]) -> None:
+        access = ElementAccess(variable, self._complete(variable, subscripts), self.body, self.order, 0)
         self.writes[variable].append(access)
 
-    def _assigned(self, variable: Variable, subscripts: tuple[Subscript, ...], value: Expression) -> None:
+    def _assigned(
+        self, variable: DeclaredVariable, subscripts: tuple[Subscript, ...], value: Expression
+    ) -> None:
         """After the write: its value where that is a form, and that it hides those of earlier iterations."""
         frame = self.frames[-1]
         known = tuple(f for f in subscripts if isinstance(f, Form))
@@ -243,7 +245,7 @@ class _Reader:
 
     def _read(self, target: Name | Element) -> None:
         variable = self._resolved(target.name if isinstance(target, Name) else target.array)
-        if not isinstance(variable, Variable):
+        if not isinstance(variable, DeclaredVariable):
             return
         if isinstance(target, Name) and target.name in self.counters:
             # a counter after its loop: slices do not say what it comes to
@@ -254,7 +256,7 @@ class _Reader:
         for frame in self.frames:
             if any(a.variable is variable and a.holds(forms, self.body.trips) for a in frame.assigned):
                 fresh = max(fresh, frame.loops)
-        self.body.reads.append(Access(variable, forms, self.body, self.order, fresh))
+        self.body.reads.append(ElementAccess(variable, forms, self.body, self.order, fresh))
 
     def _subscripts(self, element: Element) -> tuple[Subscript, ...]:
         if id(element) not in self.known:
@@ -267,16 +269,16 @@ class _Reader:
             return form
         return table_of(expr, Reading(self.fixed, self.form, self._table, self.body.trips))
 
-    def _table(self, name: str) -> Table | None:
+    def _table(self, name: str) -> SubscriptTable | None:
         found = self._held(name)
-        return found if isinstance(found, Table) else None
+        return found if isinstance(found, SubscriptTable) else None
 
     @staticmethod
-    def _complete(variable: Variable, forms: tuple[Subscript, ...]) -> tuple[Subscript, ...]:
+    def _complete(variable: DeclaredVariable, forms: tuple[Subscript, ...]) -> tuple[Subscript, ...]:
         """Of as many subscripts as the array has dimensions; any element where the text has others."""
         return forms if len(forms) == len(variable.extents) else (None,) * len(variable.extents)
 
-    def _resolved(self, name: str) -> Variable | _Counter | None:
+    def _resolved(self, name: str) -> DeclaredVariable | _LoopCounter | None:
         """None for a constant of a standard header."""
         for frame in reversed(self.frames):
             if name in frame.names:
@@ -288,16 +290,16 @@ class _Reader:
 
     def _meaning(self, name: str) -> Form | None:
         found = self._resolved(name)
-        if isinstance(found, _Counter):
+        if isinstance(found, _LoopCounter):
             return Form(0, (*(0,) * found.loop, 1), found.type)
         held = self._held(name)
         return held if isinstance(held, Form) else None
 
-    def _held(self, name: str) -> Form | Table | None:
+    def _held(self, name: str) -> Form | SubscriptTable | None:
         """What a scalar that is assigned once holds here."""
         found = self._resolved(name)
         for frame in reversed(self.frames):
-            if isinstance(found, Variable) and found in frame.values:
+            if isinstance(found, DeclaredVariable) and found in frame.values:
                 return frame.values[found]
         return None
 
@@ -308,7 +310,7 @@ class _Reader:
         for part in (loop.first, loop.cond, loop.next):
             self._header(part, name)
         declared = None if name is None else self._resolved(name)
-        own = declared.integer if isinstance(declared, Variable) else None
+        own = declared.integer if isinstance(declared, DeclaredVariable) else None
         values = trips(loop, own, self._meaning, outside.trips)
         if name is None or values is None:
             raise UnknownStructureError
@@ -317,9 +319,9 @@ class _Reader:
             kind = integer_type(loop.first.type)
         if kind is None:
             raise UnknownStructureError
-        self.body = Body(loop, (*outside.outer, outside), (*outside.trips, values))
+        self.body = LoopBody(loop, (*outside.outer, outside), (*outside.trips, values))
         self.bodies.append(self.body)
-        self.frames.append(_Frame(self.body.depth, {name: _Counter(outside.depth, kind)}))
+        self.frames.append(_Frame(self.body.depth, {name: _LoopCounter(outside.depth, kind)}))
         inner = self._block(loop.body.body if isinstance(loop.body, Block) else (loop.body,))
         self.frames.pop()
         self.body = outside

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdh.ir.syntax import Conversion, Element, Expression, Infix, Name
-from mdh.reference.slicing.integers import LONG, SIZE, Form, Integer, integer_type
+from mdh.reference.slicing.integers import LONG, SIZE, Form, IntegerType, integer_type
 
 Numbers = NDArray[Any]
 """Of any integer type."""
@@ -19,17 +19,17 @@ _MOST = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SubscriptTable:
     """values: of a subscript, over the iterations of these of the loops around it. unsigned: its type is."""
 
     loops: tuple[int, ...]
     values: Numbers
     unsigned: bool
 
-    def of_type(self, kind: Integer) -> "Table | None":
+    def of_type(self, kind: IntegerType) -> "SubscriptTable | None":
         """Converted; None where that changes values."""
         fits = kind.holds(*_ends(self.values))
-        return Table(self.loops, self.values, not kind.signed) if fits else None
+        return SubscriptTable(self.loops, self.values, not kind.signed) if fits else None
 
     @cached_property
     def order(self) -> tuple[NDArray[np.intp], Numbers]:
@@ -48,7 +48,7 @@ class Reading:
 
     fixed: Mapping[str, NDArray[Any]]
     form: Callable[[Expression], Form | None]
-    local: Callable[[str], Table | None]
+    local: Callable[[str], SubscriptTable | None]
     trips: Sequence[range]
 
 
@@ -60,7 +60,7 @@ class _Grid:
     unsigned: bool
 
 
-def table_of(expr: Expression, reading: Reading) -> Form | Table | None:
+def table_of(expr: Expression, reading: Reading) -> Form | SubscriptTable | None:
     """None where the values are not known, or are too many; a form where there is one for all iterations."""
     grid = _grid(expr, reading)
     if grid is None:
@@ -68,7 +68,7 @@ def table_of(expr: Expression, reading: Reading) -> Form | Table | None:
     if grid.values.size == 1:
         return Form(int(grid.values.reshape(-1)[0]), (), SIZE if grid.unsigned else LONG)
     loops = tuple(k for k, n in enumerate(grid.values.shape) if n > 1)
-    return Table(loops, grid.values.reshape([grid.values.shape[k] for k in loops]), grid.unsigned)
+    return SubscriptTable(loops, grid.values.reshape([grid.values.shape[k] for k in loops]), grid.unsigned)
 
 
 def _grid(expr: Expression, reading: Reading) -> _Grid | None:
@@ -110,7 +110,7 @@ def _of_form(form: Form, trips: Sequence[range]) -> _Grid | None:
     return _Grid(values, not form.type.signed)
 
 
-def _spread(table: Table, trips: Sequence[range]) -> _Grid:
+def _spread(table: SubscriptTable, trips: Sequence[range]) -> _Grid:
     shape = [len(loop) if k in table.loops else 1 for k, loop in enumerate(trips)]
     return _Grid(table.values.reshape(shape), table.unsigned)
 

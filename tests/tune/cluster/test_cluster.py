@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.cluster.bench import ClusterBench
-from mdh.tune.values import Outcome
+from mdh.results.trial import Outcome
+from mdh.tuner.cluster.bench import ClusterBench
 from tests.support.source_tree import ROOT
 from tests.tune.cluster.dask import Cluster, cluster
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, MATMUL, keyed

@@ -9,15 +9,15 @@ import pytest
 
 from mdh.diagnostics import Failed, fail
 from mdh.machine import load_machine, print_machine
-from mdh.tune.cluster import crew as crews
-from mdh.tune.cluster.bench import ClusterBench
-from mdh.tune.cluster.crew import Crew
-from mdh.tune.cluster.holder import holder
-from mdh.tune.cluster.inventory import Inventory, fingerprint
-from mdh.tune.cluster.messages import outcome_json
-from mdh.tune.cluster.refusals import WorkerLostError
-from mdh.tune.measure.wire import Json, failed_json
-from mdh.tune.values import Failure, Job, Limits, Outcome
+from mdh.results.trial import Failure, Job, Limits, Outcome
+from mdh.tuner.cluster import crew as crews
+from mdh.tuner.cluster.bench import ClusterBench
+from mdh.tuner.cluster.crew import Crew
+from mdh.tuner.cluster.holder import holder
+from mdh.tuner.cluster.inventory import Inventory, fingerprint
+from mdh.tuner.cluster.messages import outcome_json
+from mdh.tuner.cluster.refusals import WorkerLostError
+from mdh.tuner.measure.wire import Json, failed_json
 from tests.tune.measure.bench import EFFORT, GOOD, JOB
 
 H200, A100 = load_machine("h200"), load_machine("a100")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from mdh.tune.cluster import remote
-from mdh.tune.cluster.holder import holder
-from mdh.tune.cluster.messages import candidate_json, limits_json, read_outcome
-from mdh.tune.measure.wire import Json, effort_json, job_json
+from mdh.tuner.cluster import remote
+from mdh.tuner.cluster.holder import holder
+from mdh.tuner.cluster.messages import candidate_json, limits_json, read_outcome
+from mdh.tuner.measure.wire import Json, effort_json, job_json
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
 
 HOLDER = holder()

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.cluster import link as links
-from mdh.tune.cluster import remote
-from mdh.tune.cluster.link import Link
+from mdh.tuner.cluster import link as links
+from mdh.tuner.cluster import remote
+from mdh.tuner.cluster.link import Link
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 msgpack = pytest.importorskip("msgpack")

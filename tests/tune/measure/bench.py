@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mdh.tune.values import Candidate, Effort, Job, Limits
+from mdh.results.trial import Candidate, Effort, Job, Limits
 
 MATMUL = """\
 #define N 24

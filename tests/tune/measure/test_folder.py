@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mdh.tune.measure.folder import environment, make_folder, trim_runtime
+from mdh.tuner.measure.folder import environment, make_folder, trim_runtime
 from tests.tune.measure.bench import JOB
 
 
@@ -47,7 +47,7 @@ def test_folders_of_killed_benches_go_and_those_in_use_stay(tmp_path: Path) -> N
 
 
 def test_a_runtime_keeps_its_newest_builds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mdh.tune.measure.folder._KEPT", 2)
+    monkeypatch.setattr("mdh.tuner.measure.folder._KEPT", 2)
     folder = make_folder(JOB)
     for i in range(5):
         build = folder.path / "pocl" / "AB" / str(i)

@@ -7,15 +7,15 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.device.opencl import OpenCLDevice
-from mdh.device.opencl_memory import Region
+from mdh.device.opencl_memory import BufferRegion
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tune.measure.inputs import write_expected
-from mdh.tune.measure.judging import Judge, Trusted
-from mdh.tune.measure.memory import Held
+from mdh.tuner.measure.inputs import write_expected
+from mdh.tuner.measure.judging import Judge, Trusted
+from mdh.tuner.measure.memory import Held
 from tests.support.corpus import INPUTS
 from tests.support.planted_faults import PLANTED
 
@@ -107,8 +107,8 @@ def test_regions_begin_where_the_device_lets_them_and_stay_between_bands(case: C
     held = Held(case.device, before)
     assert held.in_place
     for name, argument in held.arguments().items():
-        assert isinstance(argument, Region) is not case.device.shares_memory
-        if isinstance(argument, Region):
+        assert isinstance(argument, BufferRegion) is not case.device.shares_memory
+        if isinstance(argument, BufferRegion):
             assert argument.buffer.offset * 8 % case.device.found.device.mem_base_addr_align == 0
             assert argument.buffer.offset >= 256
             assert argument.buffer.offset + argument.buffer.size + 256 <= argument.around.size

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.measure import outage, posts
-from mdh.tune.measure.faults import KINDS
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Effort, Failure, Job, Limits, Outcome
+from mdh.results.trial import Effort, Failure, Job, Limits, Outcome
+from mdh.tuner.measure import outage, posts
+from mdh.tuner.measure.faults import KINDS
+from mdh.tuner.measure.local import LocalBench
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, candidate, keyed, plan
 
 CLASSES = {
@@ -160,7 +160,7 @@ PARENT = """
 import asyncio, sys
 from tests.tune.measure.bench import GOOD, JOB, EFFORT, LIMITS
 from tests.tune.measure.test_local import pids
-from mdh.tune.measure.local import LocalBench
+from mdh.tuner.measure.local import LocalBench
 
 async def run():
     async with LocalBench(JOB, jobs=1) as bench:

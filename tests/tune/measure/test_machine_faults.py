@@ -16,9 +16,10 @@ from mdh.device.api import open_device
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.dtype import F32
 from mdh.memory_left import no_room as short_of
+from mdh.results.trial import Failure, Outcome
 from mdh.target.emit import emit
-from mdh.tune.measure import failures, outage, posts
-from mdh.tune.measure.failures import (
+from mdh.tuner.measure import failures, outage, posts
+from mdh.tuner.measure.failures import (
     MACHINE,
     doubtful,
     from_outside,
@@ -27,10 +28,9 @@ from mdh.tune.measure.failures import (
     refused,
     wordless,
 )
-from mdh.tune.measure.groups import group_of
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.measure.process import Command, Late, Worker
-from mdh.tune.values import Failure, Outcome
+from mdh.tuner.measure.groups import group_of
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.measure.process import Command, Late, Worker
 from tests.target import features
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
 
@@ -92,9 +92,9 @@ def test_a_late_worker_that_waits_is_told_from_one_that_works(
     """Both work first."""
     code = f"import time\nfor i in range(10**7 // 2): pass\nif True: {work}\n"
     (tmp_path / "busy.py").write_text(code, encoding="utf-8")
-    monkeypatch.setattr("mdh.tune.measure.process.WORKER", "busy")
+    monkeypatch.setattr("mdh.tuner.measure.process.WORKER", "busy")
     # others may have the machine while this is tested
-    monkeypatch.setattr("mdh.tune.measure.process._IDLE", 0.05)
+    monkeypatch.setattr("mdh.tuner.measure.process._IDLE", 0.05)
 
     async def run() -> Late:
         command = Command((), {**os.environ, "PYTHONPATH": str(tmp_path)})
@@ -108,7 +108,7 @@ def test_a_late_worker_that_waits_is_told_from_one_that_works(
 
 TUNER = """
 import subprocess, sys, time
-from mdh.tune.measure.guardian import Guardian
+from mdh.tuner.measure.guardian import Guardian
 guardian = Guardian()
 left, ended = (subprocess.Popen(["sleep", "60"], start_new_session=True) for _ in range(2))
 guardian.watch(left.pid)

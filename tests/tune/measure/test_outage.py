@@ -6,11 +6,11 @@ import time
 import pytest
 
 from mdh.diagnostics import Failed, fail
-from mdh.tune.measure import outage, posts, wire
-from mdh.tune.measure.outage import Outage
-from mdh.tune.measure.posts import Posts
-from mdh.tune.measure.process import Command
-from mdh.tune.measure.quiet import Quiet
+from mdh.tuner.measure import outage, posts, wire
+from mdh.tuner.measure.outage import Outage
+from mdh.tuner.measure.posts import Posts
+from mdh.tuner.measure.process import Command
+from mdh.tuner.measure.quiet import Quiet
 from tests.tune.doubles import GreetingWorker, StartingPost
 
 

@@ -5,16 +5,17 @@ import sys
 
 import pytest
 
-from mdh.device.api import Sample
+from mdh.device.protocols import RunTimes
 from mdh.diagnostics import Diagnostic, fail
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
+from mdh.results.trial import THOROUGH, Effort, Failure, Job, Limits, Outcome
 from mdh.source import Source
-from mdh.tune.measure.failures import classify, crashed, message_of, of_the_machine, poisons, timed_out
-from mdh.tune.measure.faults import KINDS, Faults
-from mdh.tune.measure.patience import Patience
-from mdh.tune.measure.timing import run_timed
-from mdh.tune.measure.wire import (
+from mdh.tuner.measure.failures import classify, crashed, message_of, of_the_machine, poisons, timed_out
+from mdh.tuner.measure.faults import KINDS, Faults
+from mdh.tuner.measure.patience import Patience
+from mdh.tuner.measure.timing import run_timed
+from mdh.tuner.measure.wire import (
     effort_json,
     failed_json,
     job_json,
@@ -24,7 +25,6 @@ from mdh.tune.measure.wire import (
     read_text,
     text_json,
 )
-from mdh.tune.values import THOROUGH, Effort, Failure, Job, Limits, Outcome
 from tests.tune.measure.bench import MATMUL
 
 
@@ -53,9 +53,9 @@ def test_jobs_efforts_and_refusals_come_back_as_they_were() -> None:
 
 def test_a_measuring_process_loads_no_compiler() -> None:
     """Candidates crash it, and what it imports is what its replacement costs."""
-    words = "import sys, mdh.tune.measure.worker, mdh.tune.measure.measuring; print(*sys.modules)"
+    words = "import sys, mdh.tuner.measure.worker, mdh.tuner.measure.measuring; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
-    parts = ("mdh.check", "mdh.lower", "mdh.target.emit", "mdh.pipeline")
+    parts = ("mdh.checker", "mdh.lower", "mdh.target.emit", "mdh.pipeline")
     assert not [m for m in done.stdout.split() if m.startswith(parts)]
 
 
@@ -105,10 +105,10 @@ class _Runs:
     def poison(self) -> None:
         """Never asked for."""
 
-    def sample(self) -> Sample:
+    def sample(self) -> RunTimes:
         self.count += 1
         wall = self.seconds[self.count % len(self.seconds)]
-        return Sample(wall / 2 if self.own else None, wall)
+        return RunTimes(wall / 2 if self.own else None, wall)
 
 
 def test_runs_are_interleaved_and_losers_stop_after_three() -> None:

@@ -9,16 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.device.api import Keeps, open_device
+from mdh.device.api import open_device
 from mdh.device.cache import Cache, open_cache
 from mdh.device.opencl import OpenCLDevice
 from mdh.device.programs import keep_program, kept_program, program_key
+from mdh.device.protocols import Keeps
 from mdh.diagnostics import Failed
 from mdh.pipeline import Pipeline
+from mdh.results.trial import Effort, Outcome
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Effort, Outcome
+from mdh.tuner.measure.local import LocalBench
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, MATMUL
 
 

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.prior import predict
+from mdh.tuner.prior import predict
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from mdh.tune.prior import Prediction, Signs, rank, worth
+from mdh.tuner.prior import Prediction, Signs, rank, worth
 
 
 def guess(seconds: float, code: int = 0) -> Prediction:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdh.tune.prior import predict
+from mdh.tuner.prior import predict
 from tests.support.source_tree import ROOT
 from tests.tune.prior.plans import plan_of, seconds
 

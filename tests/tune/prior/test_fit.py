@@ -6,9 +6,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from mdh.tune.prior import NOMINAL, Constants, Prediction, Signs, fit
-from mdh.tune.prior.constants import NAMES, seconds_of
-from mdh.tune.prior.fit import spearman
+from mdh.tuner.prior import NOMINAL, Constants, Prediction, Signs, fit
+from mdh.tuner.prior.constants import NAMES, seconds_of
+from mdh.tuner.prior.fit import spearman
 
 
 def predictions(kind: str, count: int, seed: int = 0) -> list[Prediction]:

@@ -5,7 +5,7 @@ of cuBLAS, coalesced 8.5, shared memory 12.8, one-dimensional register tile 36.5
 tiling 93.7.
 """
 
-from mdh.tune.prior import predict
+from mdh.tuner.prior import predict
 from tests.tune.prior.plans import plan_of, seconds
 
 BIG = {"M": 4096, "N": 4096, "K": 4096}

@@ -13,9 +13,9 @@ from mdh.ir.plan import Plan
 from mdh.machine import Machine, load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.prior import predict
-from mdh.tune.prior.fit import spearman
-from mdh.tune.space import make_space
+from mdh.tuner.prior import predict
+from mdh.tuner.prior.fit import spearman
+from mdh.tuner.space import make_space
 from tests.tune.prior.plans import ROOT
 
 H200 = load_machine("h200")

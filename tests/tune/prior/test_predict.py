@@ -10,7 +10,7 @@ from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.prior import predict
+from mdh.tuner.prior import predict
 from tests.support.pairs import planned
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import random_schedule

@@ -3,9 +3,9 @@
 import pytest
 
 from mdh.ir.plan import Plan
-from mdh.tune.prior.facts import facts_of
-from mdh.tune.prior.nest import Nest, nest_of
-from mdh.tune.prior.reuse import LINE, Box, fetched, streams_of, translated
+from mdh.tuner.prior.facts import facts_of
+from mdh.tuner.prior.nest import Nest, nest_of
+from mdh.tuner.prior.reuse import LINE, Box, fetched, streams_of, translated
 from tests.tune.prior.plans import plan_of
 
 ROWS = "1: (de-)comp( 64, ^ ) ( ^ ; ^ ) ( BLK.x, ^ )\n2: (de-)comp( 1, 1 ) ( ^ ; ^ ) ( FOR.1, FOR.2 )"

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mdh.diagnostics import Failed
-from mdh.tune.records.file import Record
-from mdh.tune.records.read import read_record
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.read import read_record
 from tests.support.source_tree import ROOT
 from tests.tune.records import cache_damage
 from tests.tune.records.read_only import lockable

@@ -6,13 +6,13 @@ from pathlib import Path
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.machine import load_machine
+from mdh.results.trial import Candidate, Failure, Outcome, Trial
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.records.file import Record
-from mdh.tune.records.header import Header, header_of
-from mdh.tune.records.key import Setting
-from mdh.tune.values import Candidate, Failure, Outcome, Trial
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.header import Header, header_of
+from mdh.tuner.records.key import Setting
 
 C_TEXT = """
 #ifndef N

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from itertools import permutations
 
-from mdh.tune.records.best import best, ranked
-from mdh.tune.values import Failure, Outcome, Trial
+from mdh.results.trial import Failure, Outcome, Trial
+from mdh.tuner.records.best import best, ranked
 from tests.tune.records.samples import trial
 
 

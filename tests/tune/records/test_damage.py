@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mdh.tune.values import Trial
+from mdh.results.trial import Trial
 from tests.tune.records import cache_damage
 from tests.tune.records.damage import cut, flipped, read_all, take_up, tally
 from tests.tune.records.samples import write

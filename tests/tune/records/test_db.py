@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mdh.cli.main import run
-from mdh.tune.records.read import read_record
+from mdh.tuner.records.read import read_record
 from tests.tune.records.samples import header, trial, write
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mdh.tune.records.export import FORMATS, csv_text, export_text
-from mdh.tune.records.read import Section, read_contents
-from mdh.tune.values import Failure
+from mdh.results.trial import Failure
+from mdh.tuner.records.export import FORMATS, csv_text, export_text
+from mdh.tuner.records.read import Section, read_contents
 from tests.tune.records.samples import header, trial, write
 
 SECTION = Section(header(N=32), (trial(0, 1e-3), trial(1), trial(2, 2e-3)))

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.records.disk import replace_file
-from mdh.tune.records.file import ROOM, Record
-from mdh.tune.records.line import seal
-from mdh.tune.records.read import read_record
-from mdh.tune.records.scan import FILE_LIMIT
+from mdh.tuner.records.disk import replace_file
+from mdh.tuner.records.file import ROOM, Record
+from mdh.tuner.records.line import seal
+from mdh.tuner.records.read import read_record
+from mdh.tuner.records.scan import FILE_LIMIT
 from tests.support.source_tree import ROOT
 from tests.tune.records.samples import header, trial, write
 
@@ -102,8 +102,8 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
 
 _WRITER = """
 import sys
-from mdh.tune.records.disk import replace_file
-from mdh.tune.records.file import ROOM, Record
+from mdh.tuner.records.disk import replace_file
+from mdh.tuner.records.file import ROOM, Record
 from tests.tune.records.samples import header, trial
 with Record.open(sys.argv[1], header()) as record:
     print("open", flush=True)

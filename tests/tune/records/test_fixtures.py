@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from mdh.tune.records.merge import merge
-from mdh.tune.records.read import read_record
-from mdh.tune.values import Candidate, Failure, Outcome, Trial
+from mdh.results.trial import Candidate, Failure, Outcome, Trial
+from mdh.tuner.records.merge import merge
+from mdh.tuner.records.read import read_record
 
 RECORD_1 = Path(__file__).parent / "fixtures" / "record-1.jsonl"
 KEY = "4b13f5dcecd33e165c5ea69a6b3842ebf19f22b359a518355b835c598e4988d5"

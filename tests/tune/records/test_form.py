@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdh.tune.records.form import header_fields, header_from, trial_fields, trial_from
-from mdh.tune.records.header import Header
-from mdh.tune.records.line import DEPTH_LIMIT, LINE_LIMIT, BadLineError, seal, unseal
-from mdh.tune.values import LAST, LONGEST, SHORTEST, Candidate, Failure, Outcome, Trial
+from mdh.results.trial import LAST, LONGEST, SHORTEST, Candidate, Failure, Outcome, Trial
+from mdh.tuner.records.form import header_fields, header_from, trial_fields, trial_from
+from mdh.tuner.records.header import Header
+from mdh.tuner.records.line import DEPTH_LIMIT, LINE_LIMIT, BadLineError, seal, unseal
 from tests.tune.records.samples import header, trial
 
 TEXTS = st.text(max_size=20)

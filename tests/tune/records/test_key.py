@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from mdh.tune.records.key import Setting, candidate_key
+from mdh.tuner.records.key import Setting, candidate_key
 from tests.tune.records.samples import C_TEXT, SETTING, TEMPLATE, program, schedule
 
 Case = tuple[str, str, Setting, dict[str, int | str], bool]

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.records.file import Record
-from mdh.tune.records.line import seal, unseal
-from mdh.tune.records.merge import merge
-from mdh.tune.records.read import read_contents, read_record
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.line import seal, unseal
+from mdh.tuner.records.merge import merge
+from mdh.tuner.records.read import read_contents, read_record
 from tests.tune.records.samples import header, trial, write
 
 

@@ -9,7 +9,7 @@ from mdh.cli.main import run
 from mdh.diagnostics import Failed
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.records.schedule_file import Search, best_schedule_text, write_best_schedule
+from mdh.tuner.records.schedule_file import Search, best_schedule_text, write_best_schedule
 from tests.tune.records.samples import header, trial
 
 SEARCH = Search(40, 3, 61.5, (("default schedule", 2e-3), ("untuned", 4e-3)))

@@ -13,9 +13,9 @@ import numpy as np
 import optuna
 from optuna.trial import TrialState
 
-from mdh.tune.search import SAMPLERS, make_searcher
-from mdh.tune.space.model import Point
-from mdh.tune.values import Value
+from mdh.results.trial import Value
+from mdh.results.variable import Point
+from mdh.tuner.search import SAMPLERS, make_searcher
 from tests.tune.search.tables import USUAL, Table
 
 PATIENCE = 40

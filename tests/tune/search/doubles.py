@@ -6,8 +6,8 @@ from itertools import product
 from math import log2
 from random import Random
 
-from mdh.tune.space.model import Kind, Point, Variable
-from mdh.tune.values import Value
+from mdh.results.trial import Value
+from mdh.results.variable import Kind, Point, Variable
 
 Tree = dict[Value, "Tree"]
 

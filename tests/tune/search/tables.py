@@ -14,7 +14,7 @@ from math import ceil
 from pathlib import Path
 
 from mdh.hardware import Space
-from mdh.tune.space.model import Kind, Point, Variable
+from mdh.results.variable import Kind, Point, Variable
 from tests.tune.search.doubles import ListedSpace, chain, nested_space
 
 SCHEMA = "mdh.table/1"

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from mdh.tune.search.encoding import Category, Integer, encoding_of, factors
-from mdh.tune.space.model import Kind, Variable
+from mdh.results.variable import Kind, Variable
+from mdh.tuner.search.encoding import Category, Integer, encoding_of, factors
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mdh.tune.search.features import Features
-from mdh.tune.search.gauss import Posterior, Widths, correlation, differences, fitted, start
-from mdh.tune.space.model import Kind, Variable
+from mdh.results.variable import Kind, Variable
+from mdh.tuner.search.features import Features
+from mdh.tuner.search.gauss import Posterior, Widths, correlation, differences, fitted, start
 from tests.tune.search.doubles import small_space
 
 

@@ -9,10 +9,10 @@ from mdh.ir.plan import Plan
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.search import SAMPLERS, make_searcher
-from mdh.tune.search.encoding import encoding_of
-from mdh.tune.space.make import make_space
-from mdh.tune.space.space import Space
+from mdh.tuner.search import SAMPLERS, make_searcher
+from mdh.tuner.search.encoding import encoding_of
+from mdh.tuner.space.make import make_space
+from mdh.tuner.space.space import Space
 from tests.support.source_tree import ROOT
 
 HERE = [s.name for s in SAMPLERS if all(find_spec(p) for p in s.packages)]

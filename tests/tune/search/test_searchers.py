@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.tune.api import Searcher
-from mdh.tune.search import DEFAULT, SAMPLERS, make_searcher, study_name
-from mdh.tune.search.optuna_strategy import RECIPES
-from mdh.tune.space.model import Kind, Point, Variable
+from mdh.results.variable import Kind, Point, Variable
+from mdh.tuner.search import DEFAULT, SAMPLERS, make_searcher, study_name
+from mdh.tuner.search.optuna_strategy import RECIPES
+from mdh.tuner.search.searcher import Searcher
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
 HERE = [s.name for s in SAMPLERS if all(find_spec(p) for p in s.packages)]
@@ -191,7 +191,7 @@ def test_study_names_differ_with_the_space() -> None:
 
 def test_own_samplers_load_no_optuna() -> None:
     code = (
-        "import sys; from mdh.tune.search import make_searcher; from tests.tune.search.doubles import *;"
+        "import sys; from mdh.tuner.search import make_searcher; from tests.tune.search.doubles import *;"
         "make_searcher('evolution', small_space(), seed=0).ask(); print('optuna' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,9 +15,9 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.passwords import masked
-from mdh.tune.search import make_searcher
-from mdh.tune.search.shared import SharedStudy
-from mdh.tune.space.model import Point
+from mdh.results.variable import Point
+from mdh.tuner.search import make_searcher
+from mdh.tuner.search.shared import SharedStudy
 from tests.hostile.pieces import damaged
 from tests.support.source_tree import ROOT
 from tests.tune.search.doubles import chain, nested_space, small_space
@@ -142,14 +142,14 @@ def test_old_claims_are_free_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert dead.ask() is not None
     alive = make_searcher("random", space, seed=1, storage=path, study="s")
     assert alive.ask() is None
-    monkeypatch.setattr("mdh.tune.search.shared.STALE_SECONDS", -1.0)
+    monkeypatch.setattr("mdh.tuner.search.shared.STALE_SECONDS", -1.0)
     assert alive.ask() is not None
 
 
 WORKER = """
 import sys, json
-from mdh.tune.search import make_searcher
-from mdh.tune.search.shared import SharedStudy
+from mdh.tuner.search import make_searcher
+from mdh.tuner.search.shared import SharedStudy
 from tests.tune.search.doubles import small_space
 url, study, seed, trials = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 searcher = make_searcher("random", small_space(), seed=0, storage=url, study=study)

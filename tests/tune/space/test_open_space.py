@@ -12,15 +12,15 @@ from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
+from mdh.results.variable import Point
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.space import Space
-from mdh.tune.space import nested as nested_module
-from mdh.tune.space.exact import Joint
-from mdh.tune.space.frames import BLOCK, GRID, THREAD, Bands, Nesting
-from mdh.tune.space.ladder import Ladder, Rung
-from mdh.tune.space.make import make_space
-from mdh.tune.space.model import Point
+from mdh.tuner.space import Space
+from mdh.tuner.space import nested as nested_module
+from mdh.tuner.space.exact import Joint
+from mdh.tuner.space.frames import BLOCK, GRID, THREAD, Bands, Nesting
+from mdh.tuner.space.ladder import Ladder, Rung
+from mdh.tuner.space.make import make_space
 from tests.support.source_tree import ROOT
 from tests.tune.space.test_space import CHEAP, COPY, empty, space
 

@@ -12,7 +12,7 @@ from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.space import Kind, Space, identity, make_space
+from mdh.tuner.space import Kind, Space, identity, make_space
 
 MATMUL = """void matmul(const float A[M][K], const float B[K][N], float C[M][N]) {
   for (int i = 0; i < M; i++)

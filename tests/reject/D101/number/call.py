@@ -1,3 +1,3 @@
-from mdh.device.api import Listed, absent
+from mdh.device.protocols import ListedDevice, absent
 
-raise absent("cuda:7", (Listed("cuda:0", "NVIDIA H200", "gpu", "CUDA"),))
+raise absent("cuda:7", (ListedDevice("cuda:0", "NVIDIA H200", "gpu", "CUDA"),))

@@ -1,5 +1,5 @@
 from mdh.diagnostics import fail
-from mdh.tune.measure.failures import crashed
+from mdh.tuner.measure.failures import crashed
 
 outcome = crashed("build", -11, "LLVM ERROR: out of memory")
 raise fail(outcome.code, outcome.message)

@@ -1,8 +1,8 @@
 import asyncio
 import tempfile
 
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Job
+from mdh.results.trial import Job
+from mdh.tuner.measure.local import LocalBench
 
 tempfile.tempdir = "missing"
 asyncio.run(LocalBench(Job("scale.c", "")).__aenter__())

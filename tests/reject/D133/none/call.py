@@ -1,8 +1,8 @@
 import asyncio
 import sys
 
-from mdh.tune.measure.local import LocalBench
-from mdh.tune.values import Job
+from mdh.results.trial import Job
+from mdh.tuner.measure.local import LocalBench
 
 python, sys.executable = sys.executable, "missing"
 try:

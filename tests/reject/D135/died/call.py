@@ -1,3 +1,3 @@
-from mdh.tune.measure.local import unjudged
+from mdh.tuner.measure.local import unjudged
 
 raise unjudged("status -9: ")

@@ -1,5 +1,5 @@
-from mdh.tune.records.file import Record
-from mdh.tune.records.header import Header
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.header import Header
 
 
 def header(size: int) -> Header:

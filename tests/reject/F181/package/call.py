@@ -1,7 +1,7 @@
 import sys
 from unittest.mock import patch
 
-from mdh.tune.search import make_searcher
+from mdh.tuner.search import make_searcher
 from tests.tune.search.doubles import small_space
 
 with patch.dict(sys.modules, {"scipy": None, "torch": None}):

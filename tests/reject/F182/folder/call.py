@@ -1,4 +1,4 @@
-from mdh.tune.search import make_searcher
+from mdh.tuner.search import make_searcher
 from tests.tune.search.doubles import small_space
 
 make_searcher("random", small_space(), seed=0, storage="missing/study.log")

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from mdh.tune.search import make_searcher
+from mdh.tuner.search import make_searcher
 from tests.tune.search.doubles import small_space
 
 searcher = make_searcher("random", small_space(), seed=0, storage="study.log")

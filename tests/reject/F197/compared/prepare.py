@@ -4,12 +4,12 @@ from pathlib import Path
 
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
+from mdh.results.trial import Candidate, Failure, Outcome, Trial
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tune.records.file import Record
-from mdh.tune.records.header import header_of
-from mdh.tune.records.key import Setting, candidate_key
-from mdh.tune.values import Candidate, Failure, Outcome, Trial
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.header import header_of
+from mdh.tuner.records.key import Setting, candidate_key
 
 TEXT = "target a100\nprogram add\n\n1: (de-)comp( {} ) ( ^, ^ ; ^ ) ( BLK.x )\n"
 program = read_program(Source("input.c", Path("input.c").read_text().replace("64", "32")))

@@ -1,3 +1,3 @@
-from mdh.tune.cluster.refusals import absent
+from mdh.tuner.cluster.refusals import absent
 
 raise absent(ModuleNotFoundError("No module named 'distributed'"))

@@ -1,3 +1,3 @@
-from mdh.tune.cluster.refusals import nobody
+from mdh.tuner.cluster.refusals import nobody
 
 raise nobody("tcp://10.0.0.1:8786", {})

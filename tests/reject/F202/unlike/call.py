@@ -1,4 +1,4 @@
-from mdh.tune.cluster.refusals import nobody
+from mdh.tuner.cluster.refusals import nobody
 
 workers = {
     "tcp://10.0.0.3:40213": "it has no device",

@@ -1,3 +1,3 @@
-from mdh.tune.cluster.refusals import emptied
+from mdh.tuner.cluster.refusals import emptied
 
 raise emptied("tcp://10.0.0.1:8786")

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import F32, I32
 from mdh.ir.expr import Binary, Const, Load, Var

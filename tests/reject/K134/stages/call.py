@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule

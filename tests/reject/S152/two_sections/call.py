@@ -1,4 +1,4 @@
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.machine import load_machine
 from mdh.schedule.model import Schedule, Section
 from mdh.schedule.parser import parse_schedule

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from mdh.check.run import check
+from mdh.checker.run import check
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule

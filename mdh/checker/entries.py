@@ -1,0 +1,72 @@
+"""Memory entries of a step as plan values: stagings of inputs, holdings of outputs."""
+
+from mdh.checker.options import Copying, Found, copying, keep, number, word
+from mdh.checker.subject import Draft
+from mdh.hardware import CacheHint, Combine, Space
+from mdh.ir.plan import Holding, Staging
+from mdh.schedule.model import Attr, Mem, Place
+
+SM_ATTRS = ("pad", "swizzle", "copy", "cache", "window")
+RM_ATTRS = ("copy", "cache", "window")
+OUT_ATTRS = ("combine", "store", "cache")
+
+
+def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | None:
+    """The copy that an input entry asks for; None for `^` and for the place where the buffer starts."""
+    place = mem.value if isinstance(mem.value, Place) else None
+    region = region_of(place)
+    if place is None or region is None:
+        keep(mem.attrs, (), "an input that is not staged here", found)
+        return None
+    attrs = keep(
+        mem.attrs, SM_ATTRS if region == Space.SM else RM_ATTRS, f"an input staged in {region}", found
+    )
+    copy = copying(attrs["copy"], draft.machine, found) if "copy" in attrs else Copying()
+    return Staging(
+        buffer,
+        region,
+        layout_of(place),
+        pad=number(attrs.get("pad")) or 0,
+        swizzle=number(attrs.get("swizzle")) or 0,
+        engine=copy.engine,
+        vec=copy.vec,
+        cache=_cache_hint(attrs.get("cache")),
+        window="window" in attrs,
+        span=mem.span,
+    )
+
+
+def holding_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Holding | None:
+    """The region that an output entry opens, or only its attributes; None for a bare `^`."""
+    attrs = keep(mem.attrs, OUT_ATTRS, "an output", found)
+    place = mem.value if isinstance(mem.value, Place) else None
+    region = region_of(place)
+    if region is None and not attrs:
+        return None
+    natural = tuple(range(len(draft.program.buffer_of[buffer].shape)))
+    return Holding(
+        buffer,
+        region,
+        layout_of(place) if place is not None else natural,
+        combine=Combine(method) if (method := word(attrs.get("combine"))) else None,
+        vec=number(attrs.get("store"), "vec"),
+        cache=_cache_hint(attrs.get("cache")),
+        span=mem.span,
+    )
+
+
+def _cache_hint(attr: Attr | None) -> CacheHint:
+    return CacheHint(word(attr) or CacheHint.DEFAULT)
+
+
+def region_of(place: Place | None) -> Space | None:
+    """SM or RM; None where the entry names the region in which buffers start."""
+    if place is None or not isinstance(place.region, Space) or place.region in (Space.DM, Space.HM):
+        return None
+    return place.region
+
+
+def layout_of(place: Place) -> tuple[int, ...]:
+    """0-based permutation of the buffer's dims, the slowest first."""
+    layout = place.layout if isinstance(place.layout, tuple) else ()
+    return tuple(n - 1 for n in layout if isinstance(n, int))

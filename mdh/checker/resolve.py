@@ -1,0 +1,203 @@
+"""From the steps as written to a stage plan: every `^`, label, layout and attribute resolved.
+
+Requires a draft that the structural rules accept. Source: language.md sections 2 to 4 and 7.
+"""
+
+from dataclasses import replace
+
+from mdh.checker.concrete import concrete_steps
+from mdh.checker.entries import holding_of, staging_of
+from mdh.checker.options import Found, keep, no_effect, number, ordering, word
+from mdh.checker.subject import Draft
+from mdh.hardware import BlockOrder, Layer
+from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
+from mdh.schedule.model import Attr, Core, For, Mem, Step, Tile, Unit
+from mdh.schedule.printer import print_step, wrapped_step
+
+AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
+GRID_LAYERS = (Layer.CLU, Layer.BLK)
+GRID_ATTRS = ("order", "persistent", "occupancy")
+_UNNUMBERED = 1 << 30
+
+
+def resolve(draft: Draft) -> tuple[StagePlan, Found]:
+    """The plan, its combines still open, and what is wrong with attributes."""
+    found: Found = []
+    steps: list[PlanStep] = []
+    parents = draft.extents
+    loops: tuple[int | None, ...] = (None,) * len(parents)
+    written = draft.splitting
+    shown = concrete_steps(written, draft.extents, draft.machine)
+    for n, step in enumerate(written, start=1):
+        sizes = zip(step.tiles, parents, strict=True)
+        tiles = tuple(t.value if isinstance(t.value, int) else p for t, p in sizes)
+        loops = tuple(_for_number(c, inherited) for c, inherited in zip(step.cores, loops, strict=True))
+        splits = _splits(step, parents, tiles, loops, found)
+        plan = _plan_step(draft, step, n, splits, found)
+        steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
+        parents = tiles
+    if any(t > 1 for t in parents) and not (written and has_layer(written[-1], Layer.MMA)):
+        steps.append(_last_step(len(steps) + 1, parents, loops))
+    found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
+    order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
+    grid = _grid(draft, order, found)
+    results = len(draft.stage.results)
+    return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results), found
+
+
+def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:
+    """Whatever stands on the step labelled 0, which splits, copies and stores nothing."""
+    step = draft.initial
+    if step is None:
+        return ()
+    entries: tuple[Tile | Mem | Core, ...] = (*step.tiles, *step.inputs, *step.outputs, *step.cores)
+    return (*(a for entry in entries for a in entry.attrs), *step.attrs)
+
+
+def has_layer(step: Step, *layers: Layer) -> bool:
+    return any(isinstance(c.value, Unit) and c.value.layer in layers for c in step.cores)
+
+
+def _for_number(core: Core, inherited: int | None) -> int | None:
+    """FOR.n of a dimension at a step: its own, else the inherited one; a core layer ends the inheritance."""
+    match core.value:
+        case For(number_):
+            return number_
+        case Unit():
+            return None
+        case _:
+            return inherited
+
+
+def _splits(
+    step: Step,
+    parents: tuple[int, ...],
+    tiles: tuple[int, ...],
+    loops: tuple[int | None, ...],
+    found: Found,
+) -> tuple[Split, ...]:
+    ranks = _ranks(step.cores, loops)
+    out = []
+    for d, core in enumerate(step.cores):
+        keep(step.tiles[d].attrs, (), "a tile", found)
+        unit = core.value if isinstance(core.value, Unit) else None
+        cyclic = _cyclic(core, unit, tiles[d], found)
+        if cyclic and not isinstance(step.tiles[d].value, int):
+            found.extend(no_effect(a, "an entry with one part") for a in core.attrs if a.name == "cyclic")
+        split = Split(d, parents[d], tiles[d], None, rank=ranks[d])
+        # A core layer with one part claims no unit: it is a loop of one iteration like any other.
+        if unit is not None and split.parts > 1:
+            split = replace(split, layer=unit.layer, axis=AXES[unit.axis], cyclic=cyclic)
+        out.append(split)
+    return tuple(out)
+
+
+def _ranks(cores: tuple[Core, ...], loops: tuple[int | None, ...]) -> dict[int, int]:
+    """Nest position of each dim: FOR numbers (at equal numbers written before inherited), then the rest."""
+
+    def key(d: int) -> tuple[int, bool, int]:
+        n = loops[d]
+        return (_UNNUMBERED if n is None else n, not isinstance(cores[d].value, For), d)
+
+    return {d: rank for rank, d in enumerate(sorted(range(len(cores)), key=key))}
+
+
+def _cyclic(core: Core, unit: Unit | None, tile: int, found: Found) -> int:
+    """The block of `@cyclic(n)`; 0 where there is none, or where n >= tile makes it neutral."""
+    dealt = unit is not None and unit.layer in (Layer.THR, Layer.WRP, Layer.WGP)
+    here = f"a {unit.layer} entry" if unit else "a sequential entry"
+    n = number(keep(core.attrs, ("cyclic",) if dealt else (), here, found).get("cyclic"))
+    return n if n is not None and n < tile else 0
+
+
+def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], found: Found) -> PlanStep:
+    staged = (staging_of(draft, b, mem, found) for b, mem in zip(draft.inputs, step.inputs, strict=True))
+    held = (holding_of(draft, b, mem, found) for b, mem in zip(draft.outputs, step.outputs, strict=True))
+    plan = PlanStep(
+        n,
+        n if step.label is None else step.label,
+        splits,
+        tuple(s for s in staged if s is not None),
+        tuple(h for h in held if h is not None),
+        span=step.span,
+    )
+    return _step_attributes(step, plan, found)
+
+
+def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
+    """`@stages` and `@unroll`; attributes of the grid are read in `_grid`, warp roles are not lowered."""
+    mma = has_layer(step, Layer.MMA)
+    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc") if mma else ()))
+    attrs = keep(step.attrs, known, "a step without MMA", found)
+    stages = number(attrs.get("stages")) or 1
+    said = ("stages", "unroll") if stages > 1 else ("unroll",)
+    telling = [attrs[name] for name in said if name in attrs]
+    telling += [a for mem in step.inputs for a in mem.attrs if a.name == "window" and plan.stagings]
+    obstacle = _no_loop(step, plan)
+    if obstacle:
+        found.extend(no_effect(attr, obstacle) for attr in telling)
+    elif stages > 1 and not plan.stagings:
+        found.append(no_effect(attrs["stages"], "a step that stages no input"))
+    turns = any(s.layer is None and s.parts > 1 for s in plan.splits)
+    # a loop of one part has nothing to look ahead to, and nothing that stays
+    return replace(
+        plan,
+        stages=stages if turns else 1,
+        unroll=_unroll(attrs.get("unroll")),
+        stagings=tuple(replace(s, window=s.window and turns) for s in plan.stagings),
+    )
+
+
+def _no_loop(step: Step, plan: PlanStep) -> str:
+    """Why the step has no loop at any size; empty where it has one, be it of a single part at these sizes."""
+    cut = [isinstance(t.value, int) and not isinstance(c.value, Unit)
+           for t, c in zip(step.tiles, step.cores, strict=True)]  # fmt: skip
+    looping = any(s.layer is None and s.parts > 1 for s in plan.splits)
+    return "" if looping or any(cut) else "a step without a sequential loop"
+
+
+def _unroll(attr: Attr | None) -> int | None:
+    if attr is None:
+        return None
+    full = not attr.args or word(attr) == "full"
+    return 0 if full else number(attr)
+
+
+def _last_step(n: int, parents: tuple[int, ...], loops: tuple[int | None, ...]) -> PlanStep:
+    """The implied step of 1s: sequential, innermost, in inherited FOR order."""
+    by_number = sorted(range(len(parents)), key=lambda d: (loops[d] or _UNNUMBERED, d))
+    ranks = {d: rank for rank, d in enumerate(by_number)}
+    splits = tuple(Split(d, p, 1, None, rank=ranks[d]) for d, p in enumerate(parents))
+    return PlanStep(n, n, splits, (), ())
+
+
+def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
+    """`@order`, `@persistent`, `@occupancy` of the outermost grid step in code order."""
+    written = draft.splitting
+    grid_steps = [i for i in order if i < len(written) and has_layer(written[i], *GRID_LAYERS)]
+    grid = Grid()
+    for i, step in enumerate(written):
+        for attr in (a for a in step.attrs if a.name in GRID_ATTRS):
+            if i not in grid_steps:
+                found.append(no_effect(attr, "a step without BLK"))
+            elif i != grid_steps[0]:
+                found.append(no_effect(attr, "a grid step inside another"))
+            else:
+                grid = _grid_attribute(grid, attr)
+    units = (c.value for step in written for c in step.cores if isinstance(c.value, Unit))
+    axes = {unit.axis for unit in units if unit.layer in GRID_LAYERS}
+    for attr in (a for i in grid_steps[:1] for a in written[i].attrs):
+        if attr.name == "order" and grid.order != BlockOrder.ROWS and not {"x", "y"} <= axes:
+            found.append(no_effect(attr, "a grid without the axes x and y"))
+    return grid
+
+
+def _grid_attribute(grid: Grid, attr: Attr) -> Grid:
+    match attr.name:
+        case "persistent":
+            return replace(grid, persistent=True)
+        case "occupancy":
+            return replace(grid, occupancy=number(attr) or 0)
+        case _:
+            order, group = ordering(attr)
+            return replace(grid, order=order, group=group)

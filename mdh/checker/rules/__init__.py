@@ -1,0 +1,83 @@
+"""The rules in the order they run. Adding one: a function in a file of this folder, and a row here."""
+
+from mdh.checker.rules.arity import check_arity
+from mdh.checker.rules.banks import check_banks
+from mdh.checker.rules.capacity import check_capacity
+from mdh.checker.rules.combine import check_combines
+from mdh.checker.rules.copies import check_inward, check_known_extent
+from mdh.checker.rules.coverage import check_coverage, check_cyclic_nesting
+from mdh.checker.rules.depth import check_depth
+from mdh.checker.rules.engines import check_engines
+from mdh.checker.rules.for_order import check_for_order
+from mdh.checker.rules.hints import check_hints
+from mdh.checker.rules.labels import check_initial, check_labels
+from mdh.checker.rules.launch import check_block_axes, check_cluster, check_grid_axes, check_threads
+from mdh.checker.rules.layers import check_axis_once, check_known_layers, check_nesting
+from mdh.checker.rules.layouts import check_layouts
+from mdh.checker.rules.lowered import check_lowered
+from mdh.checker.rules.mma import check_mma
+from mdh.checker.rules.names import check_names
+from mdh.checker.rules.order import (
+    check_arrival_order,
+    check_scan_layers,
+    check_scan_order,
+    check_strict_order,
+)
+from mdh.checker.rules.parallel import check_order, check_races
+from mdh.checker.rules.pipeline import check_pipeline
+from mdh.checker.rules.scatter import check_scatter
+from mdh.checker.rules.stores import check_stores
+from mdh.checker.rules.tiles import check_tiles
+from mdh.checker.rules.vectors import check_vectors
+from mdh.checker.rules.visibility import check_visibility
+from mdh.checker.rules.warps import check_below_warps, check_warp_products
+from mdh.checker.rules.window import check_window
+
+SHAPE_RULES = (check_depth, check_arity)
+"""Before anything else: later rules walk the groups dimension by dimension."""
+
+PROGRAM_RULES = (check_order,)
+"""The stages of a program together, before any schedule."""
+
+DRAFT_RULES = (
+    check_races,
+    check_names,
+    check_labels,
+    check_initial,
+    check_tiles,
+    check_layouts,
+    check_for_order,
+)
+"""Each step as written; the plan is resolved only where all of these are content."""
+
+PLAN_RULES = (
+    check_known_layers,
+    check_nesting,
+    check_axis_once,
+    check_warp_products,
+    check_below_warps,
+    check_mma,
+    check_coverage,
+    check_cyclic_nesting,
+    check_scan_order,
+    check_scan_layers,
+    check_strict_order,
+    check_arrival_order,
+    check_scatter,
+    check_visibility,
+    check_combines,
+    check_inward,
+    check_known_extent,
+    check_threads,
+    check_block_axes,
+    check_grid_axes,
+    check_cluster,
+    check_vectors,
+    check_pipeline,
+    check_stores,
+    check_hints,
+    check_lowered,
+)
+"""The resolved plan."""
+TILE_RULES = (check_capacity, check_engines, check_banks, check_window)
+"""The tile tree of a resolved plan."""

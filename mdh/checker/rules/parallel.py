@@ -1,0 +1,64 @@
+"""K134: what the stages do one after another and in parallel keeps the order of the statements.
+
+For any two statement instances that depend on each other, the first of the text comes first in the stages;
+and no point of a stage writes what another point of it reads or writes.
+
+A front end proves this before it merges statements (`frontend.dependences`). It is asked once more of what is
+about to be compiled, so that no program gets here unproven, wherever it was made.
+"""
+
+from collections.abc import Iterator
+
+from mdh.checker.subject import Draft
+from mdh.diagnostics import Diagnostic, Label
+from mdh.ir.program import Program, Stage
+from mdh.ir.statement import LoopVar
+from mdh.poly.legality import broken_dependences
+from mdh.poly.races import races
+from mdh.poly.sets import Point
+
+
+def check_order(program: Program) -> Iterator[Diagnostic]:
+    """The stages keep every dependence of the statements that they carry out; a message a pair."""
+    told: set[tuple[int, int, str]] = set()
+    for b in broken_dependences(program.statements):
+        pair = (b.first.number, b.second.number, b.access.buffer)
+        if pair in told:
+            continue
+        told.add(pair)
+        first, second = b.first.statement, b.second.statement
+        names = [program.stages[s.placement.stage].name for s in (b.first, b.second)]
+        one = f"iteration {_iteration(first.loops, b.at)} of this statement, in stage `{names[0]}`"
+        other = f"and iteration {_iteration(second.loops, b.then)} of this one, in stage `{names[1]}`"
+        yield Diagnostic(
+            "K134",
+            f"the stages of `{program.name}` lose a dependence on `{b.access.buffer}`",
+            (Label(first.span, one), Label(second.span, other)),
+            help="make them stages of their own, in the order of the text",
+            witness=(("buffer", b.access.buffer), ("first", dict(b.at)), ("second", dict(b.then))),
+        )
+
+
+def check_races(draft: Draft) -> Iterator[Diagnostic]:
+    """No point of the stage writes what another point of it reads or writes."""
+    stage = draft.stage
+    labels = () if stage.span is None else (Label(stage.span, "points of a stage run in parallel"),)
+    for race in races(stage):
+        verb = "writes" if race.write else "reads"
+        one, other = _point(stage, race.writes), _point(stage, race.touches)
+        what = f"point ({one}) of stage `{stage.name}` writes an element of `{race.buffer}`"
+        yield Diagnostic(
+            "K134",
+            f"{what} that point ({other}) {verb}",
+            labels,
+            help="write to another array, or make two stages of it",
+            witness=(("buffer", race.buffer), ("first", dict(race.writes)), ("second", dict(race.touches))),
+        )
+
+
+def _iteration(loops: tuple[LoopVar, ...], at: Point) -> str:
+    return "(" + ", ".join(f"{v.cname} = {v.start + v.step * at[v.name]}" for v in loops) + ")"
+
+
+def _point(stage: Stage, at: Point) -> str:
+    return ", ".join(f"{d.name} = {d.start + d.step * at[d.name]}" for d in stage.dims)

@@ -1,0 +1,49 @@
+"""K140: partial results lie where all units that share a split reduction can see them."""
+
+from collections.abc import Iterator
+
+from mdh.checker.footprint import first_of_part
+from mdh.checker.loops import by_layer
+from mdh.checker.subject import Subject, parts, step_name
+from mdh.diagnostics import Diagnostic
+from mdh.hardware import BLOCKED
+from mdh.ir.program import DimKind
+
+CODE = "K140"
+
+
+def check_visibility(subject: Subject) -> Iterator[Diagnostic]:
+    """Let a pw dim have p > 1 parts on BLK or CLU at step s: no output region open at s lies in SM or RM.
+
+    Units of a block meet in registers or shared memory, blocks only in device memory: the region must open
+    further inside, so that every block merges its own partial result outward.
+    """
+    plan = subject.plan
+    position = {i: n for n, i in enumerate(plan.code_order)}
+    for loop in by_layer(plan, *BLOCKED):
+        if subject.stage.dims[loop.dim].kind is not DimKind.PW:
+            continue
+        for i, step in enumerate(plan.steps):
+            for holding in step.holdings:
+                if holding.region is None or position[i] > position[loop.step]:
+                    continue
+                given = f"{parts(loop.parts)} of `{subject.dim(loop.dim)}`"
+                headline = (
+                    f"{given} meet in `{holding.buffer}`, which {loop.layer} cannot share in {holding.region}"
+                )
+                labels = subject.at_core(loop.step, loop.dim, f"{loop.layer} splits the reduction")
+                labels += subject.at_entry(i, holding.buffer)
+                where = step_name(plan.steps[loop.step], plan.steps[loop.step].number)
+                yield Diagnostic(
+                    CODE,
+                    headline,
+                    labels,
+                    help=f"{loop.layer} shares device memory only: "
+                    f"open `{holding.buffer}:{holding.region}` in a step inside {where}, or write `^` here",
+                    witness=(
+                        ("dim", subject.dim(loop.dim)),
+                        ("first", 0),
+                        ("second", first_of_part(plan, loop, 1)),
+                        ("region", holding.region),
+                    ),
+                )

@@ -1,0 +1,88 @@
+"""The checker: a program, a schedule and a machine in, a plan out, or every reason why there is none."""
+
+from mdh.checker.concrete import concrete
+from mdh.checker.holes import unbound_holes
+from mdh.checker.resolve import resolve
+from mdh.checker.rules import DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES, TILE_RULES
+from mdh.checker.rules.combine import choose_combines
+from mdh.checker.rules.coverage import COVER, NEST
+from mdh.checker.sections import match_sections
+from mdh.checker.subject import Draft, Subject
+from mdh.decompose.tiles import with_tiles
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.program import Program
+from mdh.language import LANGUAGES
+from mdh.machine import Machine
+from mdh.schedule.binding import bind
+from mdh.schedule.model import Schedule, Section
+from mdh.schedule.printer import print_schedule
+
+
+def check(
+    program: Program,
+    schedule: Schedule,
+    machine: Machine,
+    target: str,
+    *,
+    deterministic: bool = False,
+    default: Schedule | None = None,
+) -> Plan:
+    """The plan of a legal schedule without holes; raises Failed with every diagnostic found.
+
+    `default` has the sections of stages that `schedule` leaves out. Each stage is checked in turns (holes,
+    shape of the groups, each step by itself, the resolved plan and its tile tree), and a turn runs only where
+    the one before found nothing, since its questions would have no answer.
+    """
+    supported(machine, target)
+    schedule = settled(program, schedule)
+    found = [d for rule in PROGRAM_RULES for d in rule(program)]
+    seen = LANGUAGES[target].seen(machine)
+    plans: list[StagePlan] = []
+    sections: list[Section] = []
+    for stage, section in match_sections(program, schedule, machine, default):
+        draft = Draft(program, stage, section.steps, seen, target, deterministic, section.span)
+        plan, wrong = check_stage(draft, section)
+        found.extend(wrong)
+        if plan is not None:
+            plans.append(plan)
+            name = stage.name if len(program.stages) > 1 else None
+            sections.append(concrete(Section(name, section.steps), draft.extents, draft.machine))
+    if found:
+        raise Failed(*found)
+    text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
+    return Plan(program, seen, target, tuple(plans), text, deterministic)
+
+
+def supported(machine: Machine, target: str) -> str:
+    """`target`; raises Failed K100 where the machine does not have it."""
+    if target not in machine.targets:
+        known = ", ".join(machine.targets)
+        raise Failed(
+            Diagnostic("K100", f"machine `{machine.name}` has no target `{target}`", help=f"targets: {known}")
+        )
+    return target
+
+
+def settled(program: Program, schedule: Schedule) -> Schedule:
+    """The schedule with the `where` conditions over constants of the program evaluated; S122, S123."""
+    if not any(section.wheres for section in schedule.sections):
+        return schedule
+    return bind(schedule, {}, {**dict(program.constants), **program.sizes})
+
+
+def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[Diagnostic]]:
+    """The plan of one stage, or None and what stands against it."""
+    found = list(unbound_holes(section))
+    for rules in (SHAPE_RULES, DRAFT_RULES):
+        if not found:
+            found = [d for rule in rules for d in rule(draft)]
+    if found:
+        return None, found
+    plan, found = resolve(draft)
+    subject = Subject(draft, plan)
+    found.extend(d for rule in PLAN_RULES for d in rule(subject))
+    # there is no tile tree where the steps do not cover a dimension
+    if not {COVER, NEST} & {d.code for d in found}:
+        found.extend(d for rule in TILE_RULES for d in rule(subject))
+    return (None, found) if found else (with_tiles(choose_combines(subject), subject.tiles), [])

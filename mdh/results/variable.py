@@ -1,0 +1,36 @@
+"""The space as values: its variables, one a hole or a name that several places share, and its points."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mdh.results.trial import Value
+
+
+class Kind(StrEnum):
+    """How near two values of a variable are: by ratio, by difference, or not at all."""
+
+    TILE = "tile"
+    NUMBER = "number"
+    WORD = "word"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One decision that the schedule leaves open.
+
+    name: `?bm`, or the place of a hole without name (`2.tile.i`, `C.3.core.j`, `1.order`), unique in the
+    space. values: every value it takes in some point, in their order (numbers ascending). dim, extent: of a
+    tile.
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Value, ...]
+    dim: str = ""
+    extent: int = 0
+    stage: str = ""
+    step: int = 0
+
+
+Point = tuple[Value, ...]
+"""One value a variable, in the order of the space's variables."""

@@ -1,0 +1,262 @@
+"""What is measured next: suggestions and known results first, then what the searcher asks for.
+
+A point that is illegal, or says the same program as an earlier one, costs no measurement: the searcher is
+told at once what is known of it.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Protocol
+
+from mdh.diagnostics import Failed
+from mdh.ir.plan import Plan
+from mdh.results.trial import Candidate
+from mdh.results.variable import Point
+from mdh.tuner.candidates.shortlist import BATCH, FIRST, Shortlist, drawn_first
+from mdh.tuner.prior import Prediction
+from mdh.tuner.search.searcher import Searcher
+
+STUCK = 5000
+"""Steps in a row without a new legal candidate after which a search has nothing left to find."""
+LOST = 20
+"""Illegal points in a row after which a legal one is drawn: where few are, a searcher must learn where. Each
+further time half as many."""
+BLIND = frozenset({"random", "qmc"})
+"""Searchers that learn nothing from times: the model chooses among what they propose. The others begin from
+the model's points, and then know better than to be asked for what is not measured."""
+TRIES = 150
+"""Draws of one step: signals and results wait meanwhile."""
+TOLD = 20
+"""Points that are skipped for reasons told in full."""
+IMPLAUSIBLE = "illegal by values alone"
+SET_ASIDE = "set aside by the model"
+ELSEWHERE = "measured by another tuner"
+_COMPARED = ("default", "given")
+
+
+class Planner(Protocol):
+    """The part of a space that a search needs."""
+
+    @property
+    def count(self) -> int: ...
+
+    def plausible(self, point: Point, /) -> bool:
+        """False where the checker would refuse the point; cheap."""
+
+    def draw_legal(self, rng: Random, /, tries: int) -> tuple[Point, Plan] | None:
+        """A legal point and its plan; None where none was found."""
+
+    def plan(self, point: Point, /) -> Plan | Failed:
+        """The checked plan of a point, or why it is not legal."""
+
+
+class Gate(Protocol):
+    """What may be measured at all. reason: why the rest may not, in words."""
+
+    @property
+    def reason(self) -> str: ...
+
+    def admits(self, plan: Plan) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A candidate to measure; point: where it lies in the space, if it does; attempts: lost to others."""
+
+    candidate: Candidate
+    origin: str
+    point: Point | None = None
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A point that is not measured now. reason: a diagnostic code, `duplicate`, the gate's words, `later`."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How a plan becomes a candidate, and what tells two spellings of one program."""
+
+    candidate: Callable[[Plan, Point], Candidate]
+    identity: Callable[[Plan], str]
+
+
+class CandidateQueue:
+    """known: seconds (None: failed) of candidates that earlier runs measured, by key. shortlist: the model,
+    None: every legal point is measured as it comes."""
+
+    def __init__(
+        self,
+        space: Planner,
+        searcher: Searcher,
+        making: Making,
+        *,
+        gate: Gate | None = None,
+        shortlist: Shortlist | None = None,
+        rng: Random | None = None,
+        known: Mapping[str, float | None] = {},
+    ) -> None:
+        self._space, self._searcher, self._making, self._gate = space, searcher, making, gate
+        self._shortlist, self._rng = shortlist, rng or Random(0)
+        self._known: dict[str, float | None] = dict(known)
+        self._programs: dict[str, str] = {}
+        self._twins: dict[str, list[Point]] = {}
+        self._waiting: dict[str, Proposal] = {}
+        self._queue: deque[Proposal] = deque()
+        self._barren = self._illegal = 0
+        self._lost = LOST
+        self._batch = BATCH if searcher.name in BLIND else 1
+        self._to_draw = 0 if shortlist is None else drawn_first(space.count)
+        self.skipped: Counter[str] = Counter()
+
+    @property
+    def stuck(self) -> bool:
+        return self._barren >= STUCK
+
+    @property
+    def aside(self) -> int:
+        """Legal candidates that the model has set aside."""
+        return 0 if self._shortlist is None else self._shortlist.aside
+
+    @property
+    def reasons(self) -> tuple[tuple[str, int], ...]:
+        """Why points were not measured, and how many."""
+        aside = ((SET_ASIDE, self.aside),) if self.aside else ()
+        return (*self.skipped.most_common(), *aside)
+
+    @property
+    def learned(self) -> Sequence[tuple[Prediction, float]]:
+        """What the model predicted and the bench measured."""
+        return () if self._shortlist is None else self._shortlist.seen
+
+    def enqueue(self, proposal: Proposal, plan: Plan) -> None:
+        """Suggested from outside; measured before anything that the searcher asks for."""
+        self._programs.setdefault(self._making.identity(plan), proposal.candidate.key)
+        if proposal.candidate.key not in self._known and proposal.candidate.key not in self._twins:
+            self._twins[proposal.candidate.key] = []
+            self._queue.append(proposal)
+
+    def again(self, proposal: Proposal) -> None:
+        """To be measured once more: it was lost through no fault of its own."""
+        self._queue.appendleft(proposal)
+
+    def next(self) -> Proposal | Skipped | None:
+        """One step of the search; None: the space is used up."""
+        if self._queue:
+            return self._claimed(self._queue.popleft())
+        if self._to_draw:
+            return self._draw()
+        if self._illegal >= self._lost:
+            self._illegal, self._lost = 0, max(1, self._lost // 2)
+            drawn = self._space.draw_legal(self._rng, tries=TRIES)
+            if drawn is not None:
+                made = self._legal(*drawn, "drawn", self._batch, 1 / self._batch, told=False)
+                return self._claimed(made) if isinstance(made, Proposal) else made
+        point = self._searcher.ask()
+        if point is None:
+            return self._leftover()
+        return self._judge(point, self._searcher.name, self._batch, 1 / self._batch)
+
+    def _claimed(self, proposal: Proposal) -> Proposal | Skipped:
+        """What tuners that share a study drew by themselves is measured by one of them. What all others are
+        compared with, each measures."""
+        key = proposal.candidate.key
+        own = proposal.point is None or proposal.origin in _COMPARED or proposal.attempts
+        # of points that say the same program one is enough, and it may be one that was asked for
+        points = () if proposal.point is None else (proposal.point, *self._twins.get(key, ()))
+        if own or any(self._searcher.claim(p) for p in points):
+            return proposal
+        self._twins.pop(key, None)
+        self.skipped[ELSEWHERE] += 1
+        return Skipped(ELSEWHERE)
+
+    def _draw(self) -> Skipped:
+        """Points that nobody asked for: the model's best of them are where the search begins."""
+        drawn = self._space.draw_legal(self._rng, tries=TRIES)
+        self._to_draw = 0 if drawn is None else self._to_draw - 1
+        if drawn is not None:
+            self._legal(*drawn, "model", FIRST, 1 / FIRST, told=False)
+        if not self._to_draw:
+            self._release(1 / FIRST)
+        return Skipped("later")
+
+    def _leftover(self) -> Proposal | Skipped | None:
+        """What the model set aside, once nothing else is left."""
+        if self._shortlist is not None:
+            self._queue.extend(self._waiting.pop(key) for key in self._shortlist.rest())
+        return self._claimed(self._queue.popleft()) if self._queue else None
+
+    def _judge(self, point: Point, origin: str, batch: int, share: float) -> Proposal | Skipped:
+        self._illegal += 1
+        # of the first ones the checker says why: where nothing is legal the user must know the rule
+        looked = sum(self.skipped.values()) < TOLD
+        if not looked and not self._space.plausible(point):
+            return self._skip(point, IMPLAUSIBLE, None, True)
+        plan = self._space.plan(point)
+        if isinstance(plan, Failed):
+            return self._skip(point, plan.diagnostics[0].code, None, True)
+        self._illegal, self._lost = 0, LOST
+        return self._legal(point, plan, origin, batch, share, told=True)
+
+    def _legal(
+        self, point: Point, plan: Plan, origin: str, batch: int, share: float, *, told: bool
+    ) -> Proposal | Skipped:
+        """told: the searcher asked for the point, and hears of it whatever comes."""
+        candidate = self._making.candidate(plan, point)
+        key = self._programs.setdefault(self._making.identity(plan), candidate.key)
+        for one in (key, candidate.key):
+            if one in self._known:
+                return self._skip(point, "duplicate", self._known[one], told)
+            if one in self._waiting and told:
+                # the model set it aside, and the search wants it all the same
+                return self._take(one, point)
+            if one in self._twins:
+                # the same program is being measured: both points get its time
+                self._twins[one].append(point)
+                self._barren += 1
+                self.skipped["duplicate"] += 1
+                return Skipped("duplicate")
+        if self._gate is not None and not self._gate.admits(plan):
+            return self._skip(point, self._gate.reason, None, told)
+        self._barren = 0
+        self._twins[candidate.key] = []
+        proposal = Proposal(candidate, origin, point)
+        if self._shortlist is None:
+            return proposal
+        self._waiting[candidate.key] = proposal
+        if self._shortlist.add(candidate, plan) >= batch:
+            self._release(share)
+        return Skipped("later")
+
+    def _take(self, key: str, point: Point) -> Proposal:
+        assert self._shortlist is not None
+        self._shortlist.take(key)
+        self._twins[key].append(point)
+        self._barren = 0
+        return self._waiting.pop(key)
+
+    def _release(self, share: float) -> None:
+        assert self._shortlist is not None
+        self._queue.extend(self._waiting.pop(key) for key in self._shortlist.choose(share))
+
+    def _skip(self, point: Point, reason: str, seconds: float | None, told: bool) -> Skipped:
+        self._barren += 1
+        self.skipped[reason] += 1
+        if told:
+            self._searcher.tell(point, seconds)
+        return Skipped(reason)
+
+    def told(self, proposal: Proposal, seconds: float | None) -> None:
+        """What came of a proposal: for it and for the points that say the same program."""
+        key = proposal.candidate.key
+        self._known[key] = seconds
+        if self._shortlist is not None:
+            self._shortlist.saw(key, seconds)
+        points = ([] if proposal.point is None else [proposal.point]) + self._twins.pop(key, [])
+        for point in dict.fromkeys(points):
+            self._searcher.tell(point, seconds)

@@ -1,0 +1,184 @@
+"""The bench of many machines: trials go to workers of a Dask cluster, each with a LocalBench of its own.
+
+What travels is JSON text. Dask itself runs code that clients send it, so the cluster must be one that you
+trust: on loopback, on a network of your own, or behind TLS (`tls://`, with Dask's configuration).
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+from uuid import uuid4
+
+from mdh.diagnostics import Failed
+from mdh.machine import Machine
+from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
+from mdh.source import Source, Span
+from mdh.tuner.cluster.messages import candidate_json, limits_json, read_outcome
+from mdh.tuner.cluster.refusals import WorkerLostError, absent, included, misspelt, unlucky
+from mdh.tuner.measure.wire import Json, effort_json, read_failed
+
+if TYPE_CHECKING:
+    from mdh.tuner.cluster.crew import Crew
+    from mdh.tuner.cluster.link import Link
+    from mdh.tuner.cluster.member import Member
+
+ATTEMPTS = 3
+"""Workers that a candidate may be lost with before it is held for the cause."""
+_ADDRESS = re.compile(r"[a-z]+://[^/\s]+:\d{1,5}")
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">]', re.MULTILINE)
+
+
+def _silent(remark: str) -> None:
+    """Nobody listens."""
+
+
+class ClusterBench:
+    """`async with ClusterBench(job, "tcp://host:8786") as bench`, of any number of workers that come and go.
+
+    devices: those each worker measures on; absent: the job's, and where that names none, all that are of the
+    model of the worker's default device. jobs: builders a worker. say: takes remarks. Files that the C
+    includes do not travel.
+    """
+
+    machine: Machine
+    target: str
+    title: str
+    versions: tuple[tuple[str, str], ...]
+
+    def __init__(
+        self, job: Job, address: str, devices: tuple[str, ...] = (), jobs: int | None = None,
+        say: Callable[[str], None] = _silent,
+    ) -> None:  # fmt: skip
+        self.job, self.address, self.jobs, self._say = job, address, jobs, say
+        self.devices = devices or tuple(d for d in (job.device,) if d)
+        self._link: Link | None = None
+        self._crew: Crew | None = None
+        self._stops: set[asyncio.Task[None]] = set()
+        self._numbered = 0
+
+    @property
+    def slots(self) -> int:
+        """Of the workers that are here; never none, so that trials wait for workers that come back."""
+        return max(1, 0 if self._crew is None else self._crew.slots)
+
+    async def __aenter__(self) -> Self:
+        """Raises Failed: F200 Dask is not installed, F201 no scheduler, F202 no worker can take part, F206
+        the program is in several files."""
+        if _ADDRESS.fullmatch(self.address) is None:
+            raise misspelt(self.address)
+        check_whole(self.job)
+        try:
+            link, crew = (import_module(f"mdh.tuner.cluster.{name}") for name in ("link", "crew"))
+        except ModuleNotFoundError as missing:
+            raise absent(missing) from None
+        self._link = await link.Link.open(self.address)
+        job = replace(self.job, path=Path(self.job.path).name)
+        self._crew = crew.Crew(self._link, uuid4().hex, job, self.devices, self.jobs, self._say)
+        try:
+            await self._crew.gather()
+        except BaseException:
+            await self.close()
+            raise
+        model = self._crew.model
+        assert model is not None
+        self.machine, self.target = model.machine, model.target
+        self.title, self.versions = model.title, model.versions
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """See mdh.tuner.measure.bench.Bench. Workers end their benches; the cluster stays."""
+        for task in self._stops:
+            task.cancel()
+        if self._crew is not None:
+            await self._crew.close()
+        if self._link is not None:
+            await self._link.close()
+            self._link = None
+
+    async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
+        """See mdh.tuner.measure.bench.Bench. Raises Failed: F203 the scheduler is lost, F204 so is the last
+        worker, or what the last worker's device was lost of."""
+        return (await self.duel((candidate,), effort, limits))[0]
+
+    async def duel(
+        self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
+    ) -> tuple[Outcome, ...]:
+        """On one worker. Those that were lost with it are measured again by another, all of them."""
+        request: Json = {
+            "do": "measure", "candidates": [candidate_json(c) for c in finalists],
+            "effort": effort_json(effort), "limits": limits_json(limits),
+        }  # fmt: skip
+        assert self._crew is not None
+        why, losses = "", 0
+        while losses < ATTEMPTS:
+            member = await self._crew.seat()
+            try:
+                reply = await self._asked(member, request)
+                if "failed" in reply:
+                    await self._crew.retire(member, read_failed(reply["failed"]))
+                elif "lost" in reply:
+                    raise WorkerLostError("it was started anew")
+                else:
+                    return self._signed(member, reply, len(finalists))
+            except WorkerLostError as error:
+                why, losses = str(error), losses + 1
+                await self._crew.lose(member, why)
+            finally:
+                await self._crew.leave(member)
+        return tuple(unlucky(ATTEMPTS, why) for _ in finalists)
+
+    async def _asked(self, member: "Member", request: Json) -> Json:
+        """Raises WorkerLostError, F203. A trial that is given up here is given up there."""
+        assert self._link is not None
+        self._numbered += 1
+        trial = {"session": self._crew.session if self._crew else "", "trial": str(self._numbered)}
+        answer = asyncio.ensure_future(self._link.ask(member.address, {**request, **trial}))
+        gone = asyncio.ensure_future(member.gone.wait())
+        try:
+            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+            raise WorkerLostError("the scheduler has lost it")
+        except asyncio.CancelledError:
+            task = asyncio.ensure_future(self._stop(member, {"do": "stop", **trial}))
+            self._stops.add(task)
+            task.add_done_callback(self._stops.discard)
+            raise
+        finally:
+            answer.cancel()
+            gone.cancel()
+
+    async def _stop(self, member: "Member", request: Json) -> None:
+        assert self._link is not None
+        try:
+            await self._link.ask(member.address, request)
+        except (Failed, WorkerLostError):
+            # then nothing runs there any more
+            return
+
+    def _signed(self, member: "Member", reply: Json, count: int) -> tuple[Outcome, ...]:
+        try:
+            outcomes = tuple(read_outcome(o) for o in reply["outcomes"])
+        except (LookupError, TypeError, ValueError, RecursionError) as error:
+            raise WorkerLostError(f"it gave no outcome: {error}") from None
+        if len(outcomes) != count:
+            raise WorkerLostError(f"it gave {len(outcomes)} outcomes of {count}")
+        return tuple(replace(o, device=f"{o.device} on {member.host}") if o.device else o for o in outcomes)
+
+
+def check_whole(job: Job) -> None:
+    """Raises Failed F206: a worker has the text of the C file and no other."""
+    source = Source(job.path, job.source)
+    for found in _INCLUDE.finditer(job.source):
+        if (Path(job.path).parent / found[1]).is_file():
+            raise included(Span(source, found.start(1) - 1, found.end(1) + 1), found[1])

@@ -1,0 +1,124 @@
+"""What a worker's machine has, found in a process of its own: `python -m mdh.tuner.cluster.inventory`.
+
+Drivers are loaded there and not in the Dask worker, which must outlive whatever a driver does.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import mdh
+from mdh.children import module_command, module_environment
+from mdh.device.api import default_device, list_devices
+from mdh.diagnostics import Failed
+from mdh.release import release
+
+_MODULE = "mdh.tuner.cluster.inventory"
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """mdh: version and digest of the package, equal where the same schedule gives the same kernel. boot: says
+    which running machine, containers of it included. cores: those the worker may use. visible: what
+    CUDA_VISIBLE_DEVICES lists, None where it is not set. devices: spec -> title, kind. default: the device
+    that is taken where none is asked for, empty where there is none."""
+
+    mdh: str
+    host: str
+    boot: str
+    pid: int
+    cores: tuple[int, ...]
+    visible: str | None
+    devices: tuple[tuple[str, str, str], ...]
+    default: str
+
+    def chosen(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """The devices to measure on: those asked for, else all of the model of the default."""
+        if asked:
+            return tuple(asked)
+        titles = {spec: title for spec, title, _ in self.devices}
+        title = titles.get(self.default)
+        same = tuple(spec for spec, other, kind in self.devices if other == title and kind != "checker")
+        return same or tuple(s for s in (self.default,) if s)
+
+    def places(self, specs: Sequence[str]) -> frozenset[str]:
+        """What the devices are made of: two workers that share a place would disturb each other's times."""
+        kinds = {spec: kind for spec, _, kind in self.devices}
+        visible = (self.visible or "").split(",")
+        out: set[str] = set()
+        for spec in specs:
+            number = int(spec.partition(":")[2] or 0) if spec.partition(":")[2].isdigit() else 0
+            if spec.startswith("cuda"):
+                known = self.visible is not None and number < len(visible)
+                out.add(f"{self.boot} cuda:{visible[number].strip() if known else number}")
+            elif kinds.get(spec) == "gpu":
+                out.add(f"{self.boot} {spec}")
+            else:
+                out |= {f"{self.boot} core {core}" for core in self.cores}
+        return frozenset(out)
+
+
+def fingerprint() -> str:
+    """Version and digest of what decides which kernel a schedule becomes."""
+    root = Path(mdh.__file__).parent
+    digest = sha256()
+    for path in sorted((*root.rglob("*.py"), *root.rglob("*.toml"))):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return f"{release()} ({digest.hexdigest()[:12]})"
+
+
+def boot() -> str:
+    """Of this machine since it was started; the host's name where the system does not tell."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return socket.gethostname()
+
+
+async def take_inventory() -> dict[str, Any]:
+    """As JSON can carry it."""
+    process = await asyncio.create_subprocess_exec(
+        *module_command(_MODULE), stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=module_environment(),
+    )  # fmt: skip
+    found: dict[str, Any] = {"default": "", "devices": []}
+    try:
+        told, _ = await asyncio.wait_for(process.communicate(), _SECONDS)
+        found = json.loads(told)
+    except (TimeoutError, ValueError):
+        # its drivers hang or crash: the machine takes part in nothing
+        with suppress(ProcessLookupError):
+            process.kill()
+    whole = Inventory(
+        fingerprint(), socket.gethostname(), boot(), os.getpid(), tuple(sorted(os.sched_getaffinity(0))),
+        os.environ.get("CUDA_VISIBLE_DEVICES"), tuple(found["devices"]), found["default"],
+    )  # fmt: skip
+    return asdict(whole)
+
+
+def read_inventory(value: dict[str, Any]) -> Inventory:
+    """Of a worker, maybe with another version of mdh, whose further fields are left out."""
+    known = {f.name: value[f.name] for f in fields(Inventory)}
+    devices = tuple((str(spec), str(title), str(kind)) for spec, title, kind in value["devices"])
+    return Inventory(**{**known, "devices": devices, "cores": tuple(value["cores"])})
+
+
+def main() -> int:
+    listed = [(d.spec, d.title, d.kind) for d in list_devices()]
+    default = ""
+    with suppress(Failed):
+        default = default_device() if listed else ""
+    sys.stdout.write(json.dumps({"default": default, "devices": listed}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

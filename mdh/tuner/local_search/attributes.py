@@ -1,0 +1,78 @@
+"""Changes of attributes: any that the language has, where it may stand, with the values of its `?`."""
+
+from dataclasses import replace
+from random import Random
+
+from mdh.hardware import Engine
+from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
+from mdh.schedule.model import Arg, ArgCall, Attr, Caret, Place
+from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, put, with_entry
+
+_LEFT_OUT = frozenset({"atom", "acc", "roles"})
+"""They need an MMA step, or warps that load for others."""
+_GONE = 0.3
+"""Chance that an attribute that is there goes; otherwise it gets another value."""
+_FIRST = 0.7
+"""Chance that it is the first of several arguments that is changed."""
+_WORDS = ("multicast",)
+"""Arguments without a name that are there or not."""
+
+
+def attributed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """An attribute of a step or of an entry comes, goes, or gets another value."""
+    at = rng.randrange(len(steps))
+    step = steps[at]
+    site = rng.choice([Site.STEP, Site.STEP, Site.INPUT, Site.OUTPUT, Site.CORE])
+    attribute = rng.choice([a for a in ATTRIBUTES.values() if site in a.sites and a.name not in _LEFT_OUT])
+    if site is Site.STEP:
+        return put(steps, at, replace(step, attrs=_changed(step.attrs, attribute, rng)))
+    if site is Site.CORE:
+        dims = [d for d, core in enumerate(step.cores) if not isinstance(core.value, Caret)]
+        if not dims:
+            return None
+        d = rng.choice(dims)
+        core = replace(step.cores[d], attrs=_changed(step.cores[d].attrs, attribute, rng))
+        return put(steps, at, replace(step, cores=(*step.cores[:d], core, *step.cores[d + 1 :])))
+    entries, inputs = entries_of(step), len(step.inputs)
+    fitting = [
+        n for n, entry in enumerate(entries)
+        if (n < inputs) == (site is Site.INPUT) and (isinstance(entry.value, Place) or entry.attrs or at == 0)
+    ]  # fmt: skip
+    if not fitting:
+        return None
+    n = rng.choice(fitting)
+    return with_entry(steps, at, n, replace(entries[n], attrs=_changed(entries[n].attrs, attribute, rng)))
+
+
+def _changed(attrs: tuple[Attr, ...], attribute: Attribute, rng: Random) -> tuple[Attr, ...]:
+    others = tuple(a for a in attrs if a.name != attribute.name)
+    there = next((a for a in attrs if a.name == attribute.name), None)
+    if there is not None and (not attribute.parameters or rng.random() < _GONE):
+        return others
+    if not attribute.parameters:
+        return (*others, Attr(attribute.name))
+    first, *further = attribute.parameters
+    if there is not None and further and rng.random() >= _FIRST:
+        return (*others, _further(there, rng.choice(further), rng))
+    kept = there.args[1:] if there is not None else ()
+    values = [Attr(attribute.name, (_argument(value), *kept)) for value in first.domain]
+    return (*others, rng.choice([a for a in values if a != there]))
+
+
+def _further(attr: Attr, parameter: Parameter, rng: Random) -> Attr:
+    """With another value of an argument behind the first, or without it."""
+    first, *rest = attr.args
+    is_it = [a.name == parameter.name and (a.name is not None or a.value in _WORDS) for a in rest]
+    kept = [a for a, it in zip(rest, is_it, strict=True) if not it]
+    choices: list[int | str | None] = [*(parameter.domain or parameter.words), None]
+    value = rng.choice(choices)
+    added = [] if value is None else [Arg(value, parameter.name)]
+    return replace(attr, args=(first, *added, *kept))
+
+
+def _argument(value: int | str) -> Arg:
+    """`grouped(8)` is a call; what a machine may lack has something to fall back on."""
+    head, bracket, rest = str(value).partition("(")
+    if bracket:
+        return Arg(ArgCall(head, (Arg(int(rest[:-1])),)))
+    return Arg(value, fallback=Arg(Engine.PLAIN)) if value == Engine.ASYNC else Arg(value)

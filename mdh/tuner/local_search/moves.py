@@ -1,0 +1,66 @@
+"""A schedule to one of its neighbours: one change or a few."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+
+from mdh.schedule.model import Schedule, Section
+from mdh.tuner.local_search.attributes import attributed
+from mdh.tuner.local_search.cores import exchanged, handed_over, interleaved, shared_out
+from mdh.tuner.local_search.places import placed, turned
+from mdh.tuner.local_search.steps import dropped, split, swapped
+from mdh.tuner.local_search.subject import Move, SearchSubject, Steps
+from mdh.tuner.local_search.tiles import resized, scaled
+
+MOVES: Mapping[Move, int] = {
+    resized: 8, scaled: 3, placed: 3, turned: 1, attributed: 5, exchanged: 1, handed_over: 1, shared_out: 2,
+    interleaved: 1, split: 2, dropped: 1, swapped: 1,
+}  # fmt: skip
+"""How often each is chosen. Sizes are most of what a schedule says."""
+_COUNTS = (1, 1, 1, 2, 2, 3)
+"""Changes of one neighbour: some are of use only together."""
+_TRIES = 20
+
+
+def neighbour(
+    schedule: Schedule, subjects: Mapping[str | None, SearchSubject], rng: Random
+) -> Schedule | None:
+    """A changed schedule, legal or not; None where nothing could be changed. subjects: of the sections, by
+    their names."""
+    sections = list(schedule.sections)
+    # of what is a single element a schedule says nothing
+    telling = [i for i, section in enumerate(sections) if section.steps and subjects[section.name].extents]
+    if not telling:
+        return None
+    for _ in range(rng.choice(_COUNTS)):
+        at = rng.choice(telling)
+        steps = _moved(sections[at].steps, subjects[sections[at].name], rng)
+        if steps is not None:
+            sections[at] = _labelled(sections[at], steps)
+    changed = replace(schedule, sections=tuple(sections))
+    return None if changed == schedule else changed
+
+
+def _moved(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    for _ in range(_TRIES):
+        (move,) = rng.choices(list(MOVES), list(MOVES.values()))
+        found = move(steps, subject, rng)
+        if found is not None:
+            return found
+    return None
+
+
+def _labelled(section: Section, steps: Steps) -> Section:
+    """Steps stay where they are in the code: one that is new comes behind the one above it. Where the code's
+    order was the text's it still is."""
+    labels = [step.label for step in section.steps if step.label is not None]
+    if not labels or labels == sorted(labels):
+        return replace(section, steps=tuple(replace(s, label=n + 1) for n, s in enumerate(steps)))
+    places, last = [], 0.0
+    for step in steps:
+        last = last + 0.5 if step.label is None else float(step.label)
+        places.append(last)
+    first = 0 if 0 in (step.label for step in steps) else 1
+    order = sorted(range(len(steps)), key=lambda i: (places[i], i))
+    label = {i: first + n for n, i in enumerate(order)}
+    return replace(section, steps=tuple(replace(s, label=label[i]) for i, s in enumerate(steps)))

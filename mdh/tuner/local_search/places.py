@@ -1,0 +1,48 @@
+"""Changes of where operands and results lie."""
+
+from dataclasses import replace
+from random import Random
+
+from mdh.hardware import Space
+from mdh.schedule.model import Caret, Mem, Place
+from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, with_entry
+
+_REGIONS = (Space.SM, Space.SM, Space.SM, Space.RM)
+_HELD = (Space.RM, Space.RM, Space.RM, Space.SM)
+"""Where copies of inputs, and results, are put."""
+_TURNED = 0.3
+"""Chance that the dimensions come in another order than the array's."""
+
+
+def placed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """A buffer lies elsewhere from a step on where it did not, or no longer where it did."""
+    at = rng.randrange(len(steps))
+    n = rng.randrange(len(entries_of(steps[at])))
+    if isinstance(entries_of(steps[at])[n].value, Place):
+        return with_entry(steps, at, n, Mem(Caret()))
+    name, inputs = subject.buffers[n], len(steps[at].inputs)
+    layout = list(range(1, dict(subject.ranks)[name] + 1))
+    if rng.random() < _TURNED:
+        rng.shuffle(layout)
+    region = rng.choice(_REGIONS if n < inputs else _HELD)
+    return with_entry(steps, at, n, Mem(Place(name, region, tuple(layout)))) if layout else None
+
+
+def turned(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """Two dimensions of what is placed change their order."""
+    found = [
+        (i, n, entry.value.layout)
+        for i, step in enumerate(steps)
+        for n, entry in enumerate(entries_of(step))
+        if isinstance(entry.value, Place) and isinstance(entry.value.layout, tuple)
+    ]
+    found = [(i, n, layout) for i, n, layout in found if len(layout) > 1]
+    if not found:
+        return None
+    at, n, layout = rng.choice(found)
+    a, b = rng.sample(range(len(layout)), 2)
+    other = list(layout)
+    other[a], other[b] = layout[b], layout[a]
+    entry = entries_of(steps[at])[n]
+    assert isinstance(entry.value, Place)
+    return with_entry(steps, at, n, replace(entry, value=replace(entry.value, layout=tuple(other))))

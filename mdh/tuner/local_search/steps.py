@@ -1,0 +1,35 @@
+"""Changes of the steps themselves."""
+
+from random import Random
+
+from mdh.schedule.model import For
+from mdh.tuner.local_search.subject import SearchSubject, Steps, alone, tile_after, tile_before
+
+_SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
+
+
+def split(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """A further step: a loop over parts of one dimension."""
+    at, dim = rng.randrange(len(steps) + 1), rng.randrange(len(subject.extents))
+    before, after = tile_before(steps, at, dim, subject), tile_after(steps, at, dim)
+    sizes = sorted({*_SIZES, -(-before // 2), -(-before // 3), -(-before // 4)})
+    sizes = [size for size in sizes if after <= size < before]
+    if not sizes:
+        return None
+    return (*steps[:at], alone(subject, dim, rng.choice(sizes), For(1)), *steps[at:])
+
+
+def dropped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """One step less."""
+    if len(steps) < 2:
+        return None
+    at = rng.randrange(len(steps))
+    return (*steps[:at], *steps[at + 1 :])
+
+
+def swapped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """Two steps that follow one another change places."""
+    if len(steps) < 2:
+        return None
+    at = rng.randrange(len(steps) - 1)
+    return (*steps[:at], steps[at + 1], steps[at], *steps[at + 2 :])

@@ -1,0 +1,82 @@
+"""What changes to the schedule of a stage have to know of the stage, and of the machine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+
+from mdh.hardware import Layer
+from mdh.ir.program import Program, Stage
+from mdh.machine import Machine
+from mdh.schedule.model import Caret, Core, For, Mem, Step, Tile, Unit
+from mdh.tuner.space.domains import core_layers
+
+Steps = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSubject:
+    """extents: of the dimensions. inputs, outputs: how many of `buffers`, which are in the order of a step's
+    entries; ranks: of them. layers: core layers that a dimension can be split over."""
+
+    extents: tuple[int, ...]
+    inputs: int
+    outputs: int
+    buffers: tuple[str, ...]
+    ranks: tuple[tuple[str, int], ...]
+    layers: tuple[Layer, ...]
+
+
+Move = Callable[[Steps, SearchSubject, Random], Steps | None]
+"""One change at a place of its choice; None where there is no such place. The result need not be legal."""
+
+
+def subject_of(program: Program, stage: Stage, machine: Machine, target: str) -> SearchSubject:
+    inputs, outputs = program.inputs(stage), program.outputs(stage)
+    buffers = (*inputs, *outputs)
+    ranks = tuple((name, len(program.buffer_of[name].shape)) for name in buffers)
+    extents = tuple(d.extent for d in stage.dims)
+    return SearchSubject(extents, len(inputs), len(outputs), buffers, ranks, core_layers(machine, target))
+
+
+def tile_before(steps: Steps, at: int, dim: int, subject: SearchSubject) -> int:
+    """Of a dimension, before step `at` splits it."""
+    sizes = (step.tiles[dim].value for step in reversed(steps[:at]))
+    return next((size for size in sizes if isinstance(size, int)), subject.extents[dim])
+
+
+def tile_after(steps: Steps, at: int, dim: int) -> int:
+    """The next smaller tile of a dimension from step `at` on, 1: there is none."""
+    sizes = (step.tiles[dim].value for step in steps[at:])
+    return next((size for size in sizes if isinstance(size, int)), 1)
+
+
+def put(steps: Steps, at: int, step: Step) -> Steps:
+    """`steps` with another one at `at`."""
+    return (*steps[:at], step, *steps[at + 1 :])
+
+
+def entries_of(step: Step) -> tuple[Mem, ...]:
+    """Of its inputs, then of its outputs."""
+    return (*step.inputs, *step.outputs)
+
+
+def with_entry(steps: Steps, at: int, n: int, entry: Mem) -> Steps:
+    """`steps` with another entry `n` of `entries_of` at step `at`."""
+    step = steps[at]
+    entries, inputs = (*entries_of(step)[:n], entry, *entries_of(step)[n + 1 :]), len(step.inputs)
+    return put(steps, at, replace(step, inputs=entries[:inputs], outputs=entries[inputs:]))
+
+
+def alone(subject: SearchSubject, dim: int, tile: int, who: Unit | For) -> Step:
+    """A step that splits one dimension, and keeps all else."""
+    tiles = [Tile(Caret()) for _ in subject.extents]
+    cores = [Core(Caret()) for _ in subject.extents]
+    tiles[dim], cores[dim] = Tile(tile), Core(who)
+    inputs = tuple(Mem(Caret()) for _ in range(subject.inputs))
+    outputs = tuple(Mem(Caret()) for _ in range(subject.outputs))
+    return Step(None, tuple(tiles), inputs, outputs, tuple(cores))
+
+
+def next_loop(step: Step) -> Core:
+    """A loop inside those that the step has."""
+    return Core(For(1 + max((c.value.number for c in step.cores if isinstance(c.value, For)), default=0)))

@@ -1,0 +1,69 @@
+"""Changes of how large parts are."""
+
+from dataclasses import replace
+from random import Random
+
+from mdh.schedule.model import Caret, Core, Tile
+from mdh.tuner.local_search.subject import SearchSubject, Steps, next_loop, put, tile_before
+
+_FEW = (1, 2, 4, 8, 16)
+_UNSPLIT = 0.15
+"""Chance to split a dimension where it is not split; otherwise a tile that is there is changed."""
+
+
+def resized(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """Another size for the parts of one dimension at one step; smaller parts follow where they must."""
+    at = rng.randrange(len(steps))
+    split = [d for d, tile in enumerate(steps[at].tiles) if isinstance(tile.value, int)]
+    dims = range(len(subject.extents)) if rng.random() < _UNSPLIT else split
+    if not dims:
+        return None
+    dim = rng.choice(dims)
+    before = tile_before(steps, at, dim, subject)
+    now = steps[at].tiles[dim].value
+    size = now if isinstance(now, int) else before
+    near = {
+        2 * size, 3 * size, size // 2, size // 3, size * 3 // 2, size * 3 // 4, size + 1, size - 1,
+        *(-(-before // n) for n in (1, 2, 3, 4)), *_FEW,
+    }  # fmt: skip
+    sizes = sorted(s for s in near if 1 <= s <= before and s != size)
+    if not sizes:
+        return None
+    return _cut(steps, at, dim, rng.choice(sizes), before)
+
+
+def scaled(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """Parts of one dimension larger or smaller by the same factor at a step and all before it: the units
+    between stay as many."""
+    at = rng.randrange(len(steps))
+    dims = [d for d, tile in enumerate(steps[at].tiles) if isinstance(tile.value, int) and tile.value > 1]
+    if not dims:
+        return None
+    dim = rng.choice(dims)
+    up, down = rng.choice(((2, 1), (1, 2), (3, 2), (2, 3), (3, 1), (1, 3)))
+    for i in range(at + 1):
+        size = steps[i].tiles[dim].value
+        if isinstance(size, int):
+            steps = _cut(steps, i, dim, max(1, size * up // down), tile_before(steps, i, dim, subject))
+    return steps
+
+
+def _cut(steps: Steps, at: int, dim: int, size: int, before: int) -> Steps:
+    """A tile of `size` elements; none where that is all of `before`. Who works on a dimension that was not
+    split is a loop."""
+    step, whole = steps[at], size >= before
+    tile = Tile(Caret()) if whole else replace(step.tiles[dim], value=size)
+    core = step.cores[dim]
+    if whole:
+        core = Core(Caret())
+    elif isinstance(core.value, Caret):
+        core = next_loop(step)
+    tiles = (*step.tiles[:dim], tile, *step.tiles[dim + 1 :])
+    cores = (*step.cores[:dim], core, *step.cores[dim + 1 :])
+    steps = put(steps, at, replace(step, tiles=tiles, cores=cores))
+    for i in range(at + 1, len(steps)):
+        inner = steps[i].tiles[dim]
+        if isinstance(inner.value, int) and inner.value > size:
+            tiles = (*steps[i].tiles[:dim], replace(inner, value=size), *steps[i].tiles[dim + 1 :])
+            steps = put(steps, i, replace(steps[i], tiles=tiles))
+    return steps

@@ -1,0 +1,236 @@
+"""The tuning loop: proposals to the bench, outcomes to the record and the searcher, until a goal is reached.
+
+One thread owns the searcher and the record; building, judging and timing happen in the bench's processes.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from mdh.diagnostics import Failed
+from mdh.results.goal import Ended
+from mdh.results.trial import Outcome, Trial
+from mdh.tuner.candidates.proposals import Proposal
+from mdh.tuner.loop.effort import DROPPED, effort_for
+from mdh.tuner.loop.finals import finals
+from mdh.tuner.loop.state import Run, keep, progress, seconds_of
+from mdh.tuner.runtime.interrupt import until
+
+T = TypeVar("T")
+ATTEMPTS = 3
+"""Times that a candidate is measured when its worker dies of another one."""
+_GRACE = 10.0
+"""Seconds that trials in flight get at the end of a search, and the search itself past its budget."""
+_LAST_THOUGHT = 1.0
+"""Seconds that the search gets to answer once the user wants the run to end."""
+
+
+async def tune(run: Run) -> Ended:
+    """Searches, then holds the finals; `run` has the findings. Never raises for what candidates do; where
+    nothing can be measured any more `run.trouble` says why and what was found stays."""
+    if run.started is None:
+        run.started = run.clock()
+    run.watch(progress(run), None)
+    try:
+        ended = await _search(run)
+        if ended not in (Ended.INTERRUPTED, Ended.LOST):
+            await _until_asked(run, finals(run))
+            ended = Ended.INTERRUPTED if run.interrupt.asked else ended
+    except Failed as failed:
+        run.trouble = failed.diagnostics
+        ended = Ended.LOST
+    finally:
+        await _drop(run)
+        run._search.close()
+    return ended
+
+
+async def _search(run: Run) -> Ended:
+    while True:
+        ended = _over(run)
+        if ended is not None:
+            if ended is not Ended.INTERRUPTED:
+                await _drain(run)
+            await _drop(run)
+            return ended
+        used_up = await _launch(run)
+        if not run._flying:
+            if used_up:
+                return Ended.EXHAUSTED
+            if run.proposals.stuck:
+                return Ended.STUCK
+            continue
+        await _think_ahead(run)
+        await _land(run)
+
+
+def _over(run: Run) -> Ended | None:
+    if run.interrupt.asked:
+        return Ended.INTERRUPTED
+    if run.silent:
+        return Ended.BUDGET
+    best, baseline = seconds_of(run.best), seconds_of(run.baseline)
+    speedup = baseline / best if best and baseline else None
+    return run.goal.reached(trials=len(run.trials), elapsed=run.elapsed, speedup=speedup)
+
+
+async def _launch(run: Run) -> bool:
+    """Fills the bench's slots; True where the space is used up."""
+    while len(run._flying) < run.bench.slots:
+        if run._ready is None:
+            if not await _may_think(run):
+                return False
+            if not await _think(run):
+                return not run.silent
+        else:
+            _start_ready(run)
+    return False
+
+
+async def _think_ahead(run: Run) -> None:
+    """Finds the next proposal while the bench works, so that a slot which gets free is filled at once. Where
+    the bench has one slot, each proposal waits for the last result instead."""
+    while run.bench.slots > 1 and run._ready is None and await _may_think(run):
+        if not await _think(run):
+            return
+
+
+async def _may_think(run: Run) -> bool:
+    """True while a further proposal is of use, and no result waits."""
+    ahead = len(run.trials) + len(run._flying)
+    if run.proposals.stuck or (run.goal.trials is not None and ahead >= run.goal.trials):
+        return False
+    # results, signals and the budget get their turn between two draws
+    await asyncio.sleep(0)
+    return _over(run) is None and not any(task.done() for task in run._flying)
+
+
+async def _think(run: Run) -> bool:
+    """One step of the search, in a thread: the bench goes on meanwhile. False where the space is used up."""
+    found = await _thought(run, run.proposals.next)
+    if isinstance(found, Proposal):
+        run._ready = found
+    return found is not None
+
+
+async def _thought(run: Run, work: Callable[[], T]) -> T | None:
+    """What the search says. None with `run.silent` where it says nothing by the time the run has to end."""
+    task = asyncio.ensure_future(run._search.do(work))
+    try:
+        while not task.done():
+            late = run.left is not None and run.left < -_GRACE
+            if late or run.interrupt.asked:
+                await asyncio.wait({task}, timeout=_LAST_THOUGHT)
+                if not task.done():
+                    run.silent = True
+                    return None
+            else:
+                await until(
+                    run.interrupt, task, None if run.left is None else max(0.0, run.left + _GRACE) + 0.01
+                )
+    finally:
+        task.cancel()
+    return task.result()
+
+
+def _start_ready(run: Run) -> None:
+    proposal, run._ready = run._ready, None
+    if proposal is None:
+        return
+    best = seconds_of(run.best)
+    # the baseline is timed in full however slow it is: it is what all others are compared with
+    suggested = proposal.candidate.key in (run.baseline_key, run.given_key)
+    effort = effort_for(None if suggested else best)
+    work = run.bench.trial(proposal.candidate, effort, run.limits)
+    run._flying[asyncio.ensure_future(work)] = proposal, time.time()
+
+
+async def _land(run: Run) -> None:
+    """Waits for a trial, an interrupt or the end of the search's time."""
+    await _wait(run, None if run.left is None else max(0.0, run.left - run.goal.reserve))
+
+
+async def _drain(run: Run) -> None:
+    """A little longer for what is in flight: giving it up costs workers that the finals need. Where nothing
+    is right yet the wait is long, since a run that finds nothing has used its budget for nothing."""
+    over = run.clock()
+    while run._flying and not run.interrupt.asked:
+        patient = run.left is None or run.best is None
+        end = over + (_GRACE if patient else min(_GRACE, 0.25 * run.goal.reserve))
+        if run.clock() >= end:
+            break
+        await _wait(run, end - run.clock())
+
+
+async def _wait(run: Run, left: float | None) -> None:
+    asked = asyncio.ensure_future(run.interrupt.event.wait())
+    try:
+        done, _ = await asyncio.wait({*run._flying, asked}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
+    ended = sorted((t for t in run._flying if t in done), key=lambda t: run._flying[t][1])
+    landed = [(task, *run._flying.pop(task)) for task in ended]
+    if landed and _over(run) is None:
+        _start_ready(run)
+    # what has ended well is kept before a failure of the machine ends the run
+    for task, proposal, since in sorted(landed, key=lambda one: one[0].exception() is not None):
+        outcome = task.result()
+        if outcome.innocent and proposal.attempts < ATTEMPTS:
+            run.proposals.again(replace(proposal, attempts=proposal.attempts + 1))
+        else:
+            await _tell(run, proposal, outcome, since)
+
+
+async def _tell(run: Run, proposal: Proposal, outcome: Outcome, since: float) -> None:
+    trial = keep(run, proposal.candidate, proposal.origin, "quick", outcome, since)
+    if outcome.failure is None:
+        run._ok += 1
+    else:
+        run._failures[outcome.failure] += 1
+    if proposal.candidate.key == run.baseline_key:
+        run.baseline = trial
+    if proposal.candidate.key == run.given_key:
+        run.given = trial
+    improved = outcome.seconds is not None and _beats(outcome, run.best)
+    if improved:
+        run.best = trial
+        run.found(trial)
+    fastest = seconds_of(run.best)
+    if outcome.seconds is None or (fastest is not None and outcome.seconds > DROPPED * fastest):
+        run.drop((proposal.candidate.key,))
+    run.watch(replace(progress(run), improved=improved), trial)
+    if not run.silent:
+        # last, when all of it is on disk and shown: a storage that the search shares may hang
+        await _thought(run, partial(run.proposals.told, proposal, outcome.seconds))
+
+
+def _beats(outcome: Outcome, best: Trial | None) -> bool:
+    if outcome.stopped and best is not None:
+        return False
+    held = seconds_of(best)
+    return outcome.seconds is not None and (held is None or outcome.seconds < held)
+
+
+async def _until_asked(run: Run, work: Coroutine[Any, Any, None]) -> None:
+    """Runs `work` unless the user ends the run or the budget does."""
+    task = asyncio.ensure_future(work)
+    try:
+        await until(run.interrupt, task, None if run.left is None else max(0.0, run.left))
+    finally:
+        if not task.done():
+            task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _drop(run: Run) -> None:
+    """Gives up what is in flight."""
+    flying = list(run._flying)
+    run._flying.clear()
+    for task in flying:
+        task.cancel()
+    await asyncio.gather(*flying, return_exceptions=True)

@@ -1,0 +1,122 @@
+"""Candidates to machine code, in a process whose compilers may hang, crash or eat all memory."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from mdh.device.cache import Cache
+from mdh.device.cubins import cached_cubin, cubin_key
+from mdh.device.faults import faults_of
+from mdh.device.programs import cached_program, kept_program, program_key
+from mdh.device.protocols import Device, Keeps
+from mdh.diagnostics import INTERNAL_ERRORS, Diagnostic, internal_error
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.pipeline import Pipeline
+from mdh.results.trial import Job
+from mdh.source import Source
+from mdh.target.nvrtc import Cubin
+from mdh.target.text import KernelText
+from mdh.tuner.measure.appetite import limited_memory
+from mdh.tuner.measure.failures import doubtful, refused
+from mdh.tuner.measure.faults import Faults
+from mdh.tuner.measure.inputs import write_expected
+from mdh.tuner.measure.wire import Json, text_json
+from mdh.tuner.runtime.processors import one_thread
+
+
+class Builder:
+    """device: None for CUDA, whose compiler needs none. folder: the bench's own, for what is handed over."""
+
+    def __init__(
+        self, job: Job, program: Program, machine: Machine, target: str, device: Device | None,
+        cache: Cache | None, folder: Path, faults: Faults,
+    ) -> None:  # fmt: skip
+        self.job, self.program, self.machine, self.target = job, program, machine, target
+        self.device, self.cache, self.folder, self.faults = device, cache, folder, faults
+
+    def poisoned(self, found: Diagnostic) -> bool:
+        """NVRTC and OpenCL's compilers work in this process: once one got no memory or no open file, it may
+        fail on what comes next. Compilers that refuse a text take the next."""
+        return found.code in ("D102", "D120") or doubtful(refused((found,)))
+
+    def answer(self, request: Mapping[str, Any]) -> Json:
+        if request["do"] == "expect":
+            return self._expect(request["set"])
+        return self._build(request["name"], request["key"], request["schedule"], request["keep"])
+
+    def _expect(self, number: int) -> Json:
+        try:
+            # there is a builder for each core: more threads would only wait for one another
+            with one_thread():
+                write_expected(self.program, self.job.seed, number, self.folder / "expected")
+        except INTERNAL_ERRORS as error:
+            raise internal_error(error) from error
+        return {}
+
+    def _build(self, name: str, key: str, schedule: str, keep: bool) -> Json:
+        start = perf_counter()
+        with limited_memory():
+            made = self._made(name, key, schedule, keep)
+        made["seconds"] = perf_counter() - start
+        return made
+
+    def _made(self, name: str, key: str, schedule: str, keep: bool) -> Json:
+        self.faults.in_builder(key)
+        text = self.faults.in_text(key, self._text(schedule))
+        made: Json = {"text": str(self.folder / f"{name}.json"), "image": "", "cached": "", "resources": []}
+        image = b""
+        if self.device is None:
+            cubin = cached_cubin(text, self.machine.arch, self.cache)
+            image = cubin.image
+            made["cached"] = "" if self.cache is None else cubin_key(text, self.machine.arch)
+            made["resources"] = _resources(cubin, text)
+        elif isinstance(self.device, Keeps) and (self.cache is not None or self.device.ships):
+            image = self._program(text, self.device, self.cache, keep)
+            made["cached"] = "" if self.cache is None else program_key(text, self.device)
+        else:
+            self.device.build(text)
+        Path(made["text"]).write_text(json.dumps(text_json(text)), encoding="utf-8")
+        if image:
+            made["image"] = str(self.folder / f"{name}.image")
+            Path(made["image"]).write_bytes(image)
+        return made
+
+    def _program(self, text: KernelText, device: Keeps, cache: Cache | None, keep: bool) -> bytes:
+        """The binary where the cache has it or the device ships it; else empty where the text was built,
+        since then the runtime keeps the result in a folder that all workers of the bench share."""
+        # PoCL compiles for any size of a work-group before it hands out a binary, which takes as long as the
+        # build did: candidates that win nothing must not pay that
+        if cache is not None and (keep or device.ships):
+            image, new = cached_program(text, device, cache)
+            return b"" if new and not device.ships else image
+        kept = None if cache is None else kept_program(text, device, cache)
+        if kept is not None:
+            return kept
+        built = device.build(text)
+        return device.binary(built) if device.ships else b""
+
+    def _text(self, schedule: str) -> KernelText:
+        """Raises Failed with what the checker found, B101 for a bug of mdh on the way."""
+        pipeline = Pipeline()
+        try:
+            given = pipeline.schedule(Source("<candidate>", schedule))
+            checked = pipeline.check(
+                self.program, given, self.machine, self.target, deterministic=self.job.deterministic
+            )
+            known = None if self.device is None else faults_of(self.device)
+            return pipeline.emit(pipeline.lower(checked.plan), self.program, known)
+        except INTERNAL_ERRORS as error:
+            raise internal_error(error) from error
+
+
+def _resources(cubin: Cubin, text: KernelText) -> list[list[Any]]:
+    dynamic = max((k.dynamic_shared for k in text.kernels), default=0)
+    return [
+        ["registers", cubin.registers],
+        ["shared", cubin.shared + dynamic],
+        ["local", cubin.stack],
+        ["spills", cubin.spill_bytes],
+    ]

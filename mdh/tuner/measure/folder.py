@@ -1,0 +1,48 @@
+"""The private folder of a bench: the job, expected results, what workers hand over, runtimes' caches."""
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from time import time
+
+from mdh.folders import Private, make_private
+from mdh.results.trial import Job
+from mdh.tuner.measure.wire import job_json
+
+_KEPT = 256
+"""Builds of a runtime's own cache that `trim_runtime` leaves, the newest."""
+_IDLE = 300.0
+"""Seconds after which a build is no longer on its way to be measured."""
+_FOLDERS = {"POCL_CACHE_DIR": "pocl", "CUDA_CACHE_PATH": "cuda", "CUPY_CACHE_DIR": "cupy", "TMPDIR": "tmp"}
+"""What workers and their compilers keep, by the variable that says where."""
+
+
+def make_folder(job: Job) -> Private:
+    """A new folder for the owner alone; those that killed benches left behind are removed. Raises OSError."""
+    made = make_private()
+    try:
+        for part in ("expected", *_FOLDERS.values()):
+            (made.path / part).mkdir()
+        (made.path / "job.json").write_text(json.dumps(job_json(job)), encoding="utf-8")
+    except OSError:
+        made.remove()
+        raise
+    return made
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Runtimes find what another worker built, touch no cache of the user's, and leave nothing."""
+    return {**os.environ, **{name: str(folder / part) for name, part in _FOLDERS.items()}}
+
+
+def trim_runtime(folder: Path) -> None:
+    """Removes old builds of PoCL's cache, which has no limit of its own."""
+    builds = []
+    for path in (folder / "pocl").glob("*/*"):
+        with suppress(OSError):
+            builds.append((path.stat().st_mtime, path))
+    for changed, path in sorted(builds)[:-_KEPT]:
+        if time() - changed > _IDLE:
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,370 @@
+"""The bench of one machine: builders that may hang or crash, and one measuring process a device."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from mdh.device.cache import Cache
+from mdh.folders import Private
+from mdh.machine import Machine, read_machine
+from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
+from mdh.source import Source
+from mdh.tuner.measure.failures import (
+    different,
+    doubtful,
+    no_room,
+    system_said,
+    timed_out,
+    unjudged,
+    unstarted,
+)
+from mdh.tuner.measure.folder import environment, make_folder, trim_runtime
+from mdh.tuner.measure.guardian import Guardian
+from mdh.tuner.measure.kills import Kills
+from mdh.tuner.measure.outage import Outage, Say, silent
+from mdh.tuner.measure.outcomes import after_death, final, refused_reply, timed
+from mdh.tuner.measure.patience import Patience
+from mdh.tuner.measure.posts import Post, Posts
+from mdh.tuner.measure.process import Command, Died, Late, Worker
+from mdh.tuner.measure.progress import Progress
+from mdh.tuner.measure.quiet import Quiet
+from mdh.tuner.measure.wire import Json, effort_json, read_failed
+from mdh.tuner.runtime.background import in_background
+from mdh.tuner.runtime.processors import processors
+
+_TRIMMED = 100
+"""Trials between two looks at what the runtimes keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A candidate that was built, under a name of this trial: files that hold its text and machine code."""
+
+    name: str
+    text: Path
+    image: Path | None
+    resources: tuple[tuple[str, int], ...]
+    seconds: float
+
+    def forget(self) -> None:
+        self.text.unlink(missing_ok=True)
+        if self.image is not None:
+            self.image.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A candidate that was right on every input set, in a measuring process."""
+
+    ready: Ready
+    seconds: float
+
+
+class LocalBench:
+    """`async with LocalBench(job) as bench`. After that `machine`, `target`, `title` and `versions` say what
+    is measured on. devices: of one model, measured in parallel; absent: the job's. jobs: builders. say: takes
+    remarks on faults of the machine, which are waited for (Outage). faults: for tests alone
+    (mdh.tuner.measure.faults)."""
+
+    machine: Machine
+    target: str
+    title: str
+    versions: tuple[tuple[str, str], ...]
+
+    def __init__(
+        self, job: Job, devices: tuple[str, ...] = (), jobs: int | None = None, cache: Cache | None = None,
+        *, say: Say = silent, faults: Path | None = None,
+    ) -> None:  # fmt: skip
+        self.job, self.devices, self.cache = job, devices or (job.device,), cache
+        self.jobs = jobs or processors()
+        self.slots = self.jobs + len(self.devices)
+        self._say, self._faults = say, faults
+        self._building, self._measuring = Outage(say), Outage(say)
+        self._kills = Kills()
+        self._guardian: Guardian | None = None
+        self._patience = Patience()
+        self._sets: dict[int, asyncio.Task[None]] = {}
+        self._cached: dict[str, str] = {}
+        self._trials = self._named = 0
+        self._held: Private | None = None
+        self._measurers = self._builders = Posts(())
+
+    async def __aenter__(self) -> Self:
+        """Raises Failed: D1xx the device cannot be used, D132 no room for its files, D133 no process starts,
+        D134 devices of several models; and what the program is refused with."""
+        try:
+            held = self._held = make_folder(self.job)
+        except OSError as error:
+            raise no_room(error) from None
+        try:
+            self._guardian = Guardian()
+        except OSError as error:
+            await self.close()
+            raise unstarted(f"the system starts none: {error.strerror}") from None
+        self._folder = held.path
+        self._quiet = Quiet(needed=False)
+        try:
+            if self.cache is not None:
+                await in_background(self.cache.trim)
+            measurers = tuple(self._post("measure", i, d) for i, d in enumerate(self.devices))
+            self._measurers = Posts(measurers, self._say)
+            await asyncio.gather(*(post.first() for post in measurers))
+            self._settle([post.about for post in self._measurers.all])
+        except BaseException as error:
+            await self.close()
+            if isinstance(error, OSError):
+                raise no_room(error) from None
+            raise
+        builders = (self._post("build", i, self.devices[0]) for i in range(self.jobs))
+        self._builders = Posts(tuple(builders), self._say)
+        for post in self._builders.all:
+            await post.renew()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End every process, at the latest after two seconds."""
+        for task in self._sets.values():
+            task.cancel()
+        self._building.closed = self._measuring.closed = True
+        await asyncio.gather(self._measurers.close(), self._builders.close())
+        if self._guardian is not None:
+            self._guardian.close()
+            self._guardian = None
+        held, self._held = self._held, None
+        if held is not None:
+            held.remove()
+
+    async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
+        """See mdh.tuner.measure.bench.Bench."""
+        self._trials += 1
+        if self._trials % _TRIMMED == 0:
+            await in_background(lambda: trim_runtime(self._folder))
+        return (await self.duel((candidate,), effort, limits))[0]
+
+    async def duel(
+        self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
+    ) -> tuple[Outcome, ...]:
+        """See mdh.tuner.measure.bench.Bench."""
+        built = await asyncio.gather(*(self._build(c, effort, limits) for c in finalists))
+        ready = [b for b in built if isinstance(b, Ready)]
+        try:
+            found = await self._measure(ready, effort, limits) if ready else {}
+        finally:
+            for one in ready:
+                one.forget()
+        return tuple(found[b.name] if isinstance(b, Ready) else b for b in built)
+
+    def drop(self, keys: Iterable[str]) -> None:
+        """Removes the machine code of these candidates from the cache: losers are not needed again."""
+        for key in keys:
+            cached = self._cached.pop(key, "")
+            if cached and self.cache is not None:
+                self.cache.drop(cached)
+
+    @property
+    def recoveries(self) -> tuple[float, ...]:
+        """Seconds from the loss of each worker to the first word of its replacement."""
+        return tuple(
+            s for posts in (self._measurers, self._builders) for p in posts.all for s in p.recoveries
+        )
+
+    async def expected(self, sets: int) -> Path:
+        """The folder with the right results of so many sets of arrays, for `read_set`. Raises Failed D135."""
+        await self._expect(sets)
+        return self._folder / "expected"
+
+    def _post(self, role: str, number: int, spec: str) -> Post:
+        name = f"{role}-{number}"
+        words = ["--role", role, "--folder", str(self._folder), "--device", spec, "--number", name]
+        if role == "build" and self.cache is not None:
+            words += ["--cache", str(self.cache.folder)]
+        if role == "build" and self._faults is not None:
+            words += ["--faults", str(self._faults)]
+        progress = Progress(self._folder / f"{name}.at") if role == "measure" else None
+        command = Command(tuple(words), environment(self._folder))
+        # what a builder reads, the measuring worker has read before it
+        return Post(
+            spec, command, self._quiet, progress, self._guardian, self._kills, proved=role == "build"
+        )  # fmt: skip
+
+    def _settle(self, abouts: list[Json]) -> None:
+        """What builders and the caller must know of the devices."""
+        titles = sorted({a["title"] for a in abouts})
+        if len(titles) > 1:
+            raise different(self.devices, titles)
+        about = abouts[0]
+        self.machine = read_machine(Source("<device>", about["machine"]))
+        self.target, self.title = about["target"], about["title"]
+        self.versions = tuple((name, value) for name, value in about["versions"])
+        self._quiet.needed = self.machine.kind == "cpu"
+        (self._folder / "machine.toml").write_text(about["machine"], encoding="utf-8")
+        (self._folder / "target").write_text(self.target, encoding="utf-8")
+
+    async def _build(self, candidate: Candidate, effort: Effort, limits: Limits) -> Ready | Outcome:
+        self._named += 1
+        name = str(self._named)
+        request: Json = {"do": "build", "name": name, "key": candidate.key, "schedule": candidate.schedule}
+        request["keep"] = final(effort)
+        limit = min(limits.build, limits.trial)
+
+        async def attempt() -> Ready | Outcome | None:
+            async with self._builders.taken() as (_, worker):
+                try:
+                    reply = await worker.ask(request, limit)
+                except Late as late:
+                    # a compiler that only waits does so for the machine
+                    if self._kills.overran(name, outside=late.stopped or late.idle):
+                        return replace(timed_out("build", limit), build_seconds=limit)
+                    return None
+                except Died as died:
+                    return after_death(name, "build", died, self._kills)
+                if reply.get("poisoned"):
+                    await worker.kill()
+                built = self._built(candidate, name, reply)
+                again = isinstance(built, Outcome) and doubtful(built) and not self._kills.blame(name)
+                return None if again else built
+
+        while (built := await self._building.overcome(attempt)) is None:
+            # it was killed through no fault of its own
+            pass
+        self._kills.forget(name)
+        return built
+
+    def _built(self, candidate: Candidate, name: str, reply: Json) -> Ready | Outcome:
+        if "failed" in reply:
+            return refused_reply(reply)
+        self._cached[candidate.key] = reply["cached"]
+        image = Path(reply["image"]) if reply["image"] else None
+        resources = tuple((name, int(value)) for name, value in reply["resources"])
+        return Ready(name, Path(reply["text"]), image, resources, float(reply["seconds"]))
+
+    async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
+        """A round settles at least one candidate, save where its worker was killed or the machine was at
+        fault. Those that are not settled are measured again in the next."""
+        await self._building.overcome(lambda: self._expect(effort.inputs))
+        out: dict[str, Outcome] = {}
+
+        async def attempt() -> None:
+            pending = [r for r in ready if r.name not in out]
+            # what a process did before must not speak for or against those that may win
+            async with self._measurers.taken(fresh=final(effort)) as (post, worker):
+                found = await self._round(post, worker, pending, effort, limits)
+            out.update((r.name, self._signed(found[r.name], r, post)) for r in pending if r.name in found)
+
+        while len(out) < len(ready):
+            await self._measuring.overcome(attempt)
+        for one in ready:
+            self._kills.forget(one.name)
+        return out
+
+    async def _round(
+        self, post: Post, worker: Worker, pending: list[Ready], effort: Effort, limits: Limits
+    ) -> dict[str, Outcome]:
+        out: dict[str, Outcome] = {}
+        loaded: list[Loaded] = []
+        for ready in pending:
+            limit = min(self._patience.launch(effort, limits), max(1.0, limits.trial - ready.seconds))
+            image = "" if ready.image is None else str(ready.image)
+            request: Json = {"do": "load", "name": ready.name, "text": str(ready.text), "image": image}
+            request["sets"] = effort.inputs
+            try:
+                reply = await worker.ask(request, limit)
+            except Late as late:
+                if not self._kills.overran(ready.name, outside=late.stopped):
+                    return out
+                return {**out, ready.name: replace(timed_out("launch", limit), check_seconds=limit)}
+            except Died as died:
+                dead = after_death(ready.name, "launch", died, self._kills)
+                return {**out, ready.name: dead} if dead is not None else out
+            if "failed" in reply:
+                if reply["poisoned"]:
+                    await worker.kill()
+                outcome = refused_reply(reply)
+                if doubtful(outcome) and not self._kills.blame(ready.name):
+                    return out
+                out[ready.name] = outcome
+                if reply["poisoned"]:
+                    return out
+            else:
+                loaded.append(Loaded(ready, float(reply["seconds"])))
+        return {**out, **await self._time(post, worker, loaded, effort, limits)} if loaded else out
+
+    async def _time(
+        self, post: Post, worker: Worker, loaded: list[Loaded], effort: Effort, limits: Limits
+    ) -> dict[str, Outcome]:
+        names = [one.ready.name for one in loaded]
+        spent = min(one.ready.seconds + one.seconds for one in loaded)
+        limit = min(self._patience.measure(effort, limits), max(1.0, limits.trial - spent)) * len(loaded)
+        request = {"do": "time", "names": names, "effort": effort_json(effort)}
+        assert post.progress is not None
+        async with self._quiet.around(worker):
+            try:
+                reply = await worker.ask(request, limit)
+            except Late as late:
+                name = post.progress.name
+                if not self._kills.overran(name, outside=late.stopped):
+                    return {}
+                return {name: replace(timed_out("measure", limit), measure_seconds=limit)}
+            except Died as died:
+                name = post.progress.name
+                outcome = after_death(name, "measure", died, self._kills)
+                return {} if outcome is None else {name: outcome}
+        if "failed" in reply:
+            if reply["poisoned"]:
+                await worker.kill()
+            name, outcome = post.progress.name, refused_reply(reply)
+            return {} if doubtful(outcome) and not self._kills.blame(name) else {name: outcome}
+        each = float(reply["seconds"]) / len(loaded)
+        out = {}
+        for one, result in zip(loaded, reply["results"], strict=True):
+            outcome = refused_reply(result) if "failed" in result else timed(result)
+            out[one.ready.name] = replace(
+                outcome, check_seconds=one.seconds, measure_seconds=each, clocks=tuple(reply["clocks"])
+            )
+            self._patience.saw(out[one.ready.name])
+        return out
+
+    async def _expect(self, sets: int) -> None:
+        """The reference runs once a set, in a builder."""
+        for number in range(max(1, sets)):
+            known = self._sets.get(number)
+            if known is None or (known.done() and known.exception() is not None):
+                self._sets[number] = asyncio.create_task(self._reference(number))
+        await asyncio.gather(*(asyncio.shield(self._sets[n]) for n in range(max(1, sets))))
+
+    async def _reference(self, number: int) -> None:
+        name = f"the results of set {number}"
+        while True:
+            async with self._builders.taken() as (_, worker):
+                try:
+                    reply = await worker.ask({"do": "expect", "set": number}, None)
+                except Died as died:
+                    if died.status > 0 and system_said(died.words):
+                        raise no_room(OSError(died.words)) from None
+                    if self._kills.blame(name):
+                        raise unjudged(str(died)) from None
+                else:
+                    failed = read_failed(reply["failed"]) if "failed" in reply else None
+                    # a process that gets no memory may be alone in that: another one is asked
+                    starved = failed is not None and failed.diagnostics[0].code == "D104"
+                    if reply.get("poisoned") or starved:
+                        await worker.kill()
+                    if failed is None or not starved or self._kills.believe(name):
+                        self._kills.forget(name)
+                        if failed is None:
+                            return
+                        raise failed
+
+    def _signed(self, outcome: Outcome, ready: Ready, post: Post) -> Outcome:
+        return replace(
+            outcome, build_seconds=ready.seconds, resources=ready.resources, device=post.spec,
+            title=self.title, versions=self.versions,
+        )  # fmt: skip

@@ -1,0 +1,236 @@
+"""Places where workers stand: a lost worker is replaced, again and again for as long as others work."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from time import monotonic
+
+from mdh.diagnostics import Failed
+from mdh.tuner.measure.failures import of_the_machine, signal_name, unstarted
+from mdh.tuner.measure.guardian import Guardian
+from mdh.tuner.measure.kills import Kills
+from mdh.tuner.measure.outage import Say, silent
+from mdh.tuner.measure.process import Command, Died, Late, Worker
+from mdh.tuner.measure.progress import Progress
+from mdh.tuner.measure.quiet import Quiet
+from mdh.tuner.measure.wire import Json, read_failed
+
+START = 120.0
+"""Seconds in which a new worker has imported its libraries, opened its device and read the program."""
+_AGAIN, _TIMES = 20.0, 10
+"""Limit for the start of a replacement: the larger of _AGAIN seconds and _TIMES the last start. A worker that
+was stopped at its start is given up soon; after each that was too late the limit is doubled, up to START."""
+_ATTEMPTS = 4
+_BACK_OFF = 0.5
+"""Seconds before the second attempt to start a worker; each further wait is twice as long."""
+_LONGEST = 8.0
+RETIRE = 500
+"""Requests after which a worker is replaced: runtimes of devices keep something of every kernel."""
+
+
+class Post:
+    """about: what its first worker said of the device; proved: a worker has already read the program and the
+    machine, so whatever another one is refused with is the machine's doing."""
+
+    def __init__(
+        self, spec: str, command: Command, quiet: Quiet, progress: Progress | None,
+        guardian: Guardian | None = None, kills: Kills | None = None, *, proved: bool = False,
+    ) -> None:  # fmt: skip
+        self.spec, self.command, self.quiet, self.progress = spec, command, quiet, progress
+        self.guardian, self.kills, self.proved = guardian, kills or Kills(), proved
+        self._limit = START
+        self.about: Json = {}
+        self.recoveries: list[float] = []
+        self._worker: Worker | None = None
+        self._lost_at: float | None = None
+        self._served = 0
+        self._starting = asyncio.Lock()
+        self._renewal: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def worker(self) -> Worker:
+        """The worker, a new one where the last is gone. Raises Failed D133 where it does not start; until a
+        worker has read the program also the device's own D1xx, and what the text is refused with."""
+        async with self._starting:
+            worker = self._worker
+            if worker is None or not worker.running:
+                if worker is not None and worker.alive:
+                    # it was killed while it had nothing to do, and what it had started lives on
+                    await worker.kill()
+                    self.kills.elsewhere()
+                worker = await self._start()
+                self._served = 0
+            self._served += 1
+            return worker
+
+    async def first(self) -> Worker:
+        """The worker that begins the work: what the device is refused with is raised at once, and only
+        workers that end before they say anything are tried again."""
+        pause = _BACK_OFF
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return await self.worker()
+            except Failed as failed:
+                if failed.diagnostics[0].code != "D133":
+                    raise
+            await asyncio.sleep(pause)
+            pause *= 2
+        return await self.worker()
+
+    async def refresh(self) -> None:
+        """Sees to it that the next request meets a new process."""
+        async with self._starting:
+            if self._worker is not None and self._served:
+                await self._worker.kill()
+
+    async def renew(self) -> None:
+        """Replaces a lost or worn worker ahead of its next use."""
+        worker = self._worker
+        if worker is not None and worker.running and self._served >= RETIRE:
+            await worker.kill()
+        elif worker is not None and not worker.running and self._lost_at is None:
+            self._lost_at = monotonic()
+        if not self._closed and (worker is None or not worker.running) and self._renewal is None:
+            self._renewal = asyncio.create_task(self._replace())
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._renewal is not None:
+            self._renewal.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._renewal
+        if self._worker is not None and self._worker.alive:
+            await self._worker.kill()
+        if self.progress is not None:
+            self.progress.close()
+
+    async def _replace(self) -> None:
+        # a failure shows again to whoever needs the worker next
+        with suppress(Failed):
+            await self.worker()
+        self._renewal = None
+
+    async def _start(self) -> Worker:
+        if self._closed:
+            raise unstarted("the tuner is closing")
+        try:
+            # it is the post's before it has said anything, so that closing ends it too
+            worker = self._worker = await Worker.start(self.command, self.guardian)
+        except OSError as error:
+            raise unstarted(f"the system starts none: {error.strerror}") from None
+        try:
+            await self._greeted(worker)
+        except BaseException:
+            await worker.kill()
+            raise
+        return worker
+
+    async def _greeted(self, worker: Worker) -> None:
+        self.quiet.add(worker)
+        begun, limit = monotonic(), self._limit
+        try:
+            hello = await worker.hello(limit)
+        except Late:
+            # it may have been stopped, or the machine has become slow
+            self._limit = min(START, 2 * limit)
+            raise unstarted(f"it says nothing in {limit:.0f} s") from None
+        except Died as died:
+            self.kills.elsewhere()
+            how = signal_name(-died.status) if died.status < 0 else f"status {died.status}"
+            raise unstarted(f"it ends with {how}: {died.words}") from None
+        if "failed" in hello:
+            failed = read_failed(hello["failed"])
+            if self.proved and not of_the_machine(failed.diagnostics):
+                first = failed.diagnostics[0]
+                raise unstarted(f"{first.code}, which another worker did not meet: {first.headline}")
+            raise failed
+        self.about, self.proved = self.about or hello, True
+        self._limit = min(START, max(_AGAIN, _TIMES * (monotonic() - begun)))
+        if self._lost_at is not None:
+            self.recoveries.append(monotonic() - self._lost_at)
+            self._lost_at = None
+
+
+class Posts:
+    """Several posts; whoever needs a worker takes a free one. say: takes remarks for the user."""
+
+    def __init__(self, posts: tuple[Post, ...], say: Say = silent) -> None:
+        self.all = posts
+        self._say = say
+        self._left = len(posts)
+        self._free: asyncio.Queue[Post | None] = asyncio.Queue()
+        self._failed: Failed | None = None
+        self._resting: set[asyncio.Task[None]] = set()
+        self._pauses = dict.fromkeys(posts, _BACK_OFF)
+        self._told: set[Post] = set()
+        self._closed = False
+        for post in posts:
+            self._free.put_nowait(post)
+
+    @asynccontextmanager
+    async def taken(self, *, fresh: bool = False) -> AsyncIterator[tuple[Post, Worker]]:
+        """A free post and its worker, `fresh`: one that has not done anything yet. A post where none starts
+        is left alone for a while. Raises Failed: the program is refused, or no post has a worker now; then
+        the next call tries again."""
+        post, worker = await self._ready(fresh)
+        try:
+            yield post, worker
+        finally:
+            self._free.put_nowait(post)
+            await post.renew()
+
+    async def _ready(self, fresh: bool) -> tuple[Post, Worker]:
+        while True:
+            post = await self._free.get()
+            if post is None:
+                # all who wait are told
+                self._free.put_nowait(None)
+                assert self._failed is not None
+                raise self._failed
+            try:
+                if fresh:
+                    await post.refresh()
+                worker = await post.worker()
+            except Failed as failed:
+                self._lose(post, failed)
+            except asyncio.CancelledError:
+                self._free.put_nowait(post)
+                raise
+            else:
+                self._pauses[post] = _BACK_OFF
+                return post, worker
+
+    def _lose(self, post: Post, failed: Failed) -> None:
+        """Raises `failed` where no other post is left for now."""
+        if self._closed:
+            self._free.put_nowait(post)
+            raise failed
+        if not of_the_machine(failed.diagnostics):
+            self._left -= 1
+            if not self._left:
+                self._failed = failed
+                self._free.put_nowait(None)
+            return
+        task = asyncio.create_task(self._rest(post))
+        self._resting.add(task)
+        task.add_done_callback(self._resting.discard)
+        if len(self._resting) >= self._left:
+            raise failed
+        if post not in self._told:
+            self._told.add(post)
+            first = failed.diagnostics[0]
+            self._say(f"{first.code}: {post.spec}: {first.headline}; it is tried again, and others go on")
+
+    async def _rest(self, post: Post) -> None:
+        pause = self._pauses[post]
+        self._pauses[post] = min(2 * pause, _LONGEST)
+        try:
+            await asyncio.sleep(pause)
+        finally:
+            self._free.put_nowait(post)
+
+    async def close(self) -> None:
+        self._closed = True
+        for task in self._resting:
+            task.cancel()
+        await asyncio.gather(*(post.close() for post in self.all))

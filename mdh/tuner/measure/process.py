@@ -1,0 +1,236 @@
+"""The parent's side of one worker process: started afresh, asked over a private socket, killed as a group."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from mdh.children import module_command, module_environment
+from mdh.device.pocl_linker import forget_damaged, unlinked
+from mdh.tuner.measure.failures import from_outside
+from mdh.tuner.measure.groups import group_of
+from mdh.tuner.measure.guardian import Guardian
+from mdh.tuner.measure.replies import demanded, greeting
+from mdh.tuner.measure.wire import Json
+
+WORKER = "mdh.tuner.measure.worker"
+_REPLY = 1 << 24
+"""Bytes of the longest reply."""
+_WORDS = 1 << 14
+"""Bytes kept of what a worker says on stderr."""
+_LEAVING = 1.0
+"""Seconds that a process which hung up may take to end by itself."""
+_IDLE = 0.5
+"""Part of a processor that a process which works has at least, where the machine is not overloaded."""
+_GONE = 1.5
+"""Seconds that a killed process is waited for; one that hangs inside a driver is left to the system."""
+
+
+class Died(Exception):  # noqa: N818 - an outcome
+    """The process ended before it replied. status: as of subprocess; words: what it said last."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(f"status {status}: {words}")
+        self.status, self.words = status, words
+
+    @property
+    def doubtful(self) -> bool:
+        """It may not be for what it was asked: killed from outside, as it seems, or ended by itself, which
+        it does where it gets no memory or its linker fails. Kernels and compilers that crash end it by a
+        signal of their own."""
+        return self.status > 0 or from_outside(self.status) or unlinked(self.words)
+
+
+class Late(Exception):  # noqa: N818 - an outcome
+    """The reply did not come within the limit; the process was killed. stopped: somebody made it stand still
+    by a signal; idle: it had less than _IDLE of a processor in the second half: it waited, or others
+    had the machine."""
+
+    def __init__(self, *, stopped: bool = False, idle: bool = False) -> None:
+        super().__init__("it was stopped" if stopped else "it did not end in time")
+        self.stopped, self.idle = stopped, idle
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How a worker is started. arguments: the words after the module's name."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+class Worker:
+    """One request at a time. Its clock stands still while it is paused."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+        guardian: Guardian | None, kernels: Path | None = None,
+    ) -> None:  # fmt: skip
+        """kernels: where PoCL keeps what it has linked."""
+        self.process, self._reader, self._writer, self._guardian = process, reader, writer, guardian
+        self._kernels = kernels
+        self._words = bytearray()
+        self._listener = asyncio.create_task(self._listen())
+        self._paused_at: float | None = None
+        self._halfway: float | None = None
+        self._paused = 0.0
+        self.alive = True
+
+    @staticmethod
+    async def start(command: Command, guardian: Guardian | None = None) -> "Worker":
+        """Raises OSError."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            fd = theirs.fileno()
+            process = await asyncio.create_subprocess_exec(
+                *module_command(WORKER, "--fd", str(fd), "--parent", str(os.getpid())),
+                *command.arguments,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                env=module_environment(command.environment),
+                pass_fds=(fd,),
+                start_new_session=True,
+            )
+        if guardian is not None:
+            guardian.watch(process.pid)
+        reader, writer = await asyncio.open_connection(sock=ours, limit=_REPLY)
+        kernels = command.environment.get("POCL_CACHE_DIR")
+        return Worker(process, reader, writer, guardian, Path(kernels) if kernels else None)
+
+    @property
+    def running(self) -> bool:
+        return self.alive and self.process.returncode is None
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    async def ask(self, request: Json, limit: float | None) -> Json:
+        """Raises Late after `limit` seconds of its clock, Died where it ends first; then it is gone."""
+        start = self._clock()
+        self._halfway = None
+        try:
+            self._writer.write(json.dumps(request).encode() + b"\n")
+            return demanded(request, await self._reply(start, limit))
+        except (OSError, ValueError, EOFError, RecursionError):
+            raise await self._died() from None
+        except Late:
+            now = group_of(self.pid)
+            await self.kill()
+            since = self._halfway
+            idle = since is not None and now.seconds - since < _IDLE * (limit or 0.0) / 2
+            raise Late(stopped=now.stopped, idle=idle) from None
+        except asyncio.CancelledError:
+            # what it is doing cannot be taken back
+            self._kill_group()
+            raise
+
+    async def hello(self, limit: float) -> Json:
+        """Its first message. Raises as `ask`."""
+        try:
+            return greeting(await self._reply(self._clock(), limit))
+        except (OSError, ValueError, EOFError, RecursionError):
+            raise await self._died() from None
+        except (Late, asyncio.CancelledError):
+            self._kill_group()
+            raise
+
+    async def _reply(self, start: float, limit: float | None) -> Json:
+        line = asyncio.ensure_future(self._reader.readline())
+        try:
+            while not line.done():
+                left = None if limit is None else limit - (self._clock() - start)
+                if left is None or limit is None:
+                    await asyncio.wait({line})
+                    continue
+                if left <= 0:
+                    raise Late
+                if self._halfway is None and left <= limit / 2:
+                    self._halfway = group_of(self.pid).seconds
+                rest = left if self._halfway is not None else left - limit / 2
+                await asyncio.wait({line}, timeout=max(rest, 0.05))
+        finally:
+            line.cancel()
+        raw = line.result()
+        if not raw.endswith(b"\n"):
+            raise EOFError
+        reply = json.loads(raw)
+        if not isinstance(reply, dict):
+            raise EOFError
+        return reply
+
+    def pause(self) -> None:
+        """Stop the whole group so that it disturbs no timed run."""
+        if self.alive and self._paused_at is None and self._signal(signal.SIGSTOP):
+            self._paused_at = monotonic()
+
+    def resume(self) -> None:
+        if self._paused_at is not None:
+            self._signal(signal.SIGCONT)
+            self._paused += monotonic() - self._paused_at
+            self._paused_at = None
+
+    async def _died(self) -> Died:
+        """It has hung up: its own exit status, not that of being killed for it."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), _LEAVING)
+        status = await self.kill()
+        words = self.last_words()
+        if self._kernels is not None:
+            forget_damaged(words, self._kernels)
+        return Died(status, words)
+
+    async def kill(self) -> int:
+        """Ends the group; returns the process's exit status, -SIGKILL where it does not go."""
+        self._kill_group()
+        status = -signal.SIGKILL
+        with suppress(TimeoutError):
+            status = await asyncio.wait_for(self.process.wait(), _GONE)
+        with suppress(TimeoutError, asyncio.CancelledError):
+            await asyncio.wait_for(self._listener, 0.3)
+        self._writer.close()
+        # the loop may end before it has seen the end of a pipe that the dead process's children still hold
+        self.process._transport.close()  # type: ignore[attr-defined]
+        await asyncio.sleep(0)
+        return status
+
+    def last_words(self) -> str:
+        """The last line that the process said at the margin: of a traceback the exception itself. A note says
+        more of the line before."""
+        lines = self._words.decode(errors="replace").splitlines()
+        said = [x.strip() for x in lines if x.strip() and not x[0].isspace() and not x.startswith("note:")]
+        return said[-1][:300] if said else ""
+
+    def _clock(self) -> float:
+        now = monotonic()
+        running = 0.0 if self._paused_at is None else now - self._paused_at
+        return now - self._paused - running
+
+    def _kill_group(self) -> None:
+        if self.alive:
+            self.alive = False
+            self._signal(signal.SIGKILL)
+            if self._guardian is not None:
+                self._guardian.leave(self.pid)
+
+    def _signal(self, number: signal.Signals) -> bool:
+        """To the group, whose number is its leader's; children of a dead leader are still in it."""
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    async def _listen(self) -> None:
+        stderr = self.process.stderr
+        assert stderr is not None
+        while part := await stderr.read(4096):
+            self._words += part
+            del self._words[:-_WORDS]

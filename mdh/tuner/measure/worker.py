@@ -1,0 +1,153 @@
+"""The process of a worker: `python -m mdh.tuner.measure.worker`, started by the bench and by nothing else.
+
+Requests and replies are lines of JSON over a socket of its own, so that whatever a library prints does no
+harm. The first message says what it found, or why it cannot work. It ends when the socket is closed.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from mdh.device.api import open_device
+from mdh.device.cache import Cache
+from mdh.device.protocols import Device
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.frontend.c.read import read_program
+from mdh.ir.program import Program
+from mdh.language import LANGUAGES
+from mdh.machine import load_machine, print_machine
+from mdh.release import release
+from mdh.results.trial import Job
+from mdh.source import Source
+from mdh.tuner.measure.failures import no_room
+from mdh.tuner.measure.faults import Faults
+from mdh.tuner.measure.progress import Progress
+from mdh.tuner.measure.wire import Json, failed_json, read_job
+
+_PR_SET_PDEATHSIG = 1
+_NICER = 5
+"""By how much builders stand back behind what measures."""
+
+
+class Role(Protocol):
+    def answer(self, request: Json) -> Json: ...
+
+    def poisoned(self, found: Diagnostic) -> bool: ...
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fd", type=int, required=True)
+    parser.add_argument("--parent", type=int, required=True)
+    parser.add_argument("--role", choices=("build", "measure"), required=True)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--device", required=True)
+    parser.add_argument("--number", required=True)
+    parser.add_argument("--cache", type=Path)
+    parser.add_argument("--faults", type=Path)
+    given = parser.parse_args(words)
+    _die_with(given.parent)
+    _be_the_victim()
+    with socket.socket(fileno=given.fd) as channel, channel.makefile("rwb") as lines:
+
+        def say(message: Json) -> None:
+            lines.write(json.dumps(message).encode() + b"\n")
+            lines.flush()
+
+        try:
+            role, hello = _take_role(given)
+        except Failed as failed:
+            say({"failed": failed_json(failed)})
+            return 0
+        say(hello)
+        for line in lines:
+            reply = _reply(role, json.loads(line))
+            say(reply)
+            if reply.get("poisoned"):
+                return 0
+    return 0
+
+
+def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
+    """Raises Failed D1xx where the device cannot be opened, and what the program's text is refused with."""
+    folder: Path = given.folder
+    job = read_job(json.loads((folder / "job.json").read_text(encoding="utf-8")))
+    program = read_program(
+        Source(job.path, job.source),
+        defines=dict(job.defines),
+        function=job.function,
+        strict_fp=job.strict_fp,
+    )
+    if given.role == "measure":
+        return _measurer(given, job, program)
+    os.nice(_NICER)
+    return _builder(given, job, program), {}
+
+
+def _measurer(given: argparse.Namespace, job: Job, program: Program) -> tuple[Role, Json]:
+    # checker and code generators are left out: candidates crash this process, and it must be back soon
+    module = import_module("mdh.tuner.measure.measuring")
+    device = open_device(given.device)
+    progress = Progress(given.folder / f"{given.number}.at")
+    role: Role = module.Measurer(job, program, device, given.folder, progress)
+    return role, _about(device)
+
+
+def _builder(given: argparse.Namespace, job: Job, program: Program) -> Role:
+    module = import_module("mdh.tuner.measure.building")
+    machine = load_machine(given.folder / "machine.toml")
+    target = (given.folder / "target").read_text(encoding="utf-8")
+    opened = None if LANGUAGES[target].offline else open_device(given.device)
+    cache = None if given.cache is None else Cache(given.cache)
+    faults = Faults(given.faults)
+    role: Role = module.Builder(job, program, machine, target, opened, cache, given.folder, faults)
+    return role
+
+
+def _about(device: Device) -> Json:
+    own = (("mdh", release()), ("python", sys.version.split()[0]), ("numpy", np.__version__))
+    return {
+        "title": device.title,
+        "target": device.target,
+        "machine": print_machine(device.machine),
+        "versions": [list(v) for v in (*own, *device.versions)],
+    }
+
+
+def _reply(role: Role, request: Json) -> Json:
+    try:
+        return role.answer(request)
+    except Failed as failed:
+        poisoned = any(role.poisoned(d) for d in failed.diagnostics)
+        return {"failed": failed_json(failed), "poisoned": poisoned}
+    except OSError as error:
+        # candidates open no files: the machine is at fault, and what this process holds may be half done
+        return {"failed": failed_json(no_room(error)), "poisoned": True}
+
+
+def _die_with(parent: int) -> None:
+    """Nothing outlives a parent that was killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(0)
+
+
+def _be_the_victim() -> None:
+    """Where the system runs out of memory and must choose a process, it is not the tuner."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,123 @@
+"""Keys: two results may stand for one another where, and only where, their keys are equal.
+
+A key is the SHA-256 of named parts, so that a message can say which of them differ.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.schedule.canonical import canonical
+from mdh.schedule.model import Schedule, Section, Step, Where
+from mdh.schedule.printer import print_schedule
+from mdh.schedule.where import names_of
+from mdh.tuner.records.meaning import program_meaning
+
+Parts = tuple[tuple[str, str], ...]
+"""(name, text) of all that decides a result; their order does not matter."""
+
+
+_MEASURED = frozenset({"memory", "clock", "bandwidth", "peak_f32", "peak_f64"})
+_ESTIMATED = frozenset({"partitions"})
+"""Fields from which times are estimated, and nothing else follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where and with what candidates are built, judged and timed.
+
+    title: of the device. versions: (`mdh`, `0.1.0`), (`nvrtc`, `13.0`), … of tool, compiler, runtime, driver.
+    check: the level at which results are judged, in words of the caller's (`2 inputs`).
+    """
+
+    machine: Machine
+    target: str
+    title: str
+    deterministic: bool = False
+    versions: tuple[tuple[str, str], ...] = ()
+    check: str = ""
+
+
+def candidate_key(program: Program, schedule: Schedule, setting: Setting) -> str:
+    """Of one kernel and its results: hex SHA-256."""
+    return key_of(key_parts(program, schedule, setting))
+
+
+def key_of(parts: Parts) -> str:
+    return _digest(sorted(list(part) for part in parts))
+
+
+def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
+    """Short parts as they are, long ones as name and digest. `arrays` repeats what `program` holds, so that
+    messages about other sizes and types can name them."""
+    machine = setting.machine
+    return (
+        *program_parts(program, deterministic=setting.deterministic),
+        ("schedule", _digest(schedule_meaning(schedule))[:32]),
+        ("constants", ", ".join(f"{n}={v}" for n, v in _constants(program, schedule))),
+        ("machine", machine_part(machine)),
+        ("device", setting.title),
+        ("target", setting.target),
+        ("check", setting.check),
+        *((f"version of {name}", text) for name, text in sorted(setting.versions)),
+    )
+
+
+def machine_part(machine: Machine) -> str:
+    """The part of a key that says for which machine candidates are checked."""
+    return f"{machine.name} {_digest(_limits(machine))[:32]}"
+
+
+def program_parts(program: Program, *, deterministic: bool) -> Parts:
+    """Those parts of a key that say what is computed, whatever the schedule and the machine."""
+    arrays = "; ".join(f"{b.name} {b.dtype} {'x'.join(map(str, b.shape))}" for b in program.buffers)
+    return (
+        ("program", f"{program.name} {_digest(program_meaning(program))[:32]}"),
+        ("arrays", arrays),
+        ("strict_fp", _word(program.strict_fp)),
+        ("deterministic", _word(deterministic)),
+    )
+
+
+def schedule_meaning(schedule: Schedule) -> str:
+    """The canonical text without comments and header lines: what decides the space or the kernel."""
+    plain = replace(canonical(schedule), target=None, program=None, sizes=(), comments=(), trailing=())
+    return print_schedule(replace(plain, sections=tuple(_bare_section(s) for s in plain.sections)))
+
+
+def _bare_section(section: Section) -> Section:
+    steps = tuple(_bare_step(s) for s in section.steps)
+    return replace(section, steps=steps, wheres=tuple(_bare_where(w) for w in section.wheres), comments=())
+
+
+def _bare_step(step: Step) -> Step:
+    return replace(step, comments=(), remark="", slash=False)
+
+
+def _bare_where(where: Where) -> Where:
+    return replace(where, comments=(), remark="")
+
+
+def _constants(program: Program, schedule: Schedule) -> list[tuple[str, int]]:
+    """The program's macros that conditions of the schedule name; the others change nothing."""
+    named = {n.text for s in schedule.sections for w in s.wheres for n in names_of(w.condition)}
+    return [(name, value) for name, value in program.constants if name in named]
+
+
+def _limits(machine: Machine) -> dict[str, Any]:
+    """What decides whether a schedule is legal and which kernel it gives. Speeds and sizes of memory are left
+    out: some drivers report what they are at the moment."""
+    return {name: value for name, value in asdict(machine).items() if name not in _MEASURED | _ESTIMATED}
+
+
+def _word(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _digest(value: Any) -> str:
+    """Hex SHA-256 of a value's one JSON text."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode("ascii")).hexdigest()

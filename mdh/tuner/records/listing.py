@@ -1,0 +1,73 @@
+"""The records of a folder, each in a few words."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdh.diagnostics import Failed
+from mdh.tuner.records.best import best
+from mdh.tuner.records.header import Header
+from mdh.tuner.records.read import Contents, Section, failures_of, read_contents
+
+SUFFIX = ".jsonl"
+_FOREIGN = frozenset({"F170", "F101"})
+"""Codes of files that are no records, or not there any more: a folder may hold what it likes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One record. ok: trials with a time; failures: class -> trials; seconds: of the best."""
+
+    path: str
+    header: Header
+    trials: int
+    ok: int
+    failures: tuple[tuple[str, int], ...]
+    seconds: float | None
+
+
+def data_folder(environment: Mapping[str, str]) -> str:
+    """Where records are kept that belong to no folder of the user's: `$XDG_DATA_HOME/mdh`."""
+    home = environment.get("XDG_DATA_HOME") or os.path.expanduser(os.path.join("~", ".local", "share"))
+    return os.path.join(home, "mdh")
+
+
+def list_folder(folder: str) -> tuple[tuple[Listed, ...], tuple[str, ...]]:
+    """The records among the folder's `*.jsonl` files, by name, and remarks about those that cannot be read.
+    A folder that is not there has none."""
+    found: list[Listed] = []
+    remarks: list[str] = []
+    for path in _files(folder):
+        try:
+            contents = read_contents(path)
+        except Failed as failed:
+            remarks.extend(d.headline for d in failed.diagnostics if d.code not in _FOREIGN)
+            continue
+        found.extend(listed(contents))
+        remarks.extend(contents.remarks)
+    return tuple(found), tuple(remarks)
+
+
+def listed(contents: Contents) -> tuple[Listed, ...]:
+    return tuple(_listed(contents.path, section) for section in contents.sections)
+
+
+def _listed(path: str, section: Section) -> Listed:
+    first = best(section.trials)
+    return Listed(
+        path,
+        section.header,
+        len(section.trials),
+        sum(t.outcome.failure is None for t in section.trials),
+        tuple(failures_of(section.trials).items()),
+        None if first is None else first.outcome.seconds,
+    )
+
+
+def _files(folder: str) -> Iterable[str]:
+    place = Path(folder)
+    if not os.path.isdir(place):
+        return ()
+    names = sorted(p.name for p in place.iterdir() if p.suffix == SUFFIX and os.path.isfile(p))
+    return tuple(names if folder == "." else (os.path.join(folder, name) for name in names))

@@ -1,0 +1,104 @@
+"""The best schedule as a file: without holes, headed by what was measured, how, when and on what."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mdh.machine import machine_names
+from mdh.report.text import seconds_text
+from mdh.results.trial import Trial
+from mdh.schedule.canonical import canonical
+from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
+from mdh.source import Source
+from mdh.tuner.records.disk import replace_file
+from mdh.tuner.records.header import Header
+from mdh.tuner.records.moment import moment_text
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search amounted to. seconds: of tuning; baselines: what the best is compared with, by name
+    (`default schedule`), in seconds a run; unconfirmed: why the finals could not confirm the best."""
+
+    trials: int
+    failed: int
+    seconds: float
+    baselines: tuple[tuple[str, float], ...] = ()
+    unconfirmed: str = ""
+
+
+_OWN = (
+    "tuned", "program", "sizes", "types", "device", "time", "cold", "compared", "holes", "search", "method",
+    "versions", "when", "command", "record",
+)  # fmt: skip
+"""Keys of the comment lines, in their order; those of an earlier tuning are replaced."""
+
+
+def best_schedule_text(header: Header, trial: Trial, search: Search) -> str:
+    """The trial's schedule in the canonical form. Its head has `key: value` comments; comments of the user's
+    own stay below them. `target` is set where the machine is one that mdh knows by name."""
+    schedule = canonical(parse_schedule(Source("<best schedule>", trial.candidate.schedule)))
+    kept = [line for line in schedule.comments if line.partition(":")[0] not in _OWN]
+    target = header.machine if header.machine in machine_names() else schedule.target
+    told = (f"{key}: {text}" for key, text in _lines(header, trial, search) if text)
+    return print_schedule(replace(schedule, comments=(*told, *kept), target=target, program=header.program))
+
+
+def write_best_schedule(path: str | Path, header: Header, trial: Trial, search: Search) -> None:
+    """In one move: the file is whole at every moment. Raises Failed F111."""
+    replace_file(path, best_schedule_text(header, trial, search).encode("utf-8"))
+
+
+def _lines(header: Header, trial: Trial, search: Search) -> list[tuple[str, str]]:
+    o = trial.outcome
+    clocks = f", {' and '.join(f'{c:g}' for c in o.clocks)} MHz" if o.clocks else ""
+    samples = f"median of {len(o.warm)} warm runs, {o.clock} clock{clocks}"
+    of = {"tuned": f"trial {trial.number}, {trial.phase}, proposed by {trial.origin}"}
+    of["program"] = header.program
+    of["sizes"] = _pairs(header.sizes)
+    of["types"] = " ".join(f"{name} {text}" for name, text in header.types)
+    of["device"] = f"{o.title or header.device} ({header.machine}, {header.target})"
+    of["time"] = f"{_seconds(o.seconds)}, {samples}" if o.seconds is not None else ""
+    of["cold"] = f"{_seconds(_median(o.cold))}, median of {len(o.cold)} runs" if o.cold else ""
+    of["compared"] = "; ".join(_compared(name, s, o.seconds) for name, s in search.baselines)
+    of["holes"] = _pairs(trial.candidate.values)
+    of["search"] = (
+        f"{search.trials} trials, {search.failed} of them failed, {search.seconds:.0f} s, seed {header.seed}"
+    )
+    # finals come after the search: what was found in it alone says so
+    of["method"] = header.method
+    if trial.phase == "quick":
+        finals = f"finals could not confirm it ({search.unconfirmed})" if search.unconfirmed else "no finals"
+        of["method"] = f"{header.method.partition(';')[0]}; {finals}"
+    of["versions"] = ", ".join(f"{name} {text}" for name, text in o.versions or header.versions)
+    of["when"] = moment_text(trial.started or header.created)
+    of["command"] = header.command
+    of["record"] = header.mark
+    return [(key, _one_line(of[key])) for key in _OWN]
+
+
+def _compared(name: str, baseline: float, seconds: float | None) -> str:
+    gain = f", {baseline / seconds:.2f} times as long" if seconds else ""
+    return f"{name} {_seconds(baseline)}{gain}"
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else seconds_text(value)
+
+
+def _median(values: tuple[float, ...]) -> float:
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _pairs(pairs: tuple[tuple[str, int | str], ...]) -> str:
+    return " ".join(f"{name}={value}" for name, value in pairs)
+
+
+def _one_line(text: str) -> str:
+    """Titles and commands come from outside: a line break would end the comment."""
+    return re.sub(
+        r"[\s\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text.encode("utf-8", "replace").decode()
+    ).strip()

@@ -1,0 +1,24 @@
+"""`exhaustive`: every point once, in the order of the space; for small spaces and for tables of all times."""
+
+from collections.abc import Container
+from random import Random
+
+from mdh.results.variable import Point
+from mdh.tuner.search.space import Space
+
+
+class Exhaustive:
+    def __init__(self, space: Space, rng: Random) -> None:
+        self._space = space
+        self._next = 0
+
+    def suggest(self, taken: Container[Point]) -> Point | None:
+        while self._next < self._space.count:
+            point = self._space.unrank(self._next)
+            self._next += 1
+            if point not in taken:
+                return point
+        return None
+
+    def learn(self, point: Point, seconds: float | None) -> None:
+        """The order does not depend on times."""

@@ -1,0 +1,97 @@
+"""`make_searcher`: samplers by their names."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
+from random import Random
+
+from mdh.diagnostics import Failed, fail
+from mdh.tuner.search.bayes import Bayes
+from mdh.tuner.search.evolution import Evolution
+from mdh.tuner.search.exhaustive import Exhaustive
+from mdh.tuner.search.proposals import Alone, Peers, Proposals
+from mdh.tuner.search.searcher import Searcher
+from mdh.tuner.search.space import Space, fingerprint
+from mdh.tuner.search.strategy import Strategy
+from mdh.tuner.search.uniform import Uniform
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """packages: what it imports besides mdh's own dependencies. own: over the exact space, without Optuna."""
+
+    name: str
+    summary: str
+    packages: tuple[str, ...] = ()
+    own: Callable[[Space, Random], Strategy] | None = None
+
+
+SAMPLERS = (
+    Sampler("bayes", "Gaussian process over the exact space", own=Bayes),
+    Sampler("tpe", "tree-structured Parzen estimators, multivariate (Optuna)"),
+    Sampler("gp", "Gaussian process (Optuna)", packages=("scipy", "torch")),
+    Sampler("cmaes", "covariance matrix adaptation (Optuna)", packages=("cmaes",)),
+    Sampler("nsga2", "genetic algorithm (Optuna)"),
+    Sampler("qmc", "Sobol sequence (Optuna)", packages=("scipy",)),
+    Sampler("evolution", "regularised evolution over the exact space", own=Evolution),
+    Sampler("random", "uniform over the exact space", own=Uniform),
+    Sampler("exhaustive", "every point, in the order of the space", own=Exhaustive),
+)
+AROUND = "around"
+"""Not of a space: `mdh.tuner.local_search` makes it."""
+DEFAULT = "bayes"
+"""The one that finds the best points in a hundred trials in our comparison (`scripts/search-compare`, results
+in artifacts/tuner_search.md). It needs nothing but numpy, and a few milliseconds a suggestion."""
+
+
+def make_searcher(
+    name: str, space: Space, *, seed: int, storage: str | None = None, study: str = "mdh"
+) -> Searcher:
+    """A searcher that proposes the same points whenever it is told the same times.
+
+    storage None: all in memory. Else a storage URL or a journal file that tuners share: the points that the
+    others propose count as proposed here, their results are learned, and `ask` and `tell` raise Failed F183
+    where the storage is lost. study: its name there, see `study_name`.
+
+    Raises Failed: F180 no such sampler, F181 it needs packages, F182 the storage cannot be opened, F184 the
+    study is of another space.
+    """
+    sampler = _sampler(name)
+    strategy: Strategy
+    if sampler.own is not None:
+        strategy = sampler.own(space, Random(f"{seed} {name}"))
+    else:
+        strategy = import_module("mdh.tuner.search.optuna_strategy").make_strategy(name, space, seed)
+    peers: Peers = Alone()
+    if storage is not None:
+        peers = import_module("mdh.tuner.search.shared").SharedStudy(storage, study, space)
+    return Proposals(name, space, strategy, Random(f"{seed} aside"), peers)
+
+
+def study_name(program: str, device: str, space: Space) -> str:
+    """The study of a program on a kind of device: tuners meet where program, device and space are one."""
+    return f"{program}/{device}/{fingerprint(space)}"
+
+
+def _sampler(name: str) -> Sampler:
+    known = {s.name: s for s in SAMPLERS}
+    sampler = known.get(name)
+    if sampler is None:
+        raise _unknown(name, (*known, AROUND))
+    missing = [p for p in sampler.packages if find_spec(p) is None]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        raise fail(
+            "F181",
+            f"the sampler `{name}` needs {' and '.join(missing)}, which {verb} not installed",
+            help='pip install "mdh[samplers]"',
+        )
+    return sampler
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> Failed:
+    near = get_close_matches(name.lower(), known, n=1)
+    meant = f"did you mean `{near[0]}`? " if near else ""
+    return fail("F180", f"there is no sampler `{name}`", help=f"{meant}samplers are {', '.join(known)}")

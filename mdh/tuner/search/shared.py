@@ -1,0 +1,161 @@
+"""A study in a storage that several tuners share: who measures what, and what came of it.
+
+Each trial is one point: running while somebody measures it, then complete with its seconds, or failed; pruned
+is a claim that was given up because another tuner's came first. Attributes `mdh.point`, `mdh.owner` and
+`mdh.started` (seconds since the epoch) say which, whose and since when; parameters are those of the encoding,
+for viewers of studies. The samplers do not run on this study: each tuner's has its own in memory, which
+learns every result from here, so a slow storage costs no sampling time.
+"""
+
+import time
+from uuid import uuid4
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from mdh.diagnostics import fail
+from mdh.results.trial import LONGEST, SHORTEST
+from mdh.results.variable import Point
+from mdh.tuner.search.encoding import encoding_of
+from mdh.tuner.search.optuna_strategy import distributions
+from mdh.tuner.search.space import Space, fingerprint
+from mdh.tuner.search.storage import guarded, open_storage, shown
+
+SPACE = "mdh.space"
+POINT = "mdh.point"
+OWNER = "mdh.owner"
+STARTED = "mdh.started"
+STALE_SECONDS = 1800.0
+"""A claim that had no answer for so long is of a tuner that died: its point is free again."""
+
+
+class SharedStudy:
+    """All methods raise Failed F183 where the storage is lost, and may then be called again."""
+
+    def __init__(self, url: str, name: str, space: Space) -> None:
+        """Raises Failed F182, and F184 where the study is of another space."""
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._url = url
+        self._encoding = encoding_of(space.variables)
+        self._distributions = distributions(self._encoding)
+        self._owner = uuid4().hex
+        self._own: dict[Point, int] = {}
+        self._read: set[int] = set()
+        self._finished: set[Point] = set()
+        self.claimed: set[Point] = set()
+        """Points that other tuners measure now."""
+        storage = open_storage(url)
+        with guarded(url):
+            self._study = optuna.create_study(
+                storage=storage, study_name=name, load_if_exists=True, direction="minimize"
+            )
+            self._refuse_other_space(name, fingerprint(space))
+
+    def _refuse_other_space(self, name: str, space: str) -> None:
+        known = self._study.user_attrs.get(SPACE)
+        if known is None and not self._study.get_trials(deepcopy=False):
+            self._study.set_user_attr(SPACE, space)
+            return
+        if known != space:
+            whose = f"is of space {known}" if known else "was not made by mdh"
+            raise fail(
+                "F184",
+                f"the study `{name}` in `{shown(self._url)}` {whose}; this tuning searches space {space}",
+                help="take another name for the study, or another storage",
+            )
+
+    def news(self) -> list[tuple[Point, float | None]]:
+        """What other tuners finished since the last call; brings `claimed` up to date."""
+        with guarded(self._url):
+            trials = self._study.get_trials(deepcopy=False)
+        out: list[tuple[Point, float | None]] = []
+        claimed: set[Point] = set()
+        now = time.time()
+        for trial in trials:
+            if trial.number in self._read:
+                continue
+            point = _point(trial)
+            if trial.state is TrialState.RUNNING:
+                if point is not None and not self._mine(trial) and now - _started(trial) < STALE_SECONDS:
+                    claimed.add(point)
+                continue
+            self._read.add(trial.number)
+            if point is None or trial.state not in (TrialState.COMPLETE, TrialState.FAIL):
+                continue
+            self._finished.add(point)
+            if not self._mine(trial):
+                out.append((point, _seconds(trial)))
+        self.claimed = claimed
+        return out
+
+    def claim(self, point: Point) -> bool:
+        """Announce that this tuner measures the point; False where another one's claim came first."""
+        with guarded(self._url):
+            self._study.add_trial(self._trial(point, TrialState.RUNNING))
+            trials = [t for t in self._study.get_trials(deepcopy=False) if _point(t) == point]
+            now = time.time()
+            own = [t.number for t in trials if self._mine(t) and t.state is TrialState.RUNNING]
+            first = [
+                t.number
+                for t in trials
+                if not self._mine(t)
+                and t.state is not TrialState.PRUNED
+                and (t.state is not TrialState.RUNNING or now - _started(t) < STALE_SECONDS)
+            ]
+            if not first or min(own) < min(first):
+                self._own[point] = min(own)
+                return True
+            for number in own:
+                self._study.tell(number, state=TrialState.PRUNED)
+        self.claimed.add(point)
+        return False
+
+    def tell(self, point: Point, seconds: float | None) -> None:
+        """The result of a claimed point, or of one that was measured earlier; known ones are left alone."""
+        state = TrialState.FAIL if seconds is None else TrialState.COMPLETE
+        number = self._own.get(point)
+        with guarded(self._url):
+            if number is not None:
+                self._study.tell(number, seconds, state=state, skip_if_finished=True)
+            elif point not in self._finished:
+                self._study.add_trial(self._trial(point, state, seconds))
+        self._own.pop(point, None)
+        self._finished.add(point)
+
+    def _mine(self, trial: FrozenTrial) -> bool:
+        return bool(_attribute(trial, OWNER) == self._owner)
+
+    def _trial(self, point: Point, state: TrialState, seconds: float | None = None) -> FrozenTrial:
+        return create_trial(
+            state=state,
+            value=seconds,
+            params=dict(self._encoding.encode(point)),
+            distributions=self._distributions,
+            user_attrs={POINT: list(point), OWNER: self._owner, STARTED: time.time()},
+        )
+
+
+def _point(trial: FrozenTrial) -> Point | None:
+    """None: a trial that somebody else put into the study."""
+    value = _attribute(trial, POINT)
+    if isinstance(value, list) and all(type(v) in (int, str) for v in value):
+        return tuple(value)
+    return None
+
+
+def _seconds(trial: FrozenTrial) -> float | None:
+    """None: it failed, or has a time that no run takes."""
+    values = trial.values if trial.state is TrialState.COMPLETE else None
+    if not values or not isinstance(values[0], int | float) or not SHORTEST <= values[0] <= LONGEST:
+        return None
+    return float(values[0])
+
+
+def _attribute(trial: FrozenTrial, name: str) -> object:
+    attributes: object = trial.user_attrs
+    return attributes.get(name) if isinstance(attributes, dict) else None
+
+
+def _started(trial: FrozenTrial) -> float:
+    value = _attribute(trial, STARTED)
+    return float(value) if isinstance(value, int | float) else 0.0

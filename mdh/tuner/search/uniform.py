@@ -1,0 +1,47 @@
+"""`random`: every point of the exact space with the same probability, none twice."""
+
+from collections.abc import Container
+from random import Random
+
+from mdh.results.variable import Point
+from mdh.tuner.search.space import Space
+
+DRAWS = 32
+"""Where more than half of the space is free, as many draws in vain happen once in four billion times."""
+
+PATIENCE = 8
+"""Draws that are thrown away before implausible ones are amended."""
+
+
+class Uniform:
+    def __init__(self, space: Space, rng: Random) -> None:
+        self._space = space
+        self._rng = rng
+
+    def suggest(self, taken: Container[Point]) -> Point | None:
+        return free_draw(self._space, self._rng, taken)
+
+    def learn(self, point: Point, seconds: float | None) -> None:
+        """Random search learns nothing."""
+
+
+def free_draw(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
+    """A uniform draw among the points that are free; None where most of the space is taken. Where hardly any
+    point is plausible, one near a draw."""
+    for n in range(DRAWS):
+        point = space.draw(rng)
+        if n >= PATIENCE and not space.plausible(point):
+            point = space.amended(point)
+        if point not in taken:
+            return point
+    return None
+
+
+def free_scan(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
+    """The first free point from a random rank on, the whole space round; None: there is none."""
+    start = rng.randrange(space.count) if space.count else 0
+    for step in range(space.count):
+        point = space.unrank((start + step) % space.count)
+        if point not in taken:
+            return point
+    return None

@@ -1,0 +1,185 @@
+"""What a tuning is made of, once its order is read: its space, its record, its searcher."""
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+
+from mdh.checker.run import check
+from mdh.diagnostics import Failed, fail
+from mdh.ir.plan import Plan
+from mdh.machine import machine_names
+from mdh.pipeline import Pipeline
+from mdh.results.trial import QUICK, Candidate, Trial
+from mdh.results.variable import Point
+from mdh.schedule.default import default_schedule
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
+from mdh.source import Source
+from mdh.tuner.candidates.open_tiles import opened
+from mdh.tuner.candidates.proposals import Gate
+from mdh.tuner.local_search.neighbours import Neighbours
+from mdh.tuner.local_search.subject import subject_of
+from mdh.tuner.order import Book, Forgetful, Ground, Order
+from mdh.tuner.outputs import Outputs, set_aside
+from mdh.tuner.records.best import best
+from mdh.tuner.records.file import Record
+from mdh.tuner.records.header import Header, header_of
+from mdh.tuner.records.key import Setting, candidate_key
+from mdh.tuner.search.make import AROUND, make_searcher, study_name
+from mdh.tuner.search.searcher import Searcher
+from mdh.tuner.space.make import make_space
+from mdh.tuner.space.space import Space
+from mdh.tuner.warm_start.belief import believed
+from mdh.tuner.warm_start.experience import Experience, experience_of
+from mdh.tuner.warm_start.suggestions import point_of
+
+METHOD = (
+    "every candidate judged on {inputs} sets of arrays, then timed warm; finalists timed in turns and judged"
+    " on more, the winner timed alone in a fresh process"
+)
+_UNBOUND = "`where` holds for holes: schedules around this one are not bound by it"
+
+
+@dataclass
+class Session:
+    """What an order becomes once its space is known. record: trials of earlier runs, and where new ones go;
+    outputs: None for a simulation, which writes nothing. experience: of the model, None: it has none, or has
+    no say."""
+
+    order: Order
+    ground: Ground
+    space: Space
+    setting: Setting
+    header: Header
+    baseline: Plan
+    record: Book
+    outputs: Outputs | None
+    searcher: Searcher
+    gate: Gate | None = None
+    only: Gate | None = None
+    """Suggestions too must pass it."""
+    remarks: tuple[str, ...] = ()
+    experience: Experience | None = None
+    earlier: tuple[Trial, ...] = ()
+    """Trials of the record that the run goes on with."""
+
+    @property
+    def around(self) -> Neighbours | None:
+        """The search, where schedules around schedules are searched and not the points of the space."""
+        return self.searcher if isinstance(self.searcher, Neighbours) else None
+
+    def point(self, candidate: Candidate) -> Point | None:
+        """Where a candidate lies in what is searched; None: nowhere."""
+        if self.around is not None:
+            return (candidate.schedule,)
+        return point_of(self.space, candidate)
+
+    def planned(self, candidate: Candidate) -> Plan | None:
+        point = self.point(candidate)
+        plan = None if point is None else (self.around or self.space).plan(point)
+        return plan if isinstance(plan, Plan) else None
+
+    def plan(self, schedule: Schedule) -> Plan:
+        """Of a schedule without holes."""
+        return _checked(self.order, self.ground, schedule)
+
+    def close(self) -> None:
+        self.record.close()
+
+    def candidate(self, plan: Plan, point: Point | None = None) -> Candidate:
+        """point: of the space, if it is one. The text names the machine only where mdh knows one of that
+        name: files must be readable."""
+        schedule = parse_schedule(Source("<candidate>", plan.text))
+        if plan.machine.name not in machine_names():
+            schedule = replace(schedule, target=None)
+        names = (v.name for v in self.space.variables)
+        values = () if point is None else tuple(zip(names, point, strict=True))
+        key = candidate_key(plan.program, schedule, self.setting)
+        return Candidate(key, print_schedule(schedule), values)
+
+
+def make_session(order: Order, ground: Ground) -> Session:
+    """Opens the space and the record. Raises Failed: what the schedule or its space is refused with, F111 for
+    the folder of the outputs, that and F170 to F174 for the record."""
+    session = prepared(order, ground)
+    outputs = Outputs(order.place, f"{order.program.name}.{ground.machine.name}", session.header)
+    path = order.record or str(outputs.record_path)
+    outputs.demand_place()
+    if not order.resume:
+        set_aside(path)
+    session.record = record = Record.open(path, session.header)
+    session.earlier, doubts = believed(path, record.trials, session.point, session.plan)
+    session.remarks = (*record.remarks, *doubts)
+    if order.model:
+        session.experience = experience_of(
+            session.planned, session.setting, session.baseline, session.earlier, resume=order.resume
+        )
+        session.remarks += session.experience.remarks
+    wheres = () if order.schedule is None else [w for s in order.schedule.sections for w in s.wheres]
+    if session.around is not None and wheres:
+        session.remarks += (_UNBOUND,)
+    outputs.written["record"] = path
+    outputs.earlier = best(session.earlier) is None
+    session.outputs = outputs
+    return session
+
+
+def prepared(order: Order, ground: Ground) -> Session:
+    """All of a session that is not on disk."""
+    program, machine, target = order.program, ground.machine, ground.target
+    deterministic = order.job.deterministic
+    default = default_schedule(program, machine, target, deterministic=deterministic)
+    template = _template(order, default)
+    space = make_space(program, template, machine, target, deterministic=deterministic, default=default)
+    if not space.variables:
+        only = space.plan(())
+        if isinstance(only, Failed):
+            # the only program that there is
+            raise only
+    check = f"{QUICK.inputs} inputs"
+    setting = Setting(machine, target, ground.title, deterministic, ground.versions, check)
+    header = header_of(
+        program, template, setting, sizes=order.job.defines, method=METHOD.format(inputs=QUICK.inputs),
+        command=order.command, seed=order.seed, created=time.time(),
+    )  # fmt: skip
+    baseline = Pipeline().check(program, None, machine, target, deterministic=deterministic).plan
+    searcher = _searcher(order, ground, space)
+    return Session(order, ground, space, setting, header, baseline, Forgetful(), None, searcher)
+
+
+def _template(order: Order, default: Schedule) -> Schedule:
+    """The schedule whose holes are searched: the user's, else the default with its tile sizes left open. What
+    is searched around has no holes of its own."""
+    if order.schedule is not None:
+        return order.schedule
+    return default if order.sampler == AROUND else opened(default)
+
+
+def _searcher(order: Order, ground: Ground, space: Space) -> Searcher:
+    """Raises Failed F180 to F185."""
+    program, machine, target = order.program, ground.machine, ground.target
+    if order.sampler != AROUND:
+        study = study_name(program.name, ground.title, space)
+        return make_searcher(order.sampler, space, seed=order.seed, storage=order.storage, study=study)
+    for option, given in (("--storage", order.storage), ("--replay", order.replay)):
+        if given is not None:
+            raise fail(
+                "F185", f"the sampler `{AROUND}` makes schedules of its own: {option} has no points of them",
+                help="leave one of the two out",
+            )  # fmt: skip
+
+    single = len(program.stages) == 1
+    subjects = {None if single else s.name: subject_of(program, s, machine, target) for s in program.stages}
+    return Neighbours(partial(_checked, order, ground), subjects, Random(f"{order.seed} {AROUND}"))
+
+
+def _checked(order: Order, ground: Ground, schedule: Schedule) -> Plan:
+    program, machine, target = order.program, ground.machine, ground.target
+    deterministic = order.job.deterministic
+    # of a program of a single element a schedule has no section
+    default = (
+        None if schedule.sections else default_schedule(program, machine, target, deterministic=deterministic)
+    )
+    return check(program, schedule, machine, target, deterministic=deterministic, default=default)

@@ -1,0 +1,102 @@
+"""Why no choice of values is legal: S160, S161."""
+
+from collections.abc import Iterator, Sequence
+
+from mdh.diagnostics import Diagnostic, Label
+from mdh.ir.program import Program
+from mdh.tuner.space.exact import Joint
+from mdh.tuner.space.paths import Paths
+from mdh.tuner.space.places import Opening
+from mdh.tuner.space.signature import NEUTRAL
+
+NO_VALUE, NO_COMBINATION = "S160", "S161"
+
+
+def explain_empty(
+    joint: Joint, names: Sequence[str], openings: Sequence[Opening], program: Program
+) -> Iterator[Diagnostic]:
+    """The holes that no value fits; where each has some, the dimensions that do not go together.
+
+    `joint` is the space without the rule that layers nest: what has points there breaks it in all of them.
+    """
+    if joint.count:
+        yield _not_nested(openings)
+        return
+    found = False
+    for group in joint.groups:
+        if not group.count:
+            found = True
+            yield _no_value([names[v] for v in group.variables], openings)
+    for d, paths in ((d, p) for (strand,) in joint.strands for d, p in enumerate(strand.paths)):
+        if not paths.table:
+            found = True
+            yield _stuck(paths, d, names, openings, program)
+    if not found:
+        yield _no_combination(joint, openings, program)
+
+
+def _no_value(names: Sequence[str], openings: Sequence[Opening]) -> Diagnostic:
+    places = [o for o in openings if o.variable in names]
+    shown = ", ".join(f"`?{o}`" for o in dict.fromkeys(o.variable for o in places))
+    headline = f"the space is empty: no value fits {shown}"
+    said = "a layout is a permutation; a name that stands in several places takes what all of them take"
+    return Diagnostic(NO_VALUE, headline, _labels(places), help=said)
+
+
+def _stuck(
+    paths: Paths, number: int, names: Sequence[str], openings: Sequence[Opening], program: Program
+) -> Diagnostic:
+    """The first step of a dimension behind which there is nothing. number: which of its stage's it is."""
+    chain = paths.chain
+    stage = program.stages[chain.stage]
+    dim = stage.dims[number]
+    for n, (entry, layer) in enumerate(zip(chain.entries, paths.layers[1:], strict=True)):
+        if not layer:
+            mine = [names[v] for v in (entry.tile, entry.core) if v is not None]
+            places = [o for o in openings if o.variable in mine and o.step == n and o.stage == stage.name]
+            above = sorted({s.tile for s in paths.layers[n]})
+            sizes = f"{above[0]} to {above[-1]}" if len(above) > 1 else str(above[0])
+            where = f"step {n + 1} of `{dim.name}`"
+            headline = f"the space is empty: no value fits {where}, which splits {sizes}"
+            said = (
+                "a tile fits the one above, THR and WRP parts fit the block, VEC has lanes that the target "
+                "has, an axis is used once"
+            )
+            return Diagnostic(NO_VALUE, headline, _labels(places or list(openings)), help=said)
+    return Diagnostic(NO_VALUE, "the space is empty", _labels(list(openings)))
+
+
+def _no_combination(joint: Joint, openings: Sequence[Opening], program: Program) -> Diagnostic:
+    """Each dimension has choices of its own, but none of them go together."""
+    stage = program.stages[_blocked(joint)]
+    threads = joint.chains[0].bounds.threads
+    headline = f"the space is empty: no choice of values for stage `{stage.name}` fits all dimensions"
+    limit = "" if threads is None else f", at most {threads} threads in a block"
+    said = (
+        f"under WRP the THR parts multiply to exactly 32{limit}; each axis is used once; a name has one value"
+    )
+    places = [o for o in openings if o.stage == stage.name and o.what in ("tile", "core")]
+    return Diagnostic(NO_COMBINATION, headline, _labels(places), help=said)
+
+
+def _not_nested(openings: Sequence[Opening]) -> Diagnostic:
+    headline = "the space is empty: in every choice of values a core layer lies inside one that it contains"
+    said = "layers nest outer to inner in code order: CLU and BLK, then WRP and THR, then VEC"
+    places = [o for o in openings if o.what in ("tile", "core")]
+    return Diagnostic(NO_COMBINATION, headline, _labels(places), help=said)
+
+
+def _blocked(joint: Joint) -> int:
+    """The first stage whose chains cannot be joined."""
+    reached = {NEUTRAL}
+    for members, (strand,) in zip(joint.stages, joint.strands, strict=True):
+        for paths, tally in zip(strand.paths, strand.tallies, strict=True):
+            after = (tally.join(acc, s) for acc in reached for s in paths.table)
+            reached = {a[1] for a in after if a is not None}
+            if not reached:
+                return joint.chains[members[0]].stage
+    return 0
+
+
+def _labels(places: Sequence[Opening]) -> tuple[Label, ...]:
+    return tuple(Label(o.span, "open") for o in places[:4] if o.span is not None)

@@ -1,0 +1,383 @@
+"""All chains of a schedule joined: the exact number of structurally legal points, and the way to each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+
+from mdh.hardware import Layer
+from mdh.results.trial import Value
+from mdh.tuner.space.chain import Chain, Choice
+from mdh.tuner.space.frames import Frame, Nesting
+from mdh.tuner.space.free import Group
+from mdh.tuner.space.ladder import Ladder
+from mdh.tuner.space.paths import Path, Paths
+from mdh.tuner.space.signature import NEUTRAL, Signature, assigned, assignments
+from mdh.tuner.space.tally import Fork, Onward, Rests, Tally
+
+_KNOWN = 20_000
+"""Nearest paths that are kept."""
+Claims = list[tuple[int, int, int]]
+"""Splits over one layer: the axes they may take, their chain, their step."""
+
+
+@dataclass
+class Strand:
+    """The chains of one stage inside of one frame."""
+
+    paths: tuple[Paths, ...]
+    tallies: tuple[Tally, ...]
+
+    def place(self, n: int, acc: Signature, rank: int) -> tuple[Signature, int]:
+        """The signature of the n-th chain in which a rank among the ways to go on from `acc` lies, and the
+        rank among those with this signature."""
+        tally = self.tallies[n]
+        for units, ways in tally.groups(acc):
+            if rank >= ways:
+                rank -= ways
+                continue
+            for signature in tally.alike[units]:
+                own = self._ways(n, acc, signature)
+                if rank < own:
+                    return signature, rank
+                rank -= own
+        raise IndexError("a rank beyond the ways to go on")
+
+    def before(self, n: int, acc: Signature, signature: Signature) -> int:
+        """The ways to go on from `acc` that `place` finds before those with this signature."""
+        skipped = 0
+        for units, ways in self.tallies[n].groups(acc):
+            if units == signature.units:
+                break
+            skipped += ways
+        alike = self.tallies[n].alike[signature.units]
+        return skipped + sum(self._ways(n, acc, s) for s in alike[: alike.index(signature)])
+
+    def _ways(self, n: int, acc: Signature, signature: Signature) -> int:
+        after = self.tallies[n].join(acc, signature)
+        paths = self.paths[n].table[signature]
+        return 0 if after is None else paths * after[0] * self.onward(n, after[1])
+
+    def onward(self, n: int, acc: Signature) -> int:
+        """In how many ways all that follows the n-th chain completes `acc`."""
+        following = self.tallies[n].following
+        return 1 if following is None else following.count(acc.units, self.tallies[n].rests.number(acc))
+
+    def leads_on(self, n: int, acc: Signature, signature: Signature) -> bool:
+        after = self.tallies[n].join(acc, signature)
+        return after is not None and self.onward(n, after[1]) > 0
+
+
+Way = tuple[Strand, Signature]
+"""A frame, and what the chains before have claimed in it."""
+
+
+@dataclass
+class Joint:
+    """chains: in the order of stages and dimensions; groups: all that no tile depends on.
+
+    nestings: for each stage that has chains the frames of its layers; None: layers of different dimensions
+    need not nest.
+    """
+
+    chains: tuple[Chain, ...]
+    groups: tuple[Group | Ladder, ...]
+    nestings: tuple[Nesting, ...] | None
+    stages: tuple[tuple[int, ...], ...] = field(init=False)
+    """The chains of each stage."""
+    strands: tuple[tuple[Strand, ...], ...] = field(init=False)
+    """For each stage one a frame."""
+    _known: dict[object, tuple[Path, tuple[Way, ...]]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        numbers = dict.fromkeys(c.stage for c in self.chains)
+        self.stages = tuple(tuple(i for i, c in enumerate(self.chains) if c.stage == s) for s in numbers)
+        shapes: dict[object, Paths] = {}
+        rests, fork = Rests(), None
+        later: frozenset[int] = frozenset()
+        strands: list[tuple[Strand, ...]] = []
+        for n, members in reversed(list(enumerate(self.stages))):
+            frames = (None,) if self.nestings is None else self.nestings[n].frames
+            here = [self._strand(members, frame, fork, later, rests, shapes) for frame in frames]
+            strands.append(tuple(here))
+            fork = Fork([s.tallies[0] for s in here])
+            later = later.union(*(self.chains[i].shared for i in members))
+        self.strands = tuple(reversed(strands))
+
+    def _strand(
+        self, members: Sequence[int], frame: Frame | None, fork: Fork | None, later: frozenset[int],
+        rests: Rests, shapes: dict[object, Paths],
+    ) -> Strand:  # fmt: skip
+        paths: list[Paths] = []
+        for i in members:
+            chain = self.chains[i] if frame is None else frame.chain(self.chains[i])
+            paths.append(Paths(chain, shapes.setdefault(chain.shape, Paths(chain))))
+        tallies: list[Tally] = []
+        following: Onward | None = fork
+        due = 0 if frame is None else frame.due
+        for path in reversed(paths):
+            tallies.append(Tally(path, not tallies, due, later, following, rests))
+            following = tallies[-1]
+            later |= path.chain.shared
+        return Strand(tuple(paths), tuple(reversed(tallies)))
+
+    @property
+    def count(self) -> int:
+        total = 1 if not self.strands else sum(s.tallies[0].completions(NEUTRAL) for s in self.strands[0])
+        return self.free * total
+
+    @property
+    def work(self) -> int:
+        """How many sums the count took."""
+        return sum(tally.work for strands in self.strands for strand in strands for tally in strand.tallies)
+
+    @property
+    def free(self) -> int:
+        n = 1
+        for group in self.groups:
+            n *= group.count
+        return n
+
+    @property
+    def said(self) -> tuple[tuple[tuple[set[int], set[Choice]], ...], ...]:
+        """For each chain and step the tiles and choices that some frame with a point has."""
+        out = []
+        for members, strands in zip(self.stages, self.strands, strict=True):
+            some = [s for s in strands if s.tallies[0].completions(NEUTRAL)] or strands
+            for n in range(len(members)):
+                # frames share the paths of chains that are the same in them
+                own = {id(s.paths[n].layers): s.paths[n] for s in some}
+                spoken = [paths.spoken for paths in own.values()]
+                out.append(
+                    tuple(
+                        (set().union(*(t for t, _ in step)), set().union(*(c for _, c in step)))
+                        for step in zip(*spoken, strict=True)
+                    )
+                )
+        return tuple(out)
+
+    def unrank(self, rank: int) -> dict[int, Value]:
+        """variable -> value of the point of a rank below `count`."""
+        values: dict[int, Value] = {}
+        for group in self.groups:
+            rank, n = divmod(rank, group.count)
+            values.update(zip(group.variables, group.unrank(n), strict=True))
+        acc = NEUTRAL
+        for members, strands in zip(self.stages, self.strands, strict=True):
+            for strand in strands:
+                ways = strand.tallies[0].completions(acc)
+                if rank < ways:
+                    break
+                rank -= ways
+            walked: list[Path] = []
+            for n, paths in enumerate(strand.paths):
+                signature, rank = strand.place(n, acc, rank)
+                after = strand.tallies[n].join(acc, signature)
+                assert after is not None
+                own, rank = divmod(rank, strand.onward(n, after[1]))
+                own, axes = divmod(own, after[0])
+                walked.append(paths.unrank(signature, own))
+                acc = after[1]
+            self._assign(walked, members, self._axes_of(walked, members, axes), values)
+        return values
+
+    def rank(self, values: Mapping[int, Value]) -> int | None:
+        """The inverse of `unrank`."""
+        acc, ranks = NEUTRAL, []
+        for stage, members in enumerate(self.stages):
+            walked = [path for path in (self._path(i, values) for i in members) if path is not None]
+            number = self._strand_of(stage, walked) if len(walked) == len(members) else None
+            axes = None if number is None else self._rank_axes(walked, members, values)
+            if number is None or axes is None:
+                return None
+            skipped = sum(s.tallies[0].completions(acc) for s in self.strands[stage][:number])
+            strand = self.strands[stage][number]
+            for n, (paths, path) in enumerate(zip(strand.paths, walked, strict=True)):
+                found = paths.rank(path)
+                after = None if found is None else strand.tallies[n].join(acc, found[0])
+                if found is None or after is None:
+                    return None
+                skipped += strand.before(n, acc, found[0])
+                last = axes if n + 1 == len(members) else 0
+                ranks.append((skipped, found[1] * after[0] + last, strand.onward(n, after[1])))
+                acc, skipped = after[1], 0
+        total = 0
+        for skipped, within, onward in reversed(ranks):
+            total += skipped + within * onward
+        for group in reversed(self.groups):
+            own = group.rank(tuple(values.get(v) for v in group.variables))
+            if own is None:
+                return None
+            total = total * group.count + own
+        return total
+
+    def _strand_of(self, stage: int, walked: Sequence[Path]) -> int | None:
+        """The number of the frame that the paths of a stage lie in."""
+        if self.nestings is None:
+            return 0
+        splits: dict[int, set[Layer]] = {}
+        for i, path in zip(self.stages[stage], walked, strict=True):
+            for s, layer in _splits(self.chains[i].extent, path):
+                splits.setdefault(s, set()).add(layer)
+        frame = self.nestings[stage].frame(splits)
+        return None if frame is None else self.nestings[stage].frames.index(frame)
+
+    def nearest(self, wish: Mapping[int, Value]) -> dict[int, Value]:
+        """The values of a legal point near the wished ones, chain after chain: each comes as close as some
+        frame lets it that those before it can be walked in. Requires count > 0."""
+        values: dict[int, Value] = {}
+        for group in self.groups:
+            values.update(zip(group.variables, group.nearest(wish), strict=True))
+        acc = NEUTRAL
+        for members, strands in zip(self.stages, self.strands, strict=True):
+            ways = tuple((strand, acc) for strand in strands if strand.tallies[0].completions(acc))
+            walked: list[Path] = []
+            for n, i in enumerate(members):
+                path, ways = self._near(i, n, ways, wish)
+                walked.append(path)
+            acc = ways[0][1]
+            self._assign(walked, members, self._axes_near(walked, members, wish), values)
+        return values
+
+    def _near(
+        self, i: int, n: int, ways: tuple[Way, ...], wish: Mapping[int, Value]
+    ) -> tuple[Path, tuple[Way, ...]]:
+        """Searches take small steps, which leave most chains as they were: the nearest paths are kept."""
+        mine = (v for e in self.chains[i].entries for v in (e.tile, e.core) if v is not None)
+        key = (i, tuple((id(strand), acc) for strand, acc in ways), tuple(wish.get(v) for v in mine))
+        found = self._known.get(key)
+        if found is None:
+            found = _nearest(ways, n, wish)
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            self._known[key] = found
+        return found
+
+    def _claims(self, walked: Sequence[Path], members: Sequence[int]) -> dict[str, Claims]:
+        """The splits over each layer in a stage."""
+        out: dict[str, Claims] = {}
+        for c, path in zip(members, walked, strict=True):
+            for s, layer in _splits(self.chains[c].extent, path):
+                out.setdefault(layer, []).append((path[s][1].axes, c, s))
+        return {layer: sorted(claims) for layer, claims in sorted(out.items())}
+
+    def _axes_of(
+        self, walked: Sequence[Path], members: Sequence[int], rank: int
+    ) -> dict[tuple[int, int], int]:
+        """(chain, step) -> axis, of the rank-th way to give out axes."""
+        axes: dict[tuple[int, int], int] = {}
+        for claims in self._claims(walked, members).values():
+            masks = tuple(c[0] for c in claims)
+            rank, n = divmod(rank, assignments(masks))
+            axes.update(_given(claims, list(assigned(masks))[n]))
+        return axes
+
+    def _rank_axes(
+        self, walked: Sequence[Path], members: Sequence[int], values: Mapping[int, Value]
+    ) -> int | None:
+        rank, base = 0, 1
+        for claims in self._claims(walked, members).values():
+            ways = list(assigned(tuple(c[0] for c in claims)))
+            said = tuple(self._said_axis(c, values) for c in claims)
+            if said not in ways:
+                return None
+            rank += base * ways.index(said)
+            base *= len(ways)
+        return rank
+
+    def _said_axis(self, claim: tuple[int, int, int], values: Mapping[int, Value]) -> int:
+        axes, chain, step = claim
+        core = self.chains[chain].entries[step].core
+        if core is None:
+            return axes.bit_length() - 1
+        return "xyz".find(str(values.get(core, "")).rpartition(".")[2] or "?")
+
+    def _axes_near(
+        self, walked: Sequence[Path], members: Sequence[int], wish: Mapping[int, Value]
+    ) -> dict[tuple[int, int], int]:
+        axes: dict[tuple[int, int], int] = {}
+        for claims in self._claims(walked, members).values():
+            said = tuple(self._said_axis(c, wish) for c in claims)
+            ways = assigned(tuple(c[0] for c in claims))
+            axes.update(
+                _given(claims, min(ways, key=lambda w: sum(a != b for a, b in zip(w, said, strict=True))))
+            )
+        return axes
+
+    def _assign(
+        self,
+        walked: Sequence[Path],
+        members: Sequence[int],
+        axes: Mapping[tuple[int, int], int],
+        values: dict[int, Value],
+    ) -> None:
+        """The values that the paths of a stage stand for."""
+        for c, path in zip(members, walked, strict=True):
+            for s, (entry, (tile, choice)) in enumerate(zip(self.chains[c].entries, path, strict=True)):
+                if entry.tile is not None:
+                    values[entry.tile] = tile
+                if entry.core is not None:
+                    values[entry.core] = _word(choice, axes.get((c, s)))
+
+    def _path(self, i: int, values: Mapping[int, Value]) -> Path | None:
+        """The path that the values of a point walk."""
+        out: list[tuple[int, Choice]] = []
+        tile = self.chains[i].extent
+        for entry in self.chains[i].entries:
+            size = entry.fixed if entry.tile is None else values.get(entry.tile)
+            size = tile if size in (None, "^") else min(int(size), tile)
+            if entry.core is None:
+                choice = entry.choices[0]
+            else:
+                said = str(values.get(entry.core, ""))
+                fitting = [c for c in entry.choices if _word_fits(c, said)]
+                if not fitting:
+                    return None
+                choice = fitting[0]
+            out.append((size, choice))
+            tile = size
+        return tuple(out)
+
+
+def _nearest(ways: Sequence[Way], n: int, wish: Mapping[int, Value]) -> tuple[Path, tuple[Way, ...]]:
+    """The path of the n-th chain of a stage that comes closest in some frame, and the frames in which it can
+    be walked, with what they find behind it."""
+    least = inf
+    best: list[tuple[Path, Strand, Signature]] = []
+    for strand, before in ways:
+        found = strand.paths[n].nearest(wish, partial(strand.leads_on, n, before), least)
+        if found is None:
+            continue
+        after = strand.tallies[n].join(before, found[1])
+        assert after is not None
+        best = [*(best if found[0] == least else ()), (found[2], strand, after[1])]
+        least = found[0]
+    nearest = best[0][0]
+    return nearest, tuple((strand, after) for path, strand, after in best if path == nearest)
+
+
+def _splits(extent: int, path: Path) -> Iterator[tuple[int, Layer]]:
+    """Step and layer of each split of a path over a core layer."""
+    tile = extent
+    for s, (size, choice) in enumerate(path):
+        if choice.layer is not None and size < tile:
+            yield s, choice.layer
+        tile = size
+
+
+def _given(claims: Claims, axes: tuple[int, ...]) -> dict[tuple[int, int], int]:
+    return {(chain, step): axis for (_, chain, step), axis in zip(claims, axes, strict=True)}
+
+
+def _word(choice: Choice, axis: int | None) -> str:
+    if choice.layer is None:
+        return choice.word
+    lowest = (choice.axes & -choice.axes).bit_length() - 1
+    return f"{choice.layer}.{'xyz'[lowest if axis is None else axis]}"
+
+
+def _word_fits(choice: Choice, word: str) -> bool:
+    layer, _, axis = word.partition(".")
+    if choice.layer is None:
+        return choice.word == word
+    return layer == choice.layer and axis in tuple("xyz") and bool(choice.axes >> "xyz".index(axis) & 1)

@@ -1,0 +1,131 @@
+"""The memory entries of one buffer, step after step: copies go inward (K150).
+
+A ladder is a walk through the steps in code order; its state is the innermost region so far. So the legal
+choices are counted and un-ranked step by step, without a list of their combinations.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mdh.hardware import Space
+from mdh.results.trial import Value
+
+OUTERMOST = Space.DM.depth
+"""Where every buffer starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """The entry of one step. variable None: a fixed one, with a single value.
+
+    depths: for each value the region it names, as its depth; None where it stays (`^`).
+    """
+
+    variable: int | None
+    values: tuple[Value, ...]
+    depths: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A group of variables (see `free.Group`) that are chosen together, in code order."""
+
+    rungs: tuple[Rung, ...]
+    ways: tuple[tuple[int, ...], ...] = field(init=False)
+    """For each rung and region so far: choices of this and all later rungs."""
+
+    def __post_init__(self) -> None:
+        ways = [(1,) * len(Space)]
+        for rung in reversed(self.rungs):
+            ahead = ways[-1]
+            afters = (tuple(_after(depth, d) for d in rung.depths) for depth in range(len(Space)))
+            ways.append(tuple(sum(ahead[a] for a in after if a is not None) for after in afters))
+        object.__setattr__(self, "ways", tuple(reversed(ways)))
+
+    @property
+    def variables(self) -> tuple[int, ...]:
+        return tuple(r.variable for r in self.rungs if r.variable is not None)
+
+    @property
+    def count(self) -> int:
+        return self.ways[0][OUTERMOST]
+
+    @property
+    def columns(self) -> tuple[tuple[Value, ...], ...]:
+        """For each variable the values that it takes in some choice."""
+        reached = {OUTERMOST}
+        out = []
+        for n, rung in enumerate(self.rungs):
+            steps = [
+                (value, after)
+                for value, d in zip(rung.values, rung.depths, strict=True)
+                for before in reached
+                if (after := _after(before, d)) is not None and self.ways[n + 1][after]
+            ]
+            reached = {after for _, after in steps}
+            if rung.variable is not None:
+                out.append(tuple(dict.fromkeys(value for value, _ in steps)))
+        return tuple(out)
+
+    def unrank(self, rank: int) -> tuple[Value, ...]:
+        """The values of the variables in the choice of a rank below `count`."""
+        depth, out = OUTERMOST, []
+        for n, rung in enumerate(self.rungs):
+            place, depth, rank = self._place(n, depth, rank)
+            if rung.variable is not None:
+                out.append(rung.values[place])
+        return tuple(out)
+
+    def _place(self, n: int, depth: int, rank: int) -> tuple[int, int, int]:
+        """Of a rank among the choices from the n-th rung on: its value there, by number, the region behind
+        it, and the rank among the choices that go on from it."""
+        for place, d in enumerate(self.rungs[n].depths):
+            after = _after(depth, d)
+            ways = 0 if after is None else self.ways[n + 1][after]
+            if after is not None and rank < ways:
+                return place, after, rank
+            rank -= ways
+        raise IndexError("a rank beyond the choices")
+
+    def rank(self, row: tuple[Value | None, ...]) -> int | None:
+        """The inverse of `unrank`; None for what is no choice."""
+        depth, rank, given = OUTERMOST, 0, iter(row)
+        for n, rung in enumerate(self.rungs):
+            wanted = rung.values[0] if rung.variable is None else next(given)
+            if wanted not in rung.values:
+                return None
+            place = rung.values.index(wanted)
+            for d in rung.depths[:place]:
+                after = _after(depth, d)
+                rank += 0 if after is None else self.ways[n + 1][after]
+            after = _after(depth, rung.depths[place])
+            if after is None or not self.ways[n + 1][after]:
+                return None
+            depth = after
+        return rank
+
+    def nearest(self, wish: Mapping[int, Value]) -> tuple[Value, ...]:
+        """A choice with the fewest values that differ from the wished ones. Requires count > 0."""
+        best: dict[int, tuple[int, tuple[Value, ...]]] = {OUTERMOST: (0, ())}
+        for n, rung in enumerate(self.rungs):
+            following: dict[int, tuple[int, tuple[Value, ...]]] = {}
+            for before, (cost, row) in best.items():
+                for value, d in zip(rung.values, rung.depths, strict=True):
+                    after = _after(before, d)
+                    if after is None or not self.ways[n + 1][after]:
+                        continue
+                    far, longer = cost, row
+                    if rung.variable is not None:
+                        far += wish.get(rung.variable, value) != value
+                        longer = (*row, value)
+                    if after not in following or far < following[after][0]:
+                        following[after] = far, longer
+            best = following
+        return min(best.values(), key=lambda found: found[0])[1]
+
+
+def _after(before: int, depth: int | None) -> int | None:
+    """The innermost region behind an entry; None where it would go outward."""
+    if depth is None:
+        return before
+    return None if depth < before else depth

@@ -1,0 +1,304 @@
+"""From a schedule with holes to its space."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mdh.checker.rules import SHAPE_RULES
+from mdh.checker.run import supported
+from mdh.checker.sections import match_sections
+from mdh.checker.subject import Draft
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.ir.program import Program, Stage
+from mdh.language import LANGUAGES
+from mdh.machine import Machine
+from mdh.results.trial import Value
+from mdh.results.variable import Kind, Variable
+from mdh.schedule.model import Caret, For, Hole, Place, Schedule, Section, Unit
+from mdh.tuner.space.chain import Chain, Choice, Entry
+from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
+from mdh.tuner.space.empty import explain_empty
+from mdh.tuner.space.exact import Joint
+from mdh.tuner.space.free import Given, Group, Layout, layout_groups
+from mdh.tuner.space.ladder import Ladder
+from mdh.tuner.space.memory import Memory, code_order
+from mdh.tuner.space.nested import nested
+from mdh.tuner.space.places import Namer, Opening
+from mdh.tuner.space.signature import Bounds
+from mdh.tuner.space.space import Loops, Space
+from mdh.tuner.space.template import unlimited
+
+
+def make_space(
+    program: Program,
+    schedule: Schedule,
+    machine: Machine,
+    target: str,
+    *,
+    deterministic: bool = False,
+    default: Schedule | None = None,
+) -> Space:
+    """The space of `schedule`; `default` has the sections of stages that it leaves out.
+
+    Raises Failed: K100, F150, S150 to S155, the shape of groups (S…, K101, K102), S160 and S161 where no
+    choice of values is structurally legal.
+    """
+    supported(machine, target)
+    sections, openings = _named(program, schedule, machine, default)
+    _shape(program, schedule, sections, machine, target, deterministic)
+    build = _Build(program, LANGUAGES[target].seen(machine), target, openings)
+    chains, groups = build.chains(sections), build.groups(sections)
+    joint = Joint(chains, groups, None)
+    if openings:  # of a schedule without holes the checker says where its layers do not nest
+        joint = nested(joint, [code_order(section) for _, section in sections])
+    if joint.count == 0:
+        raise Failed(*explain_empty(Joint(chains, groups, None), build.names, openings, program))
+    constants = tuple({**dict(program.constants), **program.sizes}.items())
+    bare = tuple(unlimited(section) for _, section in sections)
+    template = replace(schedule, sections=bare)
+    return Space(
+        program, machine, target, deterministic, build.variables(joint), template, constants, joint,
+        build.taken_positions(sections),
+    )  # fmt: skip
+
+
+def _named(
+    program: Program, schedule: Schedule, machine: Machine, default: Schedule | None
+) -> tuple[list[tuple[Stage, Section]], list[Opening]]:
+    """The sections, stage by stage, with every hole named, and the places of the holes."""
+    matched = match_sections(program, schedule, machine, default)
+    openings: list[Opening] = []
+    sections: list[tuple[Stage, Section]] = []
+    taken: set[str] = set()
+    for stage, section in matched:
+        prefix = f"{stage.name}." if len(matched) > 1 else ""
+        namer = Namer(program, stage, prefix, taken)
+        name = stage.name if len(matched) > 1 else None
+        sections.append((stage, replace(namer.section(section), name=name)))
+        openings.extend(namer.openings)
+    return sections, openings
+
+
+def _shape(
+    program: Program,
+    schedule: Schedule,
+    sections: Sequence[tuple[Stage, Section]],
+    machine: Machine,
+    target: str,
+    deterministic: bool,
+) -> None:
+    """Raises Failed where a step has the wrong number of entries: nothing can be counted then."""
+    found: list[Diagnostic] = []
+    for stage, section in sections:
+        draft = Draft(
+            program,
+            stage,
+            section.steps,
+            LANGUAGES[target].seen(machine),
+            target,
+            deterministic,
+            section.span,
+        )
+        found.extend(d for rule in SHAPE_RULES for d in rule(draft))
+    if found:
+        raise Failed(*found)
+
+
+class _Build:
+    """Variables by name, and what is made of them."""
+
+    def __init__(self, program: Program, machine: Machine, target: str, openings: Sequence[Opening]) -> None:
+        self.program, self.machine, self.target, self.openings = program, machine, target, openings
+        self.names = list(dict.fromkeys(o.variable for o in openings))
+        self.index = {name: i for i, name in enumerate(self.names)}
+        self.walked = {self.index[o.variable] for o in openings if o.what in ("tile", "core")}
+        self.domains = self._domains()
+        self.loops = self._loops()
+
+    def _domains(self) -> dict[int, tuple[Value, ...]]:
+        """Variable -> the values that all its places outside of chains take."""
+        out: dict[int, tuple[Value, ...]] = {}
+        for o in (o for o in self.openings if o.what not in ("tile", "core")):
+            i, values = self.index[o.variable], free_values(o, self.program, self.machine)
+            out[i] = values if i not in out else tuple(v for v in out[i] if v in values)
+        return out
+
+    def _loops(self) -> tuple[Loops, ...]:
+        """The steps whose open entries without a set may be loops; two and more have an order to choose."""
+        steps: dict[tuple[str, int], list[Opening]] = {}
+        for o in self.openings:
+            if o.what == "core" and o.values is None and not o.named:
+                steps.setdefault((o.stage, o.step), []).append(o)
+        out = []
+        for places in steps.values():
+            order = None
+            if len(places) > 1:
+                order = len(self.names)
+                self.names.append(f"{places[0].variable.partition('.core.')[0]}.loops")
+                self.domains[order] = loop_orders(len(places))
+            cores = tuple(self.index[o.variable] for o in places)
+            out.append(Loops(order, cores, places[0].stage, places[0].step))
+        return tuple(out)
+
+    def taken_positions(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Loops, ...]:
+        """The same with the positions FOR.n that are left in each step."""
+        out = []
+        for loops in self.loops:
+            section = next(section for stage, section in sections if stage.name == loops.stage)
+            cores = section.steps[loops.step].cores
+            taken = {c.value.number for c in cores if isinstance(c.value, For)}
+            left = [n for n in range(1, len(cores) + 1) if n not in taken]
+            out.append(replace(loops, positions=tuple(left[: len(loops.cores)])))
+        return tuple(out)
+
+    def chains(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Chain, ...]:
+        """One for each dimension of each stage; those that share variables know of it."""
+        uses: dict[int, int] = {}
+        for o in (o for o in self.openings if o.what in ("tile", "core")):
+            uses[self.index[o.variable]] = uses.get(self.index[o.variable], 0) + 1
+        shared = {i for i, n in uses.items() if n > 1}
+        out = []
+        for s, (stage, section) in enumerate(sections):
+            for d in range(len(stage.dims)):
+                entries = tuple(self._entries(stage, section, d, shared))
+                mine = {v for e in entries for v in (e.tile, e.core) if v is not None}
+                within = {v for v in mine & shared if self._uses(entries, v) == uses[v]}
+                out.append(self._chain(s, stage, section, d, entries, mine & shared, within))
+        return tuple(out)
+
+    def _uses(self, entries: Sequence[Entry], variable: int) -> int:
+        return sum((e.tile == variable) + (e.core == variable) for e in entries)
+
+    def _chain(
+        self,
+        s: int,
+        stage: Stage,
+        section: Section,
+        d: int,
+        entries: tuple[Entry, ...],
+        shared: set[int],
+        within: set[int],
+    ) -> Chain:
+        labels = [step.label for step in section.steps]
+        ordered = None in labels or labels == sorted(n for n in labels if n is not None)
+        allowed = {v: frozenset(self.domains[v]) for v in self.walked if v in self.domains}
+        return Chain(
+            s, stage.dims[d].extent, entries, Bounds.of(self.machine), LANGUAGES[self.target].widths, ordered,
+            frozenset(shared), frozenset(shared - within), allowed,
+        )  # fmt: skip
+
+    def _entries(self, stage: Stage, section: Section, d: int, shared: set[int]) -> list[Entry]:
+        out: list[Entry] = []
+        steps = section.steps
+        for n, step in enumerate(steps):
+            tile, core = step.tiles[d].value, step.cores[d].value
+            initial = n == 0 and step.label == 0
+            here = [o for o in self.openings if (o.stage, o.step, o.dim) == (stage.name, n, d)]
+            tiles = next((o.values for o in here if o.what == "tile"), None)
+            if initial:
+                tiles = (stage.dims[d].extent,)
+            out.append(
+                Entry(
+                    self.index[tile.name] if isinstance(tile, Hole) and tile.name else None,
+                    tiles,
+                    tile if isinstance(tile, int) else None,
+                    self.index[core.name] if isinstance(core, Hole) and core.name else None,
+                    self._choices(core, here, len(stage.dims), shared),
+                    n + 1 == len(steps) or isinstance(steps[n + 1].cores[d].value, Caret),
+                )
+            )
+        return out
+
+    def _choices(
+        self, core: object, here: Sequence[Opening], dims: int, shared: set[int]
+    ) -> tuple[Choice, ...]:
+        match core:
+            case Hole():
+                opening = next(o for o in here if o.what == "core")
+                choices = core_choices(opening, self.machine, self.target)
+                if opening.named and opening.values is None:
+                    # a name may stand in several steps, so its value says where the loop is
+                    positions = tuple(Choice(None, 0, f"FOR.{n + 1}") for n in range(dims))
+                    choices = (*positions, *choices[1:])
+                if self.index[opening.variable] in shared:
+                    choices = choices_of(tuple(w for c in choices for w in _words(c)), apart=True)
+                return choices
+            case Unit(layer, axis):
+                return choices_of((f"{layer}.{axis}",))
+            case For(number):
+                return (Choice(None, 0, f"FOR.{number}"),)
+            case _:
+                return (Choice(None),)
+
+    def groups(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Group | Ladder, ...]:
+        """Everything outside of chains: layouts open in places, memory entries by buffer, single holes."""
+        layouts = [
+            Layout(
+                tuple(
+                    self.index[e.name] if isinstance(e, Hole) and e.name else Given(int(str(e)))
+                    for e in entries
+                )
+            )
+            for _, section in sections
+            for entries in _open_layouts(section)
+        ]
+        joint = layout_groups(layouts, self.domains)
+        grouped = {v for g in joint for v in g.variables} | self.walked
+        places = Counter(self.index[o.variable] for o in self.openings)
+        memory = Memory(self.index, self.domains, lambda v: places[v] == 1 and v not in grouped)
+        ladders = tuple(ladder for _, section in sections for ladder in memory.ladders(section))
+        grouped |= {v for ladder in ladders for v in ladder.variables}
+        single = (i for i in self.domains if i not in grouped)
+        return (*joint, *ladders, *(Group((i,), tuple((v,) for v in self.domains[i])) for i in single))
+
+    def variables(self, joint: Joint) -> tuple[Variable, ...]:
+        values: dict[int, set[Value]] = {}
+
+        def take(variable: int, here: set[Value]) -> None:
+            """What all its places take."""
+            values[variable] = values[variable] & here if variable in values else here
+
+        for chain, said in zip(joint.chains, joint.said, strict=True):
+            for entry, (tiles, choices) in zip(chain.entries, said, strict=True):
+                if entry.tile is not None:
+                    take(entry.tile, set(tiles))
+                if entry.core is not None:
+                    take(entry.core, {w for c in choices for w in _words(c)})
+        for group in joint.groups:
+            for variable, column in zip(group.variables, group.columns, strict=True):
+                values[variable] = set(column)
+        return tuple(self._variable(i, values[i]) for i in range(len(self.names)))
+
+    def _variable(self, i: int, values: set[Value]) -> Variable:
+        loops = next((x for x in self.loops if x.order == i), None)
+        if loops is not None:
+            return Variable(self.names[i], Kind.WORD, self.domains[i], "", 0, loops.stage, loops.step)
+        o = next(o for o in self.openings if o.variable == self.names[i])
+        numbers = sorted(v for v in values if isinstance(v, int))
+        given = self.domains.get(i) or o.values or ()
+        words = [v for v in given if v in values and not isinstance(v, int)]
+        words += sorted(str(v) for v in values if not isinstance(v, int) and v not in words)
+        kind = Kind.TILE if o.what == "tile" else Kind.WORD if words else Kind.NUMBER
+        stage = next(s for s in self.program.stages if s.name == o.stage)
+        dim = stage.dims[o.dim] if o.what in ("tile", "core") else None
+        return Variable(
+            f"?{o.variable}" if o.named else o.variable,
+            kind,
+            (*numbers, *words),
+            dim.name if dim else "",
+            dim.extent if dim and o.what == "tile" else 0,
+            o.stage,
+            o.step,
+        )
+
+
+def _words(choice: Choice) -> list[str]:
+    if choice.layer is None:
+        return [choice.word]
+    return [f"{choice.layer}.{'xyz'[a]}" for a in range(3) if choice.axes >> a & 1]
+
+
+def _open_layouts(section: Section) -> list[tuple[int | Hole, ...]]:
+    places = (m.value for step in section.steps for m in (*step.inputs, *step.outputs))
+    layouts = (p.layout for p in places if isinstance(p, Place) and isinstance(p.layout, tuple))
+    return [entries for entries in layouts if any(isinstance(e, Hole) for e in entries)]

@@ -1,0 +1,119 @@
+"""What the splits of a dimension leave for the others to agree with: units of the layers, axes, shared names.
+
+Two choices of tiles and layers with the same signature may stand for one another in every point of the space.
+That lets points be counted without being listed: dimensions are counted apart, and joined by signature.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from mdh.hardware import Layer
+from mdh.machine import Machine
+from mdh.results.trial import Value
+
+COUNTED = (Layer.WRP, Layer.THR)
+"""Layers whose number of units is bounded by the language or the machine."""
+LANES = 32
+AXES = "xyz"
+
+
+class Signature(NamedTuple):
+    """units: of the layers COUNTED. claims: of each layer (name, axes that each split over it may take, as
+    bit sets, sorted); names: values of variables that other dimensions share, by index, sorted; marks: what
+    the frame (see `frames`) is owed and has got, as a bit set."""
+
+    units: tuple[int, ...] = (1,) * len(COUNTED)
+    claims: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    names: tuple[tuple[int, Value], ...] = ()
+    marks: int = 0
+
+
+NEUTRAL = Signature()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Most threads of a block; None on a CPU, where threads are loops."""
+
+    threads: int | None
+
+    @staticmethod
+    def of(machine: Machine) -> "Bounds":
+        return Bounds(None if machine.kind == "cpu" else machine.threads_per_block)
+
+    def possible(self, s: Signature) -> bool:
+        """Further splits may still make `s` legal."""
+        return self.units_possible(s.units) and axis_choices(s.claims) > 0
+
+    def split(self, s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature | None:
+        """One more split of `parts` units over a layer; None where nothing can make it legal any more."""
+        return _split(self, s, layer, axes, parts, mark)
+
+    def units_possible(self, units: tuple[int, ...]) -> bool:
+        """Units only grow."""
+        warps, threads = units
+        if self.threads is not None and warps * threads > self.threads:
+            return False
+        return warps == 1 or LANES % threads == 0
+
+    def units_legal(self, units: tuple[int, ...]) -> bool:
+        """Language section 3: THR under WRP are the lanes of a warp, exactly 32."""
+        warps, threads = units
+        return self.units_possible(units) and (warps == 1 or threads == LANES)
+
+
+def joined(a: Signature, b: Signature) -> Signature | None:
+    """Both together; None where they give a shared name two values."""
+    names = a.names
+    if b.names:
+        known = dict(a.names)
+        if any(known.setdefault(n, v) != v for n, v in b.names):
+            return None
+        names = tuple(sorted(known.items()))
+    claims = a.claims or b.claims
+    if a.claims and b.claims:
+        merged = dict(a.claims)
+        for layer, masks in b.claims:
+            merged[layer] = tuple(sorted(merged.get(layer, ()) + masks))
+        claims = tuple(sorted(merged.items()))
+    x, y = a.units, b.units
+    return Signature((x[0] * y[0], x[1] * y[1]), claims, names, a.marks | b.marks)
+
+
+@lru_cache(maxsize=1 << 17)
+def _split(bounds: Bounds, s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature | None:
+    split = _split_over(s, layer, axes, parts, mark)
+    return split if bounds.possible(split) else None
+
+
+def _split_over(s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature:
+    units = tuple(u * parts if name == layer else u for name, u in zip(COUNTED, s.units, strict=True))
+    claims = dict(s.claims)
+    claims[layer] = tuple(sorted((*claims.get(layer, ()), axes)))
+    return Signature(units, tuple(sorted(claims.items())), s.names, s.marks | mark)
+
+
+@cache
+def assignments(masks: tuple[int, ...]) -> int:
+    """In how many ways splits over one layer can take an axis each, no axis twice."""
+    return 0 if len(masks) > len(AXES) else sum(1 for _ in assigned(masks))
+
+
+def assigned(masks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Those ways, in order: an axis (0, 1, 2) for each split."""
+    allowed = [[a for a in range(len(AXES)) if mask >> a & 1] for mask in masks]
+    for axes in product(*allowed):
+        if len(set(axes)) == len(axes):
+            yield axes
+
+
+@cache
+def axis_choices(claims: tuple[tuple[str, tuple[int, ...]], ...]) -> int:
+    """In how many ways the splits over all layers can take their axes."""
+    n = 1
+    for _, masks in claims:
+        n *= assignments(masks)
+    return n

@@ -1,0 +1,203 @@
+"""The space of one schedule with holes, for a program on a machine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+
+from mdh.checker.run import check
+from mdh.diagnostics import Failed
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.language import LANGUAGES
+from mdh.machine import Machine
+from mdh.results.trial import Value
+from mdh.results.variable import Point, Variable
+from mdh.schedule.binding import bind
+from mdh.schedule.model import Schedule
+from mdh.tuner.space.domains import LOOP, core_layers
+from mdh.tuner.space.exact import Joint
+from mdh.tuner.space.idle import without_idle_attributes
+from mdh.tuner.space.ladder import Ladder
+from mdh.tuner.space.lean import Lean
+from mdh.tuner.space.plausible import Plausible
+
+PATIENCE = 50
+"""Draws that are rejected before points are amended instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """Open core entries of one step, by their variables, that may be loops.
+
+    order: the variable that says how they nest (None: a single one). positions: the FOR numbers they get.
+    """
+
+    order: int | None
+    cores: tuple[int, ...]
+    stage: str
+    step: int
+    positions: tuple[int, ...] = ()
+
+    def sequence(self, point: Point) -> tuple[int, ...]:
+        """The entries that the point makes loops, from outside."""
+        if self.order is None:
+            return ()
+        places = [int(n) for n in str(point[self.order]).split(",")]
+        return tuple(c for _, c in sorted(zip(places, self.cores, strict=True)) if point[c] == LOOP)
+
+    def words(self, point: Point) -> dict[int, str]:
+        """The spelling of each that the point makes a loop."""
+        places = range(len(self.cores))
+        if self.order is not None:
+            places = [int(n) - 1 for n in str(point[self.order]).split(",")]  # type: ignore[assignment]
+        spelled = {c: f"FOR.{self.positions[p]}" for c, p in zip(self.cores, places, strict=True)}
+        return {c: word for c, word in spelled.items() if point[c] == LOOP}
+
+
+@dataclass(frozen=True)
+class Space:
+    """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers and
+    how they nest (by bands, see `nested`), regions from outside in.
+
+    variables: in the order of their first places. What else makes a schedule legal (`where`, capacity,
+    nesting inside of a band, dependences) is asked of single points, by `plan`. template: the schedule, each
+    hole named after its variable. constants: the program's, for conditions.
+    """
+
+    program: Program
+    machine: Machine
+    target: str
+    deterministic: bool
+    variables: tuple[Variable, ...]
+    template: Schedule
+    constants: tuple[tuple[str, int], ...]
+    joint: Joint
+    loops: tuple[Loops, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Structurally legal points, exactly."""
+        return self.joint.count
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The rules that hold in every point, in words; what else there is to a legal schedule is asked of
+        single points."""
+        rules = ["tiles, sets and shared names", "units and axes of layers"]
+        if self.joint.nestings:
+            bands = self.joint.nestings[0].bands
+            known = core_layers(self.machine, self.target)
+            shown = (" ".join(layer for layer in band if layer in known) for band in bands)
+            rules.append(f"nesting of layers ({' > '.join(shown)})")
+        if any(isinstance(group, Ladder) for group in self.joint.groups):
+            rules.append("copies inward")
+        return tuple(rules)
+
+    @property
+    def raw(self) -> int:
+        """The product of all domains, constraints aside."""
+        n = 1
+        for variable in self.variables:
+            n *= len(variable.values)
+        return n
+
+    def unrank(self, rank: int) -> Point:
+        """The point of a rank from 0 to count - 1; a bijection."""
+        if not 0 <= rank < self.count:
+            raise IndexError(f"rank {rank} of {self.count}")
+        return self._point(self.joint.unrank(rank))
+
+    def rank(self, point: Point) -> int | None:
+        """The inverse; None for what is no structurally legal point."""
+        return self.joint.rank(dict(enumerate(point)))
+
+    def draw(self, rng: Random) -> Point:
+        """A structurally legal point, uniformly. Requires count > 0."""
+        return self.unrank(rng.randrange(self.count))
+
+    def plausible(self, point: Point) -> bool:
+        """False where the checker would refuse the point for reasons that its values alone show; cheap."""
+        return self._plausible(dict(enumerate(point)))
+
+    def amended(self, point: Point) -> Point:
+        """A plausible point near this one, where amending its values gives one; else the point itself."""
+        near = self._point(self._plausible.amended(dict(enumerate(point))))
+        return near if self.rank(near) is not None else point
+
+    def normal(self, point: Point) -> tuple[object, ...]:
+        """Equal for points that say the same program in ways that their values alone show: how loops nest
+        matters among the entries that are loops."""
+        out: list[object] = list(point)
+        for loops in self.loops:
+            if loops.order is not None:
+                out[loops.order] = loops.sequence(point)
+        return tuple(out)
+
+    def draw_legal(self, rng: Random, tries: int = 2000) -> tuple[Point, Plan] | None:
+        """A legal point and its plan; None where none was found in so many draws.
+
+        Uniform where one draw in PATIENCE is plausible; where layers and regions are so open that fewer are,
+        a point near a drawn one that is.
+        """
+        for n in range(tries):
+            point = self.draw(rng)
+            if not self.plausible(point):
+                if n < PATIENCE:
+                    continue
+                point = self.amended(point)
+            plan = self.plan(point)
+            if isinstance(plan, Plan):
+                return point, plan
+        return None
+
+    @cached_property
+    def _plausible(self) -> Plausible:
+        names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
+        machine, sections = LANGUAGES[self.target].seen(self.machine), self.template.sections
+        stages = tuple(
+            Lean(
+                self.program, stage, section, tuple(c for c in self.joint.chains if c.stage == s), names,
+                machine, self.target,
+            )
+            for s, (stage, section) in enumerate(zip(self.program.stages, sections, strict=True))
+        )  # fmt: skip
+        return Plausible(self.joint, sections, names, dict(self.constants), stages)
+
+    def nearest(self, wish: Sequence[Value | None]) -> Point:
+        """A structurally legal point near a wished one; earlier dimensions come closest. None: no wish, which
+        leaves a tile as large as the tile above. A legal wish is returned as it is. Requires count > 0."""
+        wishes = {i: v for i, v in enumerate(wish) if v is not None}
+        return self._point(self.joint.nearest(wishes))
+
+    def schedule(self, point: Point) -> Schedule:
+        """The schedule with the values of the point in its holes. Raises Failed S122 where a condition does
+        not hold."""
+        spelled = list(point)
+        for loops in self.loops:
+            for core, word in loops.words(point).items():
+                spelled[core] = word
+        hidden = {loops.order for loops in self.loops}
+        values = {
+            v.name.removeprefix("?"): spelled[i] for i, v in enumerate(self.variables) if i not in hidden
+        }
+        bound = bind(self.template, values, dict(self.constants))
+        return replace(
+            bound, sections=tuple(map(without_idle_attributes, self.template.sections, bound.sections))
+        )
+
+    def plan(self, point: Point) -> Plan | Failed:
+        """The checked plan, or why the point is not legal."""
+        try:
+            return check(
+                self.program,
+                self.schedule(point),
+                self.machine,
+                self.target,
+                deterministic=self.deterministic,
+            )
+        except Failed as failed:
+            return failed
+
+    def _point(self, values: dict[int, Value]) -> Point:
+        return tuple(values[i] for i in range(len(self.variables)))

@@ -1,0 +1,265 @@
+"""Counts the ways to go on from a dimension: the sum over its signatures, with what they share done once.
+
+A signature falls into units, whose legality is a bound, and the rest (axes, names, marks). Both have few
+values: rests are numbered, and what two of them give together is looked up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from mdh.tuner.space.paths import Paths
+from mdh.tuner.space.signature import NEUTRAL, Signature, axis_choices, joined
+
+Units = tuple[int, ...]
+
+
+MARKS = 8
+"""Bits of a code that hold marks."""
+FIELD = 3
+"""Bits of each further field: how many splits may take the same axes; from 4 on no axes are left."""
+
+MOST_KEPT = 2000
+"""Groups of a chain that draws come back to."""
+
+
+@dataclass
+class Rests:
+    """Signatures with neutral units, numbered.
+
+    Those without names have a code too: the marks, and a field for each layer and set of axes, so that two of
+    them go together by a sum of fields and a union of marks.
+    """
+
+    numbers: dict[Signature, int] = field(default_factory=dict)
+    values: list[Signature] = field(default_factory=list)
+    codes: list[int] = field(default_factory=list)
+    """-1 where there are names."""
+    fields: dict[tuple[str, int], int] = field(default_factory=dict)
+    coded: dict[int, tuple[int, int]] = field(default_factory=dict)
+    pairs: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    named: bool = False
+
+    def number(self, s: Signature) -> int:
+        rest = s._replace(units=NEUTRAL.units)
+        found = self.numbers.get(rest)
+        if found is None:
+            found = self.numbers[rest] = len(self.values)
+            self.values.append(rest)
+            self.codes.append(-1 if rest.names else self._code(rest))
+            self.named = self.named or bool(rest.names)
+        return found
+
+    def _code(self, rest: Signature) -> int:
+        code = rest.marks
+        assert code < 1 << MARKS
+        for layer, masks in rest.claims:
+            for mask in masks:
+                shift = self.fields.setdefault((layer, mask), MARKS + FIELD * len(self.fields))
+                code += 1 << shift
+        return code
+
+    def of_code(self, code: int) -> tuple[int, int]:
+        """Ways to give out axes, 0 where there are none, and the number of the rest."""
+        found = self.coded.get(code)
+        if found is None:
+            claims: dict[str, tuple[int, ...]] = {}
+            for (layer, mask), shift in self.fields.items():
+                n = code >> shift & (1 << FIELD) - 1
+                if n:
+                    claims[layer] = tuple(sorted(claims.get(layer, ()) + (mask,) * n))
+            rest = Signature(claims=tuple(sorted(claims.items())), marks=code & (1 << MARKS) - 1)
+            ways = axis_choices(rest.claims)
+            found = self.coded[code] = (ways, self.number(rest) if ways else 0)
+        return found
+
+    def pair(self, a: int, b: int) -> tuple[int, int]:
+        """Ways to give out axes, 0 where the two do not go together, and the number of both."""
+        found = self.pairs.get((a, b))
+        if found is None:
+            both = joined(self.values[a], self.values[b])
+            ways = 0 if both is None else axis_choices(both.claims)
+            found = self.pairs[a, b] = (ways, self.number(both) if both is not None and ways else 0)
+        return found
+
+
+class Onward(Protocol):
+    """All that follows a chain."""
+
+    def count(self, units: Units, rest: int, /) -> int:
+        """In how many ways it completes what the chains before have claimed."""
+        ...
+
+
+@dataclass
+class Fork:
+    """The frames of the next stage: each is a way to go on."""
+
+    tallies: Sequence["Tally"]
+    known: dict[int, int] = field(default_factory=dict)
+
+    def count(self, units: Units, rest: int) -> int:
+        if rest not in self.known:
+            self.known[rest] = sum(tally.count(units, rest) for tally in self.tallies)
+        return self.known[rest]
+
+
+@dataclass
+class Tally:
+    """One chain and all behind it. following: what comes next; None behind the last chain.
+
+    closes: the last of its stage, where axes are given out, units start anew, and `due` marks must be there.
+    later: shared variables that chains behind this one read.
+    """
+
+    paths: Paths
+    closes: bool
+    due: int
+    later: frozenset[int]
+    following: Onward | None
+    rests: Rests
+    known: dict[tuple[Units, int], int] = field(default_factory=dict)
+    meetings: dict[Units, list[tuple[Units, Units]]] = field(default_factory=dict)
+    steps: dict[tuple[int, Units], list[tuple[int, int]]] = field(default_factory=dict)
+    closed: dict[tuple[int, Units], int] = field(default_factory=dict)
+    left: dict[int, int] = field(default_factory=dict)
+    kept: dict[tuple[Units, int], list[tuple[Units, int]]] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> dict[Units, list[tuple[int, int]]]:
+        """The signatures of the chain by their units: rest and number of paths."""
+        out: dict[Units, list[tuple[int, int]]] = {}
+        for s, n in self.paths.table.items():
+            out.setdefault(s.units, []).append((self.rests.number(s), n))
+        return out
+
+    def completions(self, acc: Signature) -> int:
+        return self.count(acc.units, self.rests.number(acc))
+
+    def join(self, acc: Signature, signature: Signature) -> tuple[int, Signature] | None:
+        """Ways to give out axes (1 where the stage goes on), and what the next chain finds; None: illegal."""
+        units = self._units(acc.units, signature.units)
+        ways, both = self.rests.pair(self.rests.number(acc), self.rests.number(signature))
+        after = self._after(both) if ways else -1
+        if units is None or after < 0:
+            return None
+        ways = ways if self.closes else 1
+        return ways, self.rests.values[after]._replace(units=NEUTRAL.units if self.closes else units)
+
+    def count(self, units: Units, rest: int) -> int:
+        key = (units, rest)
+        known = self.known.get(key)
+        if known is None:
+            known = self.known[key] = self._sum(units, rest)
+        return known
+
+    def groups(self, acc: Signature) -> list[tuple[Units, int]]:
+        """The units of this chain that go with what the chains before have claimed, and the ways of each."""
+        key = (acc.units, self.rests.number(acc))
+        found = self.kept.get(key)
+        if found is None:
+            if len(self.kept) >= MOST_KEPT:
+                self.kept.clear()
+            found = self.kept[key] = self._groups(*key)
+        return found
+
+    def _sum(self, acc: Units, rest: int) -> int:
+        return sum(ways for _, ways in self._groups(acc, rest))
+
+    def _groups(self, acc: Units, rest: int) -> list[tuple[Units, int]]:
+        if acc not in self.meetings:
+            met = ((units, self._units(acc, units)) for units in self.rows)
+            self.meetings[acc] = [(units, both) for units, both in met if both is not None]
+        if self.closes:
+            return [(units, self._closed(rest, units)) for units, _ in self.meetings[acc]]
+        assert self.following is not None
+        onward = self.following.count
+        return [
+            (units, sum([n * onward(both, after) for n, after in self._steps(rest, units)]))
+            for units, both in self.meetings[acc]
+        ]
+
+    @property
+    def work(self) -> int:
+        """How many sums there were to do."""
+        met = sum(len(self.meetings[units]) for units, _ in self.known)
+        return met + sum(len(self.rows[units]) for _, units in self.steps)
+
+    @cached_property
+    def alike(self) -> dict[Units, list[Signature]]:
+        """The signatures of the chain by their units."""
+        out: dict[Units, list[Signature]] = {}
+        for s in self.paths.table:
+            out.setdefault(s.units, []).append(s)
+        return out
+
+    @cached_property
+    def coded(self) -> dict[Units, list[tuple[int, int, int]]]:
+        """The rows with the fields and the marks of the codes."""
+        marks, codes = (1 << MARKS) - 1, self.rests.codes
+        return {
+            units: [(codes[r] & ~marks, codes[r] & marks, n) for r, n in rows]
+            for units, rows in self.rows.items()
+        }
+
+    def _steps(self, rest: int, units: Units) -> list[tuple[int, int]]:
+        """How many paths with these units lead to which rest."""
+        key = (rest, units)
+        found = self.steps.get(key)
+        if found is None:
+            both = self._pairs(rest, units) if self.rests.named else self._sums(rest, units)
+            sums: dict[int, int] = {}
+            for (ways, number), n in both:
+                after = self._after(number) if ways else -1
+                if after >= 0:
+                    sums[after] = sums.get(after, 0) + n * (ways if self.closes else 1)
+            found = self.steps[key] = [(n, after) for after, n in sums.items()]
+        return found
+
+    def _pairs(self, rest: int, units: Units) -> list[tuple[tuple[int, int], int]]:
+        """Ways and number of what the rest and each row give together, and how many paths lead there."""
+        return [(self.rests.pair(rest, other), n) for other, n in self.rows[units]]
+
+    def _sums(self, rest: int, units: Units) -> list[tuple[tuple[int, int], int]]:
+        """The same by codes."""
+        fields = self.rests.codes[rest]
+        own = fields & (1 << MARKS) - 1
+        fields -= own
+        sums: dict[int, int] = {}
+        for more, marks, n in self.coded[units]:
+            code = fields + more | own | marks
+            sums[code] = sums.get(code, 0) + n
+        return [(self.rests.of_code(code), n) for code, n in sums.items()]
+
+    def _closed(self, rest: int, units: Units) -> int:
+        """The rows of some units, once these are known to be legal: they leave nothing to the next stage."""
+        key = (rest, units)
+        found = self.closed.get(key)
+        if found is None:
+            onward, found = self.following, 0
+            for n, after in self._steps(rest, units):
+                found += n * (1 if onward is None else onward.count(NEUTRAL.units, after))
+            self.closed[key] = found
+        return found
+
+    def _units(self, a: Units, b: Units) -> Units | None:
+        both = tuple(x * y for x, y in zip(a, b, strict=True))
+        bounds = self.paths.chain.bounds
+        legal = bounds.units_legal(both) if self.closes else bounds.units_possible(both)
+        return both if legal else None
+
+    def _after(self, both: int) -> int:
+        """The rest behind the chain; -1 where the frame is owed more."""
+        found = self.left.get(both)
+        if found is None:
+            found = self.left[both] = self._left(self.rests.values[both])
+        return found
+
+    def _left(self, both: Signature) -> int:
+        if self.closes and both.marks != self.due:
+            return -1
+        names = tuple(pair for pair in both.names if pair[0] in self.later)
+        if self.closes:
+            return self.rests.number(Signature(names=names))
+        return self.rests.number(both._replace(names=names))

@@ -1,0 +1,3 @@
+"""What a search knows before its first trial: trials of its record (`belief`), times of earlier runs on the
+device for the cost model (`learned`, `experience`), points that won elsewhere (`suggestions`).
+"""
