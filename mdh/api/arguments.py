@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mdh.api.keys import ALIGNMENT, Keys
 from mdh.device.arrays import StridedView, host_array, is_masked, packed, view_of
 from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label
@@ -19,8 +20,6 @@ from mdh.verify.index_data import outside_failure
 
 MOST_DIGITS = 40
 """Of a number in a message."""
-ALIGNMENT = 16
-"""Bytes: the widest access of a GPU, and so what kernels rely on. CPUs rely on an element's own."""
 
 
 @dataclass
@@ -49,6 +48,7 @@ class Binder:
         self._gathers = gathers_of(program)
         self._spec = device.spec
         self._places = ("host",) if device.memory == "host" else ("host", device.spec)
+        self.keys = None if self._gathers else Keys(program, device, self.written)
 
     def bind(self, args: Sequence[Any]) -> BoundArguments:
         """Raises Failed with every A1xx: kind, type, shape, place, writability, overlap, memory, values."""
@@ -56,11 +56,7 @@ class Binder:
         views: dict[str, StridedView] = {}
         for name, given in zip(self.program.params, args, strict=True):
             if name in self._scalars:
-                value = scalar_of(self._scalars[name], given)
-                if isinstance(value, Diagnostic):
-                    found.append(value)
-                else:
-                    out.scalars[name] = value
+                self._add_scalar(name, given, out.scalars, found)
                 continue
             view = _view(self._buffers[name], given)
             if isinstance(view, Diagnostic):
@@ -78,6 +74,25 @@ class Binder:
         if self._gathers:
             self._check_indices(out)
         return out
+
+    def scalars(self, args: Sequence[Any]) -> dict[str, int | float]:
+        """Those of a call whose arrays are right. Raises Failed A102, A109, A110."""
+        out, found = dict[str, int | float](), list[Diagnostic]()
+        for name, given in zip(self.program.params, args, strict=True):
+            if name in self._scalars:
+                self._add_scalar(name, given, out, found)
+        if found:
+            raise Failed(*found)
+        return out
+
+    def _add_scalar(
+        self, name: str, given: Any, scalars: dict[str, int | float], found: list[Diagnostic]
+    ) -> None:
+        value = scalar_of(self._scalars[name], given)
+        if isinstance(value, Diagnostic):
+            found.append(value)
+        else:
+            scalars[name] = value
 
     def _misfits(self, b: Buffer, view: StridedView) -> Iterator[Diagnostic]:
         """A103 to A106 and A108 of one array."""
@@ -129,12 +144,6 @@ class Binder:
         found = first_outside(self.program, host, bound.scalars, left) if left else None
         if found is not None:
             raise outside_failure(found, self.program)
-
-
-def arity(names: Sequence[str], function: str, args: Sequence[Any]) -> Failed:
-    """A101."""
-    headline = f"`{function}` takes {len(names)} arguments, {len(args)} are given"
-    return Failed(Diagnostic("A101", headline, help=f"in C's order: {', '.join(names)}"))
 
 
 def scalar_of(scalar: Scalar, given: Any) -> int | float | Diagnostic:

@@ -9,7 +9,7 @@ from typing import Any
 from mdh.api.kernel import CompileOrder, Kernel, explained
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
-from mdh.device.api import open_device
+from mdh.device.api import default_device, open_device
 from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import fail
@@ -24,7 +24,7 @@ from mdh.schedule.model import Schedule
 def compile(
     file: Text,
     schedule: Text | None = None,
-    device: str | Device = "opencl:0",
+    device: str | Device | None = None,
     *,
     defines: Mapping[str, str | int] = {},
     function: str | None = None,
@@ -33,7 +33,7 @@ def compile(
     holes: Mapping[str, int | str] = {},
     hook: Hook = silent,
 ) -> Kernel:
-    """The C function of `file` as a callable on `device`.
+    """The C function of `file` as a callable on `device`: by default the first GPU, else `opencl:0`.
 
     Without a schedule the default one is derived. `defines` binds sizes and macros as -D does; integer sizes
     that it leaves open are bound by each call. `holes` gives values to the schedule's named holes. Where no
@@ -91,6 +91,8 @@ def _check_options(function: Any, hook: Any) -> None:
 
 
 def _opened(device: Any) -> Device:
+    if device is None:
+        device = _default()
     if isinstance(device, str):
         opened = _shared(device)
     elif hasattr(device, "build") and hasattr(device, "ready"):
@@ -99,6 +101,11 @@ def _opened(device: Any) -> Device:
         raise TypeError(f'device takes a name such as "opencl:0", or an open device, not {shown(device)}')
     opened.ready()
     return opened
+
+
+@cache
+def _default() -> str:
+    return default_device()
 
 
 @cache

@@ -1,22 +1,21 @@
 """A C function as a callable: specialised for the sizes of each call, checked, launched."""
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
-from mdh.api.arguments import Binder, arity, scalar_of
+from mdh.api.arguments import scalar_of
+from mdh.api.passing import in_order
+from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
-from mdh.device.protocols import Device, Executable
+from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, render_text
 from mdh.frontend.c.parameters import Heading
 from mdh.ir.dtype import I64
-from mdh.ir.plan import Plan
-from mdh.ir.program import Program, Scalar
+from mdh.ir.program import Scalar
 from mdh.pipeline import Hook, Pipeline
-from mdh.printable import fitting, printable
 from mdh.schedule.model import Schedule
 from mdh.source import Source
 
@@ -27,8 +26,15 @@ def explained() -> Iterator[None]:
     try:
         yield
     except Failed as failed:
-        failed.add_note("\n".join(render_text(d) for d in failed.diagnostics))
+        add_notes(failed)
         raise
+
+
+def add_notes(failed: Failed) -> None:
+    failed.add_note("\n".join(render_text(d) for d in failed.diagnostics))
+
+
+_INT = frozenset((int,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +49,9 @@ class CompileOrder:
     deterministic: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """The function at bound sizes, ready to run. schedule: the text that was used; source: what was built."""
-
-    program: Program
-    plan: Plan
-    built: Executable
-    binder: Binder
-
-    @property
-    def schedule(self) -> str:
-        return self.plan.text
-
-    @property
-    def source(self) -> str:
-        return self.built.text.source
-
-
 class Kernel:
-    """`kernel(*args)` takes the C function's parameters in order, writes outputs in place and returns them.
+    """`kernel(*args)` takes the C function's parameters in order or by their names, writes outputs in place
+    and returns them. Sizes that the call binds may be left out: they are the extents of its arrays.
 
     name: the C function's; parameters: their names; sizes: those that each call binds, in order. `variants`
     holds what was built, one entry a tuple of sizes. On a GPU, a call on arrays in device memory runs on
@@ -76,6 +65,8 @@ class Kernel:
         self.device = device
         self.name, self.parameters, self.sizes = heading.name, heading.parameters, tuple(sizes)
         self.variants: dict[tuple[int, ...], Variant] = {}
+        self._heading = heading
+        self._places = tuple(self.parameters.index(name) for name in self.sizes)
         self._order, self._pipeline, self._lock = order, Pipeline(hook), Lock()
 
     def __repr__(self) -> str:
@@ -86,27 +77,29 @@ class Kernel:
         ready = f", built for {', '.join(built)}" if self.sizes and built else ""
         return f"<mdh.Kernel {self.name}({', '.join(self.parameters)}) on {self.device.spec}{ready}>"
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
         """One output: the array as given; several: a tuple in the order of the parameters. Raises Failed A1xx
         before anything runs, D107 in a forked process, and what building a new variant raises."""
+        try:
+            if named or len(args) != len(self.parameters):
+                args = in_order(self._heading, self.sizes, args, named)
+            variant = self._variant_of(args)
+            variant.run(args)
+        except Failed as failed:
+            add_notes(failed)
+            raise
+        return variant.outputs_of(args)
+
+    def bind(self, *args: Any, **named: Any) -> Callable[[], Any]:
+        """`run = kernel.bind(A, B, C)`: the call with its arguments checked once. `run()` computes it again
+        with what the arrays then hold and returns the outputs; their memory must stay where it is, which
+        numpy's `resize` and torch's `resize_` and `set_` change. Arguments that every call copies or reads
+        first (arrays with gaps, host arrays for a GPU, arrays of subscripts) are looked at in each run.
+        Raises Failed as the call does."""
         with explained():
+            placed = in_order(self._heading, self.sizes, args, named)
             self.device.ready()
-            if len(args) != len(self.parameters):
-                raise arity(self.parameters, self.name, args)
-            given = dict(zip(self.parameters, args, strict=True))
-            variant = self._variant(_sizes_of({name: given[name] for name in self.sizes}))
-            bound = variant.binder.bind(args)
-            for text in bound.notes:
-                sys.stderr.write(fitting(printable(f"mdh: {text}\n"), sys.stderr))
-            call = variant.built.call(bound.arrays, bound.scalars)
-            on_stream = getattr(call, "launch_on", None)
-            if on_stream is not None and bound.streams:
-                on_stream(sorted(bound.streams))
-            else:
-                call.launch()
-        written = variant.binder.written
-        outputs = tuple(a for name, a in zip(self.parameters, args, strict=True) if name in written)
-        return outputs[0] if len(outputs) == 1 else outputs
+            return self._variant_of(placed).bound(placed)
 
     def specialise(self, **sizes: int) -> Variant:
         """Build for these values of the open sizes; a later call with them finds it built."""
@@ -117,6 +110,12 @@ class Kernel:
                 raise Failed(Diagnostic("A101", headline, help="give each of them once"))
             self.device.ready()
             return self._variant(_sizes_of({name: sizes[name] for name in self.sizes}))
+
+    def _variant_of(self, args: Sequence[Any]) -> Variant:
+        given = tuple([args[i] for i in self._places]) if self._places else ()
+        # 8 and 8.0 are equal, and only one of them is a size
+        known = self.variants.get(given) if not given or set(map(type, given)) == _INT else None
+        return known or self._variant(_sizes_of(dict(zip(self.sizes, given, strict=True))))
 
     def _variant(self, sizes: tuple[int, ...]) -> Variant:
         with self._lock:
@@ -129,6 +128,7 @@ class Kernel:
 
     def _build(self, order: CompileOrder) -> Variant:
         run, device = self._pipeline, self.device
+        device.ready()
         program = run.read(
             order.source, defines=order.defines, function=order.function, strict_fp=order.strict_fp
         )
@@ -136,7 +136,7 @@ class Kernel:
             program, order.schedule, device.machine, device.target, deterministic=order.deterministic
         )
         text = run.emit(run.lower(checked.plan), program, faults_of(device))
-        return Variant(program, checked.plan, run.build(device, text), Binder(program, device))
+        return Variant(program, checked.plan, run.build(device, text), device)
 
 
 def _sizes_of(given: Mapping[str, Any]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from mdh.api.compile import compile
 from mdh.api.kernel import Kernel, explained
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
+from mdh.device.api import default_device
 from mdh.diagnostics import Failed, fail
 from mdh.pipeline import Pipeline
 from mdh.printable import fitting, printable
@@ -81,7 +82,7 @@ class Tuning:
 def tune(
     file: Text,
     schedule: Text | None = None,
-    device: str | Sequence[str] = "opencl:0",
+    device: str | Sequence[str] | None = None,
     *,
     budget: float | str | None = None,
     trials: int | None = None,
@@ -101,7 +102,8 @@ def tune(
     resume: bool = True,
     watch: Watch | None = None,
 ) -> Tuning:
-    """Finds the values of the schedule's holes that are fastest on `device`, or on several of one model.
+    """Finds the values of the schedule's holes that are fastest on `device`, by default the first GPU, else
+    `opencl:0`, or on several devices of one model.
 
     Ends at the first of `budget` (seconds, or a text such as "5m"; 5 minutes where no limit is given),
     `trials` and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Writes
@@ -116,7 +118,8 @@ def tune(
         goal = _goal(budget, trials, until_speedup)
         _check_jobs(jobs)
         given = read_given(file, schedule, defines, holes)
-        names = (device,) if isinstance(device, str) else tuple(device)
+        wanted = default_device() if device is None else device
+        names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
         program = Pipeline().read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
         job = Job(
             given.source.name, given.source.text, tuple(given.defines.items()), function, strict_fp,

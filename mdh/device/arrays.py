@@ -73,6 +73,15 @@ def view_of(array: Any) -> StridedView | None:
     return None
 
 
+def shape_of(array: Any) -> tuple[int, ...] | None:
+    """Of what `view_of` knows, else None."""
+    try:
+        view = view_of(array)
+    except Exception:  # the array's own methods raise what they like; `view_of` is asked again, and told
+        return None
+    return None if view is None else view.shape
+
+
 def is_masked(array: Any) -> bool:
     """A numpy.ma array: its mask is no part of its memory."""
     masked = sys.modules.get("numpy.ma")
@@ -88,6 +97,11 @@ def host_array(view: StridedView) -> np.ndarray[Any, Any]:
         "data": (view.pointer, view.readonly), "typestr": f"|V{view.dtype.itemsize}",
     }  # fmt: skip
     return np.asarray(_Interface(interface, view)).view(view.dtype)
+
+
+def packed_view(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], place: str) -> StridedView:
+    """Of memory in row-major order that is not kept alive."""
+    return StridedView(address, shape, dtype, _packed(shape, dtype.itemsize), False, place, None)
 
 
 def packed(view: StridedView) -> StridedView:
@@ -130,6 +144,8 @@ def _cuda(array: Any) -> StridedView:
 
 def _torch(tensor: Any, torch: Any) -> StridedView:
     """Tensors tell their memory themselves: torch's bfloat16 has no name in numpy's protocols."""
+    if tensor.is_neg():
+        raise TypeError("its memory holds the negatives of its values; tensor.resolve_neg() does not")
     size = tensor.element_size()
     name = str(tensor.dtype).removeprefix("torch.")
     dtype = np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)

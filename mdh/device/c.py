@@ -7,7 +7,9 @@ spins keeps those that have work from a core that others use as well.
 
 import ctypes
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -118,6 +120,12 @@ class CBuilt:
         self.device, self.text, self.image, self.seconds = device, text, image, seconds
         self.functions = tuple(self._function(library, e) for e in text.kernels)
         self.settle = settle_of(library)
+        self.lock = Lock()
+
+    @cached_property
+    def workspaces(self) -> dict[str, Array]:
+        """Of all calls, which take turns. Raises Failed D104."""
+        return {w.name: _aligned(w.name, w.bytes) for w in self.text.workspaces}
 
     def call(self, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> "CCall":
         self.device.ready()
@@ -131,17 +139,14 @@ class CBuilt:
 
 
 class CCall:
-    """Functions with their arguments; workspaces are this call's own."""
+    """Functions with their arguments."""
 
     def __init__(self, built: CBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
-        self.device, self.settle = built.device, built.settle
+        self.device, self.settle, self.lock = built.device, built.settle, built.lock
         # the addresses below are of these
-        self.arrays = dict(arrays)
-        self.zeroed: list[Array] = []
-        self.left: list[Array] = []
-        for w in built.text.workspaces:
-            self.arrays[w.name] = space = _aligned(w.name, w.bytes)
-            (self.zeroed if w.zero else self.left).append(space)
+        self.arrays = {**arrays, **built.workspaces}
+        self.zeroed = [built.workspaces[w.name] for w in built.text.workspaces if w.zero]
+        self.left = [built.workspaces[w.name] for w in built.text.workspaces if not w.zero]
         self.launches = tuple(
             (function, tuple(self._argument(a, scalars) for a in entry.args))
             for function, entry in zip(built.functions, built.text.kernels, strict=True)
@@ -159,6 +164,16 @@ class CCall:
 
     def launch(self) -> None:
         self.device.ready()
+        if self.zeroed or self.left:
+            with self.lock:
+                self._run()
+        else:
+            self._run()
+
+    def launch_on(self, streams: Sequence[int]) -> None:
+        self.launch()
+
+    def _run(self) -> None:
         for space in self.zeroed:
             space.fill(0)
         threads = self.device.threads

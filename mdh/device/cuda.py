@@ -2,7 +2,9 @@
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -14,7 +16,16 @@ from mdh.device.ballast import evicting_bytes
 from mdh.device.cuda_bound import ALIGNED, bound_launch, lay_out
 from mdh.device.cuda_busy import keep_busy
 from mdh.device.cuda_cache import keep_cupy_safe, keep_driver_safe
-from mdh.device.cuda_driver import OUT_OF_MEMORY, DriverError, LoadedCubin, driver_version, fill
+from mdh.device.cuda_driver import (
+    OUT_OF_MEMORY,
+    DriverError,
+    LoadedCubin,
+    PackedLaunch,
+    allocating,
+    current_context,
+    driver_version,
+    fill,
+)
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
 from mdh.device.cuda_memory import CudaTwin
 from mdh.device.process import same_process
@@ -172,13 +183,29 @@ class CudaDevice:
 
 
 class CudaBuilt:
+    """A loaded cubin, and a workspace for each stream that its kernels have run on: calls on one stream take
+    turns, and so share it. lock: held while a call that uses one is enqueued."""
+
     def __init__(self, device: CudaDevice, text: KernelText, module: LoadedCubin, seconds: float) -> None:
         self.device, self.text, self.module, self.seconds = device, text, module, seconds
+        self.spaces = lay_out(text.workspaces)
+        self.lock = Lock()
+        self._memory: dict[int, Any] = {}
 
     def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> "CudaCall":
         self.device.ready()
         with self.device.handle:
             return CudaCall(self, arrays, scalars)
+
+    def workspace(self, stream: int) -> int:
+        """Its address; the caller has made the stream current. Raises Failed D104."""
+        if not self.spaces.bytes:
+            return 0
+        with self.lock:
+            if stream not in self._memory:
+                with allocating():
+                    self._memory[stream] = self.device.allocate("workspaces", self.spaces.bytes)
+            return int(self._memory[stream].ptr)
 
 
 class CudaCall:
@@ -186,11 +213,11 @@ class CudaCall:
     are. Work goes to the caller's current stream."""
 
     def __init__(self, built: CudaBuilt, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> None:
-        self.device, text = built.device, built.text
+        self.device, self.built, self.scalars = built.device, built, scalars
         self.host: dict[str, tuple[np.ndarray[Any, Any], Any]] = {}
         self.views: list[StridedView] = []
         self.pointers: dict[str, int] = {}
-        self.written = written_buffers(text)
+        self.written = written_buffers(built.text)
         for name, array in arrays.items():
             if isinstance(array, StridedView):
                 self.pointers[name] = array.pointer
@@ -199,27 +226,34 @@ class CudaCall:
                 memory = self.device.allocate(f"array `{name}`", array.nbytes)
                 self.host[name] = (array, memory)
                 self.pointers[name] = memory.ptr
-        self.spaces = lay_out(text.workspaces)
-        self.memory: Any = None
-        if self.spaces.bytes:
-            self.memory = self.device.allocate("workspaces", self.spaces.bytes)
-            self.pointers |= {n: self.memory.ptr + at for n, at in self.spaces.starts.items()}
-        try:
-            self.launches = [bound_launch(built.module, e, self.pointers, scalars) for e in text.kernels]
-        except DriverError as error:
-            raise self.device.failed("prepare", text.name, error) from error
+        self._prepared: dict[int, _Launches] = {}
+        self._launches(cupy.cuda.get_current_stream().ptr)
+        self.context = current_context()
         self._upload()
+
+    def _launches(self, stream: int) -> "_Launches":
+        """The kernels with their arguments, for `stream`, which is current. Raises Failed D104, D105."""
+        if stream not in self._prepared:
+            text, memory = self.built.text, self.built.workspace(stream)
+            at = self.pointers | {n: memory + start for n, start in self.built.spaces.starts.items()}
+            try:
+                bound = tuple(bound_launch(self.built.module, e, at, self.scalars) for e in text.kernels)
+            except DriverError as error:
+                raise self.device.failed("prepare", text.name, error) from error
+            self._prepared[stream] = _Launches(bound, memory)
+        return self._prepared[stream]
 
     def poison(self) -> None:
         with self.device.handle:
-            self._fill(POISON, self.spaces.zeroed, self.spaces.bytes)
+            stream, spaces = cupy.cuda.get_current_stream().ptr, self.built.spaces
+            self._fill(self._launches(stream).workspace, POISON, spaces.zeroed, spaces.bytes, stream)
 
-    def _fill(self, byte: int, start: int, stop: int) -> None:
+    def _fill(self, memory: int, byte: int, start: int, stop: int, stream: int) -> None:
         """Set bytes of the workspaces."""
         if start == stop:
             return
         try:
-            fill(self.memory.ptr + start, byte, stop - start, cupy.cuda.get_current_stream().ptr)
+            fill(memory + start, byte, stop - start, stream)
         except DriverError as error:
             raise self.device.failed("clear", "workspaces", error) from error
 
@@ -239,26 +273,44 @@ class CudaCall:
 
     def launch_on(self, streams: Sequence[int]) -> None:
         """Run behind the work of all `streams`, on the first of them. Returns at once where everything is in
-        device memory; where mdh owns memory of the call it waits, since that memory ends with the call."""
+        device memory, also while the stream is captured into a graph."""
+        if not streams:
+            self.launch()
+            return
         self.device.ready()
-        first, *others = (_stream(s, self.device.number) for s in streams)
+        first, *others = streams
+        at_once = not others and not self.host and first in self._prepared
+        if at_once and current_context() == self.context:
+            self._put(self._prepared[first], first)
+            return
+        leader, *rest = (_stream(s, self.device.number) for s in streams)
         with self.device.handle:
-            for other in others:
-                first.wait_event(other.record())
-            with first:
-                if self.host or self.memory is not None:
+            for other in rest:
+                leader.wait_event(other.record())
+            with leader:
+                if self.host:
                     self.launch()
                 else:
                     self._enqueue()
-            for other in others:
-                other.wait_event(first.record())
+            for other in rest:
+                other.wait_event(leader.record())
 
     def _enqueue(self) -> None:
-        stream = cupy.cuda.get_current_stream()
-        self._fill(0, 0, self.spaces.zeroed)
-        for launch in self.launches:
+        stream = cupy.cuda.get_current_stream().ptr
+        self._put(self._launches(stream), stream)
+
+    def _put(self, launches: "_Launches", stream: int) -> None:
+        if launches.workspace:
+            with self.built.lock:
+                self._fill(launches.workspace, 0, 0, self.built.spaces.zeroed, stream)
+                self._put_kernels(launches, stream)
+        else:
+            self._put_kernels(launches, stream)
+
+    def _put_kernels(self, launches: "_Launches", stream: int) -> None:
+        for launch in launches.kernels:
             try:
-                launch.enqueue(stream.ptr)
+                launch.enqueue(stream)
             except DriverError as error:
                 raise self.device.failed("launch", launch.name, error) from error
 
@@ -266,7 +318,8 @@ class CudaCall:
         try:
             cupy.cuda.get_current_stream().synchronize()
         except cupy.cuda.runtime.CUDARuntimeError as error:
-            raise self.device.failed("finish", self.launches[-1].name, error) from error
+            last = self.built.text.kernels[-1].name
+            raise self.device.failed("finish", last, error) from error
 
     def sample(self) -> RunTimes:
         """wall: the host's part and the device's, one after the other."""
@@ -274,7 +327,7 @@ class CudaCall:
         with self.device.handle:
             first, last = cupy.cuda.Event(), cupy.cuda.Event()
             self._wait()
-            keep_busy(cupy, _BUSY + _BUSY_EACH * len(self.launches))
+            keep_busy(cupy, _BUSY + _BUSY_EACH * len(self.built.text.kernels))
             start = perf_counter()
             first.record()
             self._enqueue()
@@ -283,6 +336,15 @@ class CudaCall:
             self._wait()
             seconds = cupy.cuda.get_elapsed_time(first, last) * 1e-3
             return RunTimes(seconds, host + seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Launches:
+    """The kernels of a call for one stream, and the address of that stream's workspace, 0 where none is
+    needed."""
+
+    kernels: tuple[PackedLaunch, ...]
+    workspace: int
 
 
 class _Foreign:

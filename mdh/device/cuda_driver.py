@@ -4,7 +4,8 @@ cupy owns contexts, memory, streams and events; its own launches cost more and k
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 from weakref import finalize
@@ -15,6 +16,8 @@ _PROGRAMMATIC_STREAM_SERIALIZATION = 6
 """CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION."""
 _CAPTURES_EARLY = 12030
 """The CUDA version whose graphs hold such launches first."""
+_RELAXED = 2
+"""CU_STREAM_CAPTURE_MODE_RELAXED."""
 OUT_OF_MEMORY = 2
 
 
@@ -56,6 +59,25 @@ def fill(pointer: int, byte: int, size: int, stream: int) -> None:
     """Set `size` bytes of the device's memory, in the stream's order."""
     where, count = ctypes.c_uint64(pointer), ctypes.c_size_t(size)
     must(driver().cuMemsetD8Async(where, ctypes.c_ubyte(byte), count, ctypes.c_void_p(stream)))
+
+
+def current_context() -> int:
+    """Of the calling thread; 0 where it has none."""
+    found = ctypes.c_void_p()
+    must(driver().cuCtxGetCurrent(ctypes.byref(found)))
+    return found.value or 0
+
+
+@contextmanager
+def allocating() -> Iterator[None]:
+    """Memory may be allocated in here also while a stream of this thread is captured into a graph: by itself
+    the driver refuses that, since the allocation is no part of the graph."""
+    mode = ctypes.c_int(_RELAXED)
+    must(driver().cuThreadExchangeStreamCaptureMode(ctypes.byref(mode)))
+    try:
+        yield
+    finally:
+        must(driver().cuThreadExchangeStreamCaptureMode(ctypes.byref(mode)))
 
 
 class LoadedCubin:

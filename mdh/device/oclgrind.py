@@ -7,7 +7,7 @@ reports to a log, and must be able to crash alone.
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -116,6 +116,9 @@ class OclgrindCall:
                     raw = np.load(folder / f"{key}.out.npy", allow_pickle=False)
                     array = self.arrays[key]
                     array[...] = raw.view(array.dtype).reshape(array.shape)
+
+    def launch_on(self, streams: Sequence[int]) -> None:
+        self.launch()
 
     def poison(self) -> None:
         """The simulator reports reads of what was never written."""

@@ -2,9 +2,10 @@
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from math import prod
 from threading import Lock
@@ -213,8 +214,8 @@ class _Seat:
 class OpenCLBuilt:
     """A built program and its kernel objects, which are made once: pyopencl writes Python code for each.
 
-    `lock`: arguments are set and taken in two steps, which belong together. `bound`: the number of the call
-    whose arguments the kernels have.
+    `lock`: arguments are set and taken in two steps, which belong together; calls that use the workspaces
+    hold it until they end. `bound`: the number of the call whose arguments the kernels have.
     """
 
     def __init__(
@@ -231,6 +232,17 @@ class OpenCLBuilt:
     def number(self) -> int:
         """Of a call; none has had it before."""
         return next(self._calls)
+
+    @cached_property
+    def workspaces(self) -> dict[str, Any]:
+        """Buffers of all calls. Raises Failed D104."""
+        return {w.name: self._allocate(f"workspace `{w.name}`", w.bytes) for w in self.text.workspaces}
+
+    def _allocate(self, what: str, size: int) -> Any:
+        try:
+            return cl.Buffer(self.seat.context, cl.mem_flags.READ_WRITE, max(size, 1))
+        except cl.Error as error:
+            raise no_memory(self.device.title, what, size, error) from error
 
     def call(self, arrays: Mapping[str, Array | BufferRegion], scalars: Mapping[str, Any]) -> "OpenCLCall":
         self.device.ready()
@@ -257,11 +269,9 @@ class OpenCLCall:
         self.regions = {n: a for n, a in arrays.items() if isinstance(a, BufferRegion)}
         self.buffers = {n: self._buffer(n, a) for n, a in self.arrays.items()}
         self.buffers.update((n, region.buffer) for n, region in self.regions.items())
-        self.zeroed: list[tuple[Any, int]] = []
-        self.left: list[tuple[Any, int]] = []
-        for w in built.text.workspaces:
-            self.buffers[w.name] = self._allocate(f"workspace `{w.name}`", w.bytes)
-            (self.zeroed if w.zero else self.left).append((self.buffers[w.name], w.bytes))
+        self.buffers.update(built.workspaces)
+        self.zeroed = [(self.buffers[w.name], w.bytes) for w in built.text.workspaces if w.zero]
+        self.left = [(self.buffers[w.name], w.bytes) for w in built.text.workspaces if not w.zero]
         self.launches = [
             self._prepared(kernel, entry, scalars)
             for kernel, entry in zip(built.kernels, built.text.kernels, strict=True)
@@ -276,12 +286,6 @@ class OpenCLCall:
             return cl.Buffer(self.seat.context, access | how, hostbuf=array)
         except cl.Error as error:
             raise no_memory(self.device.title, f"array `{name}`", array.nbytes, error) from error
-
-    def _allocate(self, what: str, size: int) -> Any:
-        try:
-            return cl.Buffer(self.seat.context, cl.mem_flags.READ_WRITE, max(size, 1))
-        except cl.Error as error:
-            raise no_memory(self.device.title, what, size, error) from error
 
     def _prepared(self, kernel: Any, entry: EntryPoint, scalars: Mapping[str, Any]) -> "_Launch":
         values = tuple(
@@ -308,27 +312,32 @@ class OpenCLCall:
             if name in self.arrays:
                 self._fetch(name)
 
+    def launch_on(self, streams: Sequence[int]) -> None:
+        self.launch()
+
     def _run(self, queue: Any, *, timed: bool) -> list[Any]:
         self.device.ready()
         with self.seat.turn:
             return self._taken(queue, timed)
 
     def _taken(self, queue: Any, timed: bool) -> list[Any]:
-        events = []
-        for buffer, size in self.zeroed:
-            cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, size)
-        at = ""
+        at = "workspaces"
         try:
             with self.built.lock:
+                for buffer, size in self.zeroed:
+                    cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, size)
                 if self.built.bound != self.number:
                     self.built.bound = 0
                     for one in self.launches:
                         at = one.name
                         one.kernel.set_args(*one.values)
                     self.built.bound = self.number
+                events = []
                 for one in self.launches:
                     at = one.name
                     events.append(one.enqueue(queue, timed))
+                if self.built.text.workspaces:
+                    queue.finish()
             queue.finish()
         except (cl.Error, RefusedError) as error:
             raise launch_failed(self.device.title, at, error) from error

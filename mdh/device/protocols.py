@@ -1,6 +1,6 @@
 """What a device offers: it builds kernel text, and runs and times what it built."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -24,6 +24,10 @@ class BoundCall(Protocol):
     def launch(self) -> None:
         """Run all kernels in order; when this returns host arrays hold the results. Raises Failed D105,
         D109, D112."""
+
+    def launch_on(self, streams: Sequence[int]) -> None:
+        """Run behind the work of all `streams`, on the first of them, and return before it is done where
+        nothing has to be copied. Without streams, and on devices that know none, it is `launch`."""
 
     def sample(self) -> RunTimes:
         """Run all kernels once more and time them: zeroing of workspaces is part of the wall time,

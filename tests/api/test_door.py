@@ -34,7 +34,7 @@ def _codes(failed: mdh.Failed) -> list[str]:
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("device", None, "device takes a name such as"),
+        ("device", 3, "device takes a name such as"),
         ("device", 0, "device takes a name such as"),
         ("defines", None, "defines takes a mapping of names to values, not None"),
         ("defines", ["n"], "defines takes a mapping"),

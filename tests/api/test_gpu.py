@@ -1,5 +1,6 @@
 """Kernels called on arrays in a GPU's memory: cupy and torch, the caller's stream, wrong places."""
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -140,3 +141,88 @@ def test_guard_bands_leave_arrays_aligned() -> None:
         array[:] = 0
         twin.fetch()
         assert array[255] == 255
+
+
+SPLIT = """
+1: (de-)comp( ^, ^, 8 ) ( ^, ^ ; ^ ) ( ^, ^, BLK.z )
+2: (de-)comp( 8, 8, 1 ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, FOR.1 )
+3: (de-)comp( 1, 1, 1 ) ( ^, ^ ; ^ ) ( THR.y, THR.x, FOR.1 )
+"""
+"""Blocks share the sum over k: their parts meet in a workspace."""
+
+
+def _split(tmp_path: Path) -> "mdh.Kernel":
+    path = tmp_path / "split.mdh"
+    path.write_text(SPLIT)
+    kernel = mdh.compile(ROOT / "inputs_c" / "matmul.c", path, "cuda:0", defines={"M": 64, "N": 64, "K": 64})
+    (variant,) = kernel.variants.values()
+    assert variant.built.text.workspaces
+    return kernel
+
+
+def test_a_graph_holds_kernels_with_a_workspace(torch: Any, tmp_path: Path) -> None:
+    kernel = _split(tmp_path)
+    a, b, c = (torch.randint(-4, 5, (64, 64), device="cuda:0").float() for _ in range(3))
+    c.zero_()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        kernel(a, b, c)
+        kernel(a, b, c)
+    for _ in range(5):
+        c.zero_()
+        graph.replay()
+        assert torch.equal(c, 2 * (a @ b))
+
+
+def test_streams_have_workspaces_of_their_own(torch: Any, tmp_path: Path) -> None:
+    kernel = _split(tmp_path)
+    streams = [torch.cuda.Stream() for _ in range(4)]
+    sets = [tuple(torch.randint(-4, 5, (64, 64), device="cuda:0").float() for _ in range(3)) for _ in streams]
+    wanted = [10 * (a @ b) for a, b, _ in sets]
+    torch.cuda.synchronize()
+    for stream, (_, _, c) in zip(streams, sets, strict=True):
+        with torch.cuda.stream(stream):
+            c.zero_()
+    for _ in range(10):
+        for stream, (a, b, c) in zip(streams, sets, strict=True):
+            with torch.cuda.stream(stream):
+                kernel(a, b, c)
+    torch.cuda.synchronize()
+    for (_, _, c), want in zip(sets, wanted, strict=True):
+        assert torch.equal(c, want)
+
+
+def test_a_call_does_not_wait(torch: Any, tmp_path: Path) -> None:
+    kernel = _split(tmp_path)
+    a, b, c = (torch.ones((64, 64), device="cuda:0") for _ in range(3))
+    kernel(a, b, c)
+    torch.cuda.synchronize()
+    torch.cuda._sleep(200_000_000)
+    kernel(a, b, c)
+    assert not torch.cuda.current_stream().query()
+    torch.cuda.synchronize()
+
+
+def test_bound_calls_follow_the_current_stream(torch: Any, tmp_path: Path) -> None:
+    kernel = _split(tmp_path)
+    a, b, c = (torch.ones((64, 64), device="cuda:0") for _ in range(3))
+    run = kernel.bind(a, b, c)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for turn in range(1, 10):
+            torch.cuda._sleep(1_000_000)
+            a.fill_(turn)
+            c.zero_()
+            assert run() is c
+            assert float(c.sum()) == turn * 64**3
+
+
+def test_a_thread_without_a_context_can_call(torch: Any, tmp_path: Path) -> None:
+    kernel = _split(tmp_path)
+    a, b, c = (torch.ones((64, 64), device="cuda:0") for _ in range(3))
+    kernel(a, b, c)
+    with ThreadPoolExecutor(1) as threads:
+        for _ in range(3):
+            threads.submit(kernel, a, b, c).result()
+    torch.cuda.synchronize()
+    assert float(c[0, 0]) == 1 + 4 * 64

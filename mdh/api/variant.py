@@ -1,0 +1,101 @@
+"""The function at bound sizes: built, and called on arguments that are looked at in each call."""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Lock
+from typing import Any
+
+from mdh.api.arguments import Binder
+from mdh.api.keys import Key, Keys
+from mdh.device.addresses import stream_reader
+from mdh.device.protocols import BoundCall, Device, Executable
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.printable import fitting, printable
+
+_RECENT = 32
+"""Calls that are kept bound: those of a loop over a few sets of arrays, and of arrays made anew, since memory
+that was freed is soon given out again."""
+
+
+class Variant:
+    """schedule: the text that was used; source: what was built of it."""
+
+    def __init__(self, program: Program, plan: Plan, built: Executable, device: Device) -> None:
+        self.program, self.plan, self.built, self.device = program, plan, built, device
+        self.binder = Binder(program, device)
+        self._outputs = tuple(i for i, name in enumerate(program.params) if name in self.binder.written)
+        self._recent: dict[Key, BoundCall] = {}
+        self._lock = Lock()
+
+    @property
+    def schedule(self) -> str:
+        return self.plan.text
+
+    @property
+    def source(self) -> str:
+        return self.built.text.source
+
+    def outputs_of(self, args: Sequence[Any]) -> Any:
+        """One output: the argument as given; several: a tuple in the order of the parameters."""
+        if len(self._outputs) == 1:
+            return args[self._outputs[0]]
+        return tuple(args[i] for i in self._outputs)
+
+    def run(self, args: Sequence[Any]) -> None:
+        """Raises Failed A1xx before anything runs, D1xx."""
+        keys = self.binder.keys
+        key = None if keys is None else keys.of(args)
+        if keys is None or key is None:
+            self._run_once(args)
+        else:
+            call = self._recent.get(key) or self._keep(keys, key, args)
+            call.launch_on(key[1])
+
+    def bound(self, args: Sequence[Any]) -> Callable[[], Any]:
+        """Runs the kernels on `args` each time that it is called, and returns the outputs. Raises Failed
+        A1xx."""
+        bound, keys = self.binder.bind(args), self.binder.keys
+        key = None if keys is None else keys.of(args)
+        if key is None:
+            return partial(self._looked_at, args)
+        outputs = self.outputs_of(args)
+        call = self.built.call(bound.arrays, bound.scalars)
+        if not key[1]:
+            launch = call.launch
+
+            def run() -> Any:
+                launch()
+                return outputs
+
+            return run
+        launch_on = call.launch_on
+        stream = stream_reader(type(next(iter(bound.arrays.values())).owner), self.device.spec)
+
+        def run_on_stream() -> Any:
+            launch_on(stream())
+            return outputs
+
+        return run_on_stream
+
+    def _looked_at(self, args: Sequence[Any]) -> Any:
+        self.run(args)
+        return self.outputs_of(args)
+
+    def _run_once(self, args: Sequence[Any]) -> None:
+        bound = self.binder.bind(args)
+        for text in bound.notes:
+            sys.stderr.write(fitting(printable(f"mdh: {text}\n"), sys.stderr))
+        call = self.built.call(bound.arrays, bound.scalars)
+        call.launch_on(sorted(bound.streams))
+
+    def _keep(self, keys: Keys, key: Key, args: Sequence[Any]) -> BoundCall:
+        """The call for all arguments of this key. It does not keep their memory alive, and is used only while
+        they do."""
+        call = self.built.call(keys.arrays(key), self.binder.scalars(args))
+        with self._lock:
+            while len(self._recent) >= _RECENT:
+                del self._recent[next(iter(self._recent))]
+            self._recent[key] = call
+        return call

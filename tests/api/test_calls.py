@@ -1,0 +1,199 @@
+"""Calls in a loop: arguments by name, sizes from shapes, bound calls, and the keys of calls."""
+
+import gc
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mdh
+from mdh.api.arguments import Binder
+from mdh.diagnostics import Failed
+
+DEVICES = ("c", "opencl:0")
+SCALE = mdh.Source(
+    "scale.c",
+    "void scale(int n, int m, float s, const float A[n][m], float B[n][m]) {\n"
+    "  for (int i = 0; i < n; i++)\n"
+    "    for (int j = 0; j < m; j++)\n"
+    "      B[i][j] = s / A[i][j];\n"
+    "}\n",
+)
+SUM = mdh.Source(
+    "sum.c",
+    "void sum(const float A[4096], float S[1]) {\n  for (int i = 0; i < 4096; i++)\n    S[0] += A[i];\n}\n",
+)
+SPLIT = "1: (de-)comp( 512 ) ( ^ ; ^ ) ( BLK.x )\n2: (de-)comp( 1 ) ( ^ ; ^ ) ( FOR.1 )\n"
+
+
+@pytest.fixture(scope="module", params=DEVICES)
+def scale(request: pytest.FixtureRequest) -> mdh.Kernel:
+    return mdh.compile(SCALE, device=request.param)
+
+
+@pytest.fixture(scope="module", params=DEVICES)
+def fixed(request: pytest.FixtureRequest) -> mdh.Kernel:
+    return mdh.compile(SCALE, device=request.param, defines={"n": 4, "m": 3})
+
+
+def _arrays(n: int = 4, m: int = 3) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    a = np.arange(1, n * m + 1, dtype=np.float32).reshape(n, m)
+    return a, np.zeros((n, m), np.float32)
+
+
+def test_arguments_by_name_and_sizes_from_shapes(scale: mdh.Kernel) -> None:
+    a, b = _arrays()
+    for out in (
+        scale(n=4, m=3, s=1.0, A=a, B=b),
+        scale(B=b, A=a, s=2.0),
+        scale(3.0, a, b),
+        scale(4.0, a, B=b),
+        scale(4, 3, 5.0, a, B=b),
+    ):
+        assert out is b
+    assert (b == np.float32(5) / a).all()
+    wide, other = _arrays(2, 7)
+    assert (scale(1.0, wide, other) == 1 / wide).all()
+    assert set(scale.variants) == {(4, 3), (2, 7)}
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "words"),
+    [
+        ((), {"A": 0, "C": 0}, "has no parameter `C`"),
+        ((1.0,), {}, "takes 5 arguments, 1 are given"),
+        ((1, 2, 3.0, 4, 5, 6), {}, "takes 5 arguments, 6 are given"),
+        ((4,), {"n": 4, "s": 2.0, "A": 0, "B": 0}, "is given `n` twice"),
+        ((), {"s": 1.0, "A": np.ones((2, 2), np.float32)}, "without `B`"),
+        ((), {"s": 1.0, "A": 3, "B": 4}, "the size `n` is left out"),
+    ],
+)
+def test_what_is_missing_is_named(args: tuple[Any, ...], named: dict[str, Any], words: str) -> None:
+    with pytest.raises(Failed) as failed:
+        mdh.compile(SCALE)(*args, **named)
+    assert [d.code for d in failed.value.diagnostics] == ["A101"]
+    assert words in failed.value.diagnostics[0].headline
+
+
+def test_sizes_from_shapes_are_checked_against_the_other_arrays(scale: mdh.Kernel) -> None:
+    with pytest.raises(Failed) as failed:
+        scale(1.0, np.ones((4, 3), np.float32), np.ones((3, 4), np.float32))
+    assert failed.value.diagnostics[0].code == "A104"
+
+
+def test_a_bound_call_sees_what_its_arrays_hold(fixed: mdh.Kernel) -> None:
+    a, b = _arrays()
+    run = fixed.bind(4, 3, 1.0, a, b)
+    assert (b == 0).all()
+    for turn in (1, 2):
+        a[:] = turn
+        assert run() is b
+        assert (b == 1 / a).all()
+
+
+def test_a_bound_call_that_copies_looks_each_time(fixed: mdh.Kernel) -> None:
+    wide, b = np.ones((4, 6), np.float32), _arrays()[1]
+    run = fixed.bind(4, 3, 1.0, wide[:, ::2], b)
+    for turn in (1, 2):
+        wide[:] = turn
+        run()
+        assert (b == 1 / wide[:, ::2]).all()
+
+
+def test_many_calls_on_arrays_that_come_and_go(fixed: mdh.Kernel) -> None:
+    """More than are kept bound, at addresses that return."""
+    for turn in range(1, 60):
+        a, b = np.full((4, 3), turn, np.float32), np.zeros((4, 3), np.float32)
+        fixed(4, 3, 1.0, a, b)
+        assert (b == 1 / a).all()
+
+
+def test_equal_numbers_of_other_kinds_are_other_calls(fixed: mdh.Kernel) -> None:
+    a, b = np.full((4, 3), np.inf, np.float32), _arrays()[1]
+    for number in (0.0, -0.0, 0, 0.0, -0.0):
+        fixed(4, 3, number, a, b)
+        assert (np.signbit(b) == np.signbit(float(number))).all()
+    with pytest.raises(Failed) as failed:
+        fixed(4.0, 3, 1.0, a, b)
+    assert failed.value.diagnostics[0].code == "A102"
+
+
+def test_calls_keep_no_array_alive(fixed: mdh.Kernel) -> None:
+    a, b = _arrays()
+    ended = [weakref.ref(a), weakref.ref(b)]
+    fixed(4, 3, 1.0, a, b)
+    fixed(4, 3, 1.0, a, b)
+    del a, b
+    gc.collect()
+    assert [end() for end in ended] == [None, None]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_threads_share_workspaces(device: str, tmp_path: Any) -> None:
+    """A reduction over blocks leaves parts in a workspace between its kernels; calls at once mix none."""
+    path = tmp_path / "split.mdh"
+    path.write_text(SPLIT)
+    kernel = mdh.compile(SUM, path, device)
+    assert next(iter(kernel.variants.values())).built.text.workspaces
+    arrays = [(np.full(4096, i, np.float32), np.zeros(1, np.float32)) for i in range(4)]
+
+    def calls(i: int) -> float:
+        a, s = arrays[i]
+        for _ in range(200):
+            s[:] = 0
+            kernel(a, s)
+            if s[0] != 4096 * i:
+                return float(s[0])
+        return 4096.0 * i
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(calls, range(4))) == [4096.0 * i for i in range(4)]
+
+
+@st.composite
+def _argument(draw: st.DrawFn, memory: np.ndarray[Any, Any]) -> Any:
+    """An array argument, right or wrong in any of the ways that matter, in `memory`."""
+    kind = draw(st.sampled_from(("plain", "plain", "plain", "type", "shape", "gaps", "fixed", "odd", "list")))
+    at = draw(st.integers(0, 5)) * 48
+    if kind == "odd":
+        at += 2
+    if kind == "gaps":
+        return memory[at : at + 96].view(np.float32).reshape(4, 6)[:, ::2]
+    array = memory[at : at + 48].view(np.int32 if kind == "type" else np.float32)
+    array = array.reshape((3, 4) if kind == "shape" else (4, 3))
+    if kind == "fixed":
+        array = array.view()
+        array.flags.writeable = False
+    return array.tolist() if kind == "list" else array
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data())
+def test_what_has_a_key_binds_in_place(fixed: mdh.Kernel, data: st.DataObject) -> None:
+    """A key is given only where `bind`, which looks at everything, takes the arrays as they are, and it then
+    has their addresses."""
+    memory = np.zeros(512, np.uint8)
+    number = st.one_of(st.integers(-3, 3), st.floats(width=32), st.just("2"), st.just(np.float32(1)))
+    args = (4, 3, data.draw(number), data.draw(_argument(memory)), data.draw(_argument(memory)))
+    binder = next(iter(fixed.variants.values())).binder
+    assert binder.keys is not None
+    key, again = binder.keys.of(args), binder.keys.of(args)
+    if key is not None:
+        bound = binder.bind(args)
+        assert not bound.notes and key[1] == ()
+        assert key[0][:2] == (args[3].ctypes.data, args[4].ctypes.data)
+        assert key == again or args[2] != args[2]
+    elif _plain(binder, args):
+        raise AssertionError("a plain call has no key")
+
+
+def _plain(binder: Binder, args: tuple[Any, ...]) -> bool:
+    try:
+        bound = binder.bind(args)
+    except Failed:
+        return False
+    return type(args[2]) in (int, float) and not bound.notes
