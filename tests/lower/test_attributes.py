@@ -193,12 +193,13 @@ def test_cuda_text(name: str, update_golden: bool) -> None:
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.opencl])
 def test_opencl_runs(name: str) -> None:
+    """On small integers alone, since the simulator takes seconds for one run: sums of them are exact, so that
+    a wrong element shows."""
     case = CASES[name]
     program = _program(case)
     plan = check(program, parse_schedule(Source("s.mdh", case.schedule)), load_machine("oclgrind"), "opencl")
-    for seed in (0, 1):
-        outcome = execute(plan, open_oclgrind(), arguments(program, {}, seed), {})
-        assert outcome.kind == "equal", outcome.detail
+    outcome = execute(plan, open_oclgrind(), arguments(program, {}, 0), {})
+    assert outcome.kind == "equal", outcome.detail
 
 
 def test_copies_of_bytes_use_vectors_that_opencl_has() -> None:

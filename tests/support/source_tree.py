@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -11,12 +11,26 @@ PACKAGE = ROOT / "mdh"
 
 @dataclass(frozen=True)
 class Module:
-    """One file: its dotted name, text and tree."""
+    """One file: its dotted name, text and tree. Many tests share what is found in it."""
 
     name: str
     path: Path
     text: str
     tree: ast.Module
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def imports(self) -> tuple[tuple[str, int], ...]:
+        """(dotted name, line) of every import of the module."""
+        return tuple(imports(self.tree))
+
+    @cached_property
+    def all_imports(self) -> tuple[tuple[str, int], ...]:
+        """(dotted name, line) of every import, also of those that `import_module` makes while mdh runs."""
+        return (*self.imports, *named_imports(self.tree))
 
 
 @cache
