@@ -7,7 +7,7 @@ from mdh.hardware import THREADED, Combine, Space
 from mdh.ir.layout import Level
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
-from mdh.ir.tile import ALIGNMENT, Tiles
+from mdh.ir.tile import ALIGNMENT, Tile, Tiles
 from mdh.poly.digits import Chain, Cut, index_of
 
 WORD = 4
@@ -21,7 +21,12 @@ def shared_bytes(plan: StagePlan, tiles: Tiles, *, cpu: bool) -> int:
 
 def register_words(tiles: Tiles) -> int:
     """32-bit registers that a thread's RM buffers take; addresses and temporaries come on top."""
-    return sum(-(-node.tile.bytes // WORD) for node in tiles.kept if node.tile.space is Space.RM)
+    return sum(taken(node.tile) // WORD for node in tiles.kept if node.tile.space is Space.RM)
+
+
+def taken(tile: Tile) -> int:
+    """Bytes that a tile takes of its memory layer: registers are taken whole."""
+    return tile.room if tile.space is not Space.RM else -(-tile.bytes // WORD) * WORD
 
 
 def combine_bytes(plan: StagePlan) -> int:

@@ -43,7 +43,10 @@ UntilOpt = Annotated[
     float | None, typer.Option("--until-speedup", metavar="X", help="Stop at X times the default's speed.")
 ]
 SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the search and of the arrays.")]
-SamplerOpt = Annotated[str | None, typer.Option("--sampler", metavar="NAME", help="How points are chosen.")]
+SamplerOpt = Annotated[
+    str | None,
+    typer.Option("--sampler", metavar="NAME", help="How points are chosen; without it `evolution`."),
+]
 ModelOpt = Annotated[
     bool, typer.Option("--model/--no-model", help="Ask the analytic model what is worth measuring.")
 ]

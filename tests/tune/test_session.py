@@ -24,6 +24,7 @@ from mdh.tuner.records.best import best
 from mdh.tuner.records.read import read_record
 from mdh.tuner.records.replay import Recorded, ReplayBench, SimulatedClock, TrialTable
 from mdh.tuner.runtime.interrupt import Interrupt
+from mdh.tuner.search import DEFAULT
 from mdh.tuner.session import Session, make_session, prepared
 from mdh.tuner.start import unfound
 from tests.tune.doubles import TableBench, failing
@@ -115,6 +116,18 @@ def test_a_repeated_run_goes_on(tmp_path: Path) -> None:
     assert again.speedup is not None
     assert first.speedup is not None
     assert again.speedup >= first.speedup
+
+
+def test_a_record_of_a_sampler_that_is_gone_is_gone_on_with(tmp_path: Path) -> None:
+    session = make_session(order(tmp_path, sampler=DEFAULT, command="mdh tune --sampler bayes"), Ground())
+    session.searcher.name = "bayes"
+    first = go(session)
+    assert "bayes" in {t.origin for t in first.trials}
+    again = go(make_session(order(tmp_path, sampler=DEFAULT), Ground()))
+    assert again.earlier == first.trials
+    assert again.sampler == DEFAULT in {t.origin for t in again.trials}
+    both = [t.candidate.key for t in (*first.trials, *again.trials) if t.phase == "quick"]
+    assert len(set(both)) == len(both) == 40
 
 
 def test_the_same_seed_gives_the_same_trials(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """K150, K154: copies go inward, and only what has a known extent can be copied."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mdh.checker.subject import Subject, at, step_name
 from mdh.decompose.accesses import affine_index
@@ -12,26 +12,37 @@ from mdh.schedule.model import Place
 INWARD, DATA = "K150", "K154"
 
 
+def outward(regions: Iterable[Space | None]) -> Iterator[tuple[int, int, Space]]:
+    """regions: of the entries of a buffer in code order; None: the entry names none of the device. Yields the
+    place of each that lies farther out than one before it, and the place and the region of that one."""
+    nearest, where = Space.DM, -1
+    for n, region in enumerate(regions):
+        if region is None:
+            continue
+        if region.depth < nearest.depth:
+            yield n, where, nearest
+        elif region is not Space.DM:
+            nearest, where = region, n
+
+
 def check_inward(subject: Subject) -> Iterator[Diagnostic]:
     """K150. For entries B:R at a and B:R' at b, a outside of b in code order: R' is R or nearer."""
     plan = subject.plan
     for buffer in (*subject.draft.inputs, *subject.draft.outputs):
-        nearest, where = Space.DM, -1
-        for i in plan.code_order:
-            place = _place(subject, i, buffer)
-            if place is None or not isinstance(place.region, str) or place.region == Space.HM:
-                continue
-            natural = tuple(range(1, len(subject.program.buffer_of[buffer].shape) + 1))
-            outward = place.region.depth < nearest.depth
-            if outward:
+        places = [_place(subject, i, buffer) for i in plan.code_order]
+        regions = [_device_region(place) for place in places]
+        farther = {n: (plan.code_order[m], nearest) for n, m, nearest in outward(regions)}
+        natural = tuple(range(1, len(subject.program.buffer_of[buffer].shape) + 1))
+        for n, (i, place) in enumerate(zip(plan.code_order, places, strict=True)):
+            if n in farther:
+                where, nearest = farther[n]
                 outer = step_name(plan.steps[where], plan.steps[where].number)
-                headline = f"`{buffer}` goes from {nearest} ({outer}) out to {place.region}"
-                labels = subject.at_entry(i, buffer, f"farther than {nearest}") + subject.at_entry(
-                    where, buffer
-                )
+                headline = f"`{buffer}` goes from {nearest} ({outer}) out to {regions[n]}"
+                labels = subject.at_entry(i, buffer, f"farther than {nearest}")
+                labels += subject.at_entry(where, buffer)
                 legal = ", ".join(tuple(Space)[nearest.depth :])
                 yield Diagnostic(INWARD, headline, labels, help=f"regions from here on: {legal}; or `^`")
-            elif place.region == Space.DM and place.layout != natural:
+            elif place is not None and regions[n] is Space.DM and place.layout != natural:
                 headline = f"`{buffer}` would change its layout inside device memory"
                 yield Diagnostic(
                     INWARD,
@@ -41,8 +52,6 @@ def check_inward(subject: Subject) -> Iterator[Diagnostic]:
                     if isinstance(place.layout, tuple)
                     else "copies go to SM or RM",
                 )
-            elif place.region != Space.DM:
-                nearest, where = place.region, i
 
 
 def _place(subject: Subject, i: int, buffer: str) -> Place | None:
@@ -52,6 +61,11 @@ def _place(subject: Subject, i: int, buffer: str) -> Place | None:
     names = (*subject.draft.inputs, *subject.draft.outputs)
     value = (*step.inputs, *step.outputs)[names.index(buffer)].value
     return value if isinstance(value, Place) else None
+
+
+def _device_region(place: Place | None) -> Space | None:
+    region = None if place is None else place.region
+    return region if isinstance(region, Space) and region is not Space.HM else None
 
 
 def check_known_extent(subject: Subject) -> Iterator[Diagnostic]:

@@ -6,7 +6,9 @@ from mdh.checker.loops import by_layer
 from mdh.checker.subject import Subject, parts
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import THREADED, Layer
+from mdh.ir.plan import StagePlan
 from mdh.language import LANGUAGES
+from mdh.machine import Machine
 
 THREADS, BLOCK_AXIS, GRID_AXIS, CLUSTER = "K160", "K161", "K162", "K163"
 
@@ -73,15 +75,19 @@ def check_grid_axes(subject: Subject) -> Iterator[Diagnostic]:
         )
 
 
+def clusters_fit(plan: StagePlan, machine: Machine) -> bool:
+    return plan.units(Layer.CLU) == 1 or 1 < machine.cluster >= plan.units(Layer.BLK)
+
+
 def check_cluster(subject: Subject) -> Iterator[Diagnostic]:
     """K163. If CLU is split: the BLK parts multiply to at most the machine's cluster size."""
-    if Layer.CLU not in LANGUAGES[subject.target].layers or subject.plan.units(Layer.CLU) == 1:
+    if Layer.CLU not in LANGUAGES[subject.target].layers or clusters_fit(subject.plan, subject.machine):
         return
     limit, blocks = subject.machine.cluster, subject.plan.units(Layer.BLK)
     if limit == 1:
         headline = f"`{subject.machine.name}` has no clusters of blocks"
         yield Diagnostic(CLUSTER, headline, subject.split_spans(Layer.CLU), help="split over BLK alone")
-    elif blocks > limit:
+    else:
         headline = f"a cluster of {blocks} blocks, `{subject.machine.name}` allows {limit}"
         labels = subject.split_spans(Layer.BLK) + subject.split_spans(Layer.CLU)
         said = f"BLK under CLU are the blocks of one cluster: their parts multiply to at most {limit}"

@@ -6,6 +6,8 @@ from mdh.checker.loops import code_loops
 from mdh.checker.subject import Subject, listed, parts, step_name
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Layer
+from mdh.ir.layout import Level
+from mdh.ir.plan import StagePlan
 from mdh.language import LANGUAGES
 
 UNKNOWN, NESTING, TWICE = "K105", "K106", "K107"
@@ -30,31 +32,34 @@ def check_known_layers(subject: Subject) -> Iterator[Diagnostic]:
                 )
 
 
-def check_nesting(subject: Subject) -> Iterator[Diagnostic]:
-    """K106: for loops a before b in code order, both over core layers: layer(a) is not inside of layer(b)."""
-    deepest: tuple[int, int, int] | None = None
-    told: set[int] = set()
-    plan = subject.plan
+def misplaced(plan: StagePlan) -> Iterator[tuple[Level, Level]]:
+    """Each loop over a core layer that lies inside a loop over a deeper one, with that one."""
+    deepest: Level | None = None
     for loop in code_loops(plan):
         if loop.layer is None:
             continue
-        depth = loop.layer.depth
-        if deepest is not None and depth < deepest[0]:
-            if loop.step in told:
-                continue
-            told.add(loop.step)
-            inner = tuple(Layer)[deepest[0]]
-            outer_step = step_name(plan.steps[loop.step], plan.steps[loop.step].number)
-            inner_step = step_name(plan.steps[deepest[1]], plan.steps[deepest[1]].number)
-            headline = f"{loop.layer} of {outer_step} lies inside {inner} of {inner_step} in code order"
-            labels = subject.at_core(loop.step, loop.dim, f"{loop.layer} is outside of {inner}")
-            labels += subject.at_core(deepest[1], deepest[2], "the inner layer, opened first")
-            order = " ".join(tuple(Layer)[:-1])
-            yield Diagnostic(
-                NESTING, headline, labels, help=f"outer to inner: {order}; exchange the labels of the steps"
-            )
-        elif deepest is None or depth > deepest[0]:
-            deepest = (depth, loop.step, loop.dim)
+        if deepest is None or deepest.layer is None or loop.layer.depth > deepest.layer.depth:
+            deepest = loop
+        elif loop.layer.depth < deepest.layer.depth:
+            yield loop, deepest
+
+
+def check_nesting(subject: Subject) -> Iterator[Diagnostic]:
+    """K106: for loops a before b in code order, both over core layers: layer(a) is not inside of layer(b)."""
+    steps = subject.plan.steps
+    told: set[int] = set()
+    for loop, inner in misplaced(subject.plan):
+        if loop.step in told:
+            continue
+        told.add(loop.step)
+        outer_step, inner_step = (step_name(steps[x.step], steps[x.step].number) for x in (loop, inner))
+        headline = f"{loop.layer} of {outer_step} lies inside {inner.layer} of {inner_step} in code order"
+        labels = subject.at_core(loop.step, loop.dim, f"{loop.layer} is outside of {inner.layer}")
+        labels += subject.at_core(inner.step, inner.dim, "the inner layer, opened first")
+        order = " ".join(tuple(Layer)[:-1])
+        yield Diagnostic(
+            NESTING, headline, labels, help=f"outer to inner: {order}; exchange the labels of the steps"
+        )
 
 
 def check_axis_once(subject: Subject) -> Iterator[Diagnostic]:

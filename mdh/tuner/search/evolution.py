@@ -1,6 +1,8 @@
 """`evolution`: regularised evolution over the exact space (Real et al., AAAI 2019).
 
-Of the youngest points and the best ones, the best of a few is changed in one variable; the others die of age.
+The population holds the latest timed points and the best ones of all. Of a random sample of the population
+the best point is changed in one variable. Times that are learned before the first draw, such as those of an
+earlier record, are members of the first population: fewer points are drawn then.
 """
 
 from collections import deque
@@ -13,9 +15,9 @@ from mdh.tuner.search.steps import free_neighbour
 from mdh.tuner.search.uniform import free_draw
 
 POPULATION = 24
-SAMPLE = 8
-START = 16
-"""Points drawn uniformly before the first is changed."""
+SAMPLE = 16
+START = 8
+"""The size of the first population: points are drawn uniformly until so many were drawn or have a time."""
 ELITE = 4
 """The best of all time that stay in the population, whatever their age."""
 
@@ -26,10 +28,10 @@ class Evolution:
         self._rng = rng
         self._young: deque[tuple[float, Point]] = deque(maxlen=POPULATION)
         self._elite: list[tuple[float, Point]] = []
-        self._drawn = 0
+        self._drawn = self._timed = 0
 
     def suggest(self, taken: Container[Point]) -> Point | None:
-        if self._drawn < START or not self._young:
+        if max(self._drawn, self._timed) < START or not self._young:
             self._drawn += 1
             return free_draw(self._space, self._rng, taken)
         pool = sorted({*self._young, *self._elite}, key=lambda entry: (entry[0], repr(entry[1])))
@@ -39,5 +41,6 @@ class Evolution:
     def learn(self, point: Point, seconds: float | None) -> None:
         if seconds is None:
             return
+        self._timed += 1
         self._young.append((seconds, point))
         self._elite = sorted([*self._elite, (seconds, point)], key=lambda e: e[0])[:ELITE]

@@ -51,6 +51,17 @@ class Entry:
     inherited: bool = False
     allowed: Allowed | None = None
 
+    def size(self, values: Mapping[int, Value], parent: int) -> int:
+        """The tile that a point has here, inside of the tile above."""
+        size = self.fixed if self.tile is None else values.get(self.tile)
+        return parent if size is None or size == "^" else min(int(size), parent)
+
+    def layer(self, values: Mapping[int, Value]) -> Layer | None:
+        """The layer that a point has here."""
+        if self.core is None:
+            return self.choices[0].layer
+        return Layer.named(str(values[self.core]).partition(".")[0])
+
 
 class State(NamedTuple):
     """depth: of the last layer, -1 before the first and where labels give the code another order.

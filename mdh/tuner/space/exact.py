@@ -324,8 +324,7 @@ class Joint:
         out: list[tuple[int, Choice]] = []
         tile = self.chains[i].extent
         for entry in self.chains[i].entries:
-            size = entry.fixed if entry.tile is None else values.get(entry.tile)
-            size = tile if size in (None, "^") else min(int(size), tile)
+            tile = entry.size(values, tile)
             if entry.core is None:
                 choice = entry.choices[0]
             else:
@@ -334,8 +333,7 @@ class Joint:
                 if not fitting:
                     return None
                 choice = fitting[0]
-            out.append((size, choice))
-            tile = size
+            out.append((tile, choice))
         return tuple(out)
 
 

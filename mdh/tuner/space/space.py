@@ -19,8 +19,7 @@ from mdh.tuner.space.domains import LOOP, core_layers
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.idle import without_idle_attributes
 from mdh.tuner.space.ladder import Ladder
-from mdh.tuner.space.lean import Lean
-from mdh.tuner.space.plausible import Plausible
+from mdh.tuner.space.outline import Outline
 
 PATIENCE = 50
 """Draws that are rejected before points are amended instead."""
@@ -118,11 +117,15 @@ class Space:
 
     def plausible(self, point: Point) -> bool:
         """False where the checker would refuse the point for reasons that its values alone show; cheap."""
-        return self._plausible(dict(enumerate(point)))
+        values = dict(enumerate(point))
+        return all(outline.plausible(values) for outline in self._outlines)
 
     def amended(self, point: Point) -> Point:
         """A plausible point near this one, where amending its values gives one; else the point itself."""
-        near = self._point(self._plausible.amended(dict(enumerate(point))))
+        values = dict(enumerate(point))
+        for outline in self._outlines:
+            outline.amend(values)
+        near = self._point(values)
         return near if self.rank(near) is not None else point
 
     def normal(self, point: Point) -> tuple[object, ...]:
@@ -152,17 +155,17 @@ class Space:
         return None
 
     @cached_property
-    def _plausible(self) -> Plausible:
+    def _outlines(self) -> tuple[Outline, ...]:
+        """One a stage."""
         names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
         machine, sections = LANGUAGES[self.target].seen(self.machine), self.template.sections
-        stages = tuple(
-            Lean(
+        return tuple(
+            Outline(
                 self.program, stage, section, tuple(c for c in self.joint.chains if c.stage == s), names,
-                machine, self.target,
+                dict(self.constants), machine,
             )
             for s, (stage, section) in enumerate(zip(self.program.stages, sections, strict=True))
         )  # fmt: skip
-        return Plausible(self.joint, sections, names, dict(self.constants), stages)
 
     def nearest(self, wish: Sequence[Value | None]) -> Point:
         """A structurally legal point near a wished one; earlier dimensions come closest. None: no wish, which

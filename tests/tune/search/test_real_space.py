@@ -64,7 +64,7 @@ def test_no_program_is_proposed_in_two_spellings() -> None:
     space = make_space(program, parse_schedule(Source("s.mdh", text)), machine, "opencl")
     names = [v.name for v in space.variables]
     order, cores = names.index("1.loops"), [names.index(f"1.core.{d}") for d in "ijk"]
-    searcher = make_searcher("bayes", space, seed=0)
+    searcher = make_searcher("evolution", space, seed=0)
     seen = set()
     for number in range(60):
         point = searcher.ask()

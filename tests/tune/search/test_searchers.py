@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Container
 from importlib.util import find_spec
 from random import Random
 from types import SimpleNamespace
@@ -10,9 +12,11 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.results.variable import Kind, Point, Variable
-from mdh.tuner.search import DEFAULT, SAMPLERS, make_searcher, study_name
+from mdh.tuner.search import DEFAULT, SAMPLERS, evolution, make_searcher, study_name
 from mdh.tuner.search.optuna_strategy import RECIPES
 from mdh.tuner.search.searcher import Searcher
+from mdh.tuner.search.space import Space
+from mdh.tuner.search.uniform import free_draw
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
 HERE = [s.name for s in SAMPLERS if all(find_spec(p) for p in s.packages)]
@@ -148,6 +152,28 @@ def test_a_known_good_point_is_used(name: str) -> None:
     assert _best(_run(searcher, 60)) <= 1.3e-3
 
 
+def test_earlier_times_are_members_of_the_first_population(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evolution draws as many points as they leave to draw."""
+    draws = Counter[str]()
+
+    def counted(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
+        draws["all"] += 1
+        return free_draw(space, rng, taken)
+
+    monkeypatch.setattr(evolution, "free_draw", counted)
+    space = small_space()
+    for known in (0, 3, evolution.START, 30):
+        draws.clear()
+        searcher = make_searcher("evolution", space, seed=0)
+        for rank in range(known):
+            searcher.tell(space.unrank(rank), 1.0)
+        for number in range(20):
+            point = searcher.ask()
+            assert point is not None
+            searcher.tell(point, 1.0 + number)
+        assert draws["all"] == max(0, evolution.START - known)
+
+
 def test_history_is_cut_down() -> None:
     searcher = make_searcher("tpe", small_space(), seed=1)
     asked = _run(searcher, 170)
@@ -172,6 +198,13 @@ def test_unknown_sampler() -> None:
         make_searcher("cma-es", small_space(), seed=0)
     assert failed.value.diagnostics[0].code == "F180"
     assert "did you mean `cmaes`?" in failed.value.diagnostics[0].help
+
+
+def test_bayes_is_gone() -> None:
+    with pytest.raises(Failed) as failed:
+        make_searcher("bayes", small_space(), seed=0)
+    assert failed.value.diagnostics[0].code == "F180"
+    assert "`bayes` is gone, `evolution` takes its place" in failed.value.diagnostics[0].help
 
 
 def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:

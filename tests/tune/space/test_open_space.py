@@ -9,7 +9,6 @@ import pytest
 
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
-from mdh.hardware import Layer
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
 from mdh.results.variable import Point
@@ -45,11 +44,10 @@ def banded(found: Space, bands: Bands) -> Joint:
 
 def nests(found: Space, point: Point, bands: Bands) -> bool:
     """The rule itself, asked of the splits of a point."""
-    splits = found._plausible._splits(dict(enumerate(point)))
-    steps = found.template.sections[0].steps
+    plan = found._outlines[0].plan(dict(enumerate(point)))
     deepest = -1
-    for s in sorted(range(len(steps)), key=lambda s: s if steps[s].label is None else steps[s].label or 0):
-        layers = [tuple(Layer)[depth] for depth, _ in splits.get((0, s), ())]
+    for i in plan.code_order:
+        layers = [x.layer for x in plan.steps[i].splits if x.layer is not None]
         depths = [next(n for n, band in enumerate(bands) if layer in band) for layer in layers]
         if depths and min(depths) < deepest:
             return False
@@ -180,8 +178,9 @@ def test_cheap_rejection_of_open_schedules_is_the_checkers(workload: str, machin
 def test_amended_points_are_plausible() -> None:
     found, rng = open_space("matmul", "h200", 3), Random(8)
     for point in (found.draw(rng) for _ in range(60)):
-        values = found._plausible.amended(dict(enumerate(point)))
-        assert found._plausible(values)
+        values, (outline,) = dict(enumerate(point)), found._outlines
+        outline.amend(values)
+        assert outline.plausible(values)
 
 
 def test_what_is_counted_is_said() -> None:
