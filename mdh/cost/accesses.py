@@ -8,7 +8,7 @@ from mdh.decompose.accesses import affine_index
 from mdh.decompose.image import image
 from mdh.ir.affine import Affine
 from mdh.ir.expr import Expr, loads
-from mdh.ir.layout import Levels
+from mdh.ir.layout import Levels, strides_for
 from mdh.ir.program import Program, Stage
 
 Linear = tuple[Affine | None, ...]
@@ -16,9 +16,9 @@ Linear = tuple[Affine | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class ArrayAccess:
-    """One load or store. index: a function of the dimensions, which are named by position, for each dimension
-    of the buffer; None where it is data (gather, scatter). finish: not of the scalar function, but of what
-    starts and finishes a result, which one unit does where several hold parts of it."""
+    """One load or store. index: for each dimension of the buffer a function of the stage's dimensions, which
+    are named by position; None where it is data (gather, scatter). finish: not of the scalar function, but of
+    what starts and finishes a result, which one unit does where several hold parts of it."""
 
     buffer: str
     index: tuple[Affine | None, ...]
@@ -29,6 +29,51 @@ class ArrayAccess:
     def linear(self) -> Linear:
         """The index without its constants."""
         return tuple(None if f is None else Affine(f.terms) for f in self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessGroup:
+    """All loads, or all stores, of a buffer whose indices differ by constants alone. size: bytes of an
+    element."""
+
+    buffer: str
+    size: int
+    shape: tuple[int, ...]
+    linear: Linear
+    store: bool
+    members: tuple[ArrayAccess, ...]
+
+    @property
+    def gather(self) -> bool:
+        """Data decides where it reads or writes."""
+        return None in self.linear
+
+    @property
+    def dims(self) -> frozenset[int]:
+        """Dimensions of the stage that the index names."""
+        return frozenset(int(name) for f in self.linear if f is not None for name in f.names)
+
+    @property
+    def rows(self) -> int:
+        """In how many rows of the buffer, which its last dimension runs along, the constants lie."""
+        return len({tuple(0 if f is None else f.const for f in a.index[:-1]) for a in self.members})
+
+    @property
+    def row_bytes(self) -> tuple[int, ...]:
+        """Bytes between neighbours in the buffer, along each of its dimensions."""
+        return tuple(n * self.size for n in strides_for(self.shape, tuple(range(len(self.shape)))))
+
+    def box(self, levels: Levels, inside: frozenset[str]) -> tuple[int, ...]:
+        """Extents of what it touches while the levels of `inside` run. A dimension that is indexed by data
+        counts whole."""
+        out = []
+        for k, (function, whole) in enumerate(zip(self.linear, self.shape, strict=True)):
+            shifts: list[tuple[int, ...]] = [
+                (f.const,) for a in self.members if (f := a.index[k]) is not None
+            ]
+            extent = whole if function is None else image(levels, (function,), shifts, inside)[0].extent
+            out.append(min(whole, extent))
+        return tuple(out)
 
 
 def accesses_of(program: Program, stage: Stage) -> tuple[ArrayAccess, ...]:
@@ -47,17 +92,15 @@ def accesses_of(program: Program, stage: Stage) -> tuple[ArrayAccess, ...]:
     return tuple(replace(a, finish=a not in scalar and not stage.scattered) for a in every)
 
 
-def footprint(
-    levels: Levels, accesses: Sequence[ArrayAccess], shape: tuple[int, ...], inside: frozenset[str]
-) -> tuple[int, ...]:
-    """Extents of what accesses that differ by constants alone touch while the levels of `inside` run. A
-    dimension that is indexed by data counts whole."""
-    out = []
-    for k, (function, whole) in enumerate(zip(accesses[0].linear, shape, strict=True)):
-        shifts: list[tuple[int, ...]] = [(f.const,) for a in accesses if (f := a.index[k]) is not None]
-        extent = whole if function is None else image(levels, (function,), shifts, inside)[0].extent
-        out.append(min(whole, extent))
-    return tuple(out)
+def access_groups_of(program: Program, stage: Stage) -> tuple[AccessGroup, ...]:
+    """The same, those that differ by constants alone together."""
+    groups: dict[tuple[str, Linear, bool], list[ArrayAccess]] = {}
+    for a in accesses_of(program, stage):
+        groups.setdefault((a.buffer, a.linear, a.store), []).append(a)
+    return tuple(
+        AccessGroup(name, (b := program.buffer_of[name]).dtype.bytes, b.shape, linear, store, tuple(members))
+        for (name, linear, store), members in groups.items()
+    )
 
 
 def compulsory_bytes(program: Program, stage: Stage) -> int:
