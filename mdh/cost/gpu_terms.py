@@ -19,10 +19,8 @@ ISSUES = 4
 """Warp instructions that a multiprocessor starts in a cycle."""
 SPARE_REGISTERS = 26
 """Addresses, counters and temporaries beside declared registers: fits the registers of compiled products."""
-L2_BYTES = 46.0
-"""Bytes a cycle and multiprocessor that the second-level cache delivers, all of them asking."""
-L1_BYTES = 64.0
-"""Bytes a cycle that a multiprocessor's first-level cache delivers."""
+L1_BYTES, L2_BYTES = 64.0, 64.0
+"""Bytes a cycle that a multiprocessor gets from the first-level cache, and from the second one."""
 LOCAL_BYTES = 16.0
 """Of a thread's own memory, where all threads of a multiprocessor have more of it than caches do."""
 REACHED = 0.9

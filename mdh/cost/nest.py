@@ -108,11 +108,6 @@ class Nest:
     def blocks(self) -> int:
         return prod(v.parts for v in self.grid)
 
-    @property
-    def shared(self) -> int:
-        """Bytes of shared memory that a block takes."""
-        return self.plan.tiles.bytes_in(Space.SM)
-
     @cached_property
     def trips(self) -> tuple[float, ...]:
         """How often the kernel comes to each level, and behind all of them."""
