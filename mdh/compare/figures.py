@@ -5,8 +5,7 @@ from dataclasses import replace
 from math import comb
 from statistics import median
 
-from mdh.cost.accesses import compulsory_bytes
-from mdh.cost.work import operations, peak_of, work_of
+from mdh.cost.work import compulsory_bytes, operations, peak_of, work_of
 from mdh.ir.plan import Plan
 from mdh.results.comparison import Entry, Kind, Platform, Portability, Roof, Row, Spread
 

@@ -7,8 +7,8 @@ from itertools import accumulate
 from math import inf, prod
 from operator import mul
 
-from mdh.cost.accesses import AccessGroup
 from mdh.cost.work import StageWork
+from mdh.decompose.accesses import AccessGroup
 from mdh.decompose.regions import run_start
 from mdh.hardware import BLOCKED, THREADED, Layer, Space
 from mdh.ir import layout, tile

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from mdh.cost.accesses import AccessGroup
 from mdh.cost.nest import Copy, Nest, View
+from mdh.decompose.accesses import AccessGroup
 from mdh.hardware import Space
 
 LINE = 64

@@ -1,11 +1,12 @@
 """What a stage computes, whatever its schedule is: operations as the C writes them, and instructions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
 
-from mdh.cost.accesses import AccessGroup, access_groups_of, compulsory_bytes
+from mdh.decompose.accesses import AccessGroup, StageKey, access_groups, accesses_of
+from mdh.ir.affine import Affine
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, children, loads
 from mdh.ir.plan import Plan
 from mdh.ir.product_sum import summed_product
@@ -22,6 +23,33 @@ def work_of(plan: Plan) -> tuple[int, int]:
     """Operations and compulsory bytes of all stages."""
     ops = sum(operations(s.stage) for s in plan.stages)
     return ops, sum(compulsory_bytes(plan.program, s.stage) for s in plan.stages)
+
+
+def compulsory_bytes(program: Program, stage: Stage) -> int:
+    """Of the distinct elements that the stage reads and writes: the least that DM can carry."""
+    accesses, total = accesses_of(program, stage), 0
+    for buffer, store in dict.fromkeys((a.buffer, a.store) for a in accesses):
+        known = program.buffer_of[buffer]
+        mine = [a.index for a in accesses if (a.buffer, a.store) == (buffer, store)]
+        extents = (
+            _touched(stage, [index[k] for index in mine], whole) for k, whole in enumerate(known.shape)
+        )
+        total += prod(extents) * known.dtype.bytes
+    return total
+
+
+def _touched(stage: Stage, functions: Sequence[Affine | None], whole: int) -> int:
+    """Of `whole` elements of a dimension those between the first and the last that the functions reach; of
+    one function alone, which may have holes, no more than it has values."""
+    ranges = {str(d): (0, dim.extent - 1) for d, dim in enumerate(stage.dims)}
+    known = [f for f in functions if f is not None]
+    if len(known) < len(functions):
+        return whole
+    ends = [f.bounds(ranges) for f in known]
+    extent = max(high for _, high in ends) - min(low for low, _ in ends) + 1
+    if len(set(known)) == 1:
+        extent = min(extent, prod(stage.dims[int(name)].extent for name in known[0].names))
+    return min(whole, extent)
 
 
 def peak_of(machine: Machine, *stages: Stage) -> float:
@@ -100,34 +128,19 @@ class StageWork:
         return self.stage.results[0].op is not None
 
 
-class _Same:
-    """A key of an object's identity. To compare or hash a stage by its contents takes long."""
-
-    __slots__ = ("program", "stage")
-
-    def __init__(self, program: Program, stage: Stage) -> None:
-        self.program, self.stage = program, stage
-
-    def __hash__(self) -> int:
-        return hash((id(self.program), id(self.stage)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.program is other.program and self.stage is other.stage
-
-
 def stage_work(program: Program, stage: Stage) -> StageWork:
     """It is kept for the plans of the same stage that follow."""
-    return _stage_work(_Same(program, stage))
+    return _stage_work(StageKey(program, stage))
 
 
 @lru_cache(maxsize=256)
-def _stage_work(key: _Same) -> StageWork:
+def _stage_work(key: StageKey) -> StageWork:
     stage = key.stage
     fused, other = _point(stage)
     types = [t for r in stage.results for t in r.types]
     return StageWork(
         stage,
-        access_groups_of(key.program, stage),
+        access_groups(key.program, stage),
         fused,
         other,
         sum(map(_instructions, _epilogues(stage))),

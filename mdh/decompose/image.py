@@ -3,12 +3,14 @@
 It is a bounding box or, where the image has holes, packed.
 """
 
+from collections.abc import Sequence
+
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Levels
 
 
 def image(
-    levels: Levels, index: tuple[Affine, ...], shifts: list[tuple[int, ...]], inside: frozenset[str]
+    levels: Levels, index: tuple[Affine, ...], shifts: Sequence[tuple[int, ...]], inside: frozenset[str]
 ) -> tuple[Axis, ...]:
     """The part of a buffer that accesses `index + shift` touch while the levels of `inside` run.
 

@@ -6,7 +6,8 @@ A model of the schedule, not of caches: what the code asks of each layer. Partia
 from dataclasses import dataclass
 from math import prod
 
-from mdh.cost.accesses import AccessGroup, access_groups_of, compulsory_bytes
+from mdh.cost.work import compulsory_bytes
+from mdh.decompose.accesses import AccessGroup, access_groups
 from mdh.hardware import Space
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
@@ -32,7 +33,7 @@ def traffic_of(plan: Plan, stage: StagePlan) -> Traffic:
     """Of one stage of the plan."""
     tiles = stage.tiles
     passes, moves = passes_of(stage, tiles), list[Transfer]()
-    groups = access_groups_of(plan.program, stage.stage)
+    groups = access_groups(plan.program, stage.stage)
     for buffer in plan.program.inputs(stage.stage):
         for group in (g for g in groups if g.buffer == buffer):
             moves.extend(_input_moves(stage, tiles, group, passes))

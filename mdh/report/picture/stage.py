@@ -8,7 +8,7 @@ allocated.
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mdh.cost.accesses import accesses_of
+from mdh.decompose.accesses import accesses_of
 from mdh.hardware import THREADED, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
