@@ -43,7 +43,7 @@ LAYERS = (
     ("mdh.verify",),
     ("mdh.pipeline",),
     ("mdh.results",),
-    ("mdh.report", "mdh.tuner.runtime", "mdh.tuner.space", "mdh.tuner.prior"),
+    ("mdh.report", "mdh.tuner.runtime", "mdh.tuner.space"),
     ("mdh.tuner.measure",),
     ("mdh.tuner.records",),
     ("mdh.tuner.search", "mdh.tuner.cluster", "mdh.tuner.warm_start"),

@@ -17,6 +17,7 @@ from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default
+from mdh.cost.work import work_of
 from mdh.device.api import open_device
 from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Failed
@@ -29,7 +30,6 @@ from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_ex
 from mdh.reference.numbers import Array
 from mdh.report.measurement import Timing, measure, timing_text
 from mdh.report.text import bytes_text
-from mdh.report.work import work_of
 from mdh.verify.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.verify.index_data import check_indices
 from mdh.verify.verdict import judge

@@ -5,9 +5,8 @@ from dataclasses import replace
 from math import comb
 from statistics import median
 
+from mdh.cost.work import compulsory_bytes, operations, peak_of, work_of
 from mdh.ir.plan import Plan
-from mdh.report.accesses import compulsory_bytes
-from mdh.report.work import operations, peak_of, work_of
 from mdh.results.comparison import Entry, Kind, Platform, Portability, Roof, Row, Spread
 
 LEVEL = 0.95

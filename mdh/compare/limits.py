@@ -1,12 +1,12 @@
 """What takes a schedule's time, by the analytic model: the largest of its terms, in words."""
 
+from mdh.cost.fit import begin
+from mdh.cost.predict import about_of
+from mdh.cost.prediction import NOMINAL, Constants, Prediction
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.explain import explain_plan
 from mdh.results.comparison import Platform
-from mdh.tuner.prior import NOMINAL, Constants, Prediction
-from mdh.tuner.prior.begin import begin
-from mdh.tuner.prior.estimate import about_of
 from mdh.tuner.warm_start.learned import load, place_of
 
 _CPU = {

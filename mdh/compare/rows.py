@@ -7,10 +7,11 @@ from mdh.compare.closing import Closed
 from mdh.compare.figures import spread
 from mdh.compare.limits import limit_of, occupancy_of
 from mdh.compare.timing import Runs
+from mdh.cost.predict import predict
+from mdh.cost.prediction import Constants
 from mdh.pipeline import Pipeline
 from mdh.report.picture.page import schedule_page
 from mdh.results.comparison import Kind, Row, Spread
-from mdh.tuner.prior import Constants, predict
 from mdh.tuner.records.moment import moment_text
 
 ENDED = "not measured: the comparison was ended before"

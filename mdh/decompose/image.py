@@ -3,12 +3,14 @@
 It is a bounding box or, where the image has holes, packed.
 """
 
+from collections.abc import Sequence
+
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Levels
 
 
 def image(
-    levels: Levels, index: tuple[Affine, ...], shifts: list[tuple[int, ...]], inside: frozenset[str]
+    levels: Levels, index: tuple[Affine, ...], shifts: Sequence[tuple[int, ...]], inside: frozenset[str]
 ) -> tuple[Axis, ...]:
     """The part of a buffer that accesses `index + shift` touch while the levels of `inside` run.
 
@@ -22,7 +24,7 @@ def image(
 
 
 def _axis(levels: Levels, function: Affine, least: int, most: int, inside: frozenset[str]) -> Axis:
-    low, reach = Affine((), least), most - least
+    low, start, reach = dict[str, int](), least, most - least
     variables: list[tuple[str, int, int]] = []
     for name, c in function.terms:
         d = int(name)
@@ -30,11 +32,10 @@ def _axis(levels: Levels, function: Affine, least: int, most: int, inside: froze
             if var in inside:
                 variables.append((var, levels.of_var(var).parts, c * k))
             else:
-                low = low + Affine.of({var: c * k})
+                low[var] = low.get(var, 0) + c * k
         span = levels.span(d, inside)
         reach += abs(c) * span
-        if c < 0:
-            low = low.shift(c * span)
+        start += min(c, 0) * span
     ordered = sorted(variables, key=lambda v: (abs(v[2]), v[1]))
     radices, size, overlap = [], 1, least != most
     width = 0
@@ -46,4 +47,4 @@ def _axis(levels: Levels, function: Affine, least: int, most: int, inside: froze
     extent = reach + 1
     packed = not overlap and size < extent
     full = tuple((v, p, c, r) for (v, p, c), r in zip(ordered, radices, strict=True))
-    return Axis(low, extent, packed, tuple(reversed(full)))
+    return Axis(Affine.of(low, start), extent, packed, tuple(reversed(full)))

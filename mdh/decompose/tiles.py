@@ -9,7 +9,7 @@ uses. Every reduction has registers of its own at the innermost place.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from mdh.decompose.accesses import access_groups, affine_index
+from mdh.decompose.accesses import AccessGroup, affine_index, staged_groups
 from mdh.decompose.image import image
 from mdh.decompose.levels import make_levels
 from mdh.decompose.order import in_code_order
@@ -77,30 +77,26 @@ class _Build:
         copies = []
         step = self.plan.steps[item]
         for staging in step.stagings:
-            for linear, shifts in access_groups(self.program, self.plan.stage, staging.buffer).items():
-                key = (staging.buffer, linear)
-                tile = self._staged(staging, linear, shifts, position, step.stages)
+            for group in staged_groups(self.program, self.plan.stage, staging.buffer):
+                key = (staging.buffer, group.affine)
+                tile = self._staged(staging, group, position, step.stages)
                 source = live.get(key, Space.DM)
-                copies.append(Copy(tile, source, staging.engine, item, linear))
+                copies.append(Copy(tile, source, staging.engine, item, group.affine))
                 live = {**live, key: tile.space}
         return (*copies, *self.body(position + 1, live))
 
-    def _staged(
-        self, staging: Staging, linear: tuple[Affine, ...], shifts: list[tuple[int, ...]], position: int,
-        stages: int,
-    ) -> Tile:  # fmt: skip
+    def _staged(self, staging: Staging, group: AccessGroup, position: int, stages: int) -> Tile:
         shared = self.threads if staging.region is Space.SM else ()
         inside = frozenset(lv.var for lv in (*shared, *levels_from(self.items, position)))
         # on a CPU nothing copies into SM while the work-item computes
         slots = 1 if self.cpu and staging.region is Space.SM else stages
-        size = self.program.buffer_of[staging.buffer].dtype.bytes
         aligned = staging.region is Space.SM and slots > 1
-        unit = SWIZZLE_LINE if staging.swizzle else ALIGNMENT if aligned else size
-        axes = image(self.levels, linear, shifts, inside)
+        unit = SWIZZLE_LINE if staging.swizzle else ALIGNMENT if aligned else group.size
+        axes = image(self.levels, group.affine, group.shifts, inside)
         return Tile(
             staging.buffer,
             staging.region,
-            (size,),
+            (group.size,),
             axes,
             staging.layout,
             staging.pad,

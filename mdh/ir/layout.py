@@ -6,9 +6,13 @@ The same digits, with other weights, say where the element lies in a tile of mem
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from mdh.hardware import Layer
 from mdh.ir.affine import Affine
+
+MOST_PEELS = 2
+"""Loops with a remainder that get a separate last part, one inside the other; more would double code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +67,16 @@ class Levels:
     guards: tuple[Guard, ...]
     extents: tuple[int, ...]
 
-    @property
+    @cached_property
     def all(self) -> tuple[Level, ...]:
         return tuple(lv for levels in self.by_dim for lv in levels)
 
+    @cached_property
+    def _by_var(self) -> dict[str, Level]:
+        return {lv.var: lv for lv in self.all}
+
     def of_var(self, var: str) -> Level:
-        return next(lv for lv in self.all if lv.var == var)
+        return self._by_var[var]
 
     def over(self, function: Affine) -> Affine:
         """A function of dimensions (named by position) as one of level variables."""

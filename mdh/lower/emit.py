@@ -7,7 +7,7 @@ from mdh.hardware import Engine, Layer, Space, SyncScope
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, substitute
 from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Let, Stmt, Store, Wait
-from mdh.ir.layout import Guard, Level
+from mdh.ir.layout import MOST_PEELS, Guard, Level
 from mdh.ir.plan import PlanStep
 from mdh.ir.program import DimKind, component
 from mdh.lower.close import close_region, open_region
@@ -22,8 +22,6 @@ from mdh.lower.nest import Nest, Region, Scope, conjunction, less
 from mdh.lower.pipeline_loop import Emit, emit_pipelined, pipelines
 from mdh.lower.window import emit_window
 
-MOST_PEELS = 2
-"""Loops with a remainder that get a separate last part, one inside the other; more would double code."""
 MOST_EDGES = 2
 """Dimensions in which blocks may be cut and still have versions of their own on a CPU."""
 MOST_CUTS = 3

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from mdh.cost.work import operations, peak_of
 from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan, StagePlan
@@ -12,7 +13,6 @@ from mdh.report.loops import LoopRow, loop_rows
 from mdh.report.resources import Resources, resources_of
 from mdh.report.traffic import traffic_of
 from mdh.report.transfer import Transfer
-from mdh.report.work import operations, peak_of
 from mdh.target.emit import entry_names
 
 LAYERS = (Space.DM, Space.SM, Space.RM)

@@ -3,15 +3,15 @@
 A model of the schedule, not of caches: what the code asks of each layer. Partial copies count as full.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from mdh.cost.work import compulsory_bytes
+from mdh.decompose.accesses import AccessGroup, access_groups
 from mdh.hardware import Space
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.ir.tile import Compute, Copy, Loop, Tiles, Units, nested
-from mdh.report.accesses import ArrayAccess, Linear, accesses_of, compulsory_bytes, footprint
 from mdh.report.results import result_moves
 from mdh.report.transfer import OPERANDS, Passes, Transfer, passes_of
 
@@ -33,27 +33,19 @@ def traffic_of(plan: Plan, stage: StagePlan) -> Traffic:
     """Of one stage of the plan."""
     tiles = stage.tiles
     passes, moves = passes_of(stage, tiles), list[Transfer]()
-    accesses = accesses_of(plan.program, stage.stage)
+    groups = access_groups(plan.program, stage.stage)
     for buffer in plan.program.inputs(stage.stage):
-        groups: dict[Linear, list[ArrayAccess]] = {}
-        for access in accesses:
-            if access.buffer == buffer:
-                groups.setdefault(access.linear, []).append(access)
-        for group in groups.values():
-            moves.extend(_input_moves(plan, stage, tiles, group, passes))
+        for group in (g for g in groups if g.buffer == buffer):
+            moves.extend(_input_moves(stage, tiles, group, passes))
     moves.extend(result_moves(plan, stage, tiles, passes))
     return Traffic(tuple(moves), compulsory_bytes(plan.program, stage.stage))
 
 
-def _input_moves(
-    plan: Plan, stage: StagePlan, tiles: Tiles, group: Sequence[ArrayAccess], passes: Passes
-) -> list[Transfer]:
-    """Of accesses that differ by constants alone: their copies, then what the scalar function reads."""
-    buffer, linear = group[0].buffer, group[0].linear
-    size = plan.program.buffer_of[buffer].dtype.bytes
-    moves, source = [], Space.DM
+def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Passes) -> list[Transfer]:
+    """The copies of an input, then what the scalar function reads."""
+    buffer, size, moves, source = group.buffer, group.size, list[Transfer](), Space.DM
     for node, around in nested(tiles.body):
-        if isinstance(node, Copy) and (node.tile.buffer, node.linear) == (buffer, linear):
+        if isinstance(node, Copy) and (node.tile.buffer, node.linear) == (buffer, group.linear):
             shared = tiles.threads if node.tile.space is Space.SM else ()
             count = prod(n.level.parts for n in around if n.level not in shared)
             count *= passes.copies(stage.code_order.index(node.step))
@@ -64,17 +56,16 @@ def _input_moves(
             source = node.tile.space
     if source is Space.RM:
         points = prod(d.extent for d in stage.stage.dims) * passes.points
-        return [*moves, Transfer(buffer, source, OPERANDS, 0, (), size * len(group), points)]
+        return [*moves, Transfer(buffer, source, OPERANDS, 0, (), size * len(group.members), points)]
     outer, inner = _unrolled(stage, tiles)
-    used = {int(name) for f in linear for name in (() if f is None else f.names)}
+    used = range(len(stage.stage.dims)) if group.gather else group.dims
     # compilers hoist a load out of loops that do not change where it reads
-    while outer and None not in linear and isinstance(outer[-1], Loop) and outer[-1].level.dim not in used:
+    while outer and isinstance(outer[-1], Loop) and outer[-1].level.dim not in used:
         outer.pop()
-    shape = plan.program.buffer_of[buffer].shape
-    if all(a.finish for a in group):
+    if all(a.finish for a in group.members):
         kinds = stage.stage.dims
         outer = [n for n in outer if kinds[n.level.dim].kind is not DimKind.PW]
-    box = footprint(tiles.levels, group, shape, frozenset(n.level.var for n in inner))
+    box = group.box(tiles.levels, frozenset(n.level.var for n in inner))
     count = prod(n.level.parts for n in outer) * passes.points
     return [*moves, Transfer(buffer, source, OPERANDS, 0, box, prod(box) * size, count)]
 

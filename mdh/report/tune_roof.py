@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from mdh.cost.work import peak_of, work_of
 from mdh.ir.plan import Plan
-from mdh.report.work import peak_of, work_of
 from mdh.results.trial import Trial
 from mdh.results.tuning import Tuned
 

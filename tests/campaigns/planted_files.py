@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from mdh.cli.main import run as mdh_main
+from mdh.cost.prediction import NOMINAL
 from mdh.device import cuda_cache
 from mdh.device.cache import SCHEMA, key_of, open_cache
 from mdh.device.opencl_vendors import _folder as icd_folder
@@ -27,7 +28,6 @@ from mdh.folders import code_folder, make_private, own_folder, private_folder
 from mdh.ir.kernel import Launch
 from mdh.target.kept import keep_refused
 from mdh.target.text import EntryPoint, KernelText
-from mdh.tuner.prior.constants import NOMINAL
 from mdh.tuner.warm_start import learned
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from mdh.checker.run import check
+from mdh.cost.work import operations
 from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import F16, F32
 from mdh.ir.plan import Plan
@@ -15,7 +16,6 @@ from mdh.machine import load_machine
 from mdh.report.entries import entries_of
 from mdh.report.explain import StageReport, as_json, explain_plan
 from mdh.report.text import bytes_text, count_text, explanation_text, seconds_text
-from mdh.report.work import operations
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source

@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from mdh.tuner.prior import NOMINAL, Prediction, Signs
-from mdh.tuner.prior.constants import seconds_of
+from mdh.cost.prediction import NOMINAL, Prediction, Signs, seconds_of
 from mdh.tuner.warm_start.learned import PROGRAMS, TIMES, Learned, load, place_of, save, some
 
 CPU = NOMINAL["cpu"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mdh.cost.predict import predict
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.machine import Machine, load_machine
@@ -19,7 +20,6 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tuner.conduct import run_session
 from mdh.tuner.order import Order
-from mdh.tuner.prior import predict
 from mdh.tuner.records.best import best
 from mdh.tuner.records.read import read_record
 from mdh.tuner.records.replay import Recorded, ReplayBench, SimulatedClock, TrialTable

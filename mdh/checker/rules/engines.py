@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from mdh.checker.footprint import chain_of
 from mdh.checker.loops import by_layer, inside
 from mdh.checker.subject import Subject
-from mdh.decompose.accesses import access_groups
+from mdh.decompose.accesses import staged_groups
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import THREADED, Engine, Space
 from mdh.ir.plan import Staging
@@ -89,10 +89,9 @@ def alignment(subject: Subject, i: int, staging: Staging) -> int:
     if staging.region == Space.SM:
         within |= {(x.step, x.dim) for x in by_layer(plan, *THREADED)}
     common = math.gcd(*shape[-1:]) if len(shape) > 1 else 0
-    for linear, shifts in access_groups(subject.program, subject.stage, staging.buffer).items():
-        for constants in shifts:
-            common = math.gcd(common, constants[-1])
-        for name, c in linear[-1].terms:
+    for group in staged_groups(subject.program, subject.stage, staging.buffer):
+        common = math.gcd(common, *(shift[-1] for shift in group.shifts))
+        for name, c in group.affine[-1].terms:
             d = int(name)
             for digit in digits(chain_of(plan, d)) or ():
                 if (digit.cut, d) not in within:

@@ -8,6 +8,7 @@ allocated.
 from dataclasses import dataclass
 from itertools import pairwise
 
+from mdh.decompose.accesses import accesses_of
 from mdh.hardware import THREADED, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
@@ -15,7 +16,6 @@ from mdh.ir.plan import Plan, PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program
 from mdh.ir.tile import Hold, Tile, Tiles
 from mdh.lower.threads import thread_stride
-from mdh.report.accesses import accesses_of
 from mdh.report.loops import loop_rows
 
 AXES = "xyz"

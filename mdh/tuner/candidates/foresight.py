@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from random import Random
 from statistics import median
 
+from mdh.cost.predict import predict
+from mdh.cost.prediction import Prediction
+from mdh.tuner.candidates.choose import EXPLORE, favourites, worth
 from mdh.tuner.candidates.proposals import TRIES
 from mdh.tuner.candidates.shortlist import DRAWN, FIRST, drawn_first
-from mdh.tuner.prior import EXPLORE, Prediction, favourites, predict, worth
 from mdh.tuner.space.identity import identity
 from mdh.tuner.space.space import Space
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
+from mdh.cost.prediction import Prediction
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.results.trial import Candidate
 from mdh.results.variable import Point
 from mdh.tuner.candidates.shortlist import BATCH, FIRST, Shortlist, drawn_first
-from mdh.tuner.prior import Prediction
 from mdh.tuner.search.searcher import Searcher
 
 STUCK = 5000

@@ -10,11 +10,12 @@ from random import Random
 
 import numpy as np
 
+from mdh.cost.fit import fit, spearman
+from mdh.cost.predict import predict
+from mdh.cost.prediction import NOMINAL, Constants, Prediction, seconds_of
 from mdh.ir.plan import Plan
 from mdh.results.trial import Candidate
-from mdh.tuner.prior import NOMINAL, Constants, Prediction, fit, predict, rank, worth
-from mdh.tuner.prior.constants import seconds_of
-from mdh.tuner.prior.fit import spearman
+from mdh.tuner.candidates.choose import rank, worth
 
 BATCH = 4
 """Proposals of a search that compete with one another."""

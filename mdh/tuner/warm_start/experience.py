@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mdh.cost.fit import Pairs, begin
+from mdh.cost.predict import about_of, predict
+from mdh.cost.prediction import NOMINAL, Constants
 from mdh.ir.plan import Plan
 from mdh.results.trial import Candidate, Trial
-from mdh.tuner.prior import NOMINAL, Constants, predict
-from mdh.tuner.prior.begin import Pairs, begin
-from mdh.tuner.prior.estimate import about_of
 from mdh.tuner.records.key import Setting
 from mdh.tuner.warm_start.learned import Learned, load, place_of, save, some
 

@@ -13,12 +13,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mdh.cost.fit import Pairs
+from mdh.cost.prediction import EDITION, NOMINAL, Prediction, Signs
 from mdh.device.cache import key_of, open_cache
 from mdh.diagnostics import Failed
 from mdh.folders import cache_home, read_own
-from mdh.tuner.prior import NOMINAL, Prediction, Signs
-from mdh.tuner.prior.begin import Pairs
-from mdh.tuner.prior.constants import EDITION
 from mdh.tuner.records.disk import replace_file
 
 SCHEMA = "mdh.model/1"

@@ -5,14 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from experiments.prior_spaces import ROOT
+from experiments.cost_spaces import ROOT
 from experiments.space_table import SCHEMA, job_of
+from mdh.cost.predict import predict
+from mdh.cost.prediction import Prediction
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import Machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.prior import Prediction, predict
 from mdh.tuner.space import make_space
 
 FOLDER = ROOT / "artifacts" / "spaces"

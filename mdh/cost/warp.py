@@ -1,23 +1,22 @@
 """What the lanes of a warp ask of memory with one instruction: sectors of global memory, turns of shared
 memory."""
 
-from mdh.tuner.prior.nest import Level
+from mdh.cost.nest import Nest, View
 
 SECTOR, CACHED, BANKS, WORD = 32, 128, 32, 4
 
 
-def lane_offsets(threads: tuple[Level, ...], strides: tuple[int | None, ...], warp: int) -> list[int] | None:
+def lane_offsets(nest: Nest, view: View, warp: int) -> list[int] | None:
     """Bytes from lane 0's address to each lane's; None where data decides. The last thread level is
     fastest."""
     out = [0]
-    for v in reversed(threads):
+    for v in reversed(nest.threads):
         if len(out) >= warp:
             break
-        stride = strides[v.dim]
+        stride = view.stride(v)
         if stride is None:
             return None
-        step = stride * v.stride
-        out = [k * step + a for k in range(v.parts) for a in out]
+        out = [k * stride + a for k in range(v.parts) for a in out]
     return out[:warp]
 
 

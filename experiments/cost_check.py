@@ -13,18 +13,18 @@ from statistics import median
 
 import numpy as np
 
-from experiments.prior_bench import Bench
-from experiments.prior_spaces import CPU, GPU, ROOT, Subject, bases_of, draw_plan, read_space
-from experiments.prior_tables import pairs_of_table, table_names
+from experiments.cost_bench import Bench
+from experiments.cost_spaces import CPU, GPU, ROOT, Subject, bases_of, draw_plan, read_space
+from experiments.cost_tables import pairs_of_table, table_names
 from mdh.checker.run import check
+from mdh.cost.fit import fit, spearman
+from mdh.cost.predict import predict
+from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, seconds_of
 from mdh.device.api import open_device
 from mdh.device.protocols import Device
 from mdh.machine import Machine, load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.prior import NOMINAL, Constants, Prediction, fit, predict
-from mdh.tuner.prior.constants import NAMES, seconds_of
-from mdh.tuner.prior.fit import spearman
 from mdh.tuner.space.identity import identity
 
 Pair = tuple[Prediction, float]
@@ -34,7 +34,7 @@ LEGEND = (
     "`fastest 5 % in best 20 %`: how many of the truly fastest the model has among its best fifth.",
     "`favourite`, `best of 10`, `10 at random`: measured time of what the model puts first, of the best of",
     "its first ten, and of the best of ten drawn without it, over the fastest of all.",
-    "`./scripts/prior-check` writes this page.",
+    "`./scripts/cost-check` writes this page.",
 )
 SAMPLED = (
     "",
@@ -53,7 +53,7 @@ WHOLE = (
 SET = {
     "cpu": (),
     "gpu": (
-        "What mdh/tuner/prior/gpu.py says of guards, loads in flight and launches was rounded from them.",
+        "What mdh/cost/gpu_terms.py says of guards, loads in flight and launches was rounded from them.",
     ),
 }
 
@@ -186,7 +186,7 @@ def report(title: str, machine: Machine, target: str, spaces: Sequence[Subject],
     lines = ["# How well the analytic model ranks candidates", "", f"{title}.", *LEGEND]
     if pairs:
         fitted = fit(nominal, [p for s in spaces if s.fit for p in pairs.get(s.name, [])])
-        weights = ", ".join(f"{n} {w:.2f}" for n, w in zip(NAMES[kind], fitted.weights, strict=True))
+        weights = ", ".join(f"{n} {w:.2f}" for n, w in zip(TERMS[kind], fitted.weights, strict=True))
         named = {s.name: f"{s.name}{'' if s.fit else ' *'}" for s in spaces}
         lines += [
             *SAMPLED, "", _noise_text(noise), "", "With the constants that mdh comes with:", "",
@@ -236,8 +236,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="measure what was measured once more")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--space", action="append", help="names; default: all of the device's kind")
-    parser.add_argument("--records", type=Path, help="folder of the measurements (build/prior/KIND)")
-    parser.add_argument("--out", type=Path, help="default: artifacts/prior_cpu.md, prior_cuda.md")
+    parser.add_argument("--records", type=Path, help="folder of the measurements (build/cost/KIND)")
+    parser.add_argument("--out", type=Path, help="default: artifacts/cost_cpu.md, cost_cuda.md")
     return parser.parse_args()
 
 
@@ -246,9 +246,9 @@ def main() -> None:
     device = None if options.machine else open_device(options.device)
     machine = load_machine(options.machine) if device is None else device.machine
     kind = machine.kind
-    folder = options.records or ROOT / "build" / "prior" / kind
+    folder = options.records or ROOT / "build" / "cost" / kind
     spaces = [s for s in (CPU if kind == "cpu" else GPU) if not options.space or s.name in options.space]
-    out = options.out or ROOT / "artifacts" / f"prior_{'cuda' if kind == 'gpu' else kind}.md"
+    out = options.out or ROOT / "artifacts" / f"cost_{'cuda' if kind == 'gpu' else kind}.md"
     if device is None:
         _judge(machine, machine.targets[0], machine.title, spaces, folder, out)
         return

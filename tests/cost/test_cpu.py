@@ -2,9 +2,9 @@
 
 import pytest
 
-from mdh.tuner.prior import predict
+from mdh.cost.predict import predict
+from tests.cost.plans import plan_of, seconds
 from tests.support.source_tree import ROOT
-from tests.tune.prior.plans import plan_of, seconds
 
 SIZES = {"M": 512, "N": 512, "K": 512}
 TILE = """

@@ -5,8 +5,8 @@ of cuBLAS, coalesced 8.5, shared memory 12.8, one-dimensional register tile 36.5
 tiling 93.7.
 """
 
-from mdh.tuner.prior import predict
-from tests.tune.prior.plans import plan_of, seconds
+from mdh.cost.predict import predict
+from tests.cost.plans import plan_of, seconds
 
 BIG = {"M": 4096, "N": 4096, "K": 4096}
 NAIVE = """

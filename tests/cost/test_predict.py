@@ -5,16 +5,16 @@ import time
 
 import pytest
 
+from mdh.cost.predict import predict
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.prior import predict
+from tests.cost.plans import ROOT, plan_of
 from tests.support.pairs import planned
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import random_schedule
-from tests.tune.prior.plans import ROOT, plan_of
 
 PROGRAMS = sorted(p.stem for p in (ROOT / "inputs_c").glob("*.c"))
 

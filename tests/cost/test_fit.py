@@ -6,9 +6,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from mdh.tuner.prior import NOMINAL, Constants, Prediction, Signs, fit
-from mdh.tuner.prior.constants import NAMES, seconds_of
-from mdh.tuner.prior.fit import spearman
+from mdh.cost.fit import fit, spearman
+from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
 
 
 def predictions(kind: str, count: int, seed: int = 0) -> list[Prediction]:
@@ -16,7 +15,7 @@ def predictions(kind: str, count: int, seed: int = 0) -> list[Prediction]:
     out = []
     for i in range(count):
         stages = tuple(
-            tuple(10 ** rng.uniform(-6, -3) for _ in NAMES[kind]) for _ in range(rng.choice((1, 1, 2)))
+            tuple(10 ** rng.uniform(-6, -3) for _ in TERMS[kind]) for _ in range(rng.choice((1, 1, 2)))
         )
         seconds = sum(seconds_of(NOMINAL[kind], f) for f in stages)
         out.append(Prediction(seconds, (), stages, Signs(), kind, f"program {i % 2}"))

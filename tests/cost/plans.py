@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from mdh.checker.run import check
+from mdh.cost.predict import predict
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.prior import predict
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def plan_of(name: str, schedule: str | None = None, machine: str = "h200", **sizes: int) -> Plan:

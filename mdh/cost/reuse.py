@@ -5,13 +5,14 @@ loops that do not move an access fetch nothing again, the next one fetches what 
 further out fetches all of it once more.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from mdh.cost.nest import Copy, Nest, View
+from mdh.decompose.accesses import AccessGroup
 from mdh.hardware import Space
-from mdh.tuner.prior.facts import Access
-from mdh.tuner.prior.nest import Copy, Nest, extents_of, row_bytes
 
 LINE = 64
 PAGE = 4096
@@ -59,14 +60,13 @@ class Stream:
     """What one access, or the source of a copy, touches.
 
     boxes[p]: by the levels from p on. moves[p]: level p moves it. inner: levels beyond which nothing is
-    touched (source of a copy, results that are held). outer: levels outside of a private copy, which is never
-    fetched while it fits. scattered: the loops jump between many rows before a line is used up. run:
-    bytes that they reach in one piece, a line at least. walk: rows
-    and elements of a copy that runs across the rows of its source, whose lines are fetched again if they
-    crowd.
+    touched (source of a copy, results that are held). outer: levels outside of a private copy. local: it is
+    a private copy, which is not fetched while it fits. scattered: the loops jump between many rows before a
+    line is used up. run: bytes that they reach in one piece, a line at least. walk: rows of a copy that runs
+    across the rows of its source, whose lines are fetched again if they crowd. elements: of that copy.
     """
 
-    access: Access
+    access: AccessGroup
     boxes: tuple[Box, ...]
     moves: tuple[bool, ...]
     inner: int
@@ -89,82 +89,69 @@ def streams_of(nest: Nest, *, block: bool = False) -> tuple[Stream, ...]:
     """
     out: list[Stream] = []
     depth = len(nest.levels)
-    reduces = nest.facts.results[0].op is not None
     written = {v.access.buffer for v in nest.views if v.access.store}
     for view in nest.views:
-        if view.access.store or view.region == Space.DM:
-            held = reduces and view.access.buffer in written
-            out.append(_stream(nest, view.access, nest.region.opens if held else depth, block))
-        elif view.region == Space.SM:
-            out.append(_local(nest, view.access, view.outer, view.bytes))
+        if view.access.store or view.region is Space.DM:
+            held = nest.work.reduces and view.access.buffer in written
+            out.append(_stream(nest, view, nest.region.opens if held else depth, block))
+        elif view.region is Space.SM:
+            out.append(_local(nest, view))
     for copy in nest.copies:
-        if copy.source == Space.DM:
+        if copy.node.source is Space.DM:
             out.append(_source(nest, copy, block))
     return tuple(out)
 
 
-def _stream(nest: Nest, access: Access, inner: int, block: bool) -> Stream:
-    depth = len(nest.levels)
-    points = [1] * len(nest.facts.extents)
-    if block:
-        for v in nest.threads:
-            points[v.dim] = min(points[v.dim] * v.parts, nest.facts.extents[v.dim])
-    dims, rows, count = access.dims, row_bytes(access), 1.0
-    box = box_of(access, rows, points, 1.0)
-    boxes = [box] * (depth + 1)
+def _stream(nest: Nest, view: View, inner: int, block: bool) -> Stream:
+    access, depth, count = view.access, len(nest.levels), 1.0
+    inside = {v.var for v in nest.threads} if block else set[str]()
+    boxes = [_box(nest, access, inside, count)] * (depth + 1)
     moves = [False] * depth
     for p in reversed(range(depth)):
         v = nest.levels[p]
-        if v.parts > 1 and (v.dim in dims or access.gather):
+        boxes[p] = boxes[p + 1]
+        if view.stride(v) != 0:
             moves[p] = True
-            points[v.dim] = min(points[v.dim] * v.parts, nest.facts.extents[v.dim])
-            count *= 1 if v.dim in dims else v.parts
-            box = box_of(access, rows, points, count)
-        boxes[p] = box
-    run, scattered = (float(LINE), False) if block else _run(nest, access, rows, inner)
+            inside.add(v.var)
+            count *= v.parts if view.stride(v) is None else 1
+            boxes[p] = _box(nest, access, inside, count)
+    run, scattered = (float(LINE), False) if block else _run(nest, view, inner)
     return Stream(access, tuple(boxes), tuple(moves), inner, scattered=scattered, run=max(run, float(LINE)))
 
 
 def _source(nest: Nest, copy: Copy, block: bool) -> Stream:
-    """The source of a copy; inside of it the copy's own loops run, in the order of the target's layout."""
-    s = _stream(nest, copy.access, copy.position, block)
+    """The source of a copy. Inside of it the copy's own loops run, in the order of the target's layout."""
+    s = _stream(nest, copy.source, copy.position, block)
     if copy.straight or block:
         return s
-    last = len(copy.extents) - 1
-    position = copy.staging.layout.index(last)
-    across = [k for k in copy.staging.layout[position + 1 :] if copy.extents[k] > 1]
+    shape, layout = copy.node.tile.shape, copy.node.tile.layout
+    across = [k for k in layout[layout.index(len(shape) - 1) + 1 :] if shape[k] > 1]
     if not across:
         return s
-    rows = row_bytes(copy.access)
-    n = float(prod(copy.extents[k] for k in across))
-    walk = Box(n * LINE, n, float(LINE), rows[across[-1]])
+    n = float(prod(shape[k] for k in across))
+    walk = Box(n * LINE, n, float(LINE), s.access.row_bytes[across[-1]])
     return Stream(
         s.access, s.boxes, s.moves, s.inner, scattered=n > BESIDE, walk=walk, elements=copy.elements
     )
 
 
-def _run(nest: Nest, access: Access, rows: tuple[int, ...], inner: int) -> tuple[float, bool]:
+def _run(nest: Nest, view: View, inner: int) -> tuple[float, bool]:
     """(bytes in one piece that are reached before a jump, whether that is less than a line while more than
     BESIDE rows take turns)."""
-    if access.gather:
-        return float(LINE), True
-    points = [1] * len(nest.facts.extents)
-    for v in nest.levels[inner:]:
-        points[v.dim] = min(points[v.dim] * v.parts, nest.facts.extents[v.dim])
-    run = float(access.size * extents_of(access, points)[-1]) if access.shape else float(LINE)
+    access = view.access
+    if access.gather or not access.shape:
+        return float(LINE), access.gather
+    inside = {v.var for v in nest.levels[inner:]}
+    run = float(access.size * _extents(nest, access, inside)[-1])
     beside = access.rows
-    for p in reversed(range(inner)):
-        v = nest.levels[p]
-        stride = 0
-        for terms, row in zip(access.index, rows, strict=True):
-            stride += sum(c * row * v.stride for d, c in terms or () if d == v.dim)
-        stride = abs(stride)
-        if not stride or v.parts == 1:
+    for v in reversed(nest.levels[:inner]):
+        stride = abs(view.strides.get(v.var, 0))
+        if not stride:
             continue
         if stride > run + LINE:
-            points[v.dim] = min(points[v.dim] * v.parts, nest.facts.extents[v.dim])
+            inside.add(v.var)
             # rows that neighbours share count once
-            beside = min(beside * v.parts, max(beside, prod(extents_of(access, points)[:-1])))
+            beside = min(beside * v.parts, max(beside, prod(_extents(nest, access, inside)[:-1])))
         elif beside > BESIDE:
             break
         else:
@@ -172,43 +159,46 @@ def _run(nest: Nest, access: Access, rows: tuple[int, ...], inner: int) -> tuple
     return run, run < LINE and beside > BESIDE
 
 
-def _local(nest: Nest, access: Access, outer: int, size: int) -> Stream:
-    depth = len(nest.levels)
-    points = [1] * len(nest.facts.extents)
-    moves = [False] * depth
-    whole = Box(float(size), 1.0, float(size), 0)
-    box = Box(float(access.size), 1.0, float(access.size), 0)
-    boxes = [whole] * (depth + 1)
-    boxes[depth] = box
-    for p in reversed(range(outer, depth)):
+def _local(nest: Nest, view: View) -> Stream:
+    access, depth = view.access, len(nest.levels)
+    inside, moves = set[str](), [False] * depth
+    boxes = [_whole(view.bytes)] * (depth + 1)
+    boxes[depth] = _whole(access.size)
+    for p in reversed(range(view.outer, depth)):
         v = nest.levels[p]
-        if v.dim in access.dims and v.parts > 1:
+        boxes[p] = boxes[p + 1]
+        if view.stride(v) != 0:
             moves[p] = True
-            points[v.dim] *= v.parts
-            used = float(min(size, max(prod(extents_of(access, points)) * access.size, LINE)))
-            box = Box(used, 1.0, used, 0)
-        boxes[p] = box
-    return Stream(access, tuple(boxes), tuple(moves), depth, outer, True)
+            inside.add(v.var)
+            used = prod(_extents(nest, access, inside)) * access.size
+            boxes[p] = _whole(min(view.bytes, max(used, LINE)))
+    return Stream(access, tuple(boxes), tuple(moves), depth, view.outer, True)
 
 
-def box_of(access: Access, rows: tuple[int, ...], points: list[int], count: float) -> Box:
-    """The box that an access reaches. count: how often data sends it elsewhere, which bounds it."""
-    extents = extents_of(access, points)
-    piece = float(access.size)
-    n = 1.0
-    contiguous = True
-    pitch = 0
+def _whole(size: int) -> Box:
+    """In one piece."""
+    return Box(float(size), 1.0, float(size), 0)
+
+
+def _extents(nest: Nest, access: AccessGroup, inside: set[str]) -> tuple[int, ...]:
+    return access.box(nest.plan.tiles.levels, frozenset(inside))
+
+
+def _box(nest: Nest, access: AccessGroup, inside: set[str], count: float) -> Box:
+    """What an access reaches. count: how often data sends it elsewhere, which bounds it."""
+    extents = _extents(nest, access, inside)
+    piece, n = float(access.size), 1.0
+    contiguous, pitch = True, 0
     for k in reversed(range(len(extents))):
         if contiguous:
             piece *= extents[k]
             contiguous = extents[k] == access.shape[k]
         elif extents[k] > 1:
             n *= extents[k]
-            if not pitch:
-                pitch = rows[k]
+            pitch = pitch or access.row_bytes[k]
     lines = n * max(piece, float(LINE))
     if access.gather:
-        known = (e for e, terms in zip(extents, access.index, strict=True) if terms is not None)
+        known = (e for e, f in zip(extents, access.linear, strict=True) if f is not None)
         each = max(float(access.size * prod(known)), float(LINE))
         return Box(min(lines, count * each), min(n, count), each, PAGE)
     return Box(lines, n, piece, pitch)
@@ -229,13 +219,8 @@ def fetched(
     which nothing is kept: the grid, for a cache that blocks have to themselves. warm: what fits as a whole is
     there from the run before.
     """
-    depth = len(nest.levels)
-    trips = [1.0] * (depth + 1)
-    for p, v in enumerate(nest.levels):
-        trips[p + 1] = trips[p] * v.parts
-    fits = depth
-    while fits > floor and sum(s.boxes[fits - 1].bytes for s in streams if fits - 1 <= s.inner) <= capacity:
-        fits -= 1
+    trips = nest.trips
+    fits = _fitting(streams, len(nest.levels), floor, capacity, lambda box: box.bytes)
     if warm and fits == 0:
         return [0.0] * len(streams)
     out = []
@@ -254,6 +239,17 @@ def fetched(
     return out
 
 
+def _fitting(
+    streams: tuple[Stream, ...], depth: int, floor: int, capacity: float, size: Callable[[Box], float]
+) -> int:
+    """The outermost level, not below `floor`, inside which all that is touched fits together."""
+    while depth > floor:
+        if sum(size(s.boxes[depth - 1]) for s in streams if depth - 1 <= s.inner) > capacity:
+            break
+        depth -= 1
+    return depth
+
+
 def _kept(s: Stream, fits: int, floor: int) -> int:
     """The level from which on a stream is fetched once, if what levels from `fits` on touch is kept."""
     if fits > s.inner:
@@ -268,14 +264,8 @@ def _kept(s: Stream, fits: int, floor: int) -> int:
 
 def translated(nest: Nest, streams: tuple[Stream, ...], entries: int) -> float:
     """Pages whose addresses a table of so many entries has to look up: the same model, in pages."""
-    depth = len(nest.levels)
-    trips = [1.0] * (depth + 1)
-    for p, v in enumerate(nest.levels):
-        trips[p + 1] = trips[p] * v.parts
-    fits = depth
-    while fits > 0 and sum(s.boxes[fits - 1].pages for s in streams if fits - 1 <= s.inner) <= entries:
-        fits -= 1
-    total = 0.0
+    trips, total = nest.trips, 0.0
+    fits = _fitting(streams, len(nest.levels), 0, entries, lambda box: box.pages)
     for s in streams:
         if s.local and fits <= s.outer:
             continue

@@ -8,15 +8,15 @@ from random import Random
 import numpy as np
 import pytest
 
+from mdh.cost.fit import spearman
+from mdh.cost.predict import predict
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.prior import predict
-from mdh.tuner.prior.fit import spearman
 from mdh.tuner.space import make_space
-from tests.tune.prior.plans import ROOT
+from tests.cost.plans import ROOT
 
 H200 = load_machine("h200")
 AVX512 = replace(load_machine("generic-cpu"), units=16, vector_bytes=64, caches=(32768, 1 << 20, 1 << 25))

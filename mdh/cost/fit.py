@@ -1,16 +1,17 @@
 """Constants from records: robust least squares of log seconds over the logs of the terms' weights."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mdh.tuner.prior.constants import NAMES, Constants, seconds_of
-from mdh.tuner.prior.model import Prediction
+from mdh.cost.prediction import TERMS, Constants, Prediction, seconds_of
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Pairs = Sequence[tuple[Prediction, float]]
+"""Predictions and the seconds that were measured."""
 ROUNDS = 12
 RIDGE = 0.003
 """What a weight e times the given one costs, as squared error of each pair: what the pairs say nothing of
@@ -21,9 +22,16 @@ STEPS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0)
 """Shares of the way to the fitted weights."""
 FEWEST = 8
 """Pairs below which nothing is fitted."""
+PROGRAMS = 3
+"""Programs from which on it can be judged whether constants fitted to some serve another one."""
+GAIN = 0.01
+"""Rank correlation that constants of the device must gain, at the mean of programs that they were not fitted
+to: what fits a few programs often suits the next one less well than what mdh comes with."""
+OWN = 12
+"""Times of the program itself that constants are fitted to."""
 
 
-def fit(constants: Constants, pairs: Sequence[tuple[Prediction, float]]) -> Constants:
+def fit(constants: Constants, pairs: Pairs) -> Constants:
     """Constants with which predictions about these pairs are nearest to their seconds.
 
     Errors count within a program and its sizes, where predictions compete; then one factor for all brings the
@@ -43,9 +51,35 @@ def fit(constants: Constants, pairs: Sequence[tuple[Prediction, float]]) -> Cons
     return replace(fitted, weights=tuple(w * float(np.exp(bias)) for w in fitted.weights))
 
 
-def concordance(constants: Constants, pairs: Sequence[tuple[Prediction, float]]) -> float:
+def concordance(constants: Constants, pairs: Pairs) -> float:
     """Rank correlation of predictions with seconds, at the mean over the programs."""
     return _Data(pairs).concordance(constants)
+
+
+def begin(constants: Constants, known: Mapping[str, Pairs], about: str) -> tuple[Constants, int]:
+    """Constants for the program and sizes `about`, and how many of the times they are fitted to.
+
+    known: by program and sizes. The times of other programs count where, each left out in turn, the others'
+    improve the order of its own; then those of the same program, which rank it best.
+    """
+    used = 0
+    others = {name: pairs for name, pairs in known.items() if name != about and len(pairs) >= OWN}
+    if len(others) >= PROGRAMS and _gain(constants, others) > GAIN:
+        pairs = [pair for one in others.values() for pair in one]
+        constants, used = fit(constants, pairs), len(pairs)
+    own = known.get(about, ())
+    if len(own) >= OWN:
+        constants, used = fit(constants, own), used + len(own)
+    return constants, used
+
+
+def _gain(constants: Constants, known: Mapping[str, Pairs]) -> float:
+    """Mean rank correlation that each program gains by constants fitted to the others."""
+    gains = []
+    for name, pairs in known.items():
+        rest = [pair for other, one in known.items() if other != name for pair in one]
+        gains.append(concordance(fit(constants, rest), pairs) - concordance(constants, pairs))
+    return float(np.mean(gains))
 
 
 def _scaled(constants: Constants, theta: Array) -> Constants:
@@ -58,7 +92,7 @@ def _scaled(constants: Constants, theta: Array) -> Constants:
 class _Data:
     """The pairs as arrays: one row a stage, `owner` its pair; `groups` the pairs of each program."""
 
-    def __init__(self, pairs: Sequence[tuple[Prediction, float]]) -> None:
+    def __init__(self, pairs: Pairs) -> None:
         rows = [(i, f) for i, (p, _) in enumerate(pairs) for f in p.features]
         self.features: Array = np.array([f for _, f in rows], dtype=np.float64)
         self.owner = np.array([i for i, _ in rows])
@@ -85,7 +119,7 @@ class _Data:
 
     def solve(self, constants: Constants) -> Array:
         """Gauss-Newton on log weights, errors weighted by Huber's rule, drawn towards zero."""
-        n = len(NAMES[constants.kind])
+        n = len(TERMS[constants.kind])
         theta: Array = np.zeros(n)
         ridge = RIDGE * len(self.seconds)
         for _ in range(ROUNDS):

@@ -2,11 +2,11 @@
 
 import pytest
 
+from mdh.cost.nest import Nest, nest_of
+from mdh.cost.reuse import LINE, Box, fetched, streams_of, translated
+from mdh.cost.work import stage_work
 from mdh.ir.plan import Plan
-from mdh.tuner.prior.facts import facts_of
-from mdh.tuner.prior.nest import Nest, nest_of
-from mdh.tuner.prior.reuse import LINE, Box, fetched, streams_of, translated
-from tests.tune.prior.plans import plan_of
+from tests.cost.plans import plan_of
 
 ROWS = "1: (de-)comp( 64, ^ ) ( ^ ; ^ ) ( BLK.x, ^ )\n2: (de-)comp( 1, 1 ) ( ^ ; ^ ) ( FOR.1, FOR.2 )"
 COLUMNS = ROWS.replace("FOR.1, FOR.2", "FOR.2, FOR.1")
@@ -14,7 +14,7 @@ COLUMNS = ROWS.replace("FOR.1, FOR.2", "FOR.2, FOR.1")
 
 def nest_for(plan: Plan) -> Nest:
     stage = plan.stages[0]
-    return nest_of(facts_of(plan.program, stage.stage), stage, plan.machine)
+    return nest_of(stage_work(plan.program, stage.stage), stage, plan.machine)
 
 
 def bytes_into(name: str, schedule: str, capacity: float, **sizes: int) -> dict[str, float]:

@@ -14,7 +14,7 @@ from math import exp, log
 from random import Random
 from statistics import median
 
-from mdh.tuner.prior.model import Prediction
+from mdh.cost.prediction import Prediction
 
 Seen = Sequence[tuple[Prediction, float]]
 ENOUGH = 12

@@ -2,7 +2,8 @@
 
 from random import Random
 
-from mdh.tuner.prior import Prediction, Signs, rank, worth
+from mdh.cost.prediction import Prediction, Signs
+from mdh.tuner.candidates.choose import rank, worth
 
 
 def guess(seconds: float, code: int = 0) -> Prediction:

@@ -3,10 +3,8 @@
 from dataclasses import replace
 from random import Random
 
-from mdh.tuner.prior import NOMINAL, Constants, Prediction, Signs
-from mdh.tuner.prior.begin import OWN, begin
-from mdh.tuner.prior.constants import seconds_of
-from mdh.tuner.prior.fit import concordance
+from mdh.cost.fit import OWN, begin, concordance
+from mdh.cost.prediction import NOMINAL, Constants, Prediction, Signs, seconds_of
 
 CPU = NOMINAL["cpu"]
 OTHER = replace(CPU, weights=tuple(w * (6.0 if n % 2 else 0.2) for n, w in enumerate(CPU.weights)))

@@ -1,0 +1,244 @@
+"""The tile tree of a stage as the cost model reads it: one list of levels, and what each access moves by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import inf, prod
+from operator import mul
+
+from mdh.cost.work import StageWork
+from mdh.decompose.accesses import AccessGroup
+from mdh.decompose.regions import run_start
+from mdh.hardware import BLOCKED, THREADED, Layer, Space
+from mdh.ir import layout, tile
+from mdh.ir.affine import Affine
+from mdh.ir.layout import MOST_PEELS, Levels
+from mdh.ir.plan import StagePlan
+from mdh.ir.program import DimKind
+from mdh.ir.tile import Compute, Hold, Loop, Units, nested
+from mdh.machine import Machine
+
+GRID, THREAD, LOOP, LANE = "grid", "thread", "loop", "lane"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One loop or unit: `var` takes `parts` values, and moves dimension `dim`. unrolled: it leaves no branch.
+    tail: share of the points that lie in a last part that is smaller than the others, and are guarded."""
+
+    var: str
+    dim: int
+    parts: int
+    role: str
+    unrolled: bool
+    tail: float
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An access as the code makes it: of the buffer itself, or of its innermost copy.
+
+    outer: number of leading levels outside of the copy (0 for DM). bytes: of the whole copy. strides: bytes
+    between neighbouring parts of a level, by its variable; levels that do not move it are missing.
+    """
+
+    access: AccessGroup
+    region: Space
+    outer: int
+    bytes: int
+    strides: Mapping[str, int]
+
+    def stride(self, level: Level) -> int | None:
+        """0: the level does not move it; None: data decides where it goes."""
+        return self.strides.get(level.var, None if self.access.gather else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A staged input: it is filled each time that the levels before `position` go on. source: what is copied.
+    vec: elements of an access, None: as many as go. straight: the fastest dimension is the same on both
+    sides."""
+
+    node: tile.Copy
+    source: View
+    position: int
+    vec: int | None
+    straight: bool
+
+    @property
+    def access(self) -> AccessGroup:
+        return self.source.access
+
+    @property
+    def elements(self) -> int:
+        return prod(self.node.tile.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where partial results live, innermost: from before level `opens` on, `elements` of them in a thread.
+    merges: how often it opens for one result, that is how often results are merged outward."""
+
+    space: Space
+    opens: int
+    elements: int
+    merges: int
+
+
+@dataclass(frozen=True)
+class Nest:
+    """levels: the grid, then loops in code order, lanes last. threads: units of a block, x fastest; none on a
+    CPU, where they are loops."""
+
+    work: StageWork
+    plan: StagePlan
+    machine: Machine
+    levels: tuple[Level, ...]
+    threads: tuple[Level, ...]
+    views: tuple[View, ...]
+    copies: tuple[Copy, ...]
+    region: Region
+
+    @cached_property
+    def grid(self) -> tuple[Level, ...]:
+        return tuple(v for v in self.levels if v.role == GRID)
+
+    @cached_property
+    def blocks(self) -> int:
+        return prod(v.parts for v in self.grid)
+
+    @cached_property
+    def trips(self) -> tuple[float, ...]:
+        """How often the kernel comes to each level, and behind all of them."""
+        return tuple(accumulate((v.parts for v in self.levels), mul, initial=1.0))
+
+    def runs(self, position: int) -> float:
+        """How often a block, or a thread of it, comes to this level."""
+        return float(prod(v.parts for v in self.levels[:position] if v.role != GRID))
+
+
+def nest_of(work: StageWork, plan: StagePlan, machine: Machine) -> Nest:
+    tiles = plan.tiles
+    around = next(above for node, above in nested(tiles.body) if isinstance(node, Compute))
+    units = [n.level for n in around if isinstance(n, Units)]
+    grid = [_level(x, GRID, False) for x in units if x.layer in BLOCKED]
+    threads = tuple(_level(x, THREAD, False) for x in units if x.layer in THREADED)
+    loops = [n.level for n in around if isinstance(n, Loop)]
+    hold, opens = _results(plan, len(grid))
+    levels = list(grid)
+    for x in loops:
+        held = len(levels) >= opens and work.reduces and work.kinds[x.dim] is DimKind.CC
+        unrolled = x.layer is Layer.VEC or plan.steps[x.step].unroll == 0 or held
+        levels.append(_level(x, LANE if x.layer is Layer.VEC else LOOP, unrolled))
+    merged = [v for v in levels[:opens] if v.role == LOOP and work.kinds[v.dim] is DimKind.PW]
+    region = Region(Space.DM, opens, 1, 1)
+    if hold is not None:
+        region = Region(Space.RM, opens, prod(hold.tile.shape), prod(v.parts for v in merged))
+    views = [_in_memory(tiles.levels, a) for a in work.accesses]
+    copies = _copies(plan, len(grid), views)
+    return Nest(work, plan, machine, tuple(levels), threads, tuple(views), copies, region)
+
+
+def _level(x: layout.Level, role: str, unrolled: bool) -> Level:
+    return Level(x.var, x.dim, x.parts, role, unrolled, x.parent % x.tile / x.parent)
+
+
+def _results(plan: StagePlan, grid: int) -> tuple[Hold | None, int]:
+    """The outermost region of registers of the first result, and the level before which it opens; behind all
+    of them where there is none. A scattered result has none, and counts as if the innermost run of reduction
+    loops had one."""
+    for node, around in nested(plan.tiles.body):
+        if isinstance(node, Hold) and node.result == 0 and node.tile.space is Space.RM:
+            return node, grid + sum(isinstance(n, Loop) for n in around)
+    order = plan.tiles.order
+    start = run_start(order, plan.stage, len(order)) if plan.stage.scattered else len(order)
+    return None, grid + sum(isinstance(item, layout.Level) for item in order[:start])
+
+
+def _copies(plan: StagePlan, grid: int, views: list[View]) -> tuple[Copy, ...]:
+    """In code order. views: of all accesses; each copy replaces that of its access."""
+    out = []
+    for node, around in nested(plan.tiles.body):
+        if not isinstance(node, tile.Copy):
+            continue
+        held, position = node.tile, grid + sum(isinstance(n, Loop) for n in around)
+        stagings = plan.steps[node.step].stagings
+        vec = next(s.vec for s in stagings if (s.buffer, s.region) == (held.buffer, held.space))
+        last = len(held.shape) - 1
+        straight = not held.layout or held.layout[-1] == last or held.shape[last] == 1
+        for k, source in enumerate(views):
+            access = source.access
+            if not access.store and (access.buffer, access.linear) == (held.buffer, node.linear):
+                out.append(Copy(node, source, position, vec, straight))
+                strides = {**source.strides, **_in_tile(held)}
+                views[k] = View(access, held.space, position, prod(held.shape) * access.size, strides)
+    return tuple(out)
+
+
+def _in_memory(levels: Levels, access: AccessGroup) -> View:
+    offset = Affine()
+    for function, row in zip(access.linear, access.row_bytes, strict=True):
+        offset += Affine() if function is None else levels.over(function).scale(row)
+    return View(access, Space.DM, 0, 0, dict(offset.terms))
+
+
+def _in_tile(held: tile.Tile) -> dict[str, int]:
+    out: dict[str, int] = {}
+    for axis, stride in zip(held.axes, held.strides, strict=True):
+        for var, _, coefficient, radix in axis.variables:
+            step = radix if axis.packed else coefficient
+            out[var] = out.get(var, 0) + step * stride * held.sizes[0]
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Straight code of a thread: the innermost levels, from number `start` on, if they are unrolled. points:
+    of a run of it; around: the loop that runs it, if there is one."""
+
+    start: int
+    levels: tuple[Level, ...]
+    points: int
+    around: Level | None
+
+
+def body_of(nest: Nest, most: float = inf) -> Body:
+    """Loops that would unroll to more than `most` points stay loops."""
+    k, points = len(nest.levels), 1
+    while k > 0 and nest.levels[k - 1].unrolled and points * nest.levels[k - 1].parts <= most:
+        k -= 1
+        points *= nest.levels[k].parts
+    around = nest.levels[k - 1] if k and nest.levels[k - 1].role == LOOP else None
+    return Body(k, nest.levels[k:], points, around)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A level whose last part is smaller. share: of all work that is tested for it; decided: the compiler
+    knows the answers."""
+
+    level: Level
+    share: float
+    decided: bool
+
+
+def cuts(nest: Nest) -> tuple[Cut, ...]:
+    """Where the points of parts that the edge cuts are tested, as the lowering does it.
+
+    Cut blocks have a version of the code, and their place is known at run time. A loop's last part has code
+    of its own, whose place the compiler knows; at most MOST_PEELS such loops are nested. Further in, every
+    part tests.
+    """
+    found = []
+    peels = int(any(v.tail for v in nest.grid))
+    for k, v in enumerate(nest.levels):
+        if not v.tail:
+            continue
+        apart = v.role == GRID or (peels < MOST_PEELS and v.parts > 1 and v.role == LOOP)
+        share = (1.0 - v.tail) / max(1, v.parts - 1) if apart else 1.0
+        within = [w for w in nest.levels[k + 1 :] if w.dim == v.dim and w.parts > 1]
+        decided = apart and v.role != GRID and all(w.unrolled for w in within)
+        peels += v.role == LOOP and apart
+        found.append(Cut(v, share, decided))
+    return tuple(found)

@@ -1,0 +1,36 @@
+"""A Plan to a Prediction."""
+
+from mdh.cost.cpu_terms import cpu_terms
+from mdh.cost.gpu_terms import gpu_terms
+from mdh.cost.nest import nest_of
+from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
+from mdh.cost.work import stage_work
+from mdh.ir.plan import Plan
+
+
+def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
+    """What the plan will take on its machine. Nothing is lowered or compiled.
+
+    The answer is finite and positive for every plan that the checker makes. constants: of the machine's kind.
+    None stands for the nominal ones, which rank plans but do not claim to be right in seconds.
+    """
+    machine = plan.machine
+    known = constants or NOMINAL[machine.kind]
+    terms_of = cpu_terms if machine.kind == "cpu" else gpu_terms
+    found = [terms_of(nest_of(stage_work(plan.program, s.stage), s, machine)) for s in plan.stages]
+    features = tuple(terms for terms, _ in found)
+    signs = [one for _, one in found]
+    times = [seconds_of(known, terms) for terms in features]
+    seconds = sum(times)
+    # a stage that is over at once may leave as much idle as it likes
+    idle = sum(s.idle * t for s, t in zip(signs, times, strict=True)) / seconds
+    sign = Signs(max(s.spills for s in signs), idle, max(s.code for s in signs))
+    sums = [w * sum(column) for w, column in zip(known.weights, zip(*features, strict=True), strict=True)]
+    terms = tuple(zip(TERMS[machine.kind], sums, strict=True))
+    return Prediction(seconds, terms, features, sign, machine.kind, about_of(plan))
+
+
+def about_of(plan: Plan) -> str:
+    """Program, sizes and machine."""
+    extents = (str(d.extent) for s in plan.stages for d in s.stage.dims)
+    return f"{plan.program.name} {'x'.join(extents)} {plan.machine.name}"

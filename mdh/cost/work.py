@@ -1,0 +1,183 @@
+"""What a stage computes, whatever its schedule is: operations as the C writes them, and instructions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import prod
+
+from mdh.decompose.accesses import AccessGroup, StageKey, access_groups, accesses_of
+from mdh.ir.affine import Affine
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, children, loads
+from mdh.ir.plan import Plan
+from mdh.ir.product_sum import summed_product
+from mdh.ir.program import DimKind, Program, Stage
+from mdh.machine import Machine
+
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"})
+SLOW_CALLS = frozenset({"exp", "log", "sin", "cos", "tan", "pow", "tanh", "exp2", "log2", "erf", "atan"})
+CALL_COST, ROOT_COST, DIVIDE_COST, PLAIN_COST = 20, 12, 8, 1
+"""Instructions of a transcendental function, a root, a division and any other operation."""
+
+
+def work_of(plan: Plan) -> tuple[int, int]:
+    """Operations and compulsory bytes of all stages."""
+    ops = sum(operations(s.stage) for s in plan.stages)
+    return ops, sum(compulsory_bytes(plan.program, s.stage) for s in plan.stages)
+
+
+def compulsory_bytes(program: Program, stage: Stage) -> int:
+    """Of the distinct elements that the stage reads and writes: the least that DM can carry."""
+    accesses, total = accesses_of(program, stage), 0
+    for buffer, store in dict.fromkeys((a.buffer, a.store) for a in accesses):
+        known = program.buffer_of[buffer]
+        mine = [a.index for a in accesses if (a.buffer, a.store) == (buffer, store)]
+        extents = (
+            _touched(stage, [index[k] for index in mine], whole) for k, whole in enumerate(known.shape)
+        )
+        total += prod(extents) * known.dtype.bytes
+    return total
+
+
+def _touched(stage: Stage, functions: Sequence[Affine | None], whole: int) -> int:
+    """Of `whole` elements of a dimension those between the first and the last that the functions reach; of
+    one function alone, which may have holes, no more than it has values."""
+    ranges = {str(d): (0, dim.extent - 1) for d, dim in enumerate(stage.dims)}
+    known = [f for f in functions if f is not None]
+    if len(known) < len(functions):
+        return whole
+    ends = [f.bounds(ranges) for f in known]
+    extent = max(high for _, high in ends) - min(low for low, _ in ends) + 1
+    if len(set(known)) == 1:
+        extent = min(extent, prod(stage.dims[int(name)].extent for name in known[0].names))
+    return min(whole, extent)
+
+
+def peak_of(machine: Machine, *stages: Stage) -> float:
+    """Operations a second at best: those of f64 where a result is of that type."""
+    wide = any(t.bits == 64 and t.is_float for s in stages for r in s.results for t in r.types)
+    return machine.peak_f64 if wide else machine.peak_f32
+
+
+def operations(stage: Stage) -> int:
+    """All operations of a stage, epilogues included."""
+    scalar = [*(let.value for let in stage.lets), *(v for r in stage.results for v in r.values)]
+    joined = sum(len(r.values) for r in stage.results if r.op is not None)
+    points = prod(d.extent for d in stage.dims)
+    finish = sum(map(_operations, _epilogues(stage)))
+    return points * (sum(map(_operations, scalar)) + joined) + finished(stage) * finish
+
+
+def finished(stage: Stage) -> int:
+    """Elements of a result."""
+    return prod(d.extent for d in stage.dims if d.kind is not DimKind.PW)
+
+
+def _epilogues(stage: Stage) -> list[Expr]:
+    return [o.value for r in stage.results if r.op is not None for o in r.outputs]
+
+
+def _operations(e: Expr) -> int:
+    return sum(
+        isinstance(n, Call)
+        or (isinstance(n, Binary) and n.op in _ARITHMETIC)
+        or (isinstance(n, Unary) and n.op == "-")
+        for n in _computed(e)
+    )
+
+
+def _computed(e: Expr) -> Iterator[Expr]:
+    """A value and what it is made of. Subscripts are the address unit's and do not count."""
+    if not isinstance(e, Load):
+        yield e
+        for child in children(e):
+            yield from _computed(child)
+
+
+@dataclass(frozen=True)
+class StageWork:
+    """fused: multiply-adds of a point; other: its further instructions; epilogue: instructions of a finished
+    result. widths: bytes of each partial result. updated: a result starts from what is in memory. called:
+    functions or conversions take part, whose vectors may be narrower. arg: a result holds a position."""
+
+    stage: Stage
+    accesses: tuple[AccessGroup, ...]
+    fused: int
+    other: float
+    epilogue: float
+    widths: tuple[int, ...]
+    value_bytes: int
+    is_float: bool
+    updated: bool
+    called: bool
+    arg: bool
+
+    @cached_property
+    def kinds(self) -> tuple[DimKind, ...]:
+        return tuple(d.kind for d in self.stage.dims)
+
+    @cached_property
+    def extents(self) -> tuple[int, ...]:
+        return tuple(d.extent for d in self.stage.dims)
+
+    @property
+    def scan(self) -> bool:
+        return DimKind.PS in self.kinds
+
+    @property
+    def reduces(self) -> bool:
+        return self.stage.results[0].op is not None
+
+
+def stage_work(program: Program, stage: Stage) -> StageWork:
+    """It is kept for the plans of the same stage that follow."""
+    return _stage_work(StageKey(program, stage))
+
+
+@lru_cache(maxsize=256)
+def _stage_work(key: StageKey) -> StageWork:
+    stage = key.stage
+    fused, other = _point(stage)
+    types = [t for r in stage.results for t in r.types]
+    return StageWork(
+        stage,
+        access_groups(key.program, stage),
+        fused,
+        other,
+        sum(map(_instructions, _epilogues(stage))),
+        tuple(sum(t.bytes for t in r.types) for r in stage.results),
+        max((t.bytes for t in types), default=4),
+        any(t.is_float for t in types),
+        any(s is not None and any(True for _ in loads(s)) for r in stage.results for s in r.starts),
+        any(isinstance(n, Call | Cast) for e in stage.expressions() for n in _computed(e)),
+        any(r.op is not None and r.op.name.startswith("arg") for r in stage.results),
+    )
+
+
+def _point(stage: Stage) -> tuple[int, float]:
+    """(multiply-adds, other instructions) of a point. A multiply-add does the last product of a sum of
+    products."""
+    fused, other = 0, sum(_instructions(let.value) for let in stage.lets)
+    for r in stage.results:
+        for value in r.values:
+            other += _instructions(value)
+            if summed_product(r.op, value) is not None:
+                fused, other = fused + 1, other - PLAIN_COST
+            elif r.op is not None:
+                other += PLAIN_COST
+    return fused, other
+
+
+def _instructions(e: Expr) -> float:
+    return sum(_cost(n) for n in _computed(e))
+
+
+def _cost(e: Expr) -> int:
+    match e:
+        case Binary("/" | "%", _, right, _):
+            return PLAIN_COST if isinstance(right, Const) else DIVIDE_COST
+        case Call(fn, _, _):
+            return CALL_COST if fn in SLOW_CALLS else ROOT_COST if fn in ("sqrt", "rsqrt") else PLAIN_COST
+        case Binary() | Unary() | Select():
+            return PLAIN_COST
+        case _:
+            return 0
