@@ -42,7 +42,7 @@ def convert(value: object, kind: Any) -> Any:
 def record_type(fields_of: Mapping[str, Any], *, flags: Sequence[str] = (), more: bool = False) -> Any:
     """A type for `convert`: an object with these fields, by name and type. `flags` are booleans that can be
     absent; other fields are allowed only where `more`."""
-    rows = [*fields_of.items(), *((flag, bool, False) for flag in flags)]
+    rows: list[Any] = [*fields_of.items(), *((flag, bool, False) for flag in flags)]
     return msgspec.defstruct("Record", rows, forbid_unknown_fields=not more)
 
 

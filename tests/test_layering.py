@@ -31,7 +31,7 @@ LAYERS = (
     ("mdh.ir",),
     ("mdh.poly",),
     ("mdh.decompose",),
-    ("mdh.cost",),
+    ("mdh.cost", "mdh.reference.c"),
     ("mdh.frontend", "mdh.schedule", "mdh.reference.slicing"),
     ("mdh.schedule.default", "mdh.reference"),
     ("mdh.checker",),

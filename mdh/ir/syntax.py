@@ -8,7 +8,9 @@ same nodes.
 Source of the meaning: ISO C11; sections are cited where the interpreter carries a rule out.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from mdh.source import Span
 
@@ -159,3 +161,41 @@ class Function:
     parameters: tuple[Declaration, ...]
     constants: tuple[Declaration, ...]
     body: Block
+
+
+def operands(e: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside of `e`, in the order of the text."""
+    match e:
+        case Number() | Name():
+            return ()
+        case Element(_, parts) | Invocation(_, parts):
+            return parts
+        case Prefix(_, operand) | Conversion(_, operand):
+            return (operand,)
+        case Infix(_, left, right):
+            return left, right
+        case Conditional(cond, then, other):
+            return cond, then, other
+        case _:
+            assert_never(e)
+
+
+def walked(s: Statement | None) -> Iterator[Statement]:
+    """The statement and all statements in it, those of loop headers included."""
+    parts: tuple[Statement | None, ...]
+    match s:
+        case None:
+            return
+        case Declaration() | Assignment():
+            parts = ()
+        case Block(body):
+            parts = body
+        case For(first, _, next_, body):
+            parts = first, next_, body
+        case If(_, then, other):
+            parts = then, other
+        case _:
+            assert_never(s)
+    yield s
+    for part in parts:
+        yield from walked(part)

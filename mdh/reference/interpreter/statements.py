@@ -19,12 +19,12 @@ from mdh.ir.syntax import (
     Statement,
     Values,
 )
+from mdh.reference.c.types import INT, Type, common, computed, type_of
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.expressions import Code, Expressions, Run
 from mdh.reference.interpreter.initialisers import flat_items, open_extent
 from mdh.reference.interpreter.memory import ArrayObject, of_array, poison
 from mdh.reference.interpreter.scope import EndlessLoop, ExecutionState, ScalarObject, UnknownMeaning
-from mdh.reference.interpreter.types import INT, Type, common, computed, type_of
 
 Do = Callable[[], None]
 

@@ -6,28 +6,24 @@ from typing import Any, assert_never
 from mdh.ir.syntax import (
     Assignment,
     Block,
-    Conditional,
-    Conversion,
     Declaration,
     Element,
     Expression,
     For,
     Function,
     If,
-    Infix,
-    Invocation,
     Name,
-    Number,
-    Prefix,
     Statement,
     Values,
+    operands,
+    walked,
 )
+from mdh.reference.c.types import INT, type_of
 from mdh.reference.interpreter.exact import ExactArithmetic
 from mdh.reference.interpreter.expressions import Code, Run
 from mdh.reference.interpreter.memory import ArrayObject
 from mdh.reference.interpreter.scope import ExecutionState, ScalarObject, UnknownMeaning
 from mdh.reference.interpreter.statements import Statements
-from mdh.reference.interpreter.types import INT, type_of
 
 
 def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
@@ -156,40 +152,23 @@ class _StepCounter(Statements):
         return total
 
 
-def _statements(s: Statement) -> Iterator[Statement]:
-    """`s` and all that is in it."""
-    yield s
-    match s:
-        case Block(body):
-            parts: tuple[Statement | None, ...] = body
-        case For():
-            parts = (s.first, s.next, s.body)
-        case If():
-            parts = (s.then, s.other)
-        case _:
-            parts = ()
-    for part in parts:
-        if part is not None:
-            yield from _statements(part)
-
-
 def _assigned(s: Statement) -> Iterator[str]:
-    for inner in _statements(s):
+    for inner in walked(s):
         if isinstance(inner, Assignment) and isinstance(inner.target, Name):
             yield inner.target.name
 
 
 def _declared_in(s: Statement) -> Iterator[str]:
     """Scalars of the body that are no loop's variable, for they may hold what the loop's variable makes."""
-    counters = {id(inner.first) for inner in _statements(s) if isinstance(inner, For)}
-    for inner in _statements(s):
+    counters = {id(inner.first) for inner in walked(s) if isinstance(inner, For)}
+    for inner in walked(s):
         if isinstance(inner, Declaration) and id(inner) not in counters:
             yield inner.name
 
 
 def _headers(s: Statement) -> Iterator[str]:
     """Names in the headers of the loops of `s`."""
-    for loop in _statements(s):
+    for loop in walked(s):
         if not isinstance(loop, For):
             continue
         match loop.first:
@@ -206,23 +185,9 @@ def _headers(s: Statement) -> Iterator[str]:
 
 
 def _names(e: Expression) -> Iterator[str]:
-    match e:
-        case Number():
-            return
-        case Name(name):
-            yield name
-            return
-        case Element(array, parts):
-            yield array
-        case Prefix(_, operand) | Conversion(_, operand):
-            parts = (operand,)
-        case Infix(_, left, right):
-            parts = (left, right)
-        case Conditional(cond, then, other):
-            parts = (cond, then, other)
-        case Invocation(_, parts):
-            pass
-        case _:
-            assert_never(e)
-    for part in parts:
+    if isinstance(e, Name):
+        yield e.name
+    elif isinstance(e, Element):
+        yield e.array
+    for part in operands(e):
         yield from _names(part)

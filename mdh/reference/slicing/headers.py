@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from mdh.ir.syntax import Assignment, Declaration, Expression, For, Infix, Name
+from mdh.reference.c.types import Type, common
 from mdh.reference.slicing.forms import Meaning, form_of
-from mdh.reference.slicing.integers import Form, IntegerType, common, integer_type
+from mdh.reference.slicing.integers import Form, integer_type
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -20,7 +21,7 @@ def counter_of(loop: For) -> str | None:
             return None
 
 
-def trips(loop: For, outside: IntegerType | None, meaning: Meaning, loops: Sequence[range]) -> range | None:
+def trips(loop: For, outside: Type | None, meaning: Meaning, loops: Sequence[range]) -> range | None:
     """None for an odd header: no constant start, bound or step, or values that the counter's type does not
     hold. outside: the type of a counter that is declared before the loop."""
     name, first = counter_of(loop), loop.first
@@ -62,7 +63,7 @@ def _step(loop: For, name: str, meaning: Meaning, loops: Sequence[range]) -> int
 
 
 def _counted(
-    cond: Expression | None, name: str, kind: IntegerType, start: int, step: int, meaning: Meaning,
+    cond: Expression | None, name: str, kind: Type, start: int, step: int, meaning: Meaning,
     loops: Sequence[range],
 ) -> range | None:  # fmt: skip
     match cond:

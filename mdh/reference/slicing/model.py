@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from mdh.ir.syntax import For
-from mdh.reference.slicing.integers import Form, IntegerType
+from mdh.reference.c.types import Type
+from mdh.reference.slicing.integers import Form
 from mdh.reference.slicing.tables import SubscriptTable
 
 Subscript = Form | SubscriptTable | None
@@ -21,7 +22,7 @@ class DeclaredVariable:
     name: str
     extents: tuple[int, ...]
     loops: int
-    integer: IntegerType | None = None
+    integer: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)

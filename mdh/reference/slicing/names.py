@@ -1,28 +1,6 @@
 """What is done to a function's names, whatever scope they are in."""
 
-from collections.abc import Iterator
-from itertools import chain
-from typing import assert_never
-
-from mdh.ir.syntax import Assignment, Block, Declaration, Element, For, Function, If, Name, Statement
-
-
-def walked(statement: Statement | None) -> Iterator[Statement]:
-    """The statement and all in it, loop headers' parts included."""
-    if statement is None:
-        return
-    yield statement
-    match statement:
-        case Declaration() | Assignment():
-            pass
-        case Block(body):
-            yield from chain.from_iterable(walked(s) for s in body)
-        case For(first, _, next_, body):
-            yield from chain(walked(first), walked(next_), walked(body))
-        case If(_, then, other):
-            yield from chain(walked(then), walked(other))
-        case _:
-            assert_never(statement)
+from mdh.ir.syntax import Assignment, Declaration, Element, For, Function, Name, walked
 
 
 def assignments(function: Function) -> dict[str, int]:

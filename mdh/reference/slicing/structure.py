@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from mdh.ir.syntax import (
     Assignment,
     Block,
-    Conditional,
-    Conversion,
     Declaration,
     Element,
     Expression,
@@ -19,17 +17,16 @@ from mdh.ir.syntax import (
     Function,
     If,
     Infix,
-    Invocation,
     Name,
-    Number,
-    Prefix,
     Statement,
     Values,
+    operands,
 )
+from mdh.reference.c.types import Type
 from mdh.reference.slicing.assigned import Assigned
 from mdh.reference.slicing.forms import fitting, form_of
 from mdh.reference.slicing.headers import counter_of, trips
-from mdh.reference.slicing.integers import Form, IntegerType, integer_type
+from mdh.reference.slicing.integers import Form, integer_type
 from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure, Subscript
 from mdh.reference.slicing.names import assignments, outer_counters, written_arrays
 from mdh.reference.slicing.tables import Reading, SubscriptTable, table_of
@@ -50,7 +47,7 @@ class _LoopCounter:
     """A loop's variable inside of the loop, which is the loop at this place of those around."""
 
     loop: int
-    type: IntegerType
+    type: Type
 
 
 @dataclass(slots=True)
@@ -220,28 +217,10 @@ class _StructureReader:
 
     def reads(self, expr: Expression) -> None:
         """Every variable that the expression may read, whatever its conditions come to."""
-        match expr:
-            case Number():
-                pass
-            case Name():
-                self._read(expr)
-            case Element(_, subscripts):
-                for s in subscripts:
-                    self.reads(s)
-                self._read(expr)
-            case Prefix(_, operand) | Conversion(_, operand):
-                self.reads(operand)
-            case Infix(_, left, right):
-                self.reads(left)
-                self.reads(right)
-            case Conditional(cond, then, other):
-                for e in (cond, then, other):
-                    self.reads(e)
-            case Invocation(_, arguments):
-                for e in arguments:
-                    self.reads(e)
-            case _:
-                assert_never(expr)
+        for part in operands(expr):
+            self.reads(part)
+        if isinstance(expr, Name | Element):
+            self._read(expr)
 
     def _read(self, target: Name | Element) -> None:
         variable = self._resolved(target.name if isinstance(target, Name) else target.array)
