@@ -21,6 +21,7 @@ LAYERS = (
         "mdh.passwords",
         "mdh.printable",
         "mdh.schema",
+        "mdh.wording",
     ),
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),

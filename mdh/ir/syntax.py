@@ -132,7 +132,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class ForStatement:
     """`for (first; cond; next) body`, as C11 6.8.5.3 has it."""
 
     first: Declaration | Assignment | None
@@ -143,14 +143,14 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class IfStatement:
     cond: Expression
     then: "Statement"
     other: "Statement | None"
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Statement = Declaration | Assignment | Block | For | If
+Statement = Declaration | Assignment | Block | ForStatement | IfStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +190,9 @@ def walked(s: Statement | None) -> Iterator[Statement]:
             parts = ()
         case Block(body):
             parts = body
-        case For(first, _, next_, body):
+        case ForStatement(first, _, next_, body):
             parts = first, next_, body
-        case If(_, then, other):
+        case IfStatement(_, then, other):
             parts = then, other
         case _:
             assert_never(s)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdh.ir.syntax import Assignment, For
+from mdh.ir.syntax import Assignment, ForStatement
 from mdh.reference.c.types import I8, INT, LONG, UINT, ULLONG, Type
 from mdh.reference.slicing.forms import form_of, literal
 from mdh.reference.slicing.headers import trips
@@ -13,7 +13,7 @@ from tests.slicing.sliced import syntax_of
 def _values(header: str) -> range | None:
     function = syntax_of(f"#include <stdint.h>\nvoid f(float x[9]) {{ for ({header}) x[0] = 1; }}")
     loop = function.body.body[0]
-    assert isinstance(loop, For)
+    assert isinstance(loop, ForStatement)
     return trips(loop, None, lambda name: None, ())
 
 

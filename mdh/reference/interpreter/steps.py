@@ -9,9 +9,9 @@ from mdh.ir.syntax import (
     Declaration,
     Element,
     Expression,
-    For,
+    ForStatement,
     Function,
-    If,
+    IfStatement,
     Name,
     Statement,
     Values,
@@ -82,9 +82,9 @@ class _StepCounter(Statements):
                 total = sum(self._count(inner) for inner in s.body)
                 self.scope.close()
                 return total
-            case If():
+            case IfStatement():
                 return self._count(s.then) + (0 if s.other is None else self._count(s.other))
-            case For():
+            case ForStatement():
                 self.scope.open()
                 total = self._loop(s)
                 self.scope.close()
@@ -109,7 +109,7 @@ class _StepCounter(Statements):
         if isinstance(found, ScalarObject):
             self.unknown.add(found.slot)
 
-    def _loop(self, loop: For) -> int:
+    def _loop(self, loop: ForStatement) -> int:
         if loop.first is None or loop.cond is None or loop.next is None:
             raise TooManySteps
         for name in _assigned(loop.body):
@@ -141,7 +141,7 @@ class _StepCounter(Statements):
                 raise TooManySteps
         return count
 
-    def _one_by_one(self, loop: For, test: Run, move: Run) -> int:
+    def _one_by_one(self, loop: ForStatement, test: Run, move: Run) -> int:
         total = visits = 0
         while test():
             total += self._count(loop.body)
@@ -160,7 +160,7 @@ def _assigned(s: Statement) -> Iterator[str]:
 
 def _declared_in(s: Statement) -> Iterator[str]:
     """Scalars of the body that are no loop's variable, for they may hold what the loop's variable makes."""
-    counters = {id(inner.first) for inner in walked(s) if isinstance(inner, For)}
+    counters = {id(inner.first) for inner in walked(s) if isinstance(inner, ForStatement)}
     for inner in walked(s):
         if isinstance(inner, Declaration) and id(inner) not in counters:
             yield inner.name
@@ -169,7 +169,7 @@ def _declared_in(s: Statement) -> Iterator[str]:
 def _headers(s: Statement) -> Iterator[str]:
     """Names in the headers of the loops of `s`."""
     for loop in walked(s):
-        if not isinstance(loop, For):
+        if not isinstance(loop, ForStatement):
             continue
         match loop.first:
             case Declaration(initial=initial) if initial is not None and not isinstance(initial, Values):

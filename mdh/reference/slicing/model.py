@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from mdh.ir.syntax import For
+from mdh.ir.syntax import ForStatement
 from mdh.reference.c.types import Type
 from mdh.reference.slicing.integers import Form
 from mdh.reference.slicing.tables import SubscriptTable
@@ -49,7 +49,7 @@ class LoopBody:
     variables of the loops around it, its own last. statements: how many run in an iteration at most.
     """
 
-    loop: For | None
+    loop: ForStatement | None
     outer: tuple["LoopBody", ...]
     trips: tuple[range, ...]
     reads: list[ElementAccess] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """What is done to a function's names, whatever scope they are in."""
 
-from mdh.ir.syntax import Assignment, Declaration, Element, For, Function, Name, walked
+from mdh.ir.syntax import Assignment, Declaration, Element, ForStatement, Function, Name, walked
 
 
 def assignments(function: Function) -> dict[str, int]:
@@ -22,7 +22,7 @@ def outer_counters(function: Function) -> frozenset[str]:
     found = set()
     for s in walked(function.body):
         match s:
-            case For(first=Assignment(Name(name))):
+            case ForStatement(first=Assignment(Name(name))):
                 found.add(name)
             case _:
                 pass

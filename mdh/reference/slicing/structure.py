@@ -13,9 +13,9 @@ from mdh.ir.syntax import (
     Declaration,
     Element,
     Expression,
-    For,
+    ForStatement,
     Function,
-    If,
+    IfStatement,
     Infix,
     Name,
     Statement,
@@ -129,12 +129,12 @@ class _StructureReader:
                 self._assignment(statement)
             case Block(statements):
                 self._block(statements)
-            case If(cond, then, other):
+            case IfStatement(cond, then, other):
                 self.body.statements += 1
                 self.reads(cond)
                 self._block((then,))
                 self._block(() if other is None else (other,))
-            case For():
+            case ForStatement():
                 self._loop(statement)
             case _:
                 assert_never(statement)
@@ -282,7 +282,7 @@ class _StructureReader:
                 return frame.values[found]
         return None
 
-    def _loop(self, loop: For) -> None:
+    def _loop(self, loop: ForStatement) -> None:
         outside = self.body
         outside.statements += 1
         name = counter_of(loop)

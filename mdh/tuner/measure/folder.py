@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from time import time
 
-from mdh.folders import Private, make_private
+from mdh.folders import PrivateFolder, make_private
 from mdh.results.trial import Job
 
 _KEPT = 256
@@ -19,7 +19,7 @@ _FOLDERS = {"POCL_CACHE_DIR": "pocl", "CUDA_CACHE_PATH": "cuda", "CUPY_CACHE_DIR
 """What workers and their compilers keep, by the variable that says where."""
 
 
-def make_folder(job: Job) -> Private:
+def make_folder(job: Job) -> PrivateFolder:
     """A new folder for the owner alone; those that killed benches left behind are removed. Raises OSError."""
     made = make_private()
     try:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from mdh.device.cache import Cache
-from mdh.folders import Private
+from mdh.folders import PrivateFolder
 from mdh.machine import Machine, read_machine
 from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source
@@ -89,7 +89,7 @@ class LocalBench:
         self._sets: dict[int, asyncio.Task[None]] = {}
         self._cached: dict[str, str] = {}
         self._trials = self._named = 0
-        self._held: Private | None = None
+        self._held: PrivateFolder | None = None
         self._measurers = self._builders = Posts(())
 
     async def __aenter__(self) -> Self:
