@@ -20,8 +20,8 @@ from mdh.cli.tune_order import Listing, orders_of
 from mdh.cli.tune_words import TuneWords
 from mdh.diagnostics import Diagnostic, Failed, Label, render_json
 from mdh.ending import CODES
+from mdh.report.html import tuned_page
 from mdh.report.tune_json import tuned_json
-from mdh.report.tune_page import tuned_page
 from mdh.report.tune_text import tuned_text
 from mdh.results.goal import Ended, Goal
 from mdh.results.tuning import Tuned

@@ -4,12 +4,14 @@ schedule's controls."""
 from dataclasses import dataclass
 from html import escape
 
+from mdh.pipeline import Pipeline
 from mdh.report.html_charts import history, importance, parallel, roofline
 from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import document, facts_html
+from mdh.report.picture.page import schedule_page
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
-from mdh.report.tune_roof import Roofline
+from mdh.report.tune_roof import Roofline, roof_of
 from mdh.report.tune_text import failure_counts, first_of, given_text
 from mdh.results.tuning import Tuned
 from mdh.wording import plural
@@ -104,3 +106,11 @@ def _failures(tuned: Tuned) -> str:
         rows.append(f"<tr><td>{failure}<td class=n>{count}<td><pre>{escape(message)}</pre>")
     head = "<tr><th>class<th class=n>trials<th>the first message"
     return f"<h2>Failures</h2><table>{head}{''.join(rows)}</table>{note}"
+
+
+def tuned_page(tuned: Tuned) -> str:
+    winner = None
+    if tuned.plan is not None and tuned.text is not None:
+        picture = schedule_page(tuned.plan, Pipeline().lower(tuned.plan), tuned.text, inside=True)
+        winner = Winner(picture, roof_of(tuned, tuned.plan))
+    return page(tuned, winner)

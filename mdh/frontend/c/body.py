@@ -1,9 +1,11 @@
 """The function's body, walked once in C's order: loops, locals, branches, assignments."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.behind import Behind
 from mdh.frontend.c.best import best_of
 from mdh.frontend.c.branches import check_condition, join_assignments, joined_locals
 from mdh.frontend.c.collect import collected
@@ -24,6 +26,48 @@ from mdh.frontend.statements import Array, Assign
 from mdh.frontend.typing_rules import convert, truth
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Statements, the names in each (read off once for a whole block), and the number of the first one."""
+
+    nodes: Sequence[c_ast.Node]
+    names: list[frozenset[str]] = field(default_factory=list)
+    first: int = 0
+    before: tuple[c_ast.Node, ...] = ()
+
+    @staticmethod
+    def of(items: Sequence[c_ast.Node]) -> "Behind":
+        return Behind(tuple(items))
+
+    def at(self, first: int) -> "Behind":
+        """Those from number `first` on."""
+        return Behind(self.nodes, self.names, first)
+
+    def after(self, nodes: Sequence[c_ast.Node]) -> "Behind":
+        """These behind `nodes`."""
+        return Behind(self.nodes, self.names, self.first, (*nodes, *self.before))
+
+    def naming(self, name: str | None) -> list[c_ast.Node]:
+        """Those in which `name` stands."""
+        if not self.names:
+            self.names.extend(_names(n) for n in self.nodes)
+        own = [n for n in self.before if name in _names(n)]
+        numbers = range(self.first, len(self.nodes))
+        return [*own, *(self.nodes[k] for k in numbers if name in self.names[k])]
+
+
+def _names(node: c_ast.Node) -> frozenset[str]:
+    """What stays in a statement however locals move inward: names of variables that are used or declared."""
+    found: set[str] = set()
+    left = [node]
+    while left:
+        n = left.pop()
+        if isinstance(n, c_ast.ID | c_ast.Decl | LastValue) and n.name is not None:
+            found.add(n.name)
+        left.extend(child for _, child in n.children())
+    return frozenset(found)
 
 
 def walk_function(items: list[c_ast.Node], scope: NameScope) -> None:

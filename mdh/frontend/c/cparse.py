@@ -11,7 +11,6 @@ from mdh.diagnostics import fail
 from mdh.frontend.c.defines import intended
 from mdh.frontend.c.enums import write_out_enums
 from mdh.frontend.c.places import Places
-from mdh.frontend.c.pragma_operators import read_pragma_operators
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.c.typedefs import resolve_typedefs
 from mdh.source import Source, Span
@@ -160,3 +159,19 @@ def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exceptio
         label="this cannot stand here",
         help="check for a missing semicolon, bracket or brace just before",
     )
+
+
+def read_pragma_operators(tree: c_ast.FileAST) -> None:
+    """Give every pragma its words as text: the parser leaves a string constant for the operator."""
+    nodes: list[c_ast.Node] = [tree]
+    while nodes:
+        node = nodes.pop()
+        nodes.extend(child for _, child in node.children())
+        if isinstance(node, c_ast.Pragma) and isinstance(node.string, c_ast.Constant):
+            node.string = _unquoted(node.string.value)
+
+
+def _unquoted(literal: str) -> str:
+    """The words of a string constant."""
+    body = literal[literal.find('"') + 1 : -1]
+    return body.replace('\\"', '"').replace("\\\\", "\\")

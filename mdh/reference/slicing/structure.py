@@ -21,6 +21,7 @@ from mdh.ir.syntax import (
     Statement,
     Values,
     operands,
+    walked,
 )
 from mdh.reference.c.types import Type
 from mdh.reference.slicing.assigned import Assigned
@@ -28,7 +29,6 @@ from mdh.reference.slicing.forms import fitting, form_of
 from mdh.reference.slicing.headers import counter_of, trips
 from mdh.reference.slicing.integers import Form, integer_type
 from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure, Subscript
-from mdh.reference.slicing.names import assignments, outer_counters, written_arrays
 from mdh.reference.slicing.tables import Reading, SubscriptTable, table_of
 
 Size = int | float
@@ -323,3 +323,38 @@ class _StructureReader:
                 self._header(right, counter)
             case _:
                 self.reads(part)
+
+
+def assignments(function: Function) -> dict[str, int]:
+    """How many places of the text give a scalar of this name a value; parameters and constants have none."""
+    counts: dict[str, int] = {}
+    for s in (*function.constants, *walked(function.body)):
+        match s:
+            case Assignment(Name(name), op):
+                counts[name] = counts.get(name, 0) + (1 if op == "=" else 2)
+            case Declaration(name, initial=initial) if initial is not None:
+                counts[name] = counts.get(name, 0) + 1
+            case _:
+                pass
+    return counts
+
+
+def outer_counters(function: Function) -> frozenset[str]:
+    """Names that loops count with and do not declare."""
+    found = set()
+    for s in walked(function.body):
+        match s:
+            case ForStatement(first=Assignment(Name(name))):
+                found.add(name)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def written_arrays(function: Function) -> frozenset[str]:
+    """Names of arrays that the text assigns elements of."""
+    return frozenset(
+        s.target.array
+        for s in walked(function.body)
+        if isinstance(s, Assignment) and isinstance(s.target, Element)
+    )
