@@ -56,10 +56,14 @@ class Failed(Exception):  # noqa: N818 - it is the outcome of a stage, not a pro
         return Failed, self.diagnostics, self.__dict__
 
 
+def labels_at(span: Span | None, message: str = "") -> tuple[Label, ...]:
+    """One label; none where the place is not known."""
+    return () if span is None else (Label(span, message),)
+
+
 def fail(code: str, headline: str, span: Span | None = None, *, label: str = "", help: str = "") -> Failed:
     """The common case: one error at one place (`raise fail(...)`)."""
-    labels = () if span is None else (Label(span, label),)
-    return Failed(Diagnostic(code, headline, labels, help=help))
+    return Failed(Diagnostic(code, headline, labels_at(span, label), help=help))
 
 
 INTERNAL_ERRORS = (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError)

@@ -228,7 +228,7 @@ def _mode_of(path: Path) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Private:
+class PrivateFolder:
     """A folder (mode 0700) under the folder of temporary files. Its maker holds a lock in it, by which others
     know that it is in use. process: that of the maker."""
 
@@ -253,7 +253,7 @@ class Private:
                 os.close(self.lock)
 
 
-_made: dict[tuple[int, Path | None], Private] = {}
+_made: dict[tuple[int, Path | None], PrivateFolder] = {}
 
 
 def private_folder(above: Path | None = None) -> Path:
@@ -267,7 +267,7 @@ def private_folder(above: Path | None = None) -> Path:
     return made.path
 
 
-def make_private(above: Path | None = None) -> Private:
+def make_private(above: Path | None = None) -> PrivateFolder:
     """A new private folder for which the caller is responsible. Raises OSError, also where others could put
     another one in its place."""
     place = Path(tempfile.gettempdir() if above is None else above).resolve(strict=True)
@@ -282,7 +282,7 @@ def make_private(above: Path | None = None) -> Private:
         folder.rmdir()
         raise
     fcntl.flock(lock, fcntl.LOCK_EX)
-    return Private(folder, lock, os.getpid())
+    return PrivateFolder(folder, lock, os.getpid())
 
 
 def code_folder() -> Path:

@@ -16,6 +16,7 @@ from mdh.schema import INT_MOST, Meta, convert_fields
 from mdh.source import Source, Span
 from mdh.textfile import read_text
 from mdh.tomlfile import parse_toml, shown
+from mdh.wording import meant
 
 NAME = re.compile(r"\w[\w.+-]{0,99}")
 """Of a machine: files are called by it, and schedules name it."""
@@ -118,10 +119,9 @@ def load_machine(name_or_path: str | Path) -> Machine:
     if isinstance(name_or_path, Path) or text.endswith(".toml") or "/" in text:
         return read_machine(_source(Path(text)))
     if text not in machine_names():
-        near = get_close_matches(text, machine_names(), 1, 0.5)
-        said = f"did you mean `{near[0]}`? " if near else ""
-        known = ", ".join(machine_names())
-        raise fail("F150", f"no machine is called `{text}`", help=f"{said}machines: {known}; or a .toml path")
+        names = machine_names()
+        hint = meant(text, names, always=f"machines: {', '.join(names)}; or a .toml path")
+        raise fail("F150", f"no machine is called `{text}`", help=hint)
     return read_machine(_source(_FOLDER / f"{text}.toml"))
 
 

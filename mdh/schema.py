@@ -5,7 +5,7 @@ two exceptions: a whole number is also a float, and a list becomes a tuple where
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any, TypeVar, overload
 
@@ -17,6 +17,8 @@ Meta = msgspec.Meta
 
 INT_MOST = (1 << 63) - 1
 Int64 = Annotated[int, Meta(ge=-INT_MOST - 1, le=INT_MOST)]
+Text = Annotated[str, Meta(pattern=r"\A[^\ud800-\udfff]*\Z")]
+"""That UTF-8 can carry."""
 _UNKNOWN = re.compile(r"Invalid (enum )?value .*?(?=( - at `[^`]*`)?\Z)", re.DOTALL)
 """A message that repeats a text, which may be long or a password."""
 
@@ -35,6 +37,13 @@ def convert(value: object, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise SchemaError(_UNKNOWN.sub("unknown word", str(error)).replace("Expected", "expected")) from None
+
+
+def record_type(fields_of: Mapping[str, Any], *, flags: Sequence[str] = (), more: bool = False) -> Any:
+    """A type for `convert`: an object with these fields, by name and type. `flags` are booleans that can be
+    absent; other fields are allowed only where `more`."""
+    rows: list[Any] = [*fields_of.items(), *((flag, bool, False) for flag in flags)]
+    return msgspec.defstruct("Record", rows, forbid_unknown_fields=not more)
 
 
 def convert_fields(table: Mapping[str, object], kind: type) -> tuple[dict[str, Any], dict[str, str]]:

@@ -12,7 +12,7 @@ import numpy as np
 from mdh.api.keys import ALIGNMENT, Keys
 from mdh.device.arrays import StridedView, host_array, is_masked, packed, view_of
 from mdh.device.protocols import Device
-from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.diagnostics import Diagnostic, Failed, Label, labels_at
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.reference.gathers import first_outside, gathers_of, surely_inside
 from mdh.reference.numbers import holds, numpy_dtype, range_text
@@ -217,7 +217,7 @@ def _fault(view: StridedView) -> str:
 
 
 def _at(p: Buffer | Scalar, code: str, headline: str, *, help: str = "") -> Diagnostic:
-    labels = () if p.span is None else (Label(p.span),)
+    labels = labels_at(p.span)
     return Diagnostic(code, headline, labels, help=help)
 
 

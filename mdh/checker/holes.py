@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from mdh.checker.subject import at, plural
+from mdh.checker.subject import at
 from mdh.diagnostics import Diagnostic
 from mdh.schedule.holes import section_holes
 from mdh.schedule.model import Hole, Section
+from mdh.wording import plural
 
 CODE = "S154"
 SHOWN = 4

@@ -14,6 +14,7 @@ from mdh.ir.tile import Copy, Tiles
 from mdh.machine import Machine
 from mdh.schedule.model import Step
 from mdh.source import Span
+from mdh.wording import plural
 
 
 @dataclass(frozen=True)
@@ -159,10 +160,6 @@ def step_name(step: Step | PlanStep, number: int) -> str:
 
 def listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{n}`" for n in names)
-
-
-def plural(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def parts(n: int) -> str:

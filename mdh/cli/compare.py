@@ -9,7 +9,7 @@ import typer
 
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
-from mdh.cli.compare_words import Words, task_of
+from mdh.cli.compare_words import CompareWords, task_of
 from mdh.cli.console import ending, log, ok, show, show_json
 from mdh.cli.exit_codes import NOTHING_VALID, WRONG_RESULT
 from mdh.cli.files import demand_writable, keep_inputs, write_text
@@ -21,7 +21,7 @@ from mdh.ending import CODES
 from mdh.report.compare_json import comparison_json
 from mdh.report.compare_page import comparison_page
 from mdh.report.compare_text import comparison_text
-from mdh.results.comparison import Comparison, Kind
+from mdh.results.comparison import Comparison, RowKind
 from mdh.tuner.runtime.interrupt import Interrupt, on_signals
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -86,7 +86,7 @@ def compare(
         line, file, defines=tuple(define or ()), function=function, strict_fp=strict_fp,
         deterministic=deterministic,
     )  # fmt: skip
-    words = Words(
+    words = CompareWords(
         tuple(schedule or ("default",)), tuple(device or ()), tuple(machine or ()),
         None if records is None else tuple(records), tuple(baseline or ()), budget, repeat, seed,
         html is not None,
@@ -116,7 +116,7 @@ async def _run(task: Task, interrupt: Interrupt) -> Comparison:
 
 def _exit(found: Comparison) -> int:
     """A wrong result is graver than a schedule that does not fit; nothing with a time is no comparison."""
-    if any(r.kind is Kind.FAILED and r.why is not None and r.why.code.startswith("N") for r in found.rows):
+    if any(r.kind is RowKind.FAILED and r.why is not None and r.why.code.startswith("N") for r in found.rows):
         return WRONG_RESULT
     return 0 if any(r.time is not None for r in found.rows) else NOTHING_VALID
 

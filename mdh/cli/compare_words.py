@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from os.path import realpath
 from pathlib import Path
@@ -27,13 +26,14 @@ from mdh.results.comparison import Entry
 from mdh.results.trial import Job
 from mdh.tuner.duration import parse_duration
 from mdh.tuner.records.listing import SUFFIX
+from mdh.wording import meant
 
 DEFAULT = "default"
 """What --schedule calls mdh's own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class CompareWords:
     """The options as typed. records: None where the option is absent."""
 
     schedules: tuple[str, ...]
@@ -47,7 +47,7 @@ class Words:
     drawn: bool = False
 
 
-def task_of(request: Request, words: Words) -> Task:
+def task_of(request: Request, words: CompareWords) -> Task:
     """Raises Failed for wrong words (F210, D110, F150, F190) and for what the files are refused with."""
     line = request.line
     budget = words.budget
@@ -85,7 +85,7 @@ def _once(line: CommandLine, option: str, given: Sequence[str], meant: Sequence[
             raise line.fail("F210", headline, given[n], help="name each once", last=True)
 
 
-def _devices(line: CommandLine, words: Words) -> tuple[str, ...]:
+def _devices(line: CommandLine, words: CompareWords) -> tuple[str, ...]:
     """Raises Failed D110, F210. Without devices and machines: the first GPU, else opencl:0."""
     for spec in words.devices:
         at_word(line, spec, partial(demand_spec, spec))
@@ -94,7 +94,7 @@ def _devices(line: CommandLine, words: Words) -> tuple[str, ...]:
     return words.devices if words.devices or words.machines else (device_or_default(None),)
 
 
-def _machines(line: CommandLine, words: Words) -> tuple[Away, ...]:
+def _machines(line: CommandLine, words: CompareWords) -> tuple[Away, ...]:
     """Called after their files where mdh knows none of that name: every CPU calls itself alike."""
     found = []
     for word in words.machines:
@@ -109,13 +109,11 @@ def _known(line: CommandLine, names: Sequence[str]) -> None:
     """Raises Failed F210 for what is no library."""
     for name in names:
         if name not in NAMES:
-            near = get_close_matches(name, NAMES, 1, 0.5)
-            said = f"did you mean `{near[0]}`? " if near else ""
-            hint = f"{said}baselines: {', '.join(NAMES)}"
+            hint = meant(name, NAMES, always=f"baselines: {', '.join(NAMES)}")
             raise line.fail("F210", f"no baseline is called `{name}`", name, help=hint)
 
 
-def _contenders(line: CommandLine, words: Words) -> tuple[Contender, ...]:
+def _contenders(line: CommandLine, words: CompareWords) -> tuple[Contender, ...]:
     """Called after their files, with as many of the folders above as tell them apart. Raises Failed F101 to
     F105, S1xx."""
     run = Trace().pipeline
@@ -145,7 +143,7 @@ def _names(paths: Sequence[str], others: Sequence[str]) -> dict[str, str]:
     return out
 
 
-def _shelf(request: Request, words: Words, program: Program) -> Shelf:
+def _shelf(request: Request, words: CompareWords, program: Program) -> Shelf:
     """Of the folders and files that are named, else of this folder. Raises Failed F101, F197, F170 …"""
     line, deterministic = request.line, request.deterministic
     if words.records is None:
@@ -166,12 +164,12 @@ def _shelf(request: Request, words: Words, program: Program) -> Shelf:
     )
 
 
-def _to_come(words: Words, place: str) -> bool:
+def _to_come(words: CompareWords, place: str) -> bool:
     """A folder that is not there yet, for what --budget tunes."""
     return words.budget is not None and not os.path.exists(place) and Path(place).suffix != SUFFIX
 
 
-def _remark(contenders: Sequence[Contender], shelf: Shelf, words: Words, program: Program) -> None:
+def _remark(contenders: Sequence[Contender], shelf: Shelf, words: CompareWords, program: Program) -> None:
     """What the user might not expect, before anything runs."""
     for remark in shelf.remarks if words.records is not None else ():
         log(remark)

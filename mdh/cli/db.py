@@ -22,6 +22,7 @@ from mdh.tuner.records.form import header_fields, trial_fields
 from mdh.tuner.records.listing import Listed, data_folder, list_folder, listed
 from mdh.tuner.records.merge import merge
 from mdh.tuner.records.read import Contents, Section, chosen, failures_of, read_contents, read_lines
+from mdh.wording import counted
 
 VERBS = ("list", "show", "merge", "export")
 
@@ -130,7 +131,7 @@ def merge_records(ctx: typer.Context, out: OutArg, inputs: InputsArg, json: Json
         rows = [_listed_data(r) for r in listed(whole)]
         show_json(ok("db", action="merge", path=out, trials=trials, records=rows, remarks=list(remarks)))
     else:
-        log(f"wrote {out}: {_many(len(whole.sections), 'record')}, {_many(trials, 'trial')}")
+        log(f"wrote {out}: {counted(len(whole.sections), 'record')}, {counted(trials, 'trial')}")
 
 
 @app.command("export")
@@ -230,7 +231,3 @@ def _trials_data(section: Section, trials: list[Trial]) -> dict[str, Any]:
         "header": header_fields(section.header),
         "selected": [trial_fields(t, section.header.mark) for t in trials],
     }
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

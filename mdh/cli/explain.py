@@ -1,6 +1,7 @@
 """`mdh explain`: the page of a diagnostic code, or what a program and its schedule amount to."""
 
 from dataclasses import asdict
+from shlex import quote
 from shutil import get_terminal_size
 from typing import Annotated
 
@@ -9,15 +10,18 @@ import typer
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.explain_difference import explain_difference
 from mdh.cli.explain_page import plan_for_page, write_page
 from mdh.cli.explain_space import explain_space
+from mdh.cli.files import read_schedule
 from mdh.cli.job import load_program, make_kernel, plan_for_machine
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
+from mdh.report.difference_text import differences_text
 from mdh.report.explain import as_json, explain_plan, explain_program
 from mdh.report.pages import looks_like_code, near_codes, page_of, plain
 from mdh.report.text import entries_text, explanation_text
+from mdh.schedule.difference import differences
+from mdh.schedule.parser import parse_schedule
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 SpaceOpt = Annotated[bool, typer.Option("--space", help="Count the points that the schedule's holes span.")]
@@ -123,3 +127,33 @@ def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) 
 
 def _indented(text: str) -> str:
     return "".join(f"  {row}\n" if row else "\n" for row in text.splitlines())
+
+
+def explain_difference(line: CommandLine, before: str, after: str | None, json: bool) -> None:
+    """Raises Failed F101 to F105 for the files, S1xx for their texts, F107 for one schedule alone and for
+    options that have nothing to do here."""
+    if after is None:
+        hint = "write `mdh explain A.mdh B.mdh`, or `mdh explain FILE.c --schedule A.mdh`"
+        raise line.fail(
+            "F107", f"`{before}` alone: what it amounts to depends on a program", before, help=hint
+        )
+    program = next((path for path in (before, after) if path.endswith(".c")), None)
+    if program is not None:
+        schedule = after if program == before else before
+        hint = f"write `mdh explain {quote(program)} --schedule {quote(schedule)}`"
+        raise line.fail("F107", f"`{program}` is no schedule", program, help=hint)
+    option = next((w for w in line.words if w.startswith("-") and w != "--json"), None)
+    if option is not None:
+        headline = f"`{option.partition('=')[0]}` has nothing to do between two schedules"
+        raise line.fail("F107", headline, option, help="leave it out")
+    old, new = (parse_schedule(read_schedule(line, path)) for path in (before, after))
+    found = differences(old, new)
+    if json:
+        sections = [{**asdict(s), "same": s.same} for s in found]
+        targets = [old.target, new.target]
+        show_json(ok("explain", before=before, after=after, targets=targets, sections=sections))
+    else:
+        text = differences_text(found, before, after)
+        if old.target != new.target:
+            text += f"  written for {old.target or 'any machine'} → {new.target or 'any machine'}\n"
+        show(text)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from math import prod
 from typing import Any
 
@@ -15,6 +14,7 @@ from mdh.ir.dtype import BF16
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import holds, numpy_dtype, range_text
 from mdh.verify.index_data import index_limits
+from mdh.wording import meant
 
 Array = np.ndarray[Any, Any]
 
@@ -36,10 +36,8 @@ def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> I
             headline = f"--input `{word}` is not NAME=FILE.npy or NAME=NUMBER"
             raise line.fail("F115", headline, word, help="write --input A=a.npy")
         if name not in program.params:
-            near = get_close_matches(name, program.params, 1, 0.5)
-            said = f"did you mean `{near[0]}`? " if near else ""
-            known = f"parameters: {', '.join(program.params)}"
-            raise line.fail("F115", f"`{program.name}` has no parameter `{name}`", word, help=said + known)
+            hint = meant(name, program.params, always=f"parameters: {', '.join(program.params)}")
+            raise line.fail("F115", f"`{program.name}` has no parameter `{name}`", word, help=hint)
         if name in out.arrays or name in out.scalars:
             raise line.fail("F115", f"--input gives `{name}` twice", word, help="keep one of the two")
         if name in program.buffer_of:

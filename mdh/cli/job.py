@@ -1,7 +1,6 @@
 """From a request to the values of the pipeline: which program, schedule, machine, target; then a plan."""
 
 from dataclasses import replace
-from difflib import get_close_matches
 
 from mdh.checker.run import supported
 from mdh.checker.subject import at
@@ -24,6 +23,7 @@ from mdh.pipeline import Checked
 from mdh.schedule.model import Schedule
 from mdh.target.text import KernelText
 from mdh.textfile import C_LIMIT
+from mdh.wording import meant
 
 TARGETS = ("cuda", "opencl", "c")
 
@@ -116,9 +116,8 @@ def choose_target(request: Request, machine: Machine) -> str:
     if name is None:
         return machine.targets[0]
     if name not in TARGETS:
-        near = get_close_matches(name, TARGETS, 1, 0.4)
-        said = f"did you mean `{near[0]}`?" if near else f"targets: {', '.join(TARGETS)}"
-        raise request.line.fail("F114", f"no target `{name}`", name, help=said)
+        hint = meant(name, TARGETS, cutoff=0.4, otherwise=f"targets: {', '.join(TARGETS)}")
+        raise request.line.fail("F114", f"no target `{name}`", name, help=hint)
     return at_word(request.line, name, lambda: supported(machine, name))
 
 

@@ -3,7 +3,6 @@
 Only the module of the chosen verb is imported, so that `mdh --help` loads neither the parsers nor isl.
 """
 
-import difflib
 import errno
 import os
 import re
@@ -27,6 +26,7 @@ from mdh.cli.process_title import hide_passwords
 from mdh.diagnostics import Failed, render_json
 from mdh.ending import leave
 from mdh.release import release
+from mdh.wording import meant
 
 VERBS = {
     "compile": "Write the kernel source, a host driver, a header and a manifest.",
@@ -64,8 +64,7 @@ class Verbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
         if word not in VERBS and not word.startswith("-"):
-            near = difflib.get_close_matches(word, VERBS, n=1, cutoff=0.5)
-            hint = f"did you mean `{near[0]}`?" if near else f"the verbs are {', '.join(VERBS)}"
+            hint = meant(word, VERBS, otherwise=f"the verbs are {', '.join(VERBS)}")
             raise ctx.obj.fail("F106", f"no verb `{word}`", word, help=hint)
         return super().resolve_command(ctx, args)
 
@@ -150,10 +149,7 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     headline = headline[:1].lower() + headline[1:]
     # whole names: `-s` stands inside `--seed`
     named = set(re.findall(r"(?<![\w-])--?\w[\w-]*", headline))
-    word = next((w for w in line.words if w.split("=")[0] in named), "")
-    # the library suggests names that have only a few letters in common
-    like = difflib.get_close_matches(word, options.rstrip(")").split(", "), 1, 0.75)
-    near = f"did you mean `{like[0]}`? " if word and like else ""
+    asked = word = next((w for w in line.words if w.split("=")[0] in named), "")
     if headline.startswith("invalid value for '-") and ("=" in word or word in line.words[:-1]):
         word, equals, value = word.partition("=")
         value = value if equals else line.words[line.words.index(word) + 1]
@@ -163,7 +159,10 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
         return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
-    return line.fail("F107", headline, word, help=f"{near}see `{_place(error, verb)} --help`")
+    # the library suggests names that have only a few letters in common
+    like = options.rstrip(")").split(", ") if asked else []
+    hint = meant(asked, like, cutoff=0.75, always=f"see `{_place(error, verb)} --help`")
+    return line.fail("F107", headline, word, help=hint)
 
 
 def _no_completion(line: CommandLine) -> Failed:

@@ -28,8 +28,7 @@ from mdh.pipeline import Checked
 from mdh.reference.error import Bounded
 from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_expected
 from mdh.reference.numbers import Array
-from mdh.report.measurement import Timing, measure, timing_text
-from mdh.report.text import bytes_text
+from mdh.report.measurement import Timing, demand_fit, measure, timing_text
 from mdh.verify.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.verify.index_data import check_indices
 from mdh.verify.verdict import judge
@@ -116,13 +115,7 @@ def run(
 def _fits(line: CommandLine, file: str, program: Program, device: Device, copies: int) -> None:
     """Before any array is made. copies: of the arrays that the host holds at once. Raises Failed F116 where
     the arrays are larger than the device's memory, D104 where this process may not take as much."""
-    size = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers)
-    memory = device.machine.memory
-    if size > memory:
-        headline = (
-            f"the arrays of `{program.name}` need {bytes_text(size)}, {device.spec} has {bytes_text(memory)}"
-        )
-        raise line.fail("F116", headline, file, help="smaller sizes: -D N=…")
+    at_word(line, file, lambda: demand_fit(program, device.machine, device.spec))
     own = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers if not b.temp)
     demand_room(f"{copies} copies of the arrays of `{program.name}`", copies * own)
 

@@ -2,7 +2,6 @@
 lower.PASS` after each pass of the lowering."""
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import note
@@ -11,6 +10,7 @@ from mdh.lower.passes.table import PASS_NAMES
 from mdh.pipeline import Pipeline, Value
 from mdh.report.dump import dump_text
 from mdh.report.module_text import kernel_text
+from mdh.wording import meant
 
 STAGES = ("program", "schedule", "plan", "kernel", "text")
 """The values between the arrows, in order."""
@@ -43,13 +43,10 @@ class Trace:
                 headline = f"`{line.words[0]}` stops at the {stages[-1]}, before there is a {arrow}"
                 raise line.fail("F113", headline, word, help=known)
             if word.startswith("lower.") and word not in _PASSES:
-                near = get_close_matches(word, _PASSES, 1, 0.5)
-                said = f"did you mean `{near[0]}`? " if near else ""
-                raise line.fail("F113", f"no pass `{word}`", word, help=f"{said}passes: {', '.join(_PASSES)}")
+                hint = meant(word, _PASSES, always=f"passes: {', '.join(_PASSES)}")
+                raise line.fail("F113", f"no pass `{word}`", word, help=hint)
             if word != "all" and arrow not in STAGES:
-                near = get_close_matches(word, stages, 1, 0.5)
-                said = f"did you mean `{near[0]}`? " if near else ""
-                raise line.fail("F113", f"no stage `{word}`", word, help=said + known)
+                raise line.fail("F113", f"no stage `{word}`", word, help=meant(word, stages, always=known))
         return Trace(frozenset((*dump, *stages) if "all" in dump else dump), timed)
 
     def _after_pass(self, name: str, kernel: Kernel) -> None:

@@ -17,11 +17,11 @@ from mdh.cli.files import demand_writable, write_text
 from mdh.cli.request import Request
 from mdh.cli.tune_live import live
 from mdh.cli.tune_order import Listing, orders_of
-from mdh.cli.tune_words import Words
+from mdh.cli.tune_words import TuneWords
 from mdh.diagnostics import Diagnostic, Failed, Label, render_json
 from mdh.ending import CODES
+from mdh.report.html import tuned_page
 from mdh.report.tune_json import tuned_json
-from mdh.report.tune_page import tuned_page
 from mdh.report.tune_text import tuned_text
 from mdh.results.goal import Ended, Goal
 from mdh.results.tuning import Tuned
@@ -104,7 +104,7 @@ def tune(
     goes on where it was ended.
     """
     line: CommandLine = ctx.obj
-    words = Words(
+    words = TuneWords(
         budget, trials, until_speedup, sampler, model, seed, devices, device, jobs, storage, cluster, output,
         record, resume, replay, machine, html,
     )  # fmt: skip
@@ -117,7 +117,7 @@ def tune(
     _run(line, words, request, json)
 
 
-def _run(line: CommandLine, words: Words, request: Request | None, json: bool) -> None:
+def _run(line: CommandLine, words: TuneWords, request: Request | None, json: bool) -> None:
     listing = orders_of(line, words, request)
     if words.html is not None:
         demand_writable(line, words.html)
@@ -175,7 +175,7 @@ def _at_its_word(line: CommandLine, order: Order, d: Diagnostic) -> Diagnostic:
     return d if d.labels or span is None else replace(d, labels=(Label(span),))
 
 
-def _outcomes(line: CommandLine, results: list[Tuned], words: Words) -> list[Diagnostic]:
+def _outcomes(line: CommandLine, results: list[Tuned], words: TuneWords) -> list[Diagnostic]:
     """What keeps the runs from being a success; the page is written on the way."""
     found: list[Diagnostic] = []
     if words.html is not None:

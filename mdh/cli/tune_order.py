@@ -9,7 +9,7 @@ from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.job import load_program, load_schedule
 from mdh.cli.request import Request
 from mdh.cli.trace import Trace
-from mdh.cli.tune_words import Words, check_words, devices_of, goal_of
+from mdh.cli.tune_words import TuneWords, check_words, devices_of, goal_of
 from mdh.cli.values import parse_defines
 from mdh.diagnostics import Failed, Label
 from mdh.ir.program import Program
@@ -35,7 +35,7 @@ class Listing:
     goal: Goal
 
 
-def orders_of(line: CommandLine, words: Words, request: Request | None) -> Listing:
+def orders_of(line: CommandLine, words: TuneWords, request: Request | None) -> Listing:
     """One order for a file, else one for each entry of the project file. Raises Failed for wrong words."""
     check_words(line, words)
     goal = goal_of(line, words)
@@ -45,7 +45,7 @@ def orders_of(line: CommandLine, words: Words, request: Request | None) -> Listi
     return Listing(tuple(_of_entry(line, words, entry) for entry in entries), goal)
 
 
-def _of_request(line: CommandLine, words: Words, request: Request) -> Order:
+def _of_request(line: CommandLine, words: TuneWords, request: Request) -> Order:
     trace = Trace()
     schedule = load_schedule(request, trace)
     program = load_program(request, trace)
@@ -54,7 +54,7 @@ def _of_request(line: CommandLine, words: Words, request: Request) -> Order:
     return _order(line, words, program, schedule, defines, options, None)
 
 
-def _of_entry(line: CommandLine, words: Words, entry: Entry) -> Order:
+def _of_entry(line: CommandLine, words: TuneWords, entry: Entry) -> Order:
     run = Pipeline()
     defines = entry.defines
     source = _at(entry.at("file"), lambda: read_text(entry.file, limit=C_LIMIT))
@@ -72,7 +72,7 @@ def _of_entry(line: CommandLine, words: Words, entry: Entry) -> Order:
 
 
 def _order(
-    line: CommandLine, words: Words, program: Program, schedule: Schedule | None,
+    line: CommandLine, words: TuneWords, program: Program, schedule: Schedule | None,
     defines: tuple[tuple[str, int | str], ...], options: tuple[str | None, bool, bool], device: str | None,
 ) -> Order:  # fmt: skip
     function, strict_fp, deterministic = options

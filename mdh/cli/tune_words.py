@@ -13,7 +13,7 @@ DEFAULT_BUDGET = "5m"
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TuneWords:
     """The options of `mdh tune` beside those that all verbs share, as typed."""
 
     budget: str | None = None
@@ -35,7 +35,7 @@ class Words:
     html: str | None = None
 
 
-def goal_of(line: CommandLine, words: Words) -> Goal:
+def goal_of(line: CommandLine, words: TuneWords) -> Goal:
     """Raises Failed F190, F196; a search without a limit gets the default budget."""
     speedup = words.until_speedup
     if speedup is not None and not 1 < speedup < 1e9:
@@ -65,7 +65,7 @@ def _value(line: CommandLine, option: str) -> str:
     return option
 
 
-def devices_of(line: CommandLine, words: Words, listed: str | None = None) -> tuple[str, ...]:
+def devices_of(line: CommandLine, words: TuneWords, listed: str | None = None) -> tuple[str, ...]:
     """--devices, --device, the project file's, else the first GPU, else opencl:0; with a cluster none, since
     its workers know what they have. Raises Failed F192."""
     if words.devices is not None and words.device is not None:
@@ -89,7 +89,7 @@ def devices_of(line: CommandLine, words: Words, listed: str | None = None) -> tu
     return names
 
 
-def check_words(line: CommandLine, words: Words) -> None:
+def check_words(line: CommandLine, words: TuneWords) -> None:
     """Raises Failed F196 for options that exclude one another, and for too many compilers."""
     # on a cluster its workers' machines compile
     many = None if words.jobs is None or words.cluster is not None else too_many(words.jobs)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mdh.compare.contraction import Contraction
+from mdh.compare.contraction import MatrixProduct
 from mdh.compare.library import HOST, Bound
 from mdh.compare.product import product
 from mdh.device.cuda import cupy
@@ -19,7 +19,7 @@ def version() -> str:
     return f"cupy {cupy.__version__}, cuBLAS {number}"
 
 
-def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
+def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
     device = cupy.cuda.Device(int(place.partition(":")[2] or 0))
     with device:
         held = {name: cupy.asarray(array) for name, array in arrays.items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.compare.contraction import Contraction
+from mdh.compare.contraction import MatrixProduct
 from mdh.compare.library import Bound, UnfitError
 from mdh.compare.product import matrix
 from mdh.reference.numbers import Array
@@ -29,7 +29,7 @@ def version() -> str:
     return " ".join(text.value.decode().split()[:7])
 
 
-def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
+def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
     """Raises UnfitError where an operand would have to be copied first."""
     library = _load()
     real, letter = (ctypes.c_double, "d") if what.double else (ctypes.c_float, "s")

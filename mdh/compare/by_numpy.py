@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.compare.contraction import Contraction
+from mdh.compare.contraction import MatrixProduct
 from mdh.compare.library import Bound
 from mdh.compare.product import product
 from mdh.reference.numbers import Array
@@ -17,6 +17,6 @@ def version() -> str:
     return f"numpy {np.__version__}, {blas.get('name', 'BLAS')} {blas.get('version', '')}".rstrip()
 
 
-def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
+def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
     call, note = product(np, what, arrays)
     return Bound(call, lambda: None, note=note)

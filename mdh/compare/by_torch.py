@@ -5,7 +5,7 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
-from mdh.compare.contraction import Contraction, View
+from mdh.compare.contraction import MatrixProduct, OperandView
 from mdh.compare.library import HOST, Bound
 from mdh.compare.product import COPIED
 from mdh.device.cuda import cupy
@@ -20,7 +20,7 @@ def version() -> str:
     return f"torch {torch.__version__}"
 
 
-def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
+def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
     torch.set_grad_enabled(False)
     tensors = {name: torch.from_numpy(array).to(place) for name, array in arrays.items()}
     left, moved = _matrix(what, tensors, what.left, ("batch", "rows", "summed"))
@@ -54,7 +54,7 @@ def bind(what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
 
 
 def _run(
-    what: Contraction, left: Callable[[], Any], right: Callable[[], Any], target: Any
+    what: MatrixProduct, left: Callable[[], Any], right: Callable[[], Any], target: Any
 ) -> Callable[[], None]:
     shape = what.shape("batch", "rows", "columns")
     flat = target.reshape(shape)
@@ -74,7 +74,7 @@ def _run(
 
 
 def _matrix(
-    what: Contraction, tensors: Mapping[str, Any], view: View, names: tuple[str, str, str]
+    what: MatrixProduct, tensors: Mapping[str, Any], view: OperandView, names: tuple[str, str, str]
 ) -> tuple[Callable[[], Any], bool]:
     """What gives the view as a batch of matrices, and whether it copies for that."""
     whole = _strided(view, tensors).permute(what.order(view, *names))
@@ -85,5 +85,5 @@ def _matrix(
     return lambda: whole.reshape(shape), True
 
 
-def _strided(view: View, tensors: Mapping[str, Any]) -> Any:
+def _strided(view: OperandView, tensors: Mapping[str, Any]) -> Any:
     return tensors[view.buffer].reshape(-1).as_strided(view.shape, view.strides, view.offset)

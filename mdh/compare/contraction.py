@@ -11,7 +11,7 @@ from mdh.ir.program import Buffer, DimKind, Program, Stage, component
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class OperandView:
     """Elements of an array by loops. strides: elements for one more of each loop; offset: of the first."""
 
     buffer: str
@@ -33,13 +33,13 @@ class Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class Contraction:
+class MatrixProduct:
     """left and right are in such an order that the result's last loop is a column's. updated: the sum is
     added to what the result holds; double: the arrays are of f64, else of f32. sizes: loop -> extent."""
 
-    left: View
-    right: View
-    out: View
+    left: OperandView
+    right: OperandView
+    out: OperandView
     groups: Groups
     sizes: tuple[tuple[str, int], ...]
     updated: bool
@@ -50,13 +50,13 @@ class Contraction:
         size = dict(self.sizes)
         return tuple(prod(size[loop] for loop in getattr(self.groups, name)) for name in names)
 
-    def order(self, view: View, *names: str) -> tuple[int, ...]:
+    def order(self, view: OperandView, *names: str) -> tuple[int, ...]:
         """The axes of the view in the order of the groups of these names."""
         loops = [loop for name in names for loop in getattr(self.groups, name)]
         return tuple(view.loops.index(loop) for loop in loops)
 
 
-def contraction_of(program: Program) -> Contraction | str:
+def contraction_of(program: Program) -> MatrixProduct | str:
     """The program as a contraction, or in words what makes it none."""
     if len(program.stages) != 1:
         return f"it has {len(program.stages)} stages"
@@ -78,7 +78,7 @@ def contraction_of(program: Program) -> Contraction | str:
     if isinstance(groups, str):
         return groups
     double = program.buffer_of[out.buffer].dtype.bits == 64
-    return Contraction(left, right, out, groups, tuple(sizes.items()), updated, double)
+    return MatrixProduct(left, right, out, groups, tuple(sizes.items()), updated, double)
 
 
 def _product(program: Program, stage: Stage) -> tuple[tuple[Load, Load], bool] | str:
@@ -109,7 +109,7 @@ def _float(buffer: Buffer, bits: int) -> object:
     return buffer.dtype if buffer.dtype.is_float and buffer.dtype.bits == bits else None
 
 
-def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) -> View | None:
+def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) -> OperandView | None:
     """None where a subscript is no affine function of the loops."""
     shape = program.buffer_of[name].shape
     sizes = {d.name: d.extent for d in stage.dims}
@@ -125,10 +125,10 @@ def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) ->
             strides[loop] = strides.get(loop, 0) + factor * step
     # as they lie in memory, so that neighbours stay neighbours
     loops = tuple(sorted(strides, key=lambda n: -abs(strides[n])))
-    return View(name, loops, tuple(sizes[n] for n in loops), tuple(strides[n] for n in loops), offset)
+    return OperandView(name, loops, tuple(sizes[n] for n in loops), tuple(strides[n] for n in loops), offset)
 
 
-def _groups(left: View, right: View, out: View) -> Groups | str:
+def _groups(left: OperandView, right: OperandView, out: OperandView) -> Groups | str:
     both = set(left.loops) & set(right.loops)
     alone = (set(left.loops) ^ set(right.loops)) - set(out.loops)
     alone |= set(out.loops) - {*left.loops, *right.loops}

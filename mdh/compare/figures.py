@@ -7,10 +7,10 @@ from statistics import median
 
 from mdh.cost.work import compulsory_bytes, operations, peak_of, work_of
 from mdh.ir.plan import Plan
-from mdh.results.comparison import Entry, Kind, Platform, Portability, Roof, Row, Spread
+from mdh.results.comparison import Entry, Platform, Portability, Roof, Row, RowKind, Spread
 
 LEVEL = 0.95
-_KNOWN = (Kind.MEASURED, Kind.RECORDED)
+_KNOWN = (RowKind.MEASURED, RowKind.RECORDED)
 
 
 def spread(samples: Sequence[float], clock: str) -> Spread:
@@ -86,7 +86,7 @@ def portability(
     schedules = [e for e in entries if not e.library]
     real = [p.name for p in platforms if any(r.platform == p.name and r.kind in _KNOWN for r in rows)]
     guessed = [
-        p.name for p in platforms if any(r.platform == p.name and r.kind is Kind.ESTIMATED for r in rows)
+        p.name for p in platforms if any(r.platform == p.name and r.kind is RowKind.ESTIMATED for r in rows)
     ]
     whole = [p.name for p in platforms if p.name in real or p.name in guessed]
     sets = [(real, False)] if real else []
@@ -103,7 +103,7 @@ def _portable(entry: Entry, names: Sequence[str], rows: Sequence[Row], estimated
 
 def _efficiency(row: Row | None, *, architectural: bool) -> float | None:
     """From 0 (does not run) to 1; None where it is not known."""
-    if row is None or row.kind is Kind.ABSENT:
+    if row is None or row.kind is RowKind.ABSENT:
         return None
     if row.time is None:
         return 0.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
-from mdh.compare.contraction import Contraction
+from mdh.compare.contraction import MatrixProduct
 from mdh.reference.numbers import Array
 
 HOST = 300e-6
@@ -40,7 +40,7 @@ class Library(Protocol):
     def version(self) -> str:
         """`numpy 2.1.0, openblas 0.3`."""
 
-    def bind(self, what: Contraction, arrays: Mapping[str, Array], place: str) -> Bound:
+    def bind(self, what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
         """place: `cpu`, or a GPU's spec such as `cuda:0`. Raises UnfitError."""
 
 

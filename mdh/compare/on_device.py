@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
 
 from mdh.compare.closing import Closed, candidate_of, checked, closed, first, is_open
@@ -13,13 +12,12 @@ from mdh.compare.limits import constants_of
 from mdh.compare.rows import ENDED, measured, planned
 from mdh.compare.task import Contender, Task
 from mdh.compare.timing import Contest, Say, timed
-from mdh.device.cache import Cache, open_cache
-from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.device.cache import cache_if_any
+from mdh.diagnostics import Diagnostic, Failed
 from mdh.folders import scratch
-from mdh.ir.program import Program
-from mdh.machine import Machine
-from mdh.report.text import bytes_text, duration_text
-from mdh.results.comparison import Kind, Platform, Row
+from mdh.report.measurement import demand_fit
+from mdh.report.text import duration_text
+from mdh.results.comparison import Platform, Row, RowKind
 from mdh.results.goal import Goal
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -54,7 +52,7 @@ class Purse:
 
 
 @dataclass(frozen=True)
-class Work:
+class DeviceWork:
     """What the work on every device shares."""
 
     task: Task
@@ -64,17 +62,17 @@ class Work:
     purse: Purse
 
 
-async def on_device(work: Work, spec: str) -> Found:
+async def on_device(work: DeviceWork, spec: str) -> Found:
     """Never raises Failed: a device that cannot be used has that as its trouble, and rows without a time."""
     platform = Platform(spec)
-    bench = LocalBench(replace(work.task.job, device=spec), cache=_cache())
+    bench = LocalBench(replace(work.task.job, device=spec), cache=cache_if_any())
     try:
         opened = None if work.interrupt.asked else await unless_asked(work.interrupt, bench.__aenter__())
         if opened is None:
             return platform, _absent(work.task, spec, None)
         machine = bench.machine
         platform = Platform(spec, bench.title, machine.name, bench.target, machine.kind)
-        _fits(work.task.program, machine, spec)
+        demand_fit(work.task.program, machine, spec)
         return platform, await _rows(work, platform, bench)
     except Failed as failed:
         why = failed.diagnostics[0]
@@ -83,33 +81,16 @@ async def on_device(work: Work, spec: str) -> Found:
         await bench.close()
 
 
-def _cache() -> Cache | None:
-    """Comparing works without; it then builds what it built before."""
-    try:
-        return open_cache()
-    except Failed:
-        return None
-
-
-def _fits(program: Program, machine: Machine, spec: str) -> None:
-    """Raises Failed F116."""
-    size = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers)
-    if size > machine.memory:
-        need, have = bytes_text(size), bytes_text(machine.memory)
-        headline = f"the arrays of `{program.name}` need {need}, {spec} has {have}"
-        raise fail("F116", headline, help="smaller sizes: -D N=…")
-
-
 def _absent(task: Task, spec: str, why: Diagnostic | None) -> tuple[Row, ...]:
     note = ENDED if why is None else ""
-    return tuple(Row(spec, e.name, Kind.ABSENT, why=why, note=note) for e in task.entries)
+    return tuple(Row(spec, e.name, RowKind.ABSENT, why=why, note=note) for e in task.entries)
 
 
-async def _rows(work: Work, platform: Platform, bench: LocalBench) -> tuple[Row, ...]:
+async def _rows(work: DeviceWork, platform: Platform, bench: LocalBench) -> tuple[Row, ...]:
     task, spec = work.task, platform.name
     deterministic = task.job.deterministic
     setting = Setting(bench.machine, bench.target, bench.title, deterministic, bench.versions, _CHECK)
-    rows = {e.name: Row(spec, e.name, Kind.ABSENT, note=ENDED) for e in task.entries}
+    rows = {e.name: Row(spec, e.name, RowKind.ABSENT, note=ENDED) for e in task.entries}
     ready: dict[str, Closed] = {}
     for contender in task.contenders:
         name = contender.entry.name
@@ -119,7 +100,7 @@ async def _rows(work: Work, platform: Platform, bench: LocalBench) -> tuple[Row,
                 constants = constants_of(found.plan, platform, bench.versions)
                 rows[name], ready[name] = planned(spec, name, found, constants, drawn=task.drawn), found
         except Failed as failed:
-            rows[name] = Row(spec, name, Kind.FAILED, why=failed.diagnostics[0])
+            rows[name] = Row(spec, name, RowKind.FAILED, why=failed.diagnostics[0])
     candidates = {n: candidate_of(c.plan, setting, c.values) for n, c in ready.items()}
     contest = Contest(
         task.program, bench, spec, task.job.seed, candidates, task.libraries, task.samples, task.seconds
@@ -132,7 +113,7 @@ async def _rows(work: Work, platform: Platform, bench: LocalBench) -> tuple[Row,
     return compared(every, {name: r.seconds for name, r in runs.items() if not r.over})
 
 
-async def _closed(work: Work, contender: Contender, spec: str, setting: Setting) -> Closed | None:
+async def _closed(work: DeviceWork, contender: Contender, spec: str, setting: Setting) -> Closed | None:
     """From a record, tuned now, or the first point; None where the user ended the tuning. Raises Failed."""
     program, schedule = work.task.program, contender.schedule
     found = closed(program, schedule, setting, work.task.shelf, here=True)
@@ -146,7 +127,7 @@ async def _closed(work: Work, contender: Contender, spec: str, setting: Setting)
 
 
 async def _tuned(
-    work: Work, contender: Contender, spec: str, setting: Setting, share: float
+    work: DeviceWork, contender: Contender, spec: str, setting: Setting, share: float
 ) -> Closed | None:
     task, schedule, begun = work.task, contender.schedule, time.monotonic()
     assert schedule is not None

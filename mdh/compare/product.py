@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
-from mdh.compare.contraction import Contraction, View
+from mdh.compare.contraction import MatrixProduct, OperandView
 
 Arrays = Mapping[str, Any]
 COPIED = "arrays are copied in each call, before the product or after it"
 
 
-def product(xp: Any, what: Contraction, arrays: Arrays) -> tuple[Callable[[], object], str]:
+def product(xp: Any, what: MatrixProduct, arrays: Arrays) -> tuple[Callable[[], object], str]:
     """The call, and a note where it copies. xp: numpy, or a module like it; arrays: of its own kind."""
     batch = prod(what.shape("batch"))
     left, moved = matrix(xp, what, arrays, what.left, ("batch", "rows", "summed"))
@@ -41,7 +41,7 @@ def product(xp: Any, what: Contraction, arrays: Arrays) -> tuple[Callable[[], ob
 
 
 def matrix(
-    xp: Any, what: Contraction, arrays: Arrays, view: View, names: tuple[str, str, str]
+    xp: Any, what: MatrixProduct, arrays: Arrays, view: OperandView, names: tuple[str, str, str]
 ) -> tuple[Callable[[], Any], bool]:
     """What gives the view as a batch of matrices, and whether it copies for that."""
     whole = _strided(xp, view, arrays).transpose(what.order(view, *names))
@@ -52,7 +52,7 @@ def matrix(
     return lambda: whole.reshape(shape), True
 
 
-def _strided(xp: Any, view: View, arrays: Arrays) -> Any:
+def _strided(xp: Any, view: OperandView, arrays: Arrays) -> Any:
     flat = arrays[view.buffer].reshape(-1)[view.offset :]
     steps = tuple(s * flat.itemsize for s in view.strides)
     return xp.lib.stride_tricks.as_strided(flat, view.shape, steps)

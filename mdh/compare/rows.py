@@ -11,7 +11,7 @@ from mdh.cost.predict import predict
 from mdh.cost.prediction import Constants
 from mdh.pipeline import Pipeline
 from mdh.report.picture.page import schedule_page
-from mdh.results.comparison import Kind, Row, Spread
+from mdh.results.comparison import Row, RowKind, Spread
 from mdh.tuner.records.moment import moment_text
 
 ENDED = "not measured: the comparison was ended before"
@@ -27,7 +27,7 @@ def planned(
     text = pipeline.emit(module, found.plan.program)
     guess = predict(found.plan, constants)
     return Row(
-        platform, entry, Kind.ABSENT, limit=limit_of(guess), model=guess.seconds,
+        platform, entry, RowKind.ABSENT, limit=limit_of(guess), model=guess.seconds,
         occupancy=occupancy_of(found.plan, module), how=found.how, values=found.values, note=ENDED,
         schedule=found.plan.text, source=text.source,
         picture=schedule_page(found.plan, module, text, inside=True) if drawn else "",
@@ -39,11 +39,11 @@ def measured(row: Row, runs: Runs | None) -> Row:
     if runs is None or row.why is not None:
         return row
     if runs.why is not None:
-        return replace(row, kind=Kind.FAILED, why=runs.why, note="")
+        return replace(row, kind=RowKind.FAILED, why=runs.why, note="")
     if runs.absent or not runs.seconds:
         return replace(row, note=runs.absent or ENDED)
     time = spread(runs.seconds, runs.clock)
-    return replace(row, kind=Kind.MEASURED, time=time, cold=_cold(runs.cold, runs.clock), note=runs.note)
+    return replace(row, kind=RowKind.MEASURED, time=time, cold=_cold(runs.cold, runs.clock), note=runs.note)
 
 
 def recorded(row: Row, found: Closed) -> Row:
@@ -52,12 +52,12 @@ def recorded(row: Row, found: Closed) -> Row:
     if trial is None or not trial.trial.outcome.warm:
         assert row.model is not None
         guess = Spread(row.model, row.model, row.model, 0.0, 0, "model")
-        return replace(row, kind=Kind.ESTIMATED, time=guess, note="")
+        return replace(row, kind=RowKind.ESTIMATED, time=guess, note="")
     outcome = trial.trial.outcome
     when = moment_text(trial.trial.started).partition("T")[0]
     note = f"measured on {outcome.title or trial.title}{', ' + when if when else ''}: {trial.path}"
     time = spread(outcome.warm, outcome.clock)
-    return replace(row, kind=Kind.RECORDED, time=time, cold=_cold(outcome.cold, outcome.clock), note=note)
+    return replace(row, kind=RowKind.RECORDED, time=time, cold=_cold(outcome.cold, outcome.clock), note=note)
 
 
 def _cold(samples: Sequence[float], clock: str) -> Spread | None:

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from mdh.compare.closing import closed, first, is_open
 from mdh.compare.figures import compared, portability, roof_of
-from mdh.compare.on_device import Found, Purse, Watched, Work, on_device
+from mdh.compare.on_device import DeviceWork, Found, Purse, Watched, on_device
 from mdh.compare.rows import planned, recorded
 from mdh.compare.task import Away, Contender, Task
 from mdh.compare.timing import Say
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import Machine
-from mdh.results.comparison import Comparison, Difference, Kind, Platform, Row
+from mdh.results.comparison import Comparison, Difference, Platform, Row, RowKind
 from mdh.schedule.difference import StageNames, differences
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
@@ -24,7 +24,7 @@ async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) 
     """Never raises for what a schedule or a device does: that is a row. What the user ends has the rows that
     are complete, and the others without a time."""
     to_tune = sum(is_open(c.schedule) for c in task.contenders) * len(task.devices)
-    work = Work(task, interrupt, say, watched, Purse(task.budget, to_tune))
+    work = DeviceWork(task, interrupt, say, watched, Purse(task.budget, to_tune))
     done = [await on_device(work, spec) for spec in task.devices]
     done += [_away(task, away, target) for away in task.machines for target in _targets(task, away.machine)]
     platforms, rows = tuple(p for p, _ in done), tuple(row for _, found in done for row in found)
@@ -49,7 +49,7 @@ def _away(task: Task, away: Away, target: str) -> Found:
     setting = Setting(machine, target, machine.title, task.job.deterministic)
     rows = [_guess(task, name, contender, setting) for contender in task.contenders]
     note = f"{away.name} is not here, and the model knows schedules alone"
-    rows += [Row(name, library, Kind.ABSENT, note=note) for library in task.libraries]
+    rows += [Row(name, library, RowKind.ABSENT, note=note) for library in task.libraries]
     return platform, compared(rows, {})
 
 
@@ -63,7 +63,7 @@ def _guess(task: Task, machine: str, contender: Contender, setting: Setting) -> 
             found = first(program, schedule, setting)
         row = recorded(planned(machine, name, found, None, drawn=task.drawn), found)
     except Failed as failed:
-        return Row(machine, name, Kind.FAILED, why=failed.diagnostics[0])
+        return Row(machine, name, RowKind.FAILED, why=failed.diagnostics[0])
     return replace(row, roof=roof_of(found.plan))
 
 

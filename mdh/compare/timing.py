@@ -18,6 +18,7 @@ from mdh.tuner.measure.local import LocalBench
 from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
 from mdh.verify.arguments import Guarded, guarded
 from mdh.verify.verdict import judge
+from mdh.wording import plural
 
 ROUNDS = 3
 _INPUTS = 4
@@ -90,7 +91,7 @@ async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, R
 
 
 def _counted(pending: list[str], contest: Contest) -> str:
-    schedules = f"{len(pending)} schedule{'' if len(pending) == 1 else 's'}"
+    schedules = plural(len(pending), "schedule")
     return ", ".join([schedules, *contest.libraries])
 
 

@@ -7,29 +7,60 @@ spins keeps those that have work from a core that others use as well.
 
 import ctypes
 import os
+from _ctypes import dlclose
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
+from itertools import count
 from threading import Lock
 from time import perf_counter
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 
 from mdh.device.arguments import scalar_value
 from mdh.device.ballast import Ballast
 from mdh.device.c_compiler import Compiler, compiled, find_compiler
-from mdh.device.c_libraries import FILE, loaded
 from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
 from mdh.device.process import same_process
 from mdh.device.protocols import POISON, ListedDevice, RunTimes
 from mdh.diagnostics import Diagnostic, Failed, fail
-from mdh.folders import unserving
+from mdh.folders import private_folder, unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 from mdh.textfile import reason
+
+FILE = "kernels.so"
+"""How the name of each library's file ends."""
+_RUNTIMES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
+"""OpenMP's, whose threads live on when the library that brought it is gone."""
+_STAY = os.RTLD_NOW | os.RTLD_NOLOAD | os.RTLD_NODELETE
+_numbers = count()
+
+
+def loaded(image: bytes) -> ctypes.CDLL:
+    """The library stays as long as this object or a function taken from it is held. Raises OSError;
+    without a number where the loader refuses it."""
+    # the loader takes a library for one that it has if the name is the same, so each has another
+    path = private_folder() / f"{next(_numbers)}-{FILE}"
+    try:
+        path.write_bytes(image)
+        library = ctypes.CDLL(str(path))
+    finally:
+        # once it is loaded the file may go
+        path.unlink(missing_ok=True)
+    for name in _RUNTIMES:
+        # only one that this library has brought is there
+        with suppress(OSError):
+            ctypes.CDLL(name, mode=_STAY)
+    # not at the end of the process, when threads may still be at work
+    finalize(library, dlclose, library._handle).atexit = False
+    return library
+
 
 _LINE = 64
 _WAITING = {"GOMP_SPINCOUNT": "100000"}

@@ -139,6 +139,14 @@ def open_cache(folder: Path | None = None) -> Cache:
     return Cache(own_folder(folder or cache_home()))
 
 
+def cache_if_any() -> Cache | None:
+    """The cache in the user's folder; None where that is not this user's alone. What asks works without."""
+    try:
+        return open_cache()
+    except Failed:
+        return None
+
+
 def _locked(path: Path) -> int | None:
     end = monotonic() + WAIT
     while monotonic() < end:

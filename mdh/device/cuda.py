@@ -27,7 +27,6 @@ from mdh.device.cuda_driver import (
     fill,
 )
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
-from mdh.device.cuda_memory import CudaTwin
 from mdh.device.process import same_process
 from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
 from mdh.diagnostics import Diagnostic, Failed, fail
@@ -35,6 +34,34 @@ from mdh.machine import Machine
 from mdh.target.nvrtc import compile_cubin, nvrtc_version
 from mdh.target.text import KernelText
 from mdh.textfile import reason
+
+
+class CudaTwin:
+    """Device memory of the size of `memory`, a flat array of bytes that `array` is a part of."""
+
+    def __init__(
+        self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], held: Any, handle: Any
+    ) -> None:
+        self.memory, self.array, self.held, self.handle = memory, array, held, handle
+
+    def send(self) -> None:
+        """Host to device."""
+        with self.handle:
+            self.held.copy_from_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
+
+    def fetch(self) -> None:
+        """Device to host; waits for the kernels before."""
+        with self.handle:
+            self.held.copy_to_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
+
+    @property
+    def argument(self) -> StridedView:
+        """The device's counterpart of the array."""
+        array = self.array
+        offset = array.ctypes.data - self.memory.ctypes.data
+        pointer, place = self.held.ptr + offset, f"cuda:{self.handle.id}"
+        return StridedView(pointer, array.shape, array.dtype, array.strides, False, place, self.held)
+
 
 _MORE = "use smaller arrays, a device with more memory, or end what else has taken this one's: nvidia-smi"
 _BUSY, _BUSY_EACH = 40e-6, 10e-6

@@ -3,9 +3,8 @@
 import json
 from dataclasses import replace
 
-from mdh.device.cache import Cache, key_of, open_cache
+from mdh.device.cache import cache_if_any, key_of
 from mdh.device.protocols import Device
-from mdh.diagnostics import Failed
 from mdh.target.faults import ASSUMED, NONE, CompilerFaults, Fault
 
 SCHEMA = "mdh.faults/1"
@@ -23,7 +22,7 @@ def faults_of(device: Device) -> CompilerFaults:
 
 def remembered(device: Device) -> CompilerFaults | None:
     """None: no self-test of this device with these versions is remembered."""
-    cache = _cache()
+    cache = cache_if_any()
     payload = None if cache is None else cache.get(fault_key(device))
     if payload is None:
         return None
@@ -35,7 +34,7 @@ def remembered(device: Device) -> CompilerFaults | None:
 
 def remember(device: Device, faults: CompilerFaults) -> bool:
     """False where it could not be kept: then the next self-test finds it again."""
-    cache = _cache()
+    cache = cache_if_any()
     return cache is not None and cache.put(fault_key(device), json.dumps(faults_json(faults)).encode())
 
 
@@ -53,10 +52,3 @@ def fault_key(device: Device) -> str:
     told = (part for pair in device.versions for part in pair)
     identity = getattr(device, "identity", ())
     return key_of(SCHEMA, device.target, device.title, *told, *identity)
-
-
-def _cache() -> Cache | None:
-    try:
-        return open_cache()
-    except Failed:
-        return None

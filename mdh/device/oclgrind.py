@@ -25,6 +25,7 @@ from mdh.machine import load_machine
 from mdh.reference.numbers import Array
 from mdh.target.kept import keep_refused
 from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.wording import plural
 
 TITLE = "Oclgrind Simulator"
 CHECKS = {
@@ -167,7 +168,7 @@ class OclgrindCall:
             raise fail("D112", headline, help="use small sizes: -D N=32") from error
 
     def _reported(self, reports: list[str]) -> Failed:
-        count = f"{len(reports)} report{'s' if len(reports) > 1 else ''}"
+        count = plural(len(reports), "report")
         headline = f"Oclgrind has {count} on the kernels of `{self.text.name}`"
         notes = (*reports[:SHOWN], keep_refused(self.text).note)
         return Failed(Diagnostic("D109", headline, notes=notes))

@@ -17,7 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from threading import Lock
 
-from mdh.device.cache import Cache, key_of, open_cache
+from mdh.device.cache import cache_if_any, key_of, open_cache
 from mdh.diagnostics import Failed
 from mdh.folders import code_folder, demand_code, filled_own
 
@@ -74,7 +74,7 @@ class PoclFolder:
 
     def _restored(self, key: str) -> frozenset[Path]:
         """The folders of a kept program, which are put where PoCL looks; none where nothing is kept."""
-        cache = _cache()
+        cache = cache_if_any()
         raw = None if cache is None else cache.get(key)
         if raw is None:
             return frozenset()
@@ -149,10 +149,3 @@ def _settings() -> Iterator[str]:
 def _files(folders: frozenset[Path]) -> frozenset[Path]:
     every = (path for folder in folders for path in folder.rglob("*"))
     return frozenset(path for path in every if path.name != _TOUCHED and path.is_file())
-
-
-def _cache() -> Cache | None:
-    try:
-        return open_cache()
-    except Failed:
-        return None

@@ -11,7 +11,7 @@ INT_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class LoopHeader:
     """`for (T name = start; name op bound; name += step)`; start has been converted to T.
 
     bound is as C compares it: a negative one of a signed type is large where `compared` is unsigned.
@@ -26,7 +26,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CounterRun:
     """trips: how often the body runs; None where the counter leaves its type, or never moves, and the loop
     goes on. last: the counter in the last iteration that is known of, after: its value behind that."""
 
@@ -41,49 +41,49 @@ def limits(t: DType) -> tuple[int, int]:
     return (-most - 1 if t.kind == "int" else 0), most
 
 
-def header(start: Const, op: str, bound: Const, step: int, counter: DType) -> Header:
+def header(start: Const, op: str, bound: Const, step: int, counter: DType) -> LoopHeader:
     """What the parts of a `for` mean for a counter of type `counter`."""
     compared = common(promote_integer(counter), bound.dtype)
     # steps that are equal modulo 2^bits change the counter in the same way: `i += -1`, `i += 4294967295u`
     step = wrap(step, DType("", "int", counter.bits)) if abs(step) >= 2 ** (counter.bits - 1) else step
-    return Header(
+    return LoopHeader(
         wrap(int(start.value), counter), op, wrap(int(bound.value), compared), step, counter, compared
     )
 
 
-def compared(value: int, h: Header) -> int:
+def compared(value: int, h: LoopHeader) -> int:
     """The counter's value as the condition sees it."""
     return wrap(value, h.compared)
 
 
-def holds(value: int, h: Header) -> bool:
+def holds(value: int, h: LoopHeader) -> bool:
     """C's condition, for a value of the counter."""
     u, b = compared(value, h), h.bound
     return {"<": u < b, "<=": u <= b, ">": u > b, ">=": u >= b, "!=": u != b}[h.op]
 
 
-def run(h: Header) -> Run:
+def run(h: LoopHeader) -> CounterRun:
     """The loop carried out, a stretch of equal comparisons at a time."""
     low, high = limits(h.counter)
     parts = [(low, -1), (0, high)] if h.counter.kind == "int" and h.compared.kind == "uint" else [(low, high)]
     trips, value = 0, h.start
     while low <= value <= high and holds(value, h):
         if h.step == 0:
-            return Run(None, value, value)
+            return CounterRun(None, value, value)
         first, last = next((a, b) for a, b in parts if a <= value <= b)
         count = ((last - value) if h.step > 0 else (value - first)) // abs(h.step) + 1
         ends = _until_false(compared(value, h), h)
         count = count if ends is None else min(count, ends)
         trips, value = trips + count, value + count * h.step
     if low <= value <= high:
-        return Run(trips, value - h.step, value)
+        return CounterRun(trips, value - h.step, value)
     after = wrap(value, h.counter)
     # an unsigned counter comes round again: `for (unsigned i = 63; i < 64; i--)` ends there
     ended = h.counter.kind == "uint" and not holds(after, h)
-    return Run(trips if ended else None, value - h.step, after)
+    return CounterRun(trips if ended else None, value - h.step, after)
 
 
-def _until_false(u: int, h: Header) -> int | None:
+def _until_false(u: int, h: LoopHeader) -> int | None:
     """Steps until the condition fails, were the type without ends; None where it never does."""
     away = (h.bound - u) if h.step > 0 else (u - h.bound)
     size = abs(h.step)

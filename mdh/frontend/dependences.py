@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.pieces import KNOWN, Member, Piece, carried, element_of, meeting_text
+from mdh.frontend.pieces import KNOWN, Piece, PieceMember, carried, element_of, meeting_text
 from mdh.frontend.statements import Assign, Statement
 from mdh.frontend.updates import guarded, operators_of
 from mdh.ir.affine import from_expr
@@ -67,7 +67,7 @@ def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> b
     return next(_between(own, others), None) is None
 
 
-def _covers(piece: Piece, member: Member, loops: Sequence[LoopVar]) -> bool:
+def _covers(piece: Piece, member: PieceMember, loops: Sequence[LoopVar]) -> bool:
     """Each instance of a start or an epilogue is exactly one point of the piece, and each point is one."""
     if member.phase == Phase.UPDATE or member.again:
         return True
@@ -107,7 +107,7 @@ def _between(own: list[PlacedStatement], others: list[PlacedStatement]) -> Itera
     yield from broken_dependences(others, own)
 
 
-def _placed(stage: int, result: int, piece: Piece, member: Member, w: Written) -> PlacedStatement:
+def _placed(stage: int, result: int, piece: Piece, member: PieceMember, w: Written) -> PlacedStatement:
     kept = [k for k in piece.kinds if k is not DimKind.PW]
     if member.again:
         w = _reads_alone(w, member.carried)

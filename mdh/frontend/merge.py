@@ -9,7 +9,7 @@ from dataclasses import replace
 from mdh.frontend.conversions import strip
 from mdh.frontend.dependences import Written, keeps
 from mdh.frontend.limits import MOST_TRIPS, is_small
-from mdh.frontend.pieces import Member, Piece, replace_load, used_names
+from mdh.frontend.pieces import Piece, PieceMember, replace_load, used_names
 from mdh.frontend.scans import BEGUN, fixed, repeated
 from mdh.frontend.typing_rules import convert, select
 from mdh.ir.affine import Affine, from_expr, to_expr
@@ -80,12 +80,14 @@ def _begun(m: Piece, r: Piece, c: int) -> Piece | None:
     return replace(whole, starts=tuple(value if i == c else s for i, s in enumerate(r.starts)))
 
 
-def _members(m: Piece, r: Piece, names: dict[str, Expr], phase: int, *carried: Load) -> tuple[Member, ...]:
+def _members(
+    m: Piece, r: Piece, names: dict[str, Expr], phase: int, *carried: Load
+) -> tuple[PieceMember, ...]:
     """m's statements as a part of r: loops of m are those of r that `names` says."""
     mine = {k.name: n for n, k in names.items() if isinstance(k, Var)}
     kept = [v.name for v, k in zip(r.loops, r.kinds, strict=True) if k is not DimKind.PW]
     point = tuple(Affine.var(mine[v]) if v in mine else Affine() for v in kept)
-    return tuple(Member(x.number, phase, point, frozenset(carried)) for x in m.members)
+    return tuple(PieceMember(x.number, phase, point, frozenset(carried)) for x in m.members)
 
 
 def _peeled(m: Piece, r: Piece) -> Piece | None:
@@ -212,7 +214,7 @@ def _finished(r: Piece, f: Piece) -> Piece | None:
     return None
 
 
-def _computed_again(r: Piece, o: Output, phase: int) -> tuple[Member, ...]:
+def _computed_again(r: Piece, o: Output, phase: int) -> tuple[PieceMember, ...]:
     """Statements whose reads are a part of the value of output `o`, which a later epilogue begins with."""
     if next(loads(o.value), None) is None:
         return ()

@@ -6,6 +6,7 @@ from mdh.diagnostics import fail
 from mdh.frontend.pieces import Piece
 from mdh.frontend.statements import OperatorPragma
 from mdh.ir.program import DimKind
+from mdh.wording import plural
 
 _PREFIX = re.compile(r"(?:ps|\+\+prefix-sum)\s*\(\s*(\S+?)\s*\)")
 _POINTWISE = re.compile(r"pw\s*\(\s*(\S+?)\s*\)")
@@ -22,7 +23,7 @@ def check_operators(pragma: OperatorPragma, number: int, pieces: list[Piece]) ->
     piece = next((p for p in fitting if len(p.kinds) == len(words)), fitting[0])
     loops = ", ".join(f"`{v.cname}`" for v in piece.loops)
     if len(words) != len(piece.kinds):
-        count = f"{len(words)} operator{'s' if len(words) > 1 else ''}"
+        count = plural(len(words), "operator")
         raise fail("C122", f"the pragma gives {count} for the loops {loops}",
                    pragma.span, help=f"the dependences say: {_spelled(piece)}")  # fmt: skip
     for word, loop, found in zip(words, piece.loops, _operators(piece), strict=True):

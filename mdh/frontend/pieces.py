@@ -19,7 +19,7 @@ from mdh.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class PieceMember:
     """A statement of a piece, in `phase`; see `ir.statement.Placement`.
 
     point: for each loop of the piece that is not reduced, what it is for an instance of the statement.
@@ -49,7 +49,7 @@ class Piece:
     starts: tuple[Expr | None, ...]
     span: Span
     outputs: tuple[Output, ...]
-    members: tuple[Member, ...]
+    members: tuple[PieceMember, ...]
     exclusive: bool = False
     loose: str = ""
     """Why a NaN, or the sign of a zero, may come out otherwise than in C."""
@@ -181,7 +181,9 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
         raise Failed(carried("the running value is stored both before and after its update", s.span, None))
     kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
     point = point_of(s.loops, kinds)
-    members = tuple(Member(k, Phase.UPDATE, point, frozenset({me})) for k in (n, *(k for k, _ in stores)))
+    members = tuple(
+        PieceMember(k, Phase.UPDATE, point, frozenset({me})) for k in (n, *(k for k, _ in stores))
+    )
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),),
                  s.span, tuple(outputs), members, all(before), found.loose)  # fmt: skip
 
@@ -209,11 +211,11 @@ def _last_value(
     own = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
     kinds = tuple(DimKind.PW if v.name in free else DimKind.CC for v in s.loops)
     point = point_of(s.loops, kinds)
-    members = [Member(n, Phase.UPDATE, point, frozenset({me}))]
+    members = [PieceMember(n, Phase.UPDATE, point, frozenset({me}))]
     for order, (k, t) in enumerate(stores):
         assert isinstance(t, Assign)
         kept_ = frozenset({me, element_of(t)})
-        members.append(Member(k, Phase.FINISH + order, point, kept_, last=True))
+        members.append(PieceMember(k, Phase.FINISH + order, point, kept_, last=True))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
                  (own, *outputs), tuple(members), loose=found.loose)  # fmt: skip
 
@@ -257,7 +259,7 @@ def _best(n: int, s: Best) -> Piece:
     )
     values = tuple(convert(v, h) for v, h in zip(s.values, held, strict=True))
     starts = tuple(convert(w, h) for w, h in zip(where, held, strict=True))
-    member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(where))
+    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(where))
     op = Operator(name, s.tie if len(where) > 1 or where[0].dtype.is_float else "first")
     return Piece(n, s.loops, kinds, op, where, values, starts, s.span, outputs, (member,), loose=s.loose)
 
@@ -296,7 +298,7 @@ def _assign(n: int, s: Assign) -> Piece:
     ):
         kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
         store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-        member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
+        member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
         return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
                      (store,), (member,), loose=found.loose)  # fmt: skip
     return _scan(n, s) or _flag(n, s, free) or _map(n, s)
@@ -311,7 +313,7 @@ def _map(n: int, s: Assign) -> Piece:
     value = s.value if s.cond is None else select(s.cond, s.value, me)
     store = Output(s.target, s.index, Var(component(0), me.dtype), s.span)
     kinds = (DimKind.CC,) * len(s.loops)
-    member = Member(n, Phase.UPDATE, point_of(s.loops, kinds))
+    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds))
     return Piece(n, s.loops, kinds, None, (me,), (convert(value, me.dtype),), (None,), s.span, (store,),
                  (member,))  # fmt: skip
 
@@ -332,7 +334,7 @@ def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
     store = Output(s.target, s.index, value, s.span)
     known = isinstance(cond, Binary) and cond.op in COMPARISONS
     holds = cond if known else Binary("!=", cond, convert(Const(0, I32), cond.dtype), I32)
-    member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
+    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
     return Piece(n, s.loops, kinds, Operator("||"), (me,), (holds,), (None,), s.span, (store,), (member,))
 
 
@@ -345,7 +347,7 @@ def _scan(n: int, s: Assign) -> Piece | None:
     held = accumulator(me.dtype)
     kinds = tuple(DimKind.PS if v == found.axis else DimKind.CC for v in s.loops)
     store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-    member = Member(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me, found.before}))
+    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me, found.before}))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (found.start,), s.span, (store,),
                  (member,), loose=found.loose)  # fmt: skip
 

@@ -17,7 +17,7 @@ BEGUN = COMMUTING - LOGICAL | {"min", "max"}
 
 
 @dataclass(frozen=True, slots=True)
-class Prefix:
+class PrefixScan:
     """Along `axis` each element is the one `before` it `op` value, the first one `start op value`."""
 
     before: Load
@@ -28,7 +28,7 @@ class Prefix:
     loose: str = ""
 
 
-def prefix_of(me: Load, value: Expr, loops: tuple[LoopVar, ...]) -> Prefix | None:
+def prefix_of(me: Load, value: Expr, loops: tuple[LoopVar, ...]) -> PrefixScan | None:
     """The prefix sum that `me = value` is over `loops`, or None.
 
     Known: S[i-1] op x, (i > 0 ? S[i-1] : c) op x, i > 0 ? S[i-1] op x : y, each with its mirror images.
@@ -43,7 +43,7 @@ def prefix_of(me: Load, value: Expr, loops: tuple[LoopVar, ...]) -> Prefix | Non
     return None
 
 
-def _looks_back(found: Prefix, me: Load) -> bool:
+def _looks_back(found: PrefixScan, me: Load) -> bool:
     """What is summed up, or where it begins, reads other elements that the sum writes."""
     inner = [x for x in walk(found.value) if isinstance(x, Load) and x.buffer == me.buffer]
     return any(x != me for x in inner)
@@ -76,15 +76,15 @@ def _difference(a: Expr, b: Expr) -> int | None:
     return None if d.terms else d.const
 
 
-def _plain(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
+def _plain(old: Load, value: Expr, axis: LoopVar) -> PrefixScan | None:
     found = update_of(old, value, old.dtype)
     if found is None:
         return None
     start = convert(fixed(old, {axis.name: 0}), accumulator(old.dtype))
-    return Prefix(old, axis, found.op, found.value, start, found.loose)
+    return PrefixScan(old, axis, found.op, found.value, start, found.loose)
 
 
-def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
+def _begun(old: Load, value: Expr, axis: LoopVar) -> PrefixScan | None:
     """The forms that ask for the first element themselves."""
     for chosen in (x for x in walk(value) if isinstance(x, Select)):
         later = _later(chosen.cond, axis)
@@ -99,7 +99,7 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
             if found is not None and (found.op.name not in ("min", "max") or lossless(first.dtype, held)):
                 begin = fixed(first, {axis.name: 0})
                 start = convert(truth(begin) if found.op.name in LOGICAL else begin, held)
-                return Prefix(old, axis, found.op, found.value, start, found.loose)
+                return PrefixScan(old, axis, found.op, found.value, start, found.loose)
         elif strip(value, old.dtype) == chosen:
             found = update_of(old, then, old.dtype)
             if found is not None and found.op.name in BEGUN:
@@ -107,7 +107,7 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> Prefix | None:
                 again = repeated(found.op, fixed(x, {axis.name: 0}))
                 if x != found.value:
                     x = convert(select(_after_first(axis), found.value, x), held)
-                return Prefix(old, axis, found.op, x, again, found.loose)
+                return PrefixScan(old, axis, found.op, x, again, found.loose)
     return None
 
 

@@ -8,7 +8,9 @@ same nodes.
 Source of the meaning: ISO C11; sections are cited where the interpreter carries a rule out.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from mdh.source import Span
 
@@ -130,7 +132,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class ForStatement:
     """`for (first; cond; next) body`, as C11 6.8.5.3 has it."""
 
     first: Declaration | Assignment | None
@@ -141,14 +143,14 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class IfStatement:
     cond: Expression
     then: "Statement"
     other: "Statement | None"
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Statement = Declaration | Assignment | Block | For | If
+Statement = Declaration | Assignment | Block | ForStatement | IfStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +161,41 @@ class Function:
     parameters: tuple[Declaration, ...]
     constants: tuple[Declaration, ...]
     body: Block
+
+
+def operands(e: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside of `e`, in the order of the text."""
+    match e:
+        case Number() | Name():
+            return ()
+        case Element(_, parts) | Invocation(_, parts):
+            return parts
+        case Prefix(_, operand) | Conversion(_, operand):
+            return (operand,)
+        case Infix(_, left, right):
+            return left, right
+        case Conditional(cond, then, other):
+            return cond, then, other
+        case _:
+            assert_never(e)
+
+
+def walked(s: Statement | None) -> Iterator[Statement]:
+    """The statement and all statements in it, those of loop headers included."""
+    parts: tuple[Statement | None, ...]
+    match s:
+        case None:
+            return
+        case Declaration() | Assignment():
+            parts = ()
+        case Block(body):
+            parts = body
+        case ForStatement(first, _, next_, body):
+            parts = first, next_, body
+        case IfStatement(_, then, other):
+            parts = then, other
+        case _:
+            assert_never(s)
+    yield s
+    for part in parts:
+        yield from walked(part)

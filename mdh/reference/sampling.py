@@ -9,6 +9,7 @@ from mdh.reference.error import Bounded
 from mdh.reference.interpreter import EndlessLoop, UnknownMeaning, interpret_elements
 from mdh.reference.numbers import Array
 from mdh.reference.slicing import SampledSlice, sampled
+from mdh.wording import counted
 
 COUNT = 1000
 """Elements that the C text is interpreted for, where their slices are small enough."""
@@ -51,4 +52,4 @@ def interpreted_sample(
 
 def sampled_words(sample: SampledSlice) -> str:
     """For reports, after who judges the other elements."""
-    return f"C text interpreted at {sample.kept:,} sampled element{'' if sample.kept == 1 else 's'}"
+    return f"C text interpreted at {counted(sample.kept, 'sampled element')}"

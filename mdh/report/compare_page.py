@@ -3,7 +3,6 @@ of the schedules in it."""
 
 from html import escape
 
-from mdh.printable import printable
 from mdh.report.compare_text import (
     ends_of,
     error_text,
@@ -16,9 +15,9 @@ from mdh.report.compare_text import (
 )
 from mdh.report.difference_text import alien_words, stage_words, step_word, step_words
 from mdh.report.html_frame import FRAME, embedded, shared
-from mdh.report.html_style import STYLE
+from mdh.report.html_style import document
 from mdh.report.text import seconds_text
-from mdh.results.comparison import Comparison, Kind, Platform, Portability, Row
+from mdh.results.comparison import Comparison, Platform, Portability, Row, RowKind
 from mdh.schedule.difference import SectionChange
 
 _STYLE = """
@@ -73,17 +72,11 @@ def comparison_page(found: Comparison) -> str:
         _differences(found),
         _texts(found),
     ]
-    title = escape(f"{found.program}: schedules compared")
-    return printable(
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{STYLE}{_STYLE}{FRAME}</style></head>\n"
-        f"<body><main>\n{''.join(part + chr(10) for part in body if part)}</main></body></html>\n"
-    )
+    return document(f"{found.program}: schedules compared", body, _STYLE + FRAME)
 
 
 def _method(found: Comparison) -> str:
-    measured = any(r.kind is Kind.MEASURED for r in found.rows)
+    measured = any(r.kind is RowKind.MEASURED for r in found.rows)
     return f"{_MEASURED} {_METHOD}" if measured else _METHOD
 
 
@@ -111,10 +104,10 @@ def _row(row: Row, longest: float, cold: bool) -> str:
     name = escape(row.entry)
     if row.time is None:
         why = escape(reason(row.why) if row.why is not None else row.note)
-        kind = " class=bad" if row.kind is Kind.FAILED else " class=note"
+        kind = " class=bad" if row.kind is RowKind.FAILED else " class=note"
         return f"<tr><td>{name}<td colspan={6 + cold}{kind}>{why}"
     library = " library" if not row.schedule else ""
-    guess = "~ " if row.kind is Kind.ESTIMATED else ""
+    guess = "~ " if row.kind is RowKind.ESTIMATED else ""
     share = "-" if row.share is None else f"{guess}{escape(percent(row.share))}"
     ratio = "-" if row.ratio is None else f"{'≈ ' if row.tie else guess}{row.ratio:.2f}"
     low, width = (100 * t / longest for t in (row.time.low, row.time.high - row.time.low))

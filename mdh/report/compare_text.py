@@ -7,7 +7,7 @@ from textwrap import wrap
 from mdh.diagnostics import Diagnostic
 from mdh.report.difference_text import differences_text
 from mdh.report.text import seconds_text
-from mdh.results.comparison import Comparison, Difference, Kind, Platform, Portability, Row, Spread
+from mdh.results.comparison import Comparison, Difference, Platform, Portability, Row, RowKind, Spread
 
 WIDTH = 79
 _NAME = 18
@@ -57,15 +57,15 @@ def _title(platform: Platform, rows: tuple[Row, ...]) -> str:
 def sources_text(rows: tuple[Row, ...]) -> str:
     """Where the times of a machine that is not here come from."""
     kinds = {r.kind for r in rows}
-    if Kind.RECORDED not in kinds:
+    if RowKind.RECORDED not in kinds:
         return "~ estimates of the model, nothing was measured"
-    return "times on record" + ("; ~ estimates of the model" if Kind.ESTIMATED in kinds else "")
+    return "times on record" + ("; ~ estimates of the model" if RowKind.ESTIMATED in kinds else "")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     time = row.time
     assert time is not None
-    guess = "~ " if row.kind is Kind.ESTIMATED else ""
+    guess = "~ " if row.kind is RowKind.ESTIMATED else ""
     share = "-" if row.share is None else f"{guess}{percent(row.share)}"
     ratio = "-" if row.ratio is None else f"{'≈ ' if row.tie else guess}{row.ratio:.2f}"
     cold = "-" if row.cold is None else seconds_text(row.cold.seconds)
@@ -146,7 +146,7 @@ def _notes(rows: tuple[Row, ...]) -> list[str]:
 def mark_notes(rows: tuple[Row, ...]) -> list[str]:
     """What the marks and clocks of a platform's rows mean, where there are such."""
     out = []
-    clocks = {r.time.clock: r.entry for r in rows if r.time is not None and r.kind is Kind.MEASURED}
+    clocks = {r.time.clock: r.entry for r in rows if r.time is not None and r.kind is RowKind.MEASURED}
     if len(clocks) > 1:
         wall = ", ".join(r.entry for r in rows if r.time is not None and r.time.clock == "wall")
         out.append(f"by the caller's clock, call and all: {wall}; by the device's own: the others")

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from mdh.ir.program import Program, Stage
-from mdh.report.nan import nan_sentences
+from mdh.ir.program import Program, Result, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +73,23 @@ def _skeleton(stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...], *
     names = f"// {dims}: {sources} -> {', '.join(outputs)}"
     step = f"1: (de-)comp( {tiles} ) {memory} ( {carets} )"
     return f"{names}\n{step}" if only else f"stage {stage.name} {{ {names}\n  {step}\n}}"
+
+
+def nan_sentences(stage: Stage) -> tuple[str, ...]:
+    """What minima and maxima of floats do with NaNs (docs/floats.md has the table), one for each way in which
+    the stage compares floats."""
+    said = (_sentence(r) for r in stage.results)
+    return tuple(dict.fromkeys(s for s in said if s))
+
+
+def _sentence(result: Result) -> str:
+    op = result.op
+    if op is None or op.name.removeprefix("arg") not in ("min", "max") or not result.types[0].is_float:
+        return ""
+    if op.nan:
+        return f"f{op.name}: a NaN only where all values are NaN, as in C"
+    if op.ordered:
+        return f"{op.name}: compared in C's order, which gives C's result"
+    if op.takes:
+        return f"{op.name}: C's result, or that of the numbers alone"
+    return f"{op.name}: passed over, save one that it starts from, as in C"

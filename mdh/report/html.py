@@ -4,15 +4,17 @@ schedule's controls."""
 from dataclasses import dataclass
 from html import escape
 
-from mdh.printable import printable
+from mdh.pipeline import Pipeline
 from mdh.report.html_charts import history, importance, parallel, roofline
 from mdh.report.html_frame import FRAME, embedded, shared
-from mdh.report.html_style import STYLE
+from mdh.report.html_style import document, facts_html
+from mdh.report.picture.page import schedule_page
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
-from mdh.report.tune_roof import Roof
+from mdh.report.tune_roof import Roofline, roof_of
 from mdh.report.tune_text import failure_counts, first_of, given_text
 from mdh.results.tuning import Tuned
+from mdh.wording import plural
 
 _HISTORY = "Every dot is a candidate, the line is the best so far; orange dots at the top failed."
 _IMPORTANCE = "Share of the variance of log time that a hole alone explains, with its value in the best."
@@ -25,7 +27,7 @@ class Winner:
     """What is shown of the best: the page of its schedule, and the roofline where there is one."""
 
     picture: str
-    roof: Roof | None
+    roof: Roofline | None
 
 
 def page(tuned: Tuned, winner: Winner | None) -> str:
@@ -46,13 +48,7 @@ def page(tuned: Tuned, winner: Winner | None) -> str:
         if winner.roof is not None:
             body.append(_chart("Roofline", roofline(winner.roof), _ROOFLINE))
         body.append(f"<h2>The best schedule</h2>{shared()}{embedded(winner.picture, 'the best schedule')}")
-    title = f"{tuned.program} on {tuned.title}"
-    return printable(
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(title)}</title><style>{STYLE}{FRAME}</style></head>\n"
-        f"<body><main>\n{''.join(part + chr(10) for part in body if part)}</main></body></html>\n"
-    )
+    return document(f"{tuned.program} on {tuned.title}", body, FRAME)
 
 
 def _facts(tuned: Tuned) -> str:
@@ -63,14 +59,11 @@ def _facts(tuned: Tuned) -> str:
     if tuned.speedup_over_given is not None:
         facts.append((f"{tuned.speedup_over_given:.2f} ×", given_text(tuned)))
     right = sum(1 for t in tuned.measured if t.outcome.failure is None)
-    facts.append(
-        (f"{right}", f"right of {len(tuned.measured)} candidate{'' if len(tuned.measured) == 1 else 's'}")
-    )
+    facts.append((f"{right}", f"right of {plural(len(tuned.measured), 'candidate')}"))
     facts.append((duration_text(tuned.elapsed), f"of tuning, {tuned.sampler}"))
     if tuned.sizes is not None and tuned.variables:
         facts.append((f"{tuned.sizes.structural:.3g}", "points of the space"))
-    cells = "".join(f"<div class=fact><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in facts)
-    return f"<div class=facts>{cells}</div>"
+    return facts_html(facts)
 
 
 def _chart(title: str, chart: str, caption: str) -> str:
@@ -113,3 +106,11 @@ def _failures(tuned: Tuned) -> str:
         rows.append(f"<tr><td>{failure}<td class=n>{count}<td><pre>{escape(message)}</pre>")
     head = "<tr><th>class<th class=n>trials<th>the first message"
     return f"<h2>Failures</h2><table>{head}{''.join(rows)}</table>{note}"
+
+
+def tuned_page(tuned: Tuned) -> str:
+    winner = None
+    if tuned.plan is not None and tuned.text is not None:
+        picture = schedule_page(tuned.plan, Pipeline().lower(tuned.plan), tuned.text, inside=True)
+        winner = Winner(picture, roof_of(tuned, tuned.plan))
+    return page(tuned, winner)

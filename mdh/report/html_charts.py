@@ -10,7 +10,7 @@ from mdh.report.html_svg import (
     RIGHT,
     TOP,
     WIDTH,
-    Scale,
+    AxisScale,
     bar,
     dot,
     drawing,
@@ -21,7 +21,7 @@ from mdh.report.html_svg import (
 )
 from mdh.report.text import count_text, duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity
-from mdh.report.tune_roof import Roof
+from mdh.report.tune_roof import Roofline
 from mdh.results.trial import Trial, Value
 from mdh.results.tuning import Tuned
 from mdh.results.variable import Variable
@@ -37,8 +37,8 @@ def history(tuned: Tuned) -> str:
     if not timed:
         return ""
     seconds = [s for _, s in timed]
-    x = Scale(0.0, max(t.elapsed for t in trials) or 1.0, LEFT, WIDTH - RIGHT, time=True)
-    y = Scale(min(seconds) / 1.15, max(seconds) * 1.15, HEIGHT - BOTTOM, TOP + 14, log=True)
+    x = AxisScale(0.0, max(t.elapsed for t in trials) or 1.0, LEFT, WIDTH - RIGHT, time=True)
+    y = AxisScale(min(seconds) / 1.15, max(seconds) * 1.15, HEIGHT - BOTTOM, TOP + 14, log=True)
     parts = frame(x, y, "time of tuning", "time of a run", duration_text, seconds_text)
     for trial in trials:
         if trial.outcome.failure is not None:
@@ -69,7 +69,7 @@ def importance(rows: Sequence[Sensitivity]) -> str:
     if not known:
         return ""
     left, pitch = 190.0, 24.0
-    x = Scale(0.0, 1.0, left, WIDTH - 120)
+    x = AxisScale(0.0, 1.0, left, WIDTH - 120)
     parts = []
     for n, row in enumerate(known):
         y, share = 8 + n * pitch, row.share or 0.0
@@ -88,8 +88,8 @@ def parallel(tuned: Tuned) -> str:
     if len(shown) < 2 or not variables:
         return ""
     height = 340.0
-    across = Scale(0, len(variables), 60, WIDTH - 60)
-    times = Scale(shown[0][0], shown[-1][0], 40, height - 40, log=True)
+    across = AxisScale(0, len(variables), 60, WIDTH - 60)
+    times = AxisScale(shown[0][0], shown[-1][0], 40, height - 40, log=True)
     axes = [_places(v, [dict(t.candidate.values).get(v.name) for _, t in shown]) for v in variables]
     parts, values = [], []
     for n, (variable, places) in enumerate(zip(variables, axes, strict=True)):
@@ -121,17 +121,19 @@ def parallel(tuned: Tuned) -> str:
 def _places(variable: Variable, seen: Sequence[Value | None]) -> dict[Value, float]:
     """Heights of the values that trials have, in the order of the variable."""
     values = [v for v in variable.values if v in set(seen)]
-    y = Scale(0, max(1, len(values) - 1), 300 - 14, 54)
+    y = AxisScale(0, max(1, len(values) - 1), 300 - 14, 54)
     return {value: y(n) for n, value in enumerate(values)}
 
 
-def roofline(roof: Roof) -> str:
+def roofline(roof: Roofline) -> str:
     """Operations a second over operations a byte, under the machine's bandwidth and arithmetic peak."""
     ridge = roof.peak / roof.bandwidth
     reached = [rate for _, rate in roof.points]
-    x = Scale(min(ridge, roof.intensity) / 8, max(ridge, roof.intensity) * 8, LEFT, WIDTH - RIGHT, log=True)
+    x = AxisScale(
+        min(ridge, roof.intensity) / 8, max(ridge, roof.intensity) * 8, LEFT, WIDTH - RIGHT, log=True
+    )
     floor = min([*reached, roof.bandwidth * x.low]) / 2
-    y = Scale(floor, max([*reached, roof.peak]) * 2, HEIGHT - BOTTOM, TOP + 14, log=True)
+    y = AxisScale(floor, max([*reached, roof.peak]) * 2, HEIGHT - BOTTOM, TOP + 14, log=True)
     parts = frame(
         x, y, "operations a byte of compulsory traffic", "operations/s", lambda v: f"{v:g}", count_text
     )

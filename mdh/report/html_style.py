@@ -1,4 +1,9 @@
-"""The style sheet of pages: light and dark by what the reader's system prefers."""
+"""What all pages share: a frame and the style sheet, light and dark by what the reader's system prefers."""
+
+from collections.abc import Iterable
+from html import escape
+
+from mdh.printable import printable
 
 STYLE = """
 :root { --paper:#fbfbf9; --ink:#20242a; --soft:#6b7280; --line:#e3e4e1; --mark:#0b6e8f; --warm:#c2571a;
@@ -39,3 +44,19 @@ pre { background:var(--card); border:1px solid var(--line); border-radius:8px; p
       font:12.5px/1.45 ui-monospace,monospace; margin:0 }
 details > summary { cursor:pointer; color:var(--mark); margin:8px 0 }
 """
+
+
+def document(title: str, parts: Iterable[str], style: str) -> str:
+    """A whole page. parts: its body, where empty ones are left out; style: what it has besides STYLE."""
+    return printable(
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
+        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head>\n"
+        f"<body><main>\n{''.join(part + chr(10) for part in parts if part)}</main></body></html>\n"
+    )
+
+
+def facts_html(facts: Iterable[tuple[str, str]]) -> str:
+    """A box a fact: a figure, and what it is."""
+    cells = "".join(f"<div class=fact><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in facts)
+    return f"<div class=facts>{cells}</div>"

@@ -10,7 +10,7 @@ LEFT, RIGHT, TOP, BOTTOM = 72, 16, 14, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class AxisScale:
     """Numbers from low to high on pixels from start to end, evenly or by their logarithms; seconds where
     `time`, so that ticks are whole minutes and hours."""
 
@@ -89,8 +89,8 @@ def drawing(parts: Iterable[str], label: str, height: float = HEIGHT) -> str:
 
 
 def frame(
-    x: Scale,
-    y: Scale,
+    x: AxisScale,
+    y: AxisScale,
     x_name: str,
     y_name: str,
     x_text: Callable[[float], str],

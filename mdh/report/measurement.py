@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from statistics import median
 
 from mdh.device.ballast import evicted
-from mdh.report.text import seconds_text
+from mdh.diagnostics import fail
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.report.text import bytes_text, seconds_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,15 @@ class Timing:
     @property
     def best_estimate(self) -> float:
         return median(self.warm)
+
+
+def demand_fit(program: Program, machine: Machine, device: str) -> None:
+    """Raises Failed F116 where the program's arrays are larger than the device's memory."""
+    size = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers)
+    if size > machine.memory:
+        need, have = bytes_text(size), bytes_text(machine.memory)
+        headline = f"the arrays of `{program.name}` need {need}, {device} has {have}"
+        raise fail("F116", headline, help="smaller sizes: -D N=…")
 
 
 def measure(

@@ -5,6 +5,7 @@ from mdh.report.explain import Explanation, StageReport
 from mdh.report.loops import LoopRow
 from mdh.report.resources import Resources
 from mdh.report.transfer import Transfer
+from mdh.wording import counted, plural
 
 WIDTH = 79
 """Columns of lists; schedules keep the lines that they are written in."""
@@ -153,8 +154,6 @@ def _layers_text(stage: StageReport) -> str:
 
 def _resources_text(r: Resources) -> str:
     grid, block = "×".join(map(str, r.grid)), "×".join(map(str, r.block))
-    blocks = f"{r.blocks:,} block{'s' if r.blocks > 1 else ''}"
-    threads = f"{r.threads} thread{'s' if r.threads > 1 else ''}"
     if not r.limit:
         return (
             f"  kernel {r.kernel}\n    grid {grid}: {r.blocks:,} work-groups, {r.waves:.2f} a core\n"
@@ -162,8 +161,9 @@ def _resources_text(r: Resources) -> str:
             " a work-group\n"
         )
     return (
-        f"  kernel {r.kernel}\n    grid {grid}, block {block}: {blocks} of {threads}\n"
+        f"  kernel {r.kernel}\n    grid {grid}, block {block}: "
+        f"{counted(r.blocks, 'block')} of {plural(r.threads, 'thread')}\n"
         f"    shared {bytes_text(r.shared_bytes)} a block, about {r.registers} registers a thread\n"
-        f"    {r.resident} block{'s' if r.resident > 1 else ''} a multiprocessor ({r.limit} bound), "
+        f"    {plural(r.resident, 'block')} a multiprocessor ({r.limit} bound), "
         f"occupancy {r.occupancy:.0%}, {r.waves:.2f} waves\n"
     )

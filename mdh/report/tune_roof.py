@@ -9,7 +9,7 @@ from mdh.results.tuning import Tuned
 
 
 @dataclass(frozen=True, slots=True)
-class Roof:
+class Roofline:
     """intensity: operations a byte that memory must carry; points: (name, operations a second)."""
 
     intensity: float
@@ -22,7 +22,7 @@ def _same(one: Trial, other: Trial) -> bool:
     return one.candidate.key == other.candidate.key
 
 
-def roof_of(tuned: Tuned, plan: Plan) -> Roof | None:
+def roof_of(tuned: Tuned, plan: Plan) -> Roofline | None:
     """None where the program has no arithmetic, or the machine no speeds."""
     ops, least = work_of(plan)
     peak = peak_of(plan.machine, *(s.stage for s in plan.stages))
@@ -35,4 +35,4 @@ def roof_of(tuned: Tuned, plan: Plan) -> Roof | None:
     )
     if not ops or not least or not points or peak <= 0 or plan.machine.bandwidth <= 0:
         return None
-    return Roof(ops / least, peak, plan.machine.bandwidth, points)
+    return Roofline(ops / least, peak, plan.machine.bandwidth, points)

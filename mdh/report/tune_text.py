@@ -8,6 +8,7 @@ from mdh.report.tune_importance import Sensitivity, sensitivities
 from mdh.results.goal import Ended
 from mdh.results.trial import Failure, Trial
 from mdh.results.tuning import Tuned
+from mdh.wording import counted
 
 _ENDINGS = {
     Ended.TRIALS: "as many as were asked for",
@@ -38,18 +39,18 @@ def _head(tuned: Tuned) -> str:
     lines.append(f"  best      {best_text(tuned)}")
     earlier = sum(1 for t in tuned.earlier if t.phase == "quick")
     before = f", {earlier} of the record before them" if earlier else ""
-    ended = f"{_count(len(quick), 'trial')} in {duration_text(tuned.elapsed)}{before}"
+    ended = f"{counted(len(quick), 'trial')} in {duration_text(tuned.elapsed)}{before}"
     lines.append(f"  searched  {ended}; {_ENDINGS[tuned.ended]}")
     lines.append(f"  trials    {counts_text(tuned)}")
     if tuned.sizes is not None and tuned.variables:
         raw, structural, legal = tuned.sizes.raw, tuned.sizes.structural, tuned.sizes.legal
-        holes = _count(len(tuned.variables), "hole")
+        holes = counted(len(tuned.variables), "hole")
         lines.append(f"  space     {holes}, {_many(raw)} choices, {_many(structural)} by structure")
         if legal is not None and legal[1] < structural:
             low, high = map(_many, map(round, legal))
             lines[-1] += f", {low} legal" if low == high else f", {low} to {high} legal"
     if tuned.learned:
-        times = _count(tuned.learned, "time")
+        times = counted(tuned.learned, "time")
         lines.append(f"  model     began with constants fitted to {times} of earlier runs here")
     own = tuned.best_point
     if own is not None and own is not tuned.best and own.outcome.seconds is not None:
@@ -153,7 +154,3 @@ def _files(tuned: Tuned) -> str:
 
 def _many(n: int) -> str:
     return f"{n:,}" if n < 10**9 else f"{n:.2e}"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

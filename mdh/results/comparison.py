@@ -7,7 +7,7 @@ from mdh.diagnostics import Diagnostic
 from mdh.schedule.difference import SectionChange
 
 
-class Kind(StrEnum):
+class RowKind(StrEnum):
     """Where the time of a row comes from. FAILED: there is none, since the schedule does not fit, does not
     build or is wrong there; ABSENT: there is none for a reason that says nothing of it."""
 
@@ -83,7 +83,7 @@ class Row:
 
     platform: str
     entry: str
-    kind: Kind
+    kind: RowKind
     time: Spread | None = None
     roof: Roof | None = None
     share: float | None = None

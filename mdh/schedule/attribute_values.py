@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from mdh.diagnostics import Diagnostic, Label
+from mdh.diagnostics import Diagnostic, labels_at
 from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
 from mdh.schedule.model import Arg, ArgCall, Attr, Hole
 from mdh.schedule.names import listed, nearest
-from mdh.source import Span
 
 FALLBACK_LIMIT = 8
 
@@ -76,7 +75,7 @@ def _unknown(attr: Attr) -> Diagnostic:
         nearest(f"@{attr.name}", [f"@{name}" for name in ATTRIBUTES])
         or f"attributes are {listed(sorted(ATTRIBUTES))}"
     )
-    return Diagnostic("S109", f"there is no attribute `@{attr.name[:60]}`", _label(attr.span), help=help_)
+    return Diagnostic("S109", f"there is no attribute `@{attr.name[:60]}`", labels_at(attr.span), help=help_)
 
 
 def _misplaced(attr: Attr, known: Attribute, site: Site) -> Diagnostic:
@@ -84,12 +83,12 @@ def _misplaced(attr: Attr, known: Attribute, site: Site) -> Diagnostic:
     return Diagnostic(
         "S110",
         f"`@{attr.name}` cannot stand on {site}",
-        _label(attr.span, f"belongs to {places}"),
+        labels_at(attr.span, f"belongs to {places}"),
     )
 
 
 def _repeated(attr: Attr, first: Attr) -> Diagnostic:
-    labels = _label(attr.span, "again here") + _label(first.span, "first here")
+    labels = labels_at(attr.span, "again here") + labels_at(first.span, "first here")
     return Diagnostic("S114", f"`@{attr.name}` is given twice", labels)
 
 
@@ -107,7 +106,7 @@ def _argument_problems(attr: Attr, known: Attribute) -> Iterator[Diagnostic]:
     if missing:
         what = f"`{missing[0].name}=…`" if missing[0].name else "its argument"
         yield Diagnostic(
-            "S111", f"`@{attr.name}` lacks {what}", _label(attr.span), help=f"write `{known.form}`"
+            "S111", f"`@{attr.name}` lacks {what}", labels_at(attr.span), help=f"write `{known.form}`"
         )
 
 
@@ -178,10 +177,6 @@ def _wrong(
     return Diagnostic(
         "S111",
         f"wrong argument of `@{attr.name}`: {what}",
-        _label(arg.span or attr.span),
+        labels_at(arg.span or attr.span),
         help=f"write `{known.form}`{taken}",
     )
-
-
-def _label(span: Span | None, message: str = "") -> tuple[Label, ...]:
-    return () if span is None else (Label(span, message),)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
-from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.diagnostics import Diagnostic, Failed, fail, labels_at
 from mdh.hardware import Space
 from mdh.schedule.attribute_values import fits, legal_values
 from mdh.schedule.hole_values import (
-    Entry,
+    ENTRIES,
     Value,
     core_entry,
     layout_entry,
@@ -25,7 +26,7 @@ from mdh.schedule.model import (
     Core,
     Hole,
     Mem,
-    Name,
+    NameRef,
     Place,
     Schedule,
     Section,
@@ -35,7 +36,8 @@ from mdh.schedule.model import (
 )
 from mdh.schedule.names import listed, nearest
 from mdh.schedule.where import evaluate, names_of, replace_names
-from mdh.source import Span
+
+_Entry = TypeVar("_Entry")
 
 
 def bind(
@@ -82,7 +84,7 @@ def _settle(
     where: Where, numbers: Mapping[str, int], constants: Mapping[str, int] | None, names: set[str]
 ) -> Where | None:
     """The condition with what is known filled in; None once it is known to hold."""
-    unknown: list[Name] = []
+    unknown: list[NameRef] = []
     for name in names_of(where.condition):
         if name.hole and name.text not in names:
             raise fail(
@@ -111,7 +113,7 @@ def _settle(
     raise fail("S122", "a `where` condition does not hold", where.span, label=shown or "never holds")
 
 
-def _hint(name: Name, names: set[str], constants: Mapping[str, int]) -> str:
+def _hint(name: NameRef, names: set[str], constants: Mapping[str, int]) -> str:
     if name.text in names:
         return f"write `?{name.text}` for the hole"
     return nearest(name.text, constants) or _operands(names, constants)
@@ -140,42 +142,32 @@ def _bind_step(step: Step, values: Mapping[str, Value]) -> Step:
 
 
 def _bind_tile(tile: Tile, values: Mapping[str, Value]) -> Tile:
-    word = _value_of(tile.value, values)
-    value = None if word is None else tile_entry(word)
-    attrs = _bind_attrs(tile.attrs, values)
-    return replace(tile, value=tile.value if value is None else value, attrs=attrs)
+    return replace(tile, value=_bound(tile.value, tile_entry, values), attrs=_bind_attrs(tile.attrs, values))
 
 
 def _bind_core(core: Core, values: Mapping[str, Value]) -> Core:
-    word = _value_of(core.value, values)
-    value = None if word is None else core_entry(word)
-    attrs = _bind_attrs(core.attrs, values)
-    return replace(core, value=core.value if value is None else value, attrs=attrs)
+    return replace(core, value=_bound(core.value, core_entry, values), attrs=_bind_attrs(core.attrs, values))
 
 
 def _bind_mem(mem: Mem, values: Mapping[str, Value]) -> Mem:
-    word = _value_of(mem.value, values)
-    value = mem.value if word is None else memory_entry(word) or mem.value
+    value = _bound(mem.value, memory_entry, values)
     if isinstance(value, Place):
         value = _bind_place(value, values)
     return replace(mem, value=value, attrs=_bind_attrs(mem.attrs, values))
 
 
 def _bind_place(place: Place, values: Mapping[str, Value]) -> Place:
-    word = _value_of(place.region, values)
-    region = place.region if word is None else region_entry(word) or place.region
-    layout = place.layout
-    word = _value_of(layout, values)
-    if word is not None:
-        layout = whole_layout_entry(word) or layout
+    layout = _bound(place.layout, whole_layout_entry, values)
     if not isinstance(layout, Hole):
-        layout = tuple(_bind_layout_entry(entry, values) for entry in layout)
-    return Place(place.buffer, region, layout)
+        layout = tuple(_bound(entry, layout_entry, values) for entry in layout)
+    return Place(place.buffer, _bound(place.region, region_entry, values), layout)
 
 
-def _bind_layout_entry(entry: int | Hole, values: Mapping[str, Value]) -> int | Hole:
+def _bound(entry: _Entry, read: Callable[[Value], _Entry | None], values: Mapping[str, Value]) -> _Entry:
+    """The entry, or what its value reads as where it is a hole that gets one."""
     word = _value_of(entry, values)
-    return entry if word is None else layout_entry(word) or entry
+    found = None if word is None else read(word)
+    return entry if found is None else found
 
 
 def _bind_attrs(attrs: tuple[Attr, ...], values: Mapping[str, Value]) -> tuple[Attr, ...]:
@@ -234,7 +226,7 @@ def _misfit(place: OpenHole, value: Value) -> list[Diagnostic]:
             Diagnostic(
                 "S121",
                 f"`{str(value)[:60]}` is no {place.place}",
-                _label(place.hole.span, label),
+                labels_at(place.hole.span, label),
                 help=f"it takes {_taken(place)}",
             )
         ]
@@ -243,7 +235,7 @@ def _misfit(place: OpenHole, value: Value) -> list[Diagnostic]:
             Diagnostic(
                 "S121",
                 f"`?{place.hole.name}` does not take the value {str(value)[:60]}",
-                _label(place.hole.span, label),
+                labels_at(place.hole.span, label),
                 help=f"it takes {listed(str(v) for v in allowed)}",
             )
         ]
@@ -263,7 +255,7 @@ def _canonical(place: OpenHole, value: Value) -> Value | None:
         case HolePlace.ARGUMENT:
             return value if place.parameter is not None and _argument_fits(place, value) else None
         case _:
-            entry = _ENTRIES[place.place](value)
+            entry = ENTRIES[place.place](value)
             return None if entry is None else word_of(entry)
 
 
@@ -284,15 +276,3 @@ _ENTRY_WORDS = {
     HolePlace.LAYOUT_ENTRY: "the number of a dimension, from 1",
     HolePlace.CORE: "`LAYER.axis`, `FOR.n` or `^`",
 }
-_ENTRIES: dict[HolePlace, Callable[[Value], Entry | None]] = {
-    HolePlace.TILE: tile_entry,
-    HolePlace.MEMORY: memory_entry,
-    HolePlace.REGION: region_entry,
-    HolePlace.LAYOUT: whole_layout_entry,
-    HolePlace.LAYOUT_ENTRY: layout_entry,
-    HolePlace.CORE: core_entry,
-}
-
-
-def _label(span: Span | None, message: str) -> tuple[Label, ...]:
-    return () if span is None else (Label(span, message),)

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from mdh.schedule.condition_reader import COMPARISONS, LEVELS
-from mdh.schedule.model import Name, Operation, WhereExpr
+from mdh.schedule.model import NameRef, Operation, WhereExpr
 
 _FACTOR = len(LEVELS)
 _LEVEL = {operator: level for level, operators in enumerate(LEVELS) for operator in operators}
@@ -18,7 +18,7 @@ def _print(expression: WhereExpr, least: int) -> str:
     match expression:
         case int(number):
             return str(number)
-        case Name(text, hole):
+        case NameRef(text, hole):
             return f"?{text}" if hole else text
         case Operation(op, (operand,)):
             level = _LEVEL["not"] if op == "not" else _FACTOR

@@ -2,7 +2,7 @@
 
 from mdh.diagnostics import fail
 from mdh.schedule.cursor import NESTING_LIMIT, Cursor
-from mdh.schedule.model import Name, Operation, Where, WhereExpr
+from mdh.schedule.model import NameRef, Operation, Where, WhereExpr
 from mdh.schedule.tokens import Token
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -84,10 +84,10 @@ class _ConditionReader:
             return int(token.text)
         if token.kind == "hole" and len(token.text) > 1:
             cursor.take()
-            return Name(token.text[1:], True, cursor.span(token))
+            return NameRef(token.text[1:], True, cursor.span(token))
         if token.kind == "hole":
             raise cursor.unexpected(_OPERAND, "give the hole a name where it stands: `?bm` or `?bm{64,128}`")
-        return Name(cursor.expect_kind("name", _OPERAND).text, False, cursor.span(token))
+        return NameRef(cursor.expect_kind("name", _OPERAND).text, False, cursor.span(token))
 
     def _at(self, operators: tuple[str, ...]) -> bool:
         return self.cursor.token.kind in {"sign", "name"} and self.cursor.token.text in operators

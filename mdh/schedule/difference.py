@@ -11,7 +11,7 @@ from typing import Literal
 from mdh.schedule.canonical import canonical
 from mdh.schedule.condition_printer import print_condition
 from mdh.schedule.model import Attr, Caret, Core, For, Mem, Place, Schedule, Section, Step, Tile, Unit
-from mdh.schedule.printer import print_arg, print_entry, print_step
+from mdh.schedule.printer import print_attr, print_entry, print_step
 
 What = Literal["tile", "region", "layer", "attribute", "place"]
 ALIKE = 0.4
@@ -275,15 +275,10 @@ def _short(name: str, text: str) -> str:
 
 
 def _attributes(subject: str, a: Sequence[Attr], b: Sequence[Attr]) -> list[Change]:
-    old, new = ({attr.name: _attr(attr) for attr in attrs} for attrs in (a, b))
+    old, new = ({attr.name: print_attr(attr) for attr in attrs} for attrs in (a, b))
     order = [*old, *(name for name in new if name not in old)]
     pairs = [(old.get(name, ""), new.get(name, "")) for name in order]
     return [Change("attribute", subject, x, y) for x, y in pairs if x != y]
-
-
-def _attr(attr: Attr) -> str:
-    args = ", ".join(print_arg(a) for a in attr.args)
-    return f"@{attr.name}({args})" if args else f"@{attr.name}"
 
 
 def _spoken(steps: Sequence[Step]) -> StageNames:

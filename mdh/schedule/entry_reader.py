@@ -1,59 +1,59 @@
 """Reads the entries of a step's three groups: tile sizes, memory entries, core entries."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from mdh.diagnostics import Diagnostic, Label, fail
 from mdh.hardware import Layer, Space
 from mdh.schedule.attribute_reader import read_attributes
 from mdh.schedule.attributes import Site
 from mdh.schedule.cursor import Cursor
-from mdh.schedule.hole_reader import at_hole, read_hole
-from mdh.schedule.hole_values import core_hole, layout_hole, memory_hole, region_hole, tile_hole
+from mdh.schedule.hole_reader import at_hole
+from mdh.schedule.hole_values import read_hole_in
+from mdh.schedule.holes import HolePlace
 from mdh.schedule.model import Caret, Core, For, Hole, Mem, Place, Tile, Unit
 from mdh.schedule.names import LAYER_ALIASES, REGION_ALIASES, axes_of, layer_of, listed, nearest, region_of
 from mdh.schedule.tokens import Token
 from mdh.source import Span
 
+_Value = TypeVar("_Value")
 TILE = "a tile size: a number, `^`, `?` or a set `{…}`"
 MEMORY = "a memory entry: `^`, `?`, a set `{…}` or `BUFFER:REGION[layout]`"
 CORE = "a core entry: `LAYER.axis`, `FOR.n`, `^`, `?` or a set `{…}`"
 
 
 def read_tile(cursor: Cursor) -> Tile:
-    first = cursor.token
-    value: int | Caret | Hole
-    if cursor.accept("^"):
-        value = Caret()
-    elif at_hole(cursor):
-        value = tile_hole(cursor, read_hole(cursor))
-    else:
-        value = positive(cursor, TILE, "a tile has at least one element")
-    span = cursor.since(first)
+    value, span = _read_value(cursor, HolePlace.TILE, _read_size)
     return Tile(value, read_attributes(cursor, Site.TILE), span)
 
 
 def read_memory(cursor: Cursor, site: Site) -> Mem:
-    first = cursor.token
-    value: Place | Caret | Hole
-    if cursor.accept("^"):
-        value = Caret()
-    elif at_hole(cursor):
-        value = memory_hole(cursor, read_hole(cursor))
-    else:
-        value = _read_place(cursor)
-    span = cursor.since(first)
+    value, span = _read_value(cursor, HolePlace.MEMORY, _read_place)
     return Mem(value, read_attributes(cursor, site), span)
 
 
 def read_core(cursor: Cursor) -> Core:
+    value, span = _read_value(cursor, HolePlace.CORE, _read_unit)
+    return Core(value, read_attributes(cursor, Site.CORE), span)
+
+
+def _read_value(
+    cursor: Cursor, place: HolePlace, other: Callable[[Cursor], _Value]
+) -> tuple[_Value | Caret | Hole, Span]:
+    """An entry without its attributes. other: reads what is neither `^` nor a hole."""
     first = cursor.token
-    value: Unit | For | Caret | Hole
+    value: _Value | Caret | Hole
     if cursor.accept("^"):
         value = Caret()
     elif at_hole(cursor):
-        value = core_hole(cursor, read_hole(cursor))
+        value = read_hole_in(cursor, place)
     else:
-        value = _read_unit(cursor)
-    span = cursor.since(first)
-    return Core(value, read_attributes(cursor, Site.CORE), span)
+        value = other(cursor)
+    return value, cursor.since(first)
+
+
+def _read_size(cursor: Cursor) -> int:
+    return positive(cursor, TILE, "a tile has at least one element")
 
 
 def positive(cursor: Cursor, wanted: str, why: str) -> int:
@@ -81,7 +81,7 @@ def _read_place(cursor: Cursor) -> Place:
 
 def _read_region(cursor: Cursor) -> Space | Hole:
     if at_hole(cursor):
-        return region_hole(cursor, read_hole(cursor))
+        return read_hole_in(cursor, HolePlace.REGION)
     token = cursor.expect_kind("name", f"a memory region: {listed(Space)}, `?` or a set `{{…}}`")
     region = region_of(token.text)
     if region is None:
@@ -107,7 +107,7 @@ def _read_layout(cursor: Cursor) -> tuple[int | Hole, ...] | Hole:
 
 def _read_layout_entry(cursor: Cursor) -> int | Hole:
     if at_hole(cursor):
-        return layout_hole(cursor, read_hole(cursor))
+        return read_hole_in(cursor, HolePlace.LAYOUT_ENTRY)
     return positive(cursor, "a dimension of the buffer: a number from 1 or `?`", "dimensions count from 1")
 
 

@@ -6,9 +6,11 @@ A hole's values are numbers and canonical words: `SM`, `BLK.x`, `FOR.1`, `A:SM[2
 import re
 from collections.abc import Callable
 
-from mdh.diagnostics import Diagnostic, Label
+from mdh.diagnostics import Diagnostic, labels_at
 from mdh.hardware import Space
 from mdh.schedule.cursor import Cursor
+from mdh.schedule.hole_reader import read_hole
+from mdh.schedule.holes import HolePlace
 from mdh.schedule.model import Caret, For, Hole, Place, Unit
 from mdh.schedule.names import axes_of, layer_of, region_of
 
@@ -90,38 +92,36 @@ def word_of(entry: int | Caret | str | tuple[int, ...] | Place | Unit | For) -> 
 Entry = int | Caret | str | tuple[int, ...] | Place | Unit | For
 
 
-def tile_hole(cursor: Cursor, hole: Hole) -> Hole:
-    return _canonical(cursor, hole, tile_entry, "a tile size: a number from 1 or `^`")
+ENTRIES: dict[HolePlace, Callable[[Value], Entry | None]] = {
+    HolePlace.TILE: tile_entry,
+    HolePlace.MEMORY: memory_entry,
+    HolePlace.REGION: region_entry,
+    HolePlace.LAYOUT: whole_layout_entry,
+    HolePlace.LAYOUT_ENTRY: layout_entry,
+    HolePlace.CORE: core_entry,
+}
+"""What reads a value as the entry of a place."""
+_WANTED = {
+    HolePlace.TILE: "a tile size: a number from 1 or `^`",
+    HolePlace.MEMORY: "a memory entry: `^` or `BUFFER:REGION[layout]`",
+    HolePlace.REGION: "a memory region",
+    HolePlace.LAYOUT_ENTRY: "a dimension of the buffer: a number from 1",
+    HolePlace.CORE: "a core entry: `LAYER.axis`, `FOR.n` or `^`",
+}
 
 
-def region_hole(cursor: Cursor, hole: Hole) -> Hole:
-    return _canonical(cursor, hole, region_entry, "a memory region")
-
-
-def layout_hole(cursor: Cursor, hole: Hole) -> Hole:
-    return _canonical(cursor, hole, layout_entry, "a dimension of the buffer: a number from 1")
-
-
-def memory_hole(cursor: Cursor, hole: Hole) -> Hole:
-    return _canonical(cursor, hole, memory_entry, "a memory entry: `^` or `BUFFER:REGION[layout]`")
-
-
-def core_hole(cursor: Cursor, hole: Hole) -> Hole:
-    return _canonical(cursor, hole, core_entry, "a core entry: `LAYER.axis`, `FOR.n` or `^`")
-
-
-def _canonical(cursor: Cursor, hole: Hole, entry: Callable[[Value], Entry | None], wanted: str) -> Hole:
-    """The hole with canonical words; reports S115 for members that cannot stand in this place."""
+def read_hole_in(cursor: Cursor, place: HolePlace) -> Hole:
+    """A hole with canonical words; reports S115 for members that cannot stand in this place."""
+    hole = read_hole(cursor)
     if hole.values is None:
         return hole
     values: list[Value] = []
     for value in hole.values:
-        found = entry(value)
+        found = ENTRIES[place](value)
         if found is None:
-            labels = (Label(hole.span, f"expected {wanted}"),) if hole.span else ()
-            cursor.problems.append(
-                Diagnostic("S115", f"`{str(value)[:60]}` cannot be a value of this hole", labels)
-            )
+            labels = labels_at(hole.span, f"expected {_WANTED[place]}")
+            headline = f"`{str(value)[:60]}` cannot be a value of this hole"
+            cursor.problems.append(Diagnostic("S115", headline, labels))
         else:
             values.append(word_of(found))
     return Hole(hole.name, tuple(dict.fromkeys(values)) or None, hole.span)

@@ -130,7 +130,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NameRef:
     text: str
     hole: bool
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -145,7 +145,7 @@ class Operation:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-WhereExpr = int | Name | Operation
+WhereExpr = int | NameRef | Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,40 +116,14 @@ def _groups(step: Step) -> tuple[str, str, str, str]:
     """Word with tiles, memory, cores, attributes."""
     label = "" if step.label is None else f"{step.label}: "
     word = "(de/re)-comp" if step.slash else "(de-)comp"
-    inputs = ", ".join(_mem(m) for m in step.inputs)
-    outputs = ", ".join(_mem(m) for m in step.outputs)
+    inputs = ", ".join(_entry(m) for m in step.inputs)
+    outputs = ", ".join(_entry(m) for m in step.outputs)
     return (
-        f"{label}{word}( {', '.join(_tile(t) for t in step.tiles)} )",
+        f"{label}{word}( {', '.join(_entry(t) for t in step.tiles)} )",
         f"( {inputs} ; {outputs} )" if inputs else f"( ; {outputs} )",
-        f"( {', '.join(_core(c) for c in step.cores)} )",
-        "".join(f"{_attr(a)} " for a in step.attrs).rstrip(),
+        f"( {', '.join(_entry(c) for c in step.cores)} )",
+        "".join(f"{print_attr(a)} " for a in step.attrs).rstrip(),
     )
-
-
-def _tile(tile: Tile) -> str:
-    match tile.value:
-        case int(size):
-            text = str(size)
-        case Caret():
-            text = "^"
-        case Hole() as hole:
-            text = print_hole(hole)
-        case _:
-            assert_never(tile.value)
-    return text + _attrs(tile.attrs)
-
-
-def _mem(mem: Mem) -> str:
-    match mem.value:
-        case Caret():
-            text = "^"
-        case Hole() as hole:
-            text = print_hole(hole)
-        case Place() as place:
-            text = print_place(place)
-        case _:
-            assert_never(mem.value)
-    return text + _attrs(mem.attrs)
 
 
 def print_place(place: Place) -> str:
@@ -162,32 +136,27 @@ def print_place(place: Place) -> str:
     return f"{place.buffer}:{region}[{layout}]"
 
 
-def _core(core: Core) -> str:
-    match core.value:
-        case Caret():
-            text = "^"
-        case Hole() as hole:
-            text = print_hole(hole)
-        case Unit(layer, axis):
-            text = f"{layer}.{axis}"
-        case For(number):
-            text = f"FOR.{number}"
-        case _:
-            assert_never(core.value)
-    return text + _attrs(core.attrs)
+def _entry(entry: Tile | Mem | Core) -> str:
+    return print_entry(entry) + _attrs(entry.attrs)
 
 
 def print_entry(entry: Tile | Mem | Core) -> str:
     """One entry of a step's groups without its attributes: `64`, `A:SM[2,1]`, `BLK.x`, `^`."""
-    match entry:
-        case Tile():
-            return _tile(Tile(entry.value))
-        case Mem():
-            return _mem(Mem(entry.value))
-        case Core():
-            return _core(Core(entry.value))
+    match entry.value:
+        case int(size):
+            return str(size)
+        case Caret():
+            return "^"
+        case Hole() as hole:
+            return print_hole(hole)
+        case Place() as place:
+            return print_place(place)
+        case Unit(layer, axis):
+            return f"{layer}.{axis}"
+        case For(number):
+            return f"FOR.{number}"
         case _:
-            assert_never(entry)
+            assert_never(entry.value)
 
 
 def print_hole(hole: Hole) -> str:
@@ -197,10 +166,11 @@ def print_hole(hole: Hole) -> str:
 
 
 def _attrs(attrs: tuple[Attr, ...]) -> str:
-    return "".join(_attr(a) for a in attrs)
+    return "".join(print_attr(a) for a in attrs)
 
 
-def _attr(attr: Attr) -> str:
+def print_attr(attr: Attr) -> str:
+    """`@stages(2)`."""
     return f"@{attr.name}" + (f"({_args(attr.args)})" if attr.args else "")
 
 

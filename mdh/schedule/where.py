@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from mdh.diagnostics import fail
-from mdh.schedule.model import Name, Operation, WhereExpr
+from mdh.schedule.model import NameRef, Operation, WhereExpr
 
 _BINARY: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -27,7 +27,7 @@ def evaluate(expression: WhereExpr, values: Mapping[str, int]) -> int:
     match expression:
         case int(number):
             return number
-        case Name(text, _):
+        case NameRef(text, _):
             return values[text]
         case Operation("and", (left, right)):
             return int(bool(evaluate(left, values)) and bool(evaluate(right, values)))
@@ -53,12 +53,12 @@ def evaluate(expression: WhereExpr, values: Mapping[str, int]) -> int:
             assert_never(expression)
 
 
-def names_of(expression: WhereExpr) -> tuple[Name, ...]:
+def names_of(expression: WhereExpr) -> tuple[NameRef, ...]:
     """Every name of a condition, from left to right, repeated ones too."""
     match expression:
         case int():
             return ()
-        case Name():
+        case NameRef():
             return (expression,)
         case Operation(_, operands):
             return tuple(name for operand in operands for name in names_of(operand))
@@ -71,7 +71,7 @@ def replace_names(expression: WhereExpr, values: Mapping[str, int]) -> WhereExpr
     match expression:
         case int():
             return expression
-        case Name(text, hole):
+        case NameRef(text, hole):
             return values[text] if hole and text in values else expression
         case Operation(op, operands, span):
             return Operation(op, tuple(replace_names(o, values) for o in operands), span)

@@ -4,12 +4,11 @@ from mdh.hardware import CacheHint, Space, SyncScope
 from mdh.ir.dtype import BF16, F16, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
 from mdh.target.cuda_moves import move_lines, vector_type
 from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.operators import atomic_helper
-from mdh.target.registers import declaration
 from mdh.target.statements import updated
 
 STORAGE = {
@@ -177,6 +176,3 @@ class Cuda:
 
     def wait(self, pending: int) -> list[str]:
         return [f"cp_async_wait<{pending}>();"]
-
-    def registers(self, s: Alloc, scope: PrintScope) -> list[str]:
-        return declaration(s, scope, self)

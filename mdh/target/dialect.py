@@ -6,7 +6,7 @@ from typing import Protocol
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Call, Cast, Expr
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Kernel, Move, Stmt, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Kernel, Move, Stmt, Store
 from mdh.ir.ranges import Known
 
 
@@ -104,9 +104,6 @@ class Dialect(Protocol):
     def commit(self) -> list[str]: ...
 
     def wait(self, pending: int) -> list[str]: ...
-
-    def registers(self, s: Alloc, scope: PrintScope) -> list[str]:
-        """Declaration (and first values) of an RM buffer."""
 
 
 Body = tuple[Stmt, ...]

@@ -236,6 +236,15 @@ def driver(program: Program, host: HostNames, before: str, device: str) -> str:
     )
 
 
+def size_checks(program: Program, host: HostNames) -> list[str]:
+    """Lines with which a launcher refuses other sizes than those that its kernels are compiled for."""
+    return [
+        f"    if ({host[p.name]} != {p.size})\n        return -1;"
+        for p in parameters(program)
+        if isinstance(p, Scalar) and p.size is not None
+    ]
+
+
 def call_arguments(program: Program, array: str) -> list[str]:
     """The C function's arguments: `array[i]` for arrays, bound sizes, 2 for other scalars."""
     out = []

@@ -1,14 +1,12 @@
 """What `mdh compile` leaves: a folder that builds and runs without mdh."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
 from mdh.frontend.c.defines import size_spans
 from mdh.ir.program import Program
 from mdh.target.driver import reference_types
-from mdh.target.guards import guarded
-from mdh.target.half_types import HALF_TYPES, half_types
 from mdh.target.header import header
 from mdh.target.host import host_names
 from mdh.target.host_c import c_driver, c_launcher, c_makefile
@@ -18,6 +16,65 @@ from mdh.target.manifest import manifest
 from mdh.target.opencl_loader import loader_header, loader_source
 from mdh.target.text import KernelText
 from mdh.target.words import COMPILER_WORDS
+
+_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)")
+_IFNDEF = re.compile(r"[ \t]*#[ \t]*ifndef[ \t]+([A-Za-z_]\w*)[ \t]*(?:/[/*].*)?")
+_COMMENT = re.compile(r"/\*.*?\*/|//.*", re.S)
+
+
+def guarded(text: str, bound: frozenset[str]) -> str:
+    """`text` for a compiler that has the macros `bound` already, to which it gives no other values."""
+    out: list[str] = []
+    before = ""
+    for line in _directives(text):
+        found = _DEFINE.match(line)
+        name = found[1] if found else ""
+        # the value behind `#ifndef NAME` is left out anyway
+        kept = _IFNDEF.fullmatch(before)
+        if name in bound and not (kept and kept[1] == name):
+            end = "" if line.endswith("\n") else "\n"
+            out += [f"#ifndef {name}\n", line + end, "#endif\n"]
+        else:
+            out.append(line)
+        if line.strip():
+            before = line.rstrip()
+    return "".join(out)
+
+
+def _directives(text: str) -> Iterator[str]:
+    """Lines; one that ends in a backslash, or in a comment that goes on, has the next with it."""
+    lines = iter(text.splitlines(keepends=True))
+    for first in lines:
+        line = first
+        while _DEFINE.match(first) and (line.rstrip("\r\n").endswith("\\") or _open(line)):
+            more = next(lines, None)
+            if more is None:
+                break
+            line += more
+        yield line
+
+
+def _open(line: str) -> bool:
+    return "/*" in _COMMENT.sub(" ", line)
+
+
+HALF_TYPES = {
+    "_Float16": "defined __FLT16_MAX__ "
+    "&& (!defined __clang__ || __clang_major__ >= 15 || defined __aarch64__)",
+    "__bf16": "defined __BFLT16_MAX__ || (defined __clang__ ? __clang_major__ >= 17 : "
+    "__GNUC__ >= 13 && defined __SSE2__)",
+}
+"""Type → the preprocessor's condition that it is there, with its arithmetic (GCC 12 and Clang 15 for
+`_Float16`, GCC 13 and Clang 17 for `__bf16`; earlier Clangs define the limits of what they lack)."""
+
+_PASSED_OVER = re.compile(r"//(?:\\\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+
+
+def half_types(text: str) -> tuple[str, ...]:
+    """The types that compiling a C text takes, comments and strings aside."""
+    code = _PASSED_OVER.sub(" ", text)
+    return tuple(t for t in HALF_TYPES if re.search(rf"\b{t}\b", code))
+
 
 _NAMEABLE = re.compile(r"[\w.+\-][\w .+\-]*\.c")
 """Names that an `#include` takes as they are, and every file system."""

@@ -1,8 +1,8 @@
 """The C launcher, the memory part of its driver, and how they are built."""
 
-from mdh.ir.program import Program, Scalar
-from mdh.target.driver import call_arguments, driver
-from mdh.target.header import C_TYPES, parameters, prototype, scalar_type
+from mdh.ir.program import Program
+from mdh.target.driver import call_arguments, driver, size_checks
+from mdh.target.header import C_TYPES, prototype, scalar_type
 from mdh.target.host import HostNames
 from mdh.target.text import Arg, BufferArg, KernelText
 
@@ -49,15 +49,10 @@ def c_launcher(text: KernelText, program: Program, host: HostNames) -> str:
         f"void {k.name}({', '.join(_declared(a) for a in k.args) or 'void'});\n" for k in text.kernels
     )
     spaces = "".join(f"static void *{host[w.name]};\n" for w in text.workspaces)
-    checks = [
-        f"    if ({host[p.name]} != {p.size})\n        return -1;"
-        for p in parameters(program)
-        if isinstance(p, Scalar) and p.size is not None
-    ]
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
     calls = [f"    {k.name}({', '.join(host[a.name] for a in k.args)});" for k in text.kernels]
     gap = "\n" if spaces else ""
-    body = "".join(line + "\n" for line in (*checks, *setup, *calls))
+    body = "".join(line + "\n" for line in (*size_checks(program, host), *setup, *calls))
     return f"""#include <stdlib.h>
 #include <string.h>
 

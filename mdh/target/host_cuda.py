@@ -1,9 +1,9 @@
 """The CUDA launcher (C++), the device part of its driver, and how they are built."""
 
-from mdh.ir.program import Program, Scalar
+from mdh.ir.program import Program
 from mdh.target.cuda import STORAGE
-from mdh.target.driver import call_arguments, driver
-from mdh.target.header import parameters, prototype
+from mdh.target.driver import call_arguments, driver, size_checks
+from mdh.target.header import prototype
 from mdh.target.host import HostNames
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
@@ -86,14 +86,9 @@ def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     fails = any(k.dynamic_shared or k.launch.early for k in text.kernels) or text.workspaces
     begin = ["    cudaError_t error;"] if fails else []
     begin += ["    cudaLaunchConfig_t config;"] if early else []
-    checks = [
-        f"    if ({host[p.name]} != {p.size})\n        return -1;"
-        for p in parameters(program)
-        if isinstance(p, Scalar) and p.size is not None
-    ]
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
     launches = [line for k in text.kernels for line in _launch(k, host)]
-    body = "\n".join([*begin, *checks, *setup, *launches])
+    body = "\n".join([*begin, *size_checks(program, host), *setup, *launches])
     return f"""#include <stdint.h>
 #include <cuda_runtime.h>
 

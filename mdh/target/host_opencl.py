@@ -1,8 +1,8 @@
 """The OpenCL launcher (C), the device part of its driver, and how they are built."""
 
-from mdh.ir.program import Program, Scalar
-from mdh.target.driver import call_arguments, driver
-from mdh.target.header import parameters, prototype, scalar_type
+from mdh.ir.program import Program
+from mdh.target.driver import call_arguments, driver, size_checks
+from mdh.target.header import prototype, scalar_type
 from mdh.target.host import HostNames
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
@@ -120,11 +120,6 @@ def opencl_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     quoted = "\n".join(f'    "{_quoted(line)}\\n"' for line in text.source.splitlines())
     names = ", ".join(f'"{k.name}"' for k in text.kernels)
     spaces = "".join(f"static cl_mem {host[w.name]};\n" for w in text.workspaces)
-    checks = [
-        f"    if ({host[p.name]} != {p.size})\n        return -1;"
-        for p in parameters(program)
-        if isinstance(p, Scalar) and p.size is not None
-    ]
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
     launches = [line for i, k in enumerate(text.kernels) for line in _launch(i, k, host)]
     return f"""#include <stdio.h>
@@ -142,7 +137,7 @@ static cl_context context;
 {prototype(text, program, host)}
 {{
     cl_int error;
-{_lines(checks)}    if (!kernels[KERNELS - 1] && (error = build(queue)))
+{_lines(size_checks(program, host))}    if (!kernels[KERNELS - 1] && (error = build(queue)))
         return error;
 {_lines(setup)}{_lines(launches)}    return 0;
 }}

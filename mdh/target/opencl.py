@@ -6,12 +6,11 @@ from mdh.hardware import Space, SyncScope
 from mdh.ir.dtype import BF16, F16, F32, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, For, Move, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.offset import as_long
 from mdh.target.operators import atomic_helper
-from mdh.target.registers import declaration
 from mdh.target.statements import updated
 from mdh.target.vectors import vector_piece, widened
 
@@ -215,9 +214,6 @@ class OpenCL:
 
     def wait(self, pending: int) -> list[str]:
         return []
-
-    def registers(self, s: Alloc, scope: PrintScope) -> list[str]:
-        return declaration(s, scope, self)
 
 
 def _same_bits(one: DType, other: DType) -> bool:

@@ -1,6 +1,5 @@
 """Statements as indented C lines; both targets share all of it but what Dialect spells."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
@@ -25,9 +24,11 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
-from mdh.target.clike import text
+from mdh.target.clike import is_single, text
 from mdh.target.dialect import Body, Dialect, PrintScope
+from mdh.target.names import fresh
 from mdh.target.offset import counter_type
+from mdh.target.widest import access_bytes
 
 INDENT = "    "
 WIDTH = 110
@@ -50,7 +51,7 @@ def statement(s: Stmt, scope: PrintScope, dialect: Dialect) -> list[str]:
         case Comment():
             return _comment(s, WIDTH - len(INDENT) * scope.depth)
         case Alloc(buf, _):
-            return dialect.registers(s, scope) if buf.space is Space.RM else []
+            return declaration(s, scope, dialect) if buf.space is Space.RM else []
         case Let():
             return [_let(s, scope, dialect)]
         case Store():
@@ -157,36 +158,26 @@ def updated(s: Store) -> tuple[str, Expr] | None:
     return None
 
 
-def nested(body: Body) -> Iterator[Stmt]:
-    """All statements of a body, outer before inner."""
-    for s in body:
-        yield s
-        match s:
-            case For() | While():
-                yield from nested(s.body)
-            case If():
-                yield from nested(s.then)
-                yield from nested(s.orelse)
-            case _:
-                pass
-
-
-def expressions(s: Stmt) -> tuple[Expr, ...]:
-    """The expressions that a statement itself evaluates (not those of nested statements)."""
-    match s:
-        case Alloc(_, init):
-            return () if init is None else (init,)
-        case Let():
-            return (s.value,)
-        case Store() | Atomic():
-            return (*s.index, s.value)
-        case Move():
-            return (*s.dst_index, *s.src_index, *(e for e in (s.pred, s.fill) if e is not None))
-        case For():
-            return (s.start, s.stop, s.step)
-        case While() | If():
-            return (s.cond,)
-        case Comment() | Barrier() | Fence() | Commit() | Wait():
-            return ()
-        case _:
-            assert_never(s)
+def declaration(s: Alloc, scope: PrintScope, dialect: Dialect) -> list[str]:
+    """`float acc[64] = {};`, `float sum = 0.0f;`, or a declaration and a loop for other values."""
+    buf = s.buf
+    name = scope.name(buf.name)
+    align = access_bytes(buf, scope.lanes)
+    lead = dialect.aligned(align) if buf.lanes == 1 and align > buf.dtype.bytes else ""
+    head = f"{lead}{dialect.element_type(buf)} {name}"
+    if is_single(buf):
+        return [f"{head};" if s.init is None else f"{head} = {dialect.stored(buf, s.init, scope)};"]
+    head += f"[{buf.elements}]"
+    if s.init is None:
+        return [f"{head};"]
+    if isinstance(s.init, Const) and s.init.value == 0 and str(s.init.value)[0] != "-":
+        zeros = dialect.zeros(buf)
+        if zeros:
+            return [f"{head} = {zeros};"]
+    i = fresh("i", scope.names.values(), dialect.language)
+    return [
+        f"{head};",
+        dialect.unroll(0, buf.elements),
+        f"for (int {i} = 0; {i} < {buf.elements}; ++{i})",
+        f"    {name}[{i}] = {dialect.stored(buf, s.init, scope)};",
+    ]

@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +23,7 @@ from mdh.schema import Int64, Meta, convert_fields
 from mdh.source import Source, Span
 from mdh.textfile import read_text
 from mdh.tomlfile import parse_toml, shown
+from mdh.wording import meant
 
 NAMES = ("mdh.toml", "pyproject.toml")
 """The first that lists something counts."""
@@ -123,11 +123,9 @@ def _mistakes(source: Source, start: int, row: dict[str, Any]) -> Iterator[Diagn
     _, wrong = convert_fields(row, _Row)
     for key, value in row.items():
         if key not in _KEYS:
-            near = get_close_matches(key, _KEYS, 1)
-            said = f"did you mean `{near[0]}`?" if near else f"keys: {', '.join(_KEYS)}"
-            yield Diagnostic(
-                "F194", f"an entry has no key `{key}`", (Label(_at(source, start, key)),), help=said
-            )
+            hint = meant(key, _KEYS, cutoff=0.6, otherwise=f"keys: {', '.join(_KEYS)}")
+            place = Label(_at(source, start, key))
+            yield Diagnostic("F194", f"an entry has no key `{key}`", (place,), help=hint)
         elif key in wrong:
             label = Label(_at(source, start, key), f"must be {wrong[key]}")
             yield Diagnostic("F194", f"`{key}` is {shown(value)}", (label,))

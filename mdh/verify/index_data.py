@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.diagnostics import Failed, fail
 from mdh.ir.dtype import I64, DType, integer_range
 from mdh.ir.expr import Const, Expr, Load, Var, loads, map_children, walk
 from mdh.ir.program import Buffer, Program
@@ -48,7 +48,7 @@ def outside_failure(found: Outside, program: Program) -> Failed:
         what = f"`{name}` holds the index {found.index}; indices are from 0 to {g.extent - 1}"
     else:
         what += f" elements: it comes from `{name}`"
-    return Failed(Diagnostic("A130", what, () if place is None else (Label(place),), help=HINT))
+    return fail("A130", what, place, help=HINT)
 
 
 def check_indices(program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, int | float]) -> None:

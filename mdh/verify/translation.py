@@ -7,7 +7,7 @@ Source: Pnueli, Siegel and Singerman, "Translation Validation", TACAS 1998.
 
 from importlib import import_module
 
-from mdh.device.cache import Cache, key_of, open_cache
+from mdh.device.cache import cache_if_any, key_of
 from mdh.diagnostics import Diagnostic, Failed, Label, Severity
 from mdh.frontend.c.preprocess import Preprocessed
 from mdh.ir.program import Program
@@ -25,7 +25,7 @@ def validate(pre: Preprocessed, program: Program) -> None:
     enough, or for which no data are found, is left to `run --check`.
     """
     key = key_of(SCHEMA, pre.text, repr(sorted(pre.sizes.items())), repr(program))
-    cache = None if key in _known else _cache()
+    cache = None if key in _known else cache_if_any()
     if key in _known or (cache is not None and cache.get(key) is not None):
         return
     # the interpreter and the reference are loaded only where there is something to compare
@@ -51,10 +51,3 @@ def _diagnostic(program: Program, d: Disagreement) -> Diagnostic:
         witness=(("element", place), ("got", d.by_stages), ("wanted", d.by_c)),
         severity=Severity.BUG,
     )
-
-
-def _cache() -> Cache | None:
-    try:
-        return open_cache()
-    except Failed:
-        return None

@@ -9,7 +9,7 @@ from mdh.diagnostics import Diagnostic
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
-from mdh.results.comparison import Entry, Kind, Platform, Roof, Row, Spread
+from mdh.results.comparison import Entry, Platform, Roof, Row, RowKind, Spread
 from mdh.source import Source
 
 
@@ -17,7 +17,7 @@ def _time(seconds: float) -> Spread:
     return Spread(seconds, seconds, seconds, 0.95, 9, "device")
 
 
-def _row(platform: str, entry: str, seconds: float | None, kind: Kind = Kind.MEASURED) -> Row:
+def _row(platform: str, entry: str, seconds: float | None, kind: RowKind = RowKind.MEASURED) -> Row:
     time = None if seconds is None else _time(seconds)
     return Row(platform, entry, kind, time=time, roof=Roof(1.0, "arithmetic"))
 
@@ -65,7 +65,7 @@ def test_ratios_are_to_the_fastest_on_the_platform() -> None:
 
 
 def test_estimates_are_compared_with_one_another_alone() -> None:
-    rows = [_row("a100", "a", 2.0, Kind.ESTIMATED), _row("a100", "b", 4.0, Kind.RECORDED)]
+    rows = [_row("a100", "a", 2.0, RowKind.ESTIMATED), _row("a100", "b", 4.0, RowKind.RECORDED)]
     assert [r.ratio for r in compared(rows, {})] == [0.5, 1.0]
 
 
@@ -75,9 +75,11 @@ def test_portability_over_measured_platforms_then_with_estimates() -> None:
     why = Diagnostic("K152", "too large")
     rows = (
         *compared([_row("c", "a", 2.0), _row("c", "b", 4.0), _row("c", "numpy", 1.0)], {}),
-        *compared([_row("cuda:0", "a", 1.0), replace(_row("cuda:0", "b", None, Kind.FAILED), why=why)], {}),
-        *compared([_row("a100", "a", 3.0, Kind.ESTIMATED), _row("a100", "b", 3.0, Kind.ESTIMATED)], {}),
-        *(Row("opencl:9", n, Kind.ABSENT) for n in ("a", "b", "numpy")),
+        *compared(
+            [_row("cuda:0", "a", 1.0), replace(_row("cuda:0", "b", None, RowKind.FAILED), why=why)], {}
+        ),
+        *compared([_row("a100", "a", 3.0, RowKind.ESTIMATED), _row("a100", "b", 3.0, RowKind.ESTIMATED)], {}),
+        *(Row("opencl:9", n, RowKind.ABSENT) for n in ("a", "b", "numpy")),
     )
     first, second, third, fourth = portability(entries, platforms, rows)
     # the library is the fastest on c, and has no figure
@@ -92,7 +94,7 @@ def test_portability_over_measured_platforms_then_with_estimates() -> None:
 
 def test_what_was_not_measured_leaves_the_figure_open() -> None:
     rows = (*compared([_row("c", "a", 2.0)], {}), *compared([_row("d", "b", 2.0)], {}))
-    rows = (*rows, Row("d", "a", Kind.ABSENT))
+    rows = (*rows, Row("d", "a", RowKind.ABSENT))
     found = portability((Entry("a"), Entry("b")), (Platform("c"), Platform("d")), rows)
     assert [(p.application, p.architectural) for p in found] == [(None, None), (None, None)]
 

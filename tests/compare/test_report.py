@@ -9,7 +9,7 @@ from mdh.diagnostics import Diagnostic
 from mdh.report.compare_json import comparison_json
 from mdh.report.compare_page import comparison_page
 from mdh.report.compare_text import comparison_text, name_width, percent, platform_text, short
-from mdh.results.comparison import Comparison, Difference, Entry, Kind, Platform, Roof, Row, Spread
+from mdh.results.comparison import Comparison, Difference, Entry, Platform, Roof, Row, RowKind, Spread
 from mdh.schedule.difference import Change, SectionChange, StepChange
 
 NAMES = ("a", "a_schedule_of_a_very_long_name_indeed", "<b>")
@@ -59,25 +59,31 @@ def _comparison() -> Comparison:
     )
     roof = Roof(1.0, "arithmetic")
     here = (
-        Row("c", "a", Kind.MEASURED, spread([2.2] * 9, "device"), roof, limit="L2 bandwidth",
+        Row("c", "a", RowKind.MEASURED, spread([2.2] * 9, "device"), roof, limit="L2 bandwidth",
             how="tuned, trial 3 of r.jsonl", values=(("?t", 64),), schedule="S", source="int x;\n",
             cold=spread([3.0] * 9, "device")),
-        Row("c", NAMES[1], Kind.MEASURED, spread([2.0] * 9, "device"), roof, limit="arithmetic",
+        Row("c", NAMES[1], RowKind.MEASURED, spread([2.0] * 9, "device"), roof, limit="arithmetic",
             schedule="T", source="int y;\n"),
-        Row("c", "<b>", Kind.FAILED, why=Diagnostic("K152", "a block needs 1 byte", help="less of it")),
-        Row("c", "numpy", Kind.MEASURED, spread([4.0] * 9, "wall"), roof, note="numpy 2"),
+        Row("c", "<b>", RowKind.FAILED, why=Diagnostic("K152", "a block needs 1 byte", help="less of it")),
+        Row("c", "numpy", RowKind.MEASURED, spread([4.0] * 9, "wall"), roof, note="numpy 2"),
     )  # fmt: skip
     turns = {"a": [2.0, 2.2, 1.9] * 3, NAMES[1]: [2.0] * 9}
-    none = tuple(Row("cuda:0", e.name, Kind.ABSENT, why=platforms[1].trouble) for e in entries)
+    none = tuple(Row("cuda:0", e.name, RowKind.ABSENT, why=platforms[1].trouble) for e in entries)
     guess = [
         Row(
-            "a100", n, Kind.ESTIMATED, Spread(s, s, s, 0.0, 0, "model"), roof, limit="latency", occupancy=0.25
+            "a100",
+            n,
+            RowKind.ESTIMATED,
+            Spread(s, s, s, 0.0, 0, "model"),
+            roof,
+            limit="latency",
+            occupancy=0.25,
         )
         for n, s in zip(NAMES, (2.0, 4.0), strict=False)
     ]
     away = (
-        Row("a100", "<b>", Kind.ABSENT, note="not measured"),
-        Row("a100", "numpy", Kind.ABSENT, note="not here"),
+        Row("a100", "<b>", RowKind.ABSENT, note="not measured"),
+        Row("a100", "numpy", RowKind.ABSENT, note="not here"),
     )
     rows = (*compared(here, turns), *none, *compared(guess, {}), *away)
     step = StepChange(1, 1, (Change("tile", "i", "8", "^"),))
@@ -116,7 +122,8 @@ def test_names_that_would_be_cut_alike_are_wider() -> None:
 
 def test_rows_that_are_too_wide_go_on_below() -> None:
     row = Row(
-        "g", "n" * 18, Kind.MEASURED, spread([0.123] * 9, "device"), Roof(0.1, "memory"), 0.5, 1.0, tie=True,
+        "g", "n" * 18, RowKind.MEASURED, spread([0.123] * 9, "device"), Roof(0.1, "memory"), 0.5, 1.0,
+        tie=True,
         limit="52% of the SMs idle", occupancy=0.25, cold=spread([0.456] * 9, "device"),
     )  # fmt: skip
     lines = platform_text(Platform("g"), (row,)).splitlines()
@@ -185,10 +192,10 @@ def test_the_page_says_what_marks_and_clocks_mean() -> None:
     assert "≈: turn by turn it cannot be told from the fastest" in text
     assert "not here: ~ estimates of the model, nothing was measured" in text
     assert "was verified" in text
-    rows = tuple(r for r in found.rows if r.kind is not Kind.MEASURED)
+    rows = tuple(r for r in found.rows if r.kind is not RowKind.MEASURED)
     assert "was verified" not in comparison_page(replace(found, rows=rows))
 
 
 def test_a_missing_interval_is_explained() -> None:
-    few = Row("c", "a", Kind.MEASURED, spread([1.0, 1.1, 1.2], "device"), Roof(1.0, "arithmetic"))
+    few = Row("c", "a", RowKind.MEASURED, spread([1.0, 1.1, 1.2], "device"), Roof(1.0, "arithmetic"))
     assert "?: too few runs for an interval" in platform_text(Platform("c"), (few,))

@@ -16,7 +16,7 @@ from mdh.compare.timing import ROUNDS, Contest, Runs, timed
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
-from mdh.results.comparison import Kind
+from mdh.results.comparison import RowKind
 from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome
 from mdh.source import Source
 from mdh.tuner.measure.inputs import write_expected
@@ -124,12 +124,12 @@ def test_a_lost_device_ends_the_contest(tmp_path: Path) -> None:
 def test_rows_of_runs() -> None:
     plan = checked(PROGRAM, None, SETTING)
     row = planned("c", "default", Closed(plan), None)
-    assert (row.kind, row.time, bool(row.source), bool(row.limit)) == (Kind.ABSENT, None, True, True)
+    assert (row.kind, row.time, bool(row.source), bool(row.limit)) == (RowKind.ABSENT, None, True, True)
     right = measured(row, Runs([2.0, 1.0, 3.0], "device"))
-    assert right.kind is Kind.MEASURED and right.time is not None and right.time.seconds == 2.0
+    assert right.kind is RowKind.MEASURED and right.time is not None and right.time.seconds == 2.0
     refused = measured(row, Runs(why=fail("D103", "the compiler refuses it").diagnostics[0]))
-    assert (refused.kind, refused.time) == (Kind.FAILED, None)
+    assert (refused.kind, refused.time) == (RowKind.FAILED, None)
     away = measured(row, Runs(absent="not here"))
-    assert (away.kind, away.note) == (Kind.ABSENT, "not here")
-    assert measured(row, None).kind is Kind.ABSENT
+    assert (away.kind, away.note) == (RowKind.ABSENT, "not here")
+    assert measured(row, None).kind is RowKind.ABSENT
     assert "(de-)comp" in candidate_of(plan, SETTING, ()).schedule

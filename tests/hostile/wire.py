@@ -9,23 +9,21 @@ from typing import Any
 
 from mdh.diagnostics import fail
 from mdh.machine import load_machine, print_machine
-from mdh.results.trial import QUICK, Candidate, Failure, Job, Limits, Outcome
+from mdh.results.trial import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome
+from mdh.schema import convert
 from mdh.tuner.cluster.holder import dead, holder, named
-from mdh.tuner.cluster.inventory import Inventory, read_inventory
+from mdh.tuner.cluster.inventory import Inventory
 from mdh.tuner.cluster.member import read_model
 from mdh.tuner.cluster.messages import (
     candidate_json,
-    limits_json,
     outcome_json,
     read_answer,
-    read_candidate,
-    read_limits,
     read_outcome,
     read_request,
 )
 from mdh.tuner.measure.replies import demanded, greeting
 from mdh.tuner.measure.shape import NonsenseError, parsed
-from mdh.tuner.measure.wire import effort_json, failed_json, job_json, read_effort, read_failed, read_job
+from mdh.tuner.measure.wire import failed_json, read_failed
 from mdh.tuner.records.line import BadLineError
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
@@ -60,10 +58,10 @@ def answers() -> tuple[bytes, ...]:
 
 def requests() -> tuple[bytes, ...]:
     """Of a tuner to such a worker."""
-    begin = {"do": "begin", "session": "s", "holder": holder(), "job": job_json(_JOB), "devices": ["cuda:0"],
+    begin = {"do": "begin", "session": "s", "holder": holder(), "job": asdict(_JOB), "devices": ["cuda:0"],
              "jobs": None, "force": ""}  # fmt: skip
     measure = {"do": "measure", "session": "s", "trial": "1", "candidates": [candidate_json(_CANDIDATE)],
-               "effort": effort_json(QUICK), "limits": limits_json(Limits())}  # fmt: skip
+               "effort": asdict(QUICK), "limits": asdict(Limits())}  # fmt: skip
     others = ({"do": "look"}, {"do": "stop", "session": "s", "trial": "1"}, {"do": "end", "session": "s"})
     return tuple(json.dumps(r).encode() for r in (begin, measure, *others))
 
@@ -158,7 +156,7 @@ def judge_answer(data: bytes) -> Verdict:
     def work() -> None:
         answer = read_answer(do, text.decode("utf-8", errors="surrogateescape"))
         if do == "look":
-            there = read_inventory(answer)
+            there = convert(answer, Inventory)
             assert there.places(there.chosen(())) is not None
         elif "failed" in answer:
             assert str(read_failed(answer["failed"]))
@@ -182,12 +180,12 @@ def judge_request(data: bytes) -> Verdict:
     def work() -> None:
         request = read_request(data.decode("utf-8", errors="surrogateescape"))
         if request["do"] == "begin":
-            job = read_job(request["job"])
+            job = convert(request["job"], Job)
             assert hash(job) is not None
             dead(request["holder"])
         elif request["do"] == "measure":
-            assert all(hash(read_candidate(c)) for c in request["candidates"])
-            effort, limits = read_effort(request["effort"]), read_limits(request["limits"])
+            assert all(hash(Candidate(**c)) for c in request["candidates"])
+            effort, limits = Effort(**request["effort"]), Limits(**request["limits"])
             assert effort.seconds >= 0 and limits.trial >= 0
 
     return _judged(work)

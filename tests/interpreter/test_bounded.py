@@ -9,7 +9,7 @@ import pytest
 
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
-from mdh.ir.syntax import Declaration, For
+from mdh.ir.syntax import Declaration, ForStatement
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.error import Bounded
 from mdh.reference.interpreter import Undecided, interpret_bounded, interpret_elements
@@ -242,7 +242,7 @@ class Rows:
         self.chosen = values
         self.seen: list[tuple[str, tuple[int, ...]]] = []
 
-    def values(self, loop: For, outer: tuple[int, ...]) -> Sequence[int] | None:
+    def values(self, loop: ForStatement, outer: tuple[int, ...]) -> Sequence[int] | None:
         assert isinstance(loop.first, Declaration)
         self.seen.append((loop.first.name, outer))
         return None if outer else self.chosen

@@ -11,11 +11,11 @@ import pytest
 from mdh.report.html import Winner, page
 from mdh.report.html_charts import parallel
 from mdh.report.html_frame import shared
-from mdh.report.html_svg import Scale
+from mdh.report.html_svg import AxisScale
 from mdh.report.tune_importance import explained, sensitivities
 from mdh.report.tune_json import tuned_json
 from mdh.report.tune_line import progress_line, share_done, time_left
-from mdh.report.tune_roof import Roof, roof_of
+from mdh.report.tune_roof import Roofline, roof_of
 from mdh.report.tune_text import tuned_text
 from mdh.results.goal import Ended
 from mdh.results.trial import Candidate, Failure, Outcome, Trial, Value
@@ -164,7 +164,7 @@ def test_the_live_line() -> None:
 
 def test_the_page_is_whole_and_safe() -> None:
     base = trial(90, 1, "BLK.x", 8e-3)
-    roof = Roof(10.0, 1e12, 1e11, (("best", 5e11), ("default", 1e10)))
+    roof = Roofline(10.0, 1e12, 1e11, (("best", 5e11), ("default", 1e10)))
     strange = trial(91, 8, "<script>", 5e-3)
     whole = tuned((*many(), base, strange), baseline=base)
     text = page(whole, Winner('<p class="x">a & b</p>', roof))
@@ -212,7 +212,7 @@ def test_the_page_of_almost_nothing(trials: tuple[Trial, ...]) -> None:
     ("low", "high", "log"), [(0, 1, False), (0, 7e3, False), (1e-6, 3e-6, True), (1, 1e9, True)]
 )
 def test_ticks_lie_on_their_scale(low: float, high: float, log: bool) -> None:
-    scale = Scale(low, high, 0, 100, log)
+    scale = AxisScale(low, high, 0, 100, log)
     ticks = scale.ticks()
     assert 2 <= len(ticks) <= 14
     assert all(-1e-9 <= scale(t) <= 100 + 1e-9 for t in ticks)

@@ -12,7 +12,7 @@ from mdh.schedule.model import (
     For,
     Hole,
     Mem,
-    Name,
+    NameRef,
     Operation,
     Place,
     Schedule,
@@ -117,8 +117,8 @@ def _operations(inner: st.SearchStrategy[WhereExpr]) -> st.SearchStrategy[WhereE
 
 conditions = st.recursive(
     st.integers(0, 9999)
-    | st.builds(Name, _names, st.just(True))
-    | st.builds(Name, _operands, st.just(False)),
+    | st.builds(NameRef, _names, st.just(True))
+    | st.builds(NameRef, _operands, st.just(False)),
     _operations,
     max_leaves=8,
 )

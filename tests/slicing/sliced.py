@@ -15,7 +15,7 @@ from mdh.reference.at_elements import picked
 from mdh.reference.error import Bounded
 from mdh.reference.interpreter import interpret_bounded, interpret_elements
 from mdh.reference.slicing import SampledSlice
-from mdh.reference.slicing.names import written_arrays
+from mdh.reference.slicing.structure import written_arrays
 from mdh.source import Source
 
 Arrays = Mapping[str, NDArray[Any]]

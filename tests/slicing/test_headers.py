@@ -2,17 +2,18 @@
 
 import pytest
 
-from mdh.ir.syntax import Assignment, For
+from mdh.ir.syntax import Assignment, ForStatement
+from mdh.reference.c.types import I8, INT, LONG, UINT, ULLONG, Type
 from mdh.reference.slicing.forms import form_of, literal
 from mdh.reference.slicing.headers import trips
-from mdh.reference.slicing.integers import INT, LONG, SIZE, UNSIGNED, Form, IntegerType
+from mdh.reference.slicing.integers import Form
 from tests.slicing.sliced import syntax_of
 
 
 def _values(header: str) -> range | None:
     function = syntax_of(f"#include <stdint.h>\nvoid f(float x[9]) {{ for ({header}) x[0] = 1; }}")
     loop = function.body.body[0]
-    assert isinstance(loop, For)
+    assert isinstance(loop, ForStatement)
     return trips(loop, None, lambda name: None, ())
 
 
@@ -46,10 +47,10 @@ def test_values(header: str, values: range | None) -> None:
 
 
 @pytest.mark.parametrize(("text", "kind"), [
-    ("7", INT), ("0x7fffffff", INT), ("0x80000000", UNSIGNED), ("2147483648", LONG), ("7u", UNSIGNED),
-    ("7l", LONG), ("7ull", SIZE), ("017", INT),
+    ("7", INT), ("0x7fffffff", INT), ("0x80000000", UINT), ("2147483648", LONG), ("7u", UINT),
+    ("7l", LONG), ("7ull", ULLONG), ("017", INT),
 ])  # fmt: skip
-def test_literals(text: str, kind: IntegerType) -> None:
+def test_literals(text: str, kind: Type) -> None:
     found = literal(text)
     assert found is not None and found.type == kind
 
@@ -58,17 +59,17 @@ def test_literals(text: str, kind: IntegerType) -> None:
     ("2 * i + j - 3", Form(-3, (2, 1))),
     ("(i + 1) * 4 - i", Form(4, (3, 0))),
     ("-i + 10", Form(10, (-1, 0))),
-    ("(int8_t)(i + 100)", Form(100, (1, 0), IntegerType(8, True))),
+    ("(int8_t)(i + 100)", Form(100, (1, 0), I8)),
     ("(int8_t)(i + 120)", None),
     ("i * j", None),
     ("i / 2", None),
     ("7 / 2 * i", Form(0, (3, 0))),
     # wraps below 0 for i = 0
     ("i - 1u", None),
-    ("i + 1u", Form(1, (1, 0), UNSIGNED)),
+    ("i + 1u", Form(1, (1, 0), UINT)),
     ("~i", Form(-1, (-1, 0))),
     ("-7 % 4", Form(-3)),
-    ("1u - 2u", Form(4294967295, (), UNSIGNED)),
+    ("1u - 2u", Form(4294967295, (), UINT)),
 ])  # fmt: skip
 def test_forms(text: str, form: Form | None) -> None:
     function = syntax_of(f"#include <stdint.h>\nvoid f(float x[9], int i, int j) {{ x[0] = {text}; }}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mdh.cli.main import run
-from mdh.target.guards import guarded
+from mdh.target.folder import guarded
 
 OWN = """#define N 100000 /* elements,
                     all of them */

@@ -12,8 +12,7 @@ from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
-from mdh.target.folder import folder
-from mdh.target.half_types import HALF_TYPES, half_types
+from mdh.target.folder import HALF_TYPES, folder, half_types
 from tests.support.native import knows
 from tests.target.test_folder import build, run, write
 

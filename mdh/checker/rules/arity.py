@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from mdh.checker.subject import Draft, at, listed, plural, step_name
+from mdh.checker.subject import Draft, at, listed, step_name
 from mdh.diagnostics import Diagnostic
 from mdh.schedule.model import Step
 from mdh.source import Span
+from mdh.wording import plural
 
 CODE = "K101"
 OTHER_PROGRAM = "S150"

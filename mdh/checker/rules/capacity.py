@@ -6,10 +6,11 @@ from mdh.checker.footprint import combine_bytes, register_words, shared_bytes
 from mdh.checker.loops import by_layer
 from mdh.checker.resolve import has_layer
 from mdh.checker.rules.combine import choose_combines
-from mdh.checker.subject import Subject, plural
+from mdh.checker.subject import Subject
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Layer, Space
 from mdh.ir.tile import Copy, Hold
+from mdh.wording import plural
 
 SHARED, REGISTERS = "K152", "K153"
 

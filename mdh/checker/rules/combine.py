@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from mdh.checker.atomics import atomic_obstacle
 from mdh.checker.loops import by_layer, code_loops
-from mdh.checker.subject import Subject, listed, parts, plural
+from mdh.checker.subject import Subject, listed, parts
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import BLOCKED, THREADED, BlockOrder, Combine, Layer
 from mdh.ir.layout import Level
@@ -112,11 +112,7 @@ def shuffle_obstacle(subject: Subject) -> str | None:
         stride = strides[loop.axis]
         if WARP % (stride * loop.parts):
             axis = "xyz"[loop.axis]
-            reach = (
-                f"{plural(loop.parts, 'part')} at distance {stride}"
-                if stride > 1
-                else plural(loop.parts, "part")
-            )
+            reach = f"{parts(loop.parts)} at distance {stride}" if stride > 1 else parts(loop.parts)
             return f"THR.{axis} has {reach}, which is not a power of two inside the {WARP} lanes of a warp"
     return None
 

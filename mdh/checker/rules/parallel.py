@@ -10,7 +10,7 @@ about to be compiled, so that no program gets here unproven, wherever it was mad
 from collections.abc import Iterator
 
 from mdh.checker.subject import Draft
-from mdh.diagnostics import Diagnostic, Label
+from mdh.diagnostics import Diagnostic, Label, labels_at
 from mdh.ir.program import Program, Stage
 from mdh.ir.statement import LoopVar
 from mdh.poly.legality import broken_dependences
@@ -42,7 +42,7 @@ def check_order(program: Program) -> Iterator[Diagnostic]:
 def check_races(draft: Draft) -> Iterator[Diagnostic]:
     """No point of the stage writes what another point of it reads or writes."""
     stage = draft.stage
-    labels = () if stage.span is None else (Label(stage.span, "points of a stage run in parallel"),)
+    labels = labels_at(stage.span, "points of a stage run in parallel")
     for race in races(stage):
         verb = "writes" if race.write else "reads"
         one, other = _point(stage, race.writes), _point(stage, race.touches)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from mdh.frontend.c.lift_expr import element, lift
-from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.scope import NameScope
 from mdh.frontend.conversions import is_compared, kept, same_order
 from mdh.frontend.statements import Best
 from mdh.frontend.typing_rules import convert, widened
@@ -14,7 +14,7 @@ from mdh.ir.dtype import common
 from mdh.ir.expr import Const, Expr, Load, walk
 
 
-def best_of(node: c_ast.If, scope: Scope) -> Best | None:
+def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
     """The update that a branch describes, or None where it is an ordinary branch."""
     cond = node.cond
     if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", "<=", ">", ">=") or scope.conds:
@@ -57,7 +57,9 @@ def _follows(compared: Expr, stored: Expr, *, alone: bool) -> bool:
     return not isinstance(stored, Const) and kept(compared) == kept(stored)
 
 
-def _best(op: str, flip: bool, targets: list[Load], values: list[Expr], node: c_ast.If, scope: Scope) -> Best:
+def _best(
+    op: str, flip: bool, targets: list[Load], values: list[Expr], node: c_ast.If, scope: NameScope
+) -> Best:
     greater = (op[0] == ">") != flip
     span = scope.places.of(node.cond)
     for t in targets:
@@ -70,7 +72,7 @@ def _best(op: str, flip: bool, targets: list[Load], values: list[Expr], node: c_
     return Best("argmax" if greater else "argmin", tie, where, tuple(values), scope.loops, span, uses)
 
 
-def _target(node: c_ast.Node, scope: Scope) -> Load | None:
+def _target(node: c_ast.Node, scope: NameScope) -> Load | None:
     if isinstance(node, c_ast.ID):
         return scope.cells.get(node.name)
     if isinstance(node, c_ast.ArrayRef):

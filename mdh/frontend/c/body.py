@@ -1,9 +1,11 @@
 """The function's body, walked once in C's order: loops, locals, branches, assignments."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.behind import Behind
 from mdh.frontend.c.best import best_of
 from mdh.frontend.c.branches import check_condition, join_assignments, joined_locals
 from mdh.frontend.c.collect import collected
@@ -14,7 +16,7 @@ from mdh.frontend.c.lift_expr import element, has_value, lift, no_value, operati
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.c.pragmas import inside_scop, read_pragma
-from mdh.frontend.c.scope import Local, Scope
+from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
 from mdh.frontend.c.words import called
 from mdh.frontend.counters import counter_value
@@ -26,7 +28,49 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 
 
-def walk_function(items: list[c_ast.Node], scope: Scope) -> None:
+@dataclass(frozen=True)
+class Behind:
+    """Statements, the names in each (read off once for a whole block), and the number of the first one."""
+
+    nodes: Sequence[c_ast.Node]
+    names: list[frozenset[str]] = field(default_factory=list)
+    first: int = 0
+    before: tuple[c_ast.Node, ...] = ()
+
+    @staticmethod
+    def of(items: Sequence[c_ast.Node]) -> "Behind":
+        return Behind(tuple(items))
+
+    def at(self, first: int) -> "Behind":
+        """Those from number `first` on."""
+        return Behind(self.nodes, self.names, first)
+
+    def after(self, nodes: Sequence[c_ast.Node]) -> "Behind":
+        """These behind `nodes`."""
+        return Behind(self.nodes, self.names, self.first, (*nodes, *self.before))
+
+    def naming(self, name: str | None) -> list[c_ast.Node]:
+        """Those in which `name` stands."""
+        if not self.names:
+            self.names.extend(_names(n) for n in self.nodes)
+        own = [n for n in self.before if name in _names(n)]
+        numbers = range(self.first, len(self.nodes))
+        return [*own, *(self.nodes[k] for k in numbers if name in self.names[k])]
+
+
+def _names(node: c_ast.Node) -> frozenset[str]:
+    """What stays in a statement however locals move inward: names of variables that are used or declared."""
+    found: set[str] = set()
+    left = [node]
+    while left:
+        n = left.pop()
+        if isinstance(n, c_ast.ID | c_ast.Decl | LastValue) and n.name is not None:
+            found.add(n.name)
+        left.extend(child for _, child in n.children())
+    return frozenset(found)
+
+
+def walk_function(items: list[c_ast.Node], scope: NameScope) -> None:
     """The function's own block, which may end in `return;`."""
     for n, item in enumerate(items):
         if isinstance(item, c_ast.Return) and item.expr is None:
@@ -38,7 +82,7 @@ def walk_function(items: list[c_ast.Node], scope: Scope) -> None:
     walk_body(items, scope)
 
 
-def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
+def walk_body(items: list[c_ast.Node], scope: NameScope) -> None:
     """Statements of one block; names declared in it end with it."""
     cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
     tables = dict(scope.tables)
@@ -52,7 +96,7 @@ def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
     scope.cells, scope.values, scope.tables = cells, values, tables
 
 
-def _statement(node: c_ast.Node, rest: Behind, scope: Scope) -> None:
+def _statement(node: c_ast.Node, rest: Behind, scope: NameScope) -> None:
     match node:
         case c_ast.Compound():
             walk_body(node.block_items or [], scope)
@@ -114,7 +158,7 @@ def _unused(node: c_ast.Cast) -> bool:
     return words == ["void"] and isinstance(node.expr, c_ast.ID)
 
 
-def _for(node: c_ast.For, scope: Scope) -> None:
+def _for(node: c_ast.For, scope: NameScope) -> None:
     name, fresh = counter_of(node, scope)
     hidden, cell = scope.locals.get(name), scope.cells.get(name)
     outer = None if fresh else hidden or cell
@@ -148,7 +192,7 @@ def _for(node: c_ast.For, scope: Scope) -> None:
             _record(scope, cell, Const(after, declared), node, name)
 
 
-def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
+def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
     """rest: what names it behind it, in its block."""
     scope.begin()
     span = scope.places.of(node, node.name or "")
@@ -205,7 +249,7 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
         _record(scope, scope.cells[node.name], value, node, node.name)
 
 
-def array_shape(node: c_ast.Node, scope: Scope) -> tuple[int, ...]:
+def array_shape(node: c_ast.Node, scope: NameScope) -> tuple[int, ...]:
     """Extents of an array declarator, all constant."""
     shape = []
     while isinstance(node, c_ast.ArrayDecl):
@@ -226,7 +270,7 @@ def array_shape(node: c_ast.Node, scope: Scope) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _if(node: c_ast.If, scope: Scope) -> None:
+def _if(node: c_ast.If, scope: NameScope) -> None:
     scope.begin()
     if node.iffalse is None:
         best = best_of(node, scope)
@@ -254,7 +298,7 @@ def _if(node: c_ast.If, scope: Scope) -> None:
     check_condition(cond, first, span, scope)
 
 
-def _side(branch: c_ast.Node | None, cond: Expr | None, scope: Scope) -> None:
+def _side(branch: c_ast.Node | None, cond: Expr | None, scope: NameScope) -> None:
     """One side of an `if`, where `cond` holds."""
     if branch is None:
         return
@@ -264,7 +308,7 @@ def _side(branch: c_ast.Node | None, cond: Expr | None, scope: Scope) -> None:
     scope.conds = outer
 
 
-def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Node, scope: Scope) -> None:
+def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Node, scope: NameScope) -> None:
     scope.begin()
     if isinstance(target, c_ast.ID) and target.name in scope.locals and target.name not in scope.cells:
         _assign_local(target.name, op, value_node, scope)
@@ -295,7 +339,7 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
     _record(scope, load, value, node, name)
 
 
-def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> None:
+def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: NameScope) -> None:
     local = scope.locals[name]
     value = lift(value_node, scope)
     if op != "=":
@@ -308,7 +352,7 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> N
     scope.locals[name] = Local(local.dtype, value, uses=tuple(scope.gathered))
 
 
-def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
+def _record(scope: NameScope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
     """One assignment to an array element (or to a local that lives across loops)."""
     span = scope.places.of(node, name)
     scope.accesses(load, span, write=True)
@@ -320,7 +364,7 @@ def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) 
     _forget(scope, load.buffer)
 
 
-def _forget(scope: Scope, buffer: str) -> None:
+def _forget(scope: NameScope, buffer: str) -> None:
     """Locals stand for expressions: one that reads `buffer` no longer has the value it was given."""
     for name, local in scope.locals.items():
         if local.value is not None and any(x.buffer == buffer for x in loads(local.value)):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.scope import Local, Scope
+from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.limits import check_size
 from mdh.frontend.statements import Assign, Statement, Use, conflict
 from mdh.frontend.typing_rules import convert, select
@@ -45,7 +45,7 @@ def _joined(cond: Expr, asked: tuple[Use, ...], a: Local, b: Local, stale: str, 
     return Local(a.dtype, value, uses=uses)
 
 
-def join_assignments(cond: Expr, first: int, middle: int, scope: Scope) -> None:
+def join_assignments(cond: Expr, first: int, middle: int, scope: NameScope) -> None:
     """Elements that both sides of an `if` assign are assigned once, `cond ? then : other`.
 
     scope.statements[first:middle] are the first side's, those from `middle` on the second's. Such an
@@ -112,7 +112,7 @@ def _same_element(a: Statement, b: Statement) -> bool:
     return (a.target, a.index, a.loops) == (b.target, b.index, b.loops)
 
 
-def check_condition(cond: Expr, first: int, span: Span, scope: Scope) -> None:
+def check_condition(cond: Expr, first: int, span: Span, scope: NameScope) -> None:
     """What a branch writes must not change its condition for a statement that still depends on it."""
     read = {x.buffer for x in loads(cond)}
     new = scope.statements[first:]

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.scope import NameScope
 
 MOST_ERRORS = 12
 
 
 @contextmanager
-def collected(node: c_ast.Node, scope: Scope) -> Iterator[None]:
+def collected(node: c_ast.Node, scope: NameScope) -> Iterator[None]:
     """Keep what is found wrong with `node` and go on behind it, with the names as they were before it.
 
     A statement that needs what a failed one was to make is not reported: the first error is the cause.
@@ -33,7 +33,7 @@ def collected(node: c_ast.Node, scope: Scope) -> Iterator[None]:
         scope.broken |= {n for n in made if n not in scope.arrays or scope.arrays[n].temp}
 
 
-def raise_collected(scope: Scope) -> None:
+def raise_collected(scope: NameScope) -> None:
     """Raises Failed with the errors of all statements: each once, and no more than people read."""
     found: dict[tuple[str, str], Diagnostic] = {}
     for d in scope.errors:

@@ -8,14 +8,13 @@ from typing import Any
 from pycparser import c_ast, c_parser
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.defines import meant
+from mdh.frontend.c.defines import intended
 from mdh.frontend.c.enums import write_out_enums
-from mdh.frontend.c.nearest import nearest
 from mdh.frontend.c.places import Places
-from mdh.frontend.c.pragma_operators import read_pragma_operators
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.c.typedefs import resolve_typedefs
 from mdh.source import Source, Span
+from mdh.wording import meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +83,9 @@ def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) ->
     names = [f.decl.name for f in found]
     if function is not None:
         if function not in names:
-            near = nearest(function, names)
-            raise fail(
-                "C107",
-                f"no function `{function}` is defined here",
-                places.of(found[0].decl, names[0]),
-                help=f"did you mean `{near}`?" if near else f"defined: {_listed(names)}",
-            )
+            hint = meant(function, names, cutoff=0.6, otherwise=f"defined: {_listed(names)}")
+            where = places.of(found[0].decl, names[0])
+            raise fail("C107", f"no function `{function}` is defined here", where, help=hint)
         return found[names.index(function)]
     if len(found) > 1:
         raise fail("C107", f"{len(found)} functions are defined: {_listed(names)}",
@@ -150,7 +145,7 @@ def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exceptio
     name = next((n for n in macros if _declared(n, places.source.line(span.line))), None)
     if name is not None:
         return fail("C101", f"`{name}` is a name in this program, and `-D {name}={macros[name]}` replaces it",
-                   _word(span, name), help=meant(name, places.source.text))  # fmt: skip
+                   _word(span, name), help=intended(name, places.source.text))  # fmt: skip
     illegal = re.match(r"Illegal character '(.)'", kind)
     if illegal is not None:
         return _foreign(illegal[1], places.source, span)
@@ -164,3 +159,19 @@ def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exceptio
         label="this cannot stand here",
         help="check for a missing semicolon, bracket or brace just before",
     )
+
+
+def read_pragma_operators(tree: c_ast.FileAST) -> None:
+    """Give every pragma its words as text: the parser leaves a string constant for the operator."""
+    nodes: list[c_ast.Node] = [tree]
+    while nodes:
+        node = nodes.pop()
+        nodes.extend(child for _, child in node.children())
+        if isinstance(node, c_ast.Pragma) and isinstance(node.string, c_ast.Constant):
+            node.string = _unquoted(node.string.value)
+
+
+def _unquoted(literal: str) -> str:
+    """The words of a string constant."""
+    body = literal[literal.find('"') + 1 : -1]
+    return body.replace('\\"', '"').replace("\\\\", "\\")

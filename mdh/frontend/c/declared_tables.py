@@ -9,13 +9,13 @@ from mdh.frontend.c.ctypes_of import is_const, scalar_type
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.loops import constant
 from mdh.frontend.c.places import Places
-from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.scope import NameScope
 from mdh.frontend.tables import MOST_VALUES, Table
 from mdh.frontend.typing_rules import convert
 from mdh.ir.expr import Const, Expr, loads
 
 
-def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
+def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
     """`const float w[3] = {1, 2, 1};` as a table; `rest`: what follows it in its block.
 
     Without const it may stand as well, where nothing writes to it.

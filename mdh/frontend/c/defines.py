@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.c.nearest import nearest
 from mdh.frontend.c.typedefs import integer_names
 from mdh.source import Source, Span
+from mdh.wording import meant
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.S)
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -49,7 +49,7 @@ def sort_defines(source: Source, defines: Mapping[str, str | int]) -> tuple[dict
         macros[name] = str(value)
         if not occurs(name, source.text):
             headline = f"`{name}` is defined, but occurs nowhere in `{source.name}`"
-            help_ = meant(name, source.text)
+            help_ = intended(name, source.text)
             unknown.append(Diagnostic("C123", headline, help=help_, witness=(("define", name),)))
     if unknown:
         raise Failed(*unknown)
@@ -61,13 +61,13 @@ def occurs(name: str, text: str) -> bool:
     return "##" in text or name in _NAME.findall(_COMMENT.sub(" ", text))
 
 
-def meant(name: str, text: str) -> str:
+def intended(name: str, text: str) -> str:
     """Which name of the program may have been meant."""
     names = [n for n in dict.fromkeys(_NAME.findall(_COMMENT.sub(" ", text))) if n not in _KEYWORDS]
     same = [n for n in names if n != name and n.lower() == name.lower()]
-    near = same[0] if same else nearest(name, (n for n in names if n != name), 0.7)
-    if near:
-        return f"did you mean `{near}`?"
+    hint = meant(name, same[:1] or (n for n in names if n != name), cutoff=0.0 if same else 0.7)
+    if hint:
+        return hint
     sizes = list(size_spans(Source("", text)))
     macros = re.findall(r"^[ \t]*#[ \t]*(?:define|ifndef)[ \t]+(\w+)", text, re.MULTILINE)
     open_ = list(dict.fromkeys([*sizes, *macros]))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from mdh.frontend.c.scope import Local, Scope
+from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.sink import LastValue, assigned_in_loop, declares, items_of, sets_anew
 from mdh.frontend.statements import Use
 from mdh.ir.affine import from_expr, to_expr
@@ -33,7 +33,7 @@ def kept_behind(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
     return True
 
 
-def note_last(name: str, scope: Scope) -> None:
+def note_last(name: str, scope: NameScope) -> None:
     """The local's value at the end of an iteration."""
     cell = scope.cells.get(name)
     if cell is None:
@@ -44,7 +44,7 @@ def note_last(name: str, scope: Scope) -> None:
     scope.last[name] = Local(cell.dtype, cell, uses=(use,))
 
 
-def leave(loop: LoopVar, scope: Scope) -> None:
+def leave(loop: LoopVar, scope: NameScope) -> None:
     """Behind `loop`: locals have the values that its last iteration left."""
     for name, local in scope.last.items():
         value = None if local.value is None else _at_end(local.value, loop)

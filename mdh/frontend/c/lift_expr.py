@@ -6,8 +6,7 @@ from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.header_constants import CONSTANTS
 from mdh.frontend.c.literals import literal
-from mdh.frontend.c.nearest import nearest
-from mdh.frontend.c.scope import Local, Scope
+from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.words import called, operator
 from mdh.frontend.guards import negation
 from mdh.frontend.statements import Array, Use
@@ -16,11 +15,12 @@ from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, 
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
+from mdh.wording import meant
 
 _KNOWN = f"{', '.join(FUNCTIONS)} (each also with the suffix f), abs"
 
 
-def lift(node: c_ast.Node, scope: Scope) -> Expr:
+def lift(node: c_ast.Node, scope: NameScope) -> Expr:
     """The value of a C expression at the current place."""
     match node:
         case c_ast.Constant():
@@ -58,7 +58,7 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
             raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
 
 
-def _under(cond: Expr, node: c_ast.Node, scope: Scope) -> Expr:
+def _under(cond: Expr, node: c_ast.Node, scope: NameScope) -> Expr:
     """The value of `node`, which is looked at only where `cond` holds."""
     outer = scope.conds
     scope.conds = (*outer, cond)
@@ -67,7 +67,7 @@ def _under(cond: Expr, node: c_ast.Node, scope: Scope) -> Expr:
     return value
 
 
-def _binary(node: c_ast.BinaryOp, scope: Scope) -> Expr:
+def _binary(node: c_ast.BinaryOp, scope: NameScope) -> Expr:
     left = lift(node.left, scope)
     if node.op in ("&&", "||"):
         right = _under(left if node.op == "&&" else negation(left), node.right, scope)
@@ -76,7 +76,7 @@ def _binary(node: c_ast.BinaryOp, scope: Scope) -> Expr:
     return operation(node.op, left, right, node, scope)
 
 
-def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: Scope) -> Expr:
+def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: NameScope) -> Expr:
     """C's `left op right`; fails where the operands' types or constants give it no meaning."""
     if op in ("%", "&", "|", "^", "<<", ">>") and (left.dtype.is_float or right.dtype.is_float):
         raise fail("C114", f"`{op}` needs integers", scope.places.of(node), help="use fmod for floats")
@@ -96,7 +96,7 @@ def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: Scope) 
     return out
 
 
-def _check_overflow(op: str, left: Expr, right: Expr, out: Const, node: c_ast.Node, scope: Scope) -> None:
+def _check_overflow(op: str, left: Expr, right: Expr, out: Const, node: c_ast.Node, scope: NameScope) -> None:
     """C114 where a constant of a signed type cannot hold its value: C gives that no meaning."""
     assert isinstance(left, Const) and isinstance(right, Const)
     x, y = int(left.value), int(right.value)
@@ -113,7 +113,7 @@ def _wider(left: Expr, bits: int, by: float) -> str:
     return f", or convert first: {f'{left.value}L' if isinstance(left, Const) else '(int64_t)x'} << {by}"
 
 
-def _name(node: c_ast.ID, scope: Scope) -> Expr:
+def _name(node: c_ast.ID, scope: NameScope) -> Expr:
     name = node.name
     if name in scope.cells:
         cell = scope.cells[name]
@@ -137,14 +137,14 @@ def _name(node: c_ast.ID, scope: Scope) -> Expr:
     raise _undefined(name, node, f"define it: -D {name}=1024", scope)
 
 
-def _undefined(name: str, node: c_ast.Node, advice: str, scope: Scope) -> Failed:
+def _undefined(name: str, node: c_ast.Node, advice: str, scope: NameScope) -> Failed:
     known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays, *scope.tables]
-    near = nearest(name, (n for n in known if n is not None and n.isidentifier()))
-    return fail("C111", f"`{name}` is not defined", scope.places.of(node, name),
-                help=f"did you mean `{near}`?" if near else advice)  # fmt: skip
+    names = (n for n in known if n is not None and n.isidentifier())
+    hint = meant(name, names, cutoff=0.6, otherwise=advice)
+    return fail("C111", f"`{name}` is not defined", scope.places.of(node, name), help=hint)
 
 
-def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
+def no_value(name: str, local: Local, node: c_ast.Node, scope: NameScope) -> Failed:
     """A local is read where its value is not known."""
     span = scope.places.of(node, name)
     if local.lost:
@@ -161,14 +161,14 @@ def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
     return fail("C115", f"`{name}` has no value here", span, help="initialise it")
 
 
-def has_value(buffer: str, name: str, node: c_ast.Node, scope: Scope) -> None:
+def has_value(buffer: str, name: str, node: c_ast.Node, scope: NameScope) -> None:
     """Fails where an array of the function's own is read before anything is stored in it."""
     if scope.arrays[buffer].temp and buffer not in scope.written:
         raise fail("C115", f"`{name}` has no value here", scope.places.of(node, name),
                    help="store something in it first")  # fmt: skip
 
 
-def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
+def _call(node: c_ast.FuncCall, scope: NameScope) -> Expr:
     if not isinstance(node.name, c_ast.ID):
         raise fail(
             "C112", "what is called here has no name", scope.places.of(node), help="call a function of math.h"
@@ -177,7 +177,6 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
     args = tuple(lift(a, scope) for a in (node.args.exprs if node.args else ()))
     out = call(name, args)
     if out is None:
-        near = nearest(name, [*FUNCTIONS, *(f + "f" for f in FUNCTIONS)], 0.8)
         count = FUNCTIONS.get(name, FUNCTIONS.get(name.removesuffix("f")))
         if count is not None:
             raise fail(
@@ -186,16 +185,13 @@ def _call(node: c_ast.FuncCall, scope: Scope) -> Expr:
                 scope.places.of(node, name),
                 help=f"write {name}({', '.join('xyz'[:count])})",
             )
-        raise fail(
-            "C112",
-            f"the function `{name}` is not known",
-            scope.places.of(node, name),
-            help=f"did you mean `{near}`?" if near else f"known: {_KNOWN}; write others as macros",
-        )
+        names = (*FUNCTIONS, *(f + "f" for f in FUNCTIONS))
+        hint = meant(name, names, cutoff=0.8, otherwise=f"known: {_KNOWN}; write others as macros")
+        raise fail("C112", f"the function `{name}` is not known", scope.places.of(node, name), help=hint)
     return out
 
 
-def _element(node: c_ast.ArrayRef, scope: Scope) -> Expr:
+def _element(node: c_ast.ArrayRef, scope: NameScope) -> Expr:
     load, array = element(node, scope)
     table = scope.tables.get(array.name)
     if table is not None:
@@ -207,7 +203,7 @@ def _element(node: c_ast.ArrayRef, scope: Scope) -> Expr:
     return load
 
 
-def element(node: c_ast.Node, scope: Scope) -> tuple[Load, Array]:
+def element(node: c_ast.Node, scope: NameScope) -> tuple[Load, Array]:
     """The array element that `A[i][j]` names."""
     subscripts: list[c_ast.Node] = []
     base = node
@@ -243,7 +239,7 @@ def _as_array(table: Table) -> Array:
     return Array(table.name, table.dtype, table.shape, True, True, table.span)
 
 
-def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:
+def _subscript(node: c_ast.Node, array: Array, scope: NameScope) -> Expr:
     e = lift(node, scope)
     if e.dtype.is_float:
         raise fail("C120", f"a subscript of `{array.name}` is not an integer", scope.places.of(node))

@@ -5,9 +5,9 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.lift_expr import lift
-from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import assigns, mentions, names_in
-from mdh.frontend.counters import Header, Run, header, limits, run
+from mdh.frontend.counters import CounterRun, LoopHeader, header, limits, run
 from mdh.frontend.limits import MOST_TRIPS
 from mdh.frontend.typing_rules import wrap
 from mdh.ir.dtype import I32, DType
@@ -22,7 +22,7 @@ FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 FORM = "write for (int i = START; i < END; i += STEP) with constant START, END and STEP"
 
 
-def loop_of(node: c_ast.For, scope: Scope, declared: DType) -> tuple[LoopVar, int]:
+def loop_of(node: c_ast.For, scope: NameScope, declared: DType) -> tuple[LoopVar, int]:
     """The loop of a `for` header with a counter of type `declared`, and what the counter is behind it.
 
     Start, bound and step are constants, and C's comparison lets the body run at least once.
@@ -44,7 +44,7 @@ def loop_of(node: c_ast.For, scope: Scope, declared: DType) -> tuple[LoopVar, in
     return LoopVar(scope.fresh(name), name, h.start, h.step, trips, span), found.after
 
 
-def _checked(name: str, h: Header, found: Run, bound: int, span: Span) -> int:
+def _checked(name: str, h: LoopHeader, found: CounterRun, bound: int, span: Span) -> int:
     """The number of iterations; fails where there are none, too many, or no end of them."""
     while_ = f"{name} {h.op} {bound:,}"
     unsigned, help_ = _unsigned(h, bound)
@@ -71,7 +71,7 @@ def _checked(name: str, h: Header, found: Run, bound: int, span: Span) -> int:
     return found.trips
 
 
-def _unsigned(h: Header, bound: int) -> tuple[str, str]:
+def _unsigned(h: LoopHeader, bound: int) -> tuple[str, str]:
     """What an unsigned comparison makes of a negative start or bound, and what to write instead."""
     if h.compared.kind != "uint" or (h.start >= 0 and bound >= 0):
         return "", ""
@@ -82,7 +82,7 @@ def _unsigned(h: Header, bound: int) -> tuple[str, str]:
     return said, "declare the loop variable as int, or give a bound that is not negative"
 
 
-def _wider(h: Header, bound: int) -> str:
+def _wider(h: LoopHeader, bound: int) -> str:
     """How the loop is meant, most likely."""
     low, high = limits(h.counter)
     if bound > high or bound < low or h.counter.kind == "int":
@@ -92,7 +92,7 @@ def _wider(h: Header, bound: int) -> str:
     return "compare with a bound that it does not pass"
 
 
-def _init(node: c_ast.For, scope: Scope) -> tuple[str, c_ast.Node]:
+def _init(node: c_ast.For, scope: NameScope) -> tuple[str, c_ast.Node]:
     match node.init:
         case c_ast.DeclList(decls=[c_ast.Decl(name=name, init=init)]) if init is not None:
             return name, init
@@ -102,7 +102,7 @@ def _init(node: c_ast.For, scope: Scope) -> tuple[str, c_ast.Node]:
             raise fail("C130", "this loop has no single start", scope.places.of(node), help=FORM)
 
 
-def counter_of(node: c_ast.For, scope: Scope) -> tuple[str, bool]:
+def counter_of(node: c_ast.For, scope: NameScope) -> tuple[str, bool]:
     """The loop variable's name; whether the header declares it."""
     return _init(node, scope)[0], isinstance(node.init, c_ast.DeclList)
 
@@ -117,7 +117,7 @@ def counters_inside(node: c_ast.Node | None) -> frozenset[str]:
     return own.union(*(counters_inside(c) for _, c in node.children()))
 
 
-def counter_type(node: c_ast.For, scope: Scope) -> DType:
+def counter_type(node: c_ast.For, scope: NameScope) -> DType:
     """The type that the header declares its variable with."""
     match node.init:
         case c_ast.DeclList(decls=[decl]):
@@ -126,7 +126,7 @@ def counter_type(node: c_ast.For, scope: Scope) -> DType:
             return I32
 
 
-def _condition(node: c_ast.For, name: str, scope: Scope) -> tuple[str, c_ast.Node]:
+def _condition(node: c_ast.For, name: str, scope: NameScope) -> tuple[str, c_ast.Node]:
     match node.cond:
         case c_ast.BinaryOp(op=op, left=c_ast.ID(name=left), right=bound) if left == name and op in FLIPPED:
             return op, bound
@@ -137,7 +137,7 @@ def _condition(node: c_ast.For, name: str, scope: Scope) -> tuple[str, c_ast.Nod
                        scope.places.of(node.cond or node), help=FORM)  # fmt: skip
 
 
-def _step(node: c_ast.For, name: str, scope: Scope) -> int:
+def _step(node: c_ast.For, name: str, scope: NameScope) -> int:
     match node.next:
         case c_ast.UnaryOp(op="++" | "p++", expr=c_ast.ID(name=n)) if n == name:
             return 1
@@ -158,13 +158,13 @@ def _step(node: c_ast.For, name: str, scope: Scope) -> int:
                        scope.places.of(node.next or node), help=FORM)  # fmt: skip
 
 
-def _check_own(node: c_ast.Node, name: str, scope: Scope, what: str) -> None:
+def _check_own(node: c_ast.Node, name: str, scope: NameScope, what: str) -> None:
     """Raises C131 where a part of a header mentions the loop's own variable."""
     if mentions(node, name):
         raise fail("C131", f"{what} depends on the loop variable `{name}`", scope.places.of(node), help=FORM)
 
 
-def _check_fixed(node: c_ast.For, name: str, scope: Scope) -> None:
+def _check_fixed(node: c_ast.For, name: str, scope: NameScope) -> None:
     """Raises C131 where the loop assigns what its bound or step mentions: C evaluates both each time."""
     for part in (node.cond, node.next):
         for other in names_in(part) - {name}:
@@ -173,12 +173,12 @@ def _check_fixed(node: c_ast.For, name: str, scope: Scope) -> None:
                            scope.places.of(part, other), help=FORM)  # fmt: skip
 
 
-def constant(node: c_ast.Node, scope: Scope, what: str) -> int:
+def constant(node: c_ast.Node, scope: NameScope, what: str) -> int:
     """The integer value of an expression known at compile time."""
     return int(_constant(node, scope, what).value)
 
 
-def _constant(node: c_ast.Node, scope: Scope, what: str) -> Const:
+def _constant(node: c_ast.Node, scope: NameScope, what: str) -> Const:
     e = lift(node, scope)
     if isinstance(e, Const) and isinstance(e.value, int):
         return e

@@ -5,11 +5,11 @@ import re
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.scope import NameScope
 from mdh.frontend.statements import OperatorPragma
 
 
-def read_pragma(node: c_ast.Pragma, scope: Scope) -> None:
+def read_pragma(node: c_ast.Pragma, scope: NameScope) -> None:
     """Note what a pragma says about the next statement; foreign pragmas are passed over."""
     text = " ".join((node.string or "").split())
     if not re.match(r"mdh\b", text):
@@ -30,7 +30,7 @@ _IDLE = (c_ast.Decl, c_ast.DeclList, c_ast.EmptyStatement, c_ast.Pragma, c_ast.T
 """What computes nothing; a declaration's value counts wherever it stands."""
 
 
-def inside_scop(items: list[c_ast.Node], scope: Scope) -> list[c_ast.Node]:
+def inside_scop(items: list[c_ast.Node], scope: NameScope) -> list[c_ast.Node]:
     """The statements between `#pragma scop` and `#pragma endscop`, and all declarations; all without them.
 
     Raises Failed C119 where one pragma is missing, or where something is computed outside of them."""

@@ -13,7 +13,7 @@ from mdh.frontend.c.declared_tables import read_table
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.preprocess import Preprocessed, preprocess
-from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.signature import read_signature
 from mdh.frontend.c.specifiers import check_specifiers
 from mdh.frontend.c.statement_limits import too_deep
@@ -63,7 +63,7 @@ def _read(pre: Preprocessed, function: str | None, strict_fp: bool) -> Program:
     parsed = parse_function(pre, function)
     syntax = _syntax(parsed)
     check_specifiers(parsed.node, parsed.globals, parsed.places)
-    scope = Scope(parsed.places)
+    scope = NameScope(parsed.places)
     for decl in parsed.globals:
         with collected(decl, scope):
             _constant(decl, scope)
@@ -120,7 +120,7 @@ def _sizes(node: c_ast.Node, counts: bool, used: set[str]) -> None:
         _sizes(child, counts or bound or shape or place, used)
 
 
-def _constant(decl: c_ast.Decl, scope: Scope) -> None:
+def _constant(decl: c_ast.Decl, scope: NameScope) -> None:
     if not is_const(decl):
         raise fail(
             "C113",
@@ -137,7 +137,7 @@ def _constant(decl: c_ast.Decl, scope: Scope) -> None:
     scope.values[decl.name] = _value(decl, scope)
 
 
-def _value(decl: c_ast.Decl, scope: Scope) -> Expr:
+def _value(decl: c_ast.Decl, scope: NameScope) -> Expr:
     value = lift(decl.init, scope)
     check_enumerator(decl, value, scope.places)
     return convert(value, scalar_type(decl, scope.places))

@@ -28,7 +28,7 @@ class Local:
 
 
 @dataclass
-class Scope:
+class NameScope:
     """Mutable state of the walk; `values` maps C names to their current meaning."""
 
     places: Places

@@ -7,7 +7,7 @@ from mdh.frontend.c.collect import collected
 from mdh.frontend.c.ctypes_of import is_const, scalar_type
 from mdh.frontend.c.defines import out_of_range
 from mdh.frontend.c.loops import constant
-from mdh.frontend.c.scope import Scope
+from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import names_in
 from mdh.frontend.statements import Array
 from mdh.ir.dtype import DType
@@ -18,7 +18,7 @@ MOST_ELEMENTS = 2**40
 
 
 def read_signature(
-    node: c_ast.FuncDef, sizes: dict[str, int], scope: Scope
+    node: c_ast.FuncDef, sizes: dict[str, int], scope: NameScope
 ) -> tuple[tuple[str, ...], list[Scalar]]:
     """Parameter names in order and the scalars; arrays and values go into `scope`."""
     result = node.decl.type.type
@@ -44,7 +44,7 @@ def read_signature(
 
 
 def _parameter(
-    decl: c_ast.Node, names: list[str], scalars: list[Scalar], sizes: dict[str, int], scope: Scope
+    decl: c_ast.Node, names: list[str], scalars: list[Scalar], sizes: dict[str, int], scope: NameScope
 ) -> None:
     """Note the name, and the meaning of a scalar."""
     if isinstance(decl, c_ast.EllipsisParam) or getattr(decl, "name", None) is None:
@@ -68,7 +68,7 @@ def _is_void(decl: c_ast.Node) -> bool:
     return getattr(inner, "names", None) == ["void"]
 
 
-def _scalar(decl: c_ast.Decl, dtype: DType, sizes: dict[str, int], scope: Scope) -> Scalar:
+def _scalar(decl: c_ast.Decl, dtype: DType, sizes: dict[str, int], scope: NameScope) -> Scalar:
     span = scope.places.of(decl, decl.name)
     size = sizes.get(decl.name) if not dtype.is_float else None
     most = 2 ** (dtype.bits - (dtype.kind == "int")) - 1
@@ -79,7 +79,7 @@ def _scalar(decl: c_ast.Decl, dtype: DType, sizes: dict[str, int], scope: Scope)
     return Scalar(decl.name, dtype, size, span)
 
 
-def _array(decl: c_ast.Decl, scope: Scope) -> Array:
+def _array(decl: c_ast.Decl, scope: NameScope) -> Array:
     span = scope.places.of(decl, decl.name)
     node = decl.type
     dims: list[c_ast.Node | None] = []
@@ -101,7 +101,7 @@ def _array(decl: c_ast.Decl, scope: Scope) -> Array:
     return Array(decl.name, dtype, tuple(shape), is_const(decl), False, span)
 
 
-def extent(node: c_ast.Node, name: str, scope: Scope) -> int:
+def extent(node: c_ast.Node, name: str, scope: NameScope) -> int:
     """One dimension of an array: a positive constant."""
     n = constant(node, scope, f"an extent of `{name}`")
     if n <= 0:

@@ -16,9 +16,9 @@ from mdh.ir.syntax import (
     Declaration,
     Element,
     Expression,
-    For,
+    ForStatement,
     Function,
-    If,
+    IfStatement,
     Infix,
     Invocation,
     Name,
@@ -122,7 +122,7 @@ class _Reader:
                     self.body(node.iftrue),
                     None if node.iffalse is None else self.body(node.iffalse),
                 )
-                return If(cond, then, other, self.places.of(node))
+                return IfStatement(cond, then, other, self.places.of(node))
             case _:
                 raise UnknownConstructError
 
@@ -131,7 +131,7 @@ class _Reader:
             return self.block(node.block_items)
         return Block(() if node is None else self.statements(node))
 
-    def loop(self, node: c_ast.For) -> For:
+    def loop(self, node: c_ast.For) -> ForStatement:
         first: Declaration | Assignment | None = None
         match node.init:
             case c_ast.DeclList(decls=[decl]):
@@ -142,7 +142,7 @@ class _Reader:
                 first = self.assignment(node.init)
         cond = None if node.cond is None else self.expression(node.cond)
         next_ = None if node.next is None else self.assignment(node.next)
-        return For(first, cond, next_, self.body(node.stmt), self.places.of(node))
+        return ForStatement(first, cond, next_, self.body(node.stmt), self.places.of(node))
 
     def assignment(self, node: c_ast.Node) -> Assignment:
         match node:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from mdh.reference.interpreter.types import Type
+from mdh.reference.c.types import Type
 from mdh.source import Span
 
 Value = Any

@@ -8,6 +8,7 @@ conversion to an integer depends on such errors, Undecided is raised.
 import math
 from collections.abc import Callable
 
+from mdh.reference.c.types import Type
 from mdh.reference.interpreter.arithmetic import Undecided, Value
 from mdh.reference.interpreter.bounded_functions import function_of, greater, special
 from mdh.reference.interpreter.carried import (
@@ -24,7 +25,6 @@ from mdh.reference.interpreter.carried import (
 from mdh.reference.interpreter.exact import quotient
 from mdh.reference.interpreter.integers import COMPARE, from_float
 from mdh.reference.interpreter.rounding import rounding
-from mdh.reference.interpreter.types import Type
 from mdh.source import Span
 
 Join = Callable[[Value, Value], Value]

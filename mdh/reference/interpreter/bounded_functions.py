@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable
 from itertools import product
 
+from mdh.reference.c.types import Type
 from mdh.reference.functions import FUNCTIONS as STATED
 from mdh.reference.interpreter.arithmetic import Undecided, Value
 from mdh.reference.interpreter.carried import error_of, plain, representable, rounding_of, value_of, whole
 from mdh.reference.interpreter.functions import FUNCTIONS, Function
 from mdh.reference.interpreter.integers import COMPARE
-from mdh.reference.interpreter.types import Type
 from mdh.source import Span
 
 Apply = Callable[..., Value]

@@ -16,9 +16,9 @@ import math
 import sys
 from dataclasses import dataclass
 
+from mdh.reference.c.types import BRAIN, DOUBLE, FLOAT, HALF, Type
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.rounding import rounding
-from mdh.reference.interpreter.types import BRAIN, DOUBLE, FLOAT, HALF, Type
 
 NONE = -1
 """No statement."""

@@ -4,10 +4,10 @@ import math
 import operator
 from collections.abc import Callable
 
+from mdh.reference.c.types import Type, computed
 from mdh.reference.interpreter.functions import EXACT, FUNCTIONS, fused_odd
 from mdh.reference.interpreter.integers import COMPARE, from_float
 from mdh.reference.interpreter.rounding import rounding
-from mdh.reference.interpreter.types import Type, computed
 from mdh.source import Span
 
 Join = Callable[[float, float], float]

@@ -15,15 +15,9 @@ from mdh.ir.syntax import (
     Number,
     Prefix,
 )
-from mdh.reference.interpreter.arithmetic import Undecided, Value
-from mdh.reference.interpreter.constants import CONSTANTS
-from mdh.reference.interpreter.functions import ARGUMENTS, FUNCTIONS
-from mdh.reference.interpreter.integers import COMPARE, converting, integer_operation, wrapping
-from mdh.reference.interpreter.literals import number
-from mdh.reference.interpreter.memory import ArrayObject
-from mdh.reference.interpreter.places import element_index, element_load
-from mdh.reference.interpreter.scope import BlockScope, ExecutionState, ScalarObject, UnknownMeaning
-from mdh.reference.interpreter.types import (
+from mdh.reference.c.constants import CONSTANTS
+from mdh.reference.c.literals import number
+from mdh.reference.c.types import (
     DOUBLE,
     FLOAT,
     INT,
@@ -35,6 +29,12 @@ from mdh.reference.interpreter.types import (
     promoted,
     type_of,
 )
+from mdh.reference.interpreter.arithmetic import Undecided, Value
+from mdh.reference.interpreter.functions import ARGUMENTS, FUNCTIONS
+from mdh.reference.interpreter.integers import COMPARE, converting, integer_operation, wrapping
+from mdh.reference.interpreter.memory import ArrayObject
+from mdh.reference.interpreter.places import element_index, element_load
+from mdh.reference.interpreter.scope import BlockScope, ExecutionState, ScalarObject, UnknownMeaning
 from mdh.source import Span
 
 Run = Callable[[], Value]

@@ -8,8 +8,8 @@ import operator
 from collections.abc import Callable
 
 from mdh.diagnostics import fail
+from mdh.reference.c.types import Type
 from mdh.reference.interpreter.arithmetic import Undecided
-from mdh.reference.interpreter.types import Type
 from mdh.source import Span
 
 Join = Callable[[int, int], int]

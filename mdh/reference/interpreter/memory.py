@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mdh.reference.c.types import Type, stored
 from mdh.reference.interpreter.arithmetic import Value
-from mdh.reference.interpreter.types import Type, stored
 
 SMALL = 1 << 20
 """Most elements that are copied into a list; of larger arrays elements are read when they are needed."""

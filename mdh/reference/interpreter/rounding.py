@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mdh.reference.interpreter.types import Type
+from mdh.reference.c.types import Type
 
 _CELL = array("f", [0.0])
 

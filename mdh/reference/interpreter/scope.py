@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from mdh.reference.c.types import Type
 from mdh.reference.interpreter.arithmetic import ScalarArithmetic, Value
 from mdh.reference.interpreter.memory import ArrayObject
-from mdh.reference.interpreter.types import Type
 from mdh.source import Span
 
 

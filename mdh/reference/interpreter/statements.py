@@ -11,20 +11,20 @@ from mdh.ir.syntax import (
     Conditional,
     Declaration,
     Expression,
-    For,
+    ForStatement,
     Function,
-    If,
+    IfStatement,
     Infix,
     Name,
     Statement,
     Values,
 )
+from mdh.reference.c.types import INT, Type, common, computed, type_of
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.expressions import Code, Expressions, Run
 from mdh.reference.interpreter.initialisers import flat_items, open_extent
 from mdh.reference.interpreter.memory import ArrayObject, of_array, poison
 from mdh.reference.interpreter.scope import EndlessLoop, ExecutionState, ScalarObject, UnknownMeaning
-from mdh.reference.interpreter.types import INT, Type, common, computed, type_of
 
 Do = Callable[[], None]
 
@@ -32,7 +32,7 @@ Do = Callable[[], None]
 class Chosen(Protocol):
     """Which iterations are run, where not all are."""
 
-    def values(self, loop: For, outer: tuple[int, ...]) -> Sequence[int] | None:
+    def values(self, loop: ForStatement, outer: tuple[int, ...]) -> Sequence[int] | None:
         """Values of the loop's variable, in the loop's order; None: the loop runs as C says.
 
         outer: the values of the variables of the loops around it, outermost first.
@@ -112,9 +112,9 @@ class Statements(Expressions):
                 return self.assignment(s)
             case Block():
                 return self.block(s)
-            case For():
+            case ForStatement():
                 return self.loop(s)
-            case If():
+            case IfStatement():
                 return self._if(s)
             case _:
                 assert_never(s)
@@ -239,7 +239,7 @@ class Statements(Expressions):
         t = computed(common(old.type, value.type))
         return (self.joining(op, t), t), self.converted(old, t), self.converted(value, t)
 
-    def loop(self, loop: For) -> Do:
+    def loop(self, loop: ForStatement) -> Do:
         place = self.place
         self.scope.open()
         first = _nothing if loop.first is None else self.statement_of(loop.first)
@@ -271,7 +271,7 @@ class Statements(Expressions):
             return run
         return self._chosen(loop, slot, outer, run, body)
 
-    def _chosen(self, loop: For, slot: int, outer: tuple[int, ...], run: Do, body: Do) -> Do:
+    def _chosen(self, loop: ForStatement, slot: int, outer: tuple[int, ...], run: Do, body: Do) -> Do:
         """The loop over the values that `only` gives."""
         only, frame, left = self.only, self.machine.frame, self.machine.left
         assert only is not None
@@ -290,7 +290,7 @@ class Statements(Expressions):
 
         return run_chosen
 
-    def _variable(self, loop: For) -> int | None:
+    def _variable(self, loop: ForStatement) -> int | None:
         """The slot of the variable that the loop moves."""
         name: str | None = None
         match loop.first, loop.next:
@@ -303,7 +303,7 @@ class Statements(Expressions):
         found = None if name is None else self.scope.find(name)
         return found.slot if isinstance(found, ScalarObject) else None
 
-    def _if(self, s: If) -> Do:
+    def _if(self, s: IfStatement) -> Do:
         chosen = self._as_choice(s)
         if chosen is not None:
             return self.assignment(chosen)
@@ -326,7 +326,7 @@ class Statements(Expressions):
 
         return run_either
 
-    def _as_choice(self, s: If) -> Assignment | None:
+    def _as_choice(self, s: IfStatement) -> Assignment | None:
         """`if (x > m) m = x;` is `m = x > m ? x : m`, where the arithmetic has a short cut for that."""
         inner = s.then.body[0] if isinstance(s.then, Block) and len(s.then.body) == 1 else s.then
         match s.cond, inner:

@@ -6,28 +6,24 @@ from typing import Any, assert_never
 from mdh.ir.syntax import (
     Assignment,
     Block,
-    Conditional,
-    Conversion,
     Declaration,
     Element,
     Expression,
-    For,
+    ForStatement,
     Function,
-    If,
-    Infix,
-    Invocation,
+    IfStatement,
     Name,
-    Number,
-    Prefix,
     Statement,
     Values,
+    operands,
+    walked,
 )
+from mdh.reference.c.types import INT, type_of
 from mdh.reference.interpreter.exact import ExactArithmetic
 from mdh.reference.interpreter.expressions import Code, Run
 from mdh.reference.interpreter.memory import ArrayObject
 from mdh.reference.interpreter.scope import ExecutionState, ScalarObject, UnknownMeaning
 from mdh.reference.interpreter.statements import Statements
-from mdh.reference.interpreter.types import INT, type_of
 
 
 def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
@@ -86,9 +82,9 @@ class _StepCounter(Statements):
                 total = sum(self._count(inner) for inner in s.body)
                 self.scope.close()
                 return total
-            case If():
+            case IfStatement():
                 return self._count(s.then) + (0 if s.other is None else self._count(s.other))
-            case For():
+            case ForStatement():
                 self.scope.open()
                 total = self._loop(s)
                 self.scope.close()
@@ -113,7 +109,7 @@ class _StepCounter(Statements):
         if isinstance(found, ScalarObject):
             self.unknown.add(found.slot)
 
-    def _loop(self, loop: For) -> int:
+    def _loop(self, loop: ForStatement) -> int:
         if loop.first is None or loop.cond is None or loop.next is None:
             raise TooManySteps
         for name in _assigned(loop.body):
@@ -145,7 +141,7 @@ class _StepCounter(Statements):
                 raise TooManySteps
         return count
 
-    def _one_by_one(self, loop: For, test: Run, move: Run) -> int:
+    def _one_by_one(self, loop: ForStatement, test: Run, move: Run) -> int:
         total = visits = 0
         while test():
             total += self._count(loop.body)
@@ -156,41 +152,24 @@ class _StepCounter(Statements):
         return total
 
 
-def _statements(s: Statement) -> Iterator[Statement]:
-    """`s` and all that is in it."""
-    yield s
-    match s:
-        case Block(body):
-            parts: tuple[Statement | None, ...] = body
-        case For():
-            parts = (s.first, s.next, s.body)
-        case If():
-            parts = (s.then, s.other)
-        case _:
-            parts = ()
-    for part in parts:
-        if part is not None:
-            yield from _statements(part)
-
-
 def _assigned(s: Statement) -> Iterator[str]:
-    for inner in _statements(s):
+    for inner in walked(s):
         if isinstance(inner, Assignment) and isinstance(inner.target, Name):
             yield inner.target.name
 
 
 def _declared_in(s: Statement) -> Iterator[str]:
     """Scalars of the body that are no loop's variable, for they may hold what the loop's variable makes."""
-    counters = {id(inner.first) for inner in _statements(s) if isinstance(inner, For)}
-    for inner in _statements(s):
+    counters = {id(inner.first) for inner in walked(s) if isinstance(inner, ForStatement)}
+    for inner in walked(s):
         if isinstance(inner, Declaration) and id(inner) not in counters:
             yield inner.name
 
 
 def _headers(s: Statement) -> Iterator[str]:
     """Names in the headers of the loops of `s`."""
-    for loop in _statements(s):
-        if not isinstance(loop, For):
+    for loop in walked(s):
+        if not isinstance(loop, ForStatement):
             continue
         match loop.first:
             case Declaration(initial=initial) if initial is not None and not isinstance(initial, Values):
@@ -206,23 +185,9 @@ def _headers(s: Statement) -> Iterator[str]:
 
 
 def _names(e: Expression) -> Iterator[str]:
-    match e:
-        case Number():
-            return
-        case Name(name):
-            yield name
-            return
-        case Element(array, parts):
-            yield array
-        case Prefix(_, operand) | Conversion(_, operand):
-            parts = (operand,)
-        case Infix(_, left, right):
-            parts = (left, right)
-        case Conditional(cond, then, other):
-            parts = (cond, then, other)
-        case Invocation(_, parts):
-            pass
-        case _:
-            assert_never(e)
-    for part in parts:
+    if isinstance(e, Name):
+        yield e.name
+    elif isinstance(e, Element):
+        yield e.array
+    for part in operands(e):
         yield from _names(part)

@@ -3,19 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from mdh.ir.syntax import Conversion, Expression, Infix, Name, Number, Prefix
-from mdh.reference.slicing.integers import (
-    INT,
-    LONG,
-    SIZE,
-    UNSIGNED,
-    Form,
-    IntegerType,
-    common,
-    integer_type,
-    plus,
-    promoted,
-    times,
-)
+from mdh.reference.c.literals import number
+from mdh.reference.c.types import Type, common, promoted
+from mdh.reference.slicing.integers import Form, integer_type, plus, times
 
 Meaning = Callable[[str], Form | None]
 """What a name stands for where the expression is; None where it is not such a sum."""
@@ -50,25 +40,12 @@ def form_of(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> Form 
 
 
 def literal(text: str) -> Form | None:
-    """An integer literal with its type (C11 6.4.4.1); None for others."""
-    digits = text.lower().rstrip("ul")
-    suffix = text.lower()[len(digits) :]
-    based = digits.startswith("0") and digits[1:].isdigit()
+    """An integer literal with its type; None for others."""
     try:
-        value = int(digits, 8) if based else int(digits, 0)
-    except ValueError:
+        kind, value = number(text)
+    except (ValueError, KeyError):
         return None
-    decimal = digits.isdigit() and not based
-    wide = "l" in suffix
-    ladder = [INT, UNSIGNED, LONG, SIZE]
-    for kind in ladder:
-        if "u" in suffix and kind.signed:
-            continue
-        if not kind.signed and "u" not in suffix and decimal:
-            continue
-        if not (wide and kind.bits < 64) and kind.holds(value, value):
-            return Form(value, (), kind)
-    return None
+    return None if kind.real else Form(int(value), (), kind)
 
 
 def hull(constant: int, coefficients: Sequence[int], loops: Sequence[range]) -> tuple[int, int]:
@@ -81,12 +58,10 @@ def hull(constant: int, coefficients: Sequence[int], loops: Sequence[range]) -> 
     return low, high
 
 
-def fitting(
-    constant: int, coefficients: tuple[int, ...], kind: IntegerType, loops: Sequence[range]
-) -> Form | None:
+def fitting(constant: int, coefficients: tuple[int, ...], kind: Type, loops: Sequence[range]) -> Form | None:
     """The form in type `kind`: a constant wraps, and what may wrap otherwise is not a form."""
     if not any(coefficients):
-        wrapped = (constant - kind.least) % (1 << kind.bits) + kind.least
+        wrapped = (constant - kind.low) % (1 << kind.bits) + kind.low
         return Form(wrapped, (), kind)
     if not kind.holds(*hull(constant, coefficients, loops)):
         return None

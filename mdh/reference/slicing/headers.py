@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from mdh.ir.syntax import Assignment, Declaration, Expression, For, Infix, Name
+from mdh.ir.syntax import Assignment, Declaration, Expression, ForStatement, Infix, Name
+from mdh.reference.c.types import Type, common
 from mdh.reference.slicing.forms import Meaning, form_of
-from mdh.reference.slicing.integers import Form, IntegerType, common, integer_type
+from mdh.reference.slicing.integers import Form, integer_type
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def counter_of(loop: For) -> str | None:
+def counter_of(loop: ForStatement) -> str | None:
     """The variable that the header counts with."""
     match loop.first:
         case Declaration(name):
@@ -20,7 +21,7 @@ def counter_of(loop: For) -> str | None:
             return None
 
 
-def trips(loop: For, outside: IntegerType | None, meaning: Meaning, loops: Sequence[range]) -> range | None:
+def trips(loop: ForStatement, outside: Type | None, meaning: Meaning, loops: Sequence[range]) -> range | None:
     """None for an odd header: no constant start, bound or step, or values that the counter's type does not
     hold. outside: the type of a counter that is declared before the loop."""
     name, first = counter_of(loop), loop.first
@@ -46,7 +47,7 @@ def _constant(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> For
     return found if found is not None and found.fixed else None
 
 
-def _step(loop: For, name: str, meaning: Meaning, loops: Sequence[range]) -> int | None:
+def _step(loop: ForStatement, name: str, meaning: Meaning, loops: Sequence[range]) -> int | None:
     match loop.next:
         case Assignment(Name(n), "+=" | "-=" as op, value) if n == name:
             by = _constant(value, meaning, loops)
@@ -62,7 +63,7 @@ def _step(loop: For, name: str, meaning: Meaning, loops: Sequence[range]) -> int
 
 
 def _counted(
-    cond: Expression | None, name: str, kind: IntegerType, start: int, step: int, meaning: Meaning,
+    cond: Expression | None, name: str, kind: Type, start: int, step: int, meaning: Meaning,
     loops: Sequence[range],
 ) -> range | None:  # fmt: skip
     match cond:

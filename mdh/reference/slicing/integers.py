@@ -1,66 +1,18 @@
-"""C's integer types, and what is left of an expression that is a sum of multiples of loop variables."""
+"""What is left of an expression that is a sum of multiples of loop variables."""
 
 from dataclasses import dataclass
 
 from mdh.ir.syntax import CType
+from mdh.reference.c.types import INT, Type, UnknownTypeError, type_of
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerType:
-    """An integer type of a 64-bit Unix (LP64)."""
-
-    bits: int
-    signed: bool
-
-    @property
-    def least(self) -> int:
-        return -(1 << (self.bits - 1)) if self.signed else 0
-
-    @property
-    def greatest(self) -> int:
-        return (1 << (self.bits - self.signed)) - 1
-
-    def holds(self, low: int, high: int) -> bool:
-        return self.least <= low and high <= self.greatest
-
-
-INT = IntegerType(32, True)
-UNSIGNED = IntegerType(32, False)
-LONG = IntegerType(64, True)
-SIZE = IntegerType(64, False)
-_EXACT = {
-    f"{sign}int{bits}_t": IntegerType(bits, sign == "") for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
-_NAMED = {**_EXACT, "size_t": SIZE, "ptrdiff_t": LONG, "intptr_t": LONG, "uintptr_t": SIZE, "ssize_t": LONG}
-_QUALIFIERS = {"const", "static", "register", "volatile", "restrict"}
-
-
-def integer_type(ctype: CType) -> IntegerType | None:
-    """None for a type that is not an integer's, or is not known (C11 6.7.2)."""
-    words = [w for w in ctype.words if w not in _QUALIFIERS]
-    if len(words) == 1 and words[0] in _NAMED:
-        return _NAMED[words[0]]
-    if not words or any(w not in {"signed", "unsigned", "char", "short", "int", "long"} for w in words):
+def integer_type(ctype: CType) -> Type | None:
+    """None for a type that is not an integer's, or is not known."""
+    try:
+        found = type_of(ctype)
+    except UnknownTypeError:
         return None
-    signed = "unsigned" not in words
-    if "char" in words:
-        return IntegerType(8, signed)
-    if "short" in words:
-        return IntegerType(16, signed)
-    return IntegerType(64 if "long" in words else 32, signed)
-
-
-def promoted(t: IntegerType) -> IntegerType:
-    """C11 6.3.1.1: what is narrower than an int becomes one."""
-    return INT if t.bits < 32 else t
-
-
-def common(a: IntegerType, b: IntegerType) -> IntegerType:
-    """The usual arithmetic conversions (C11 6.3.1.8)."""
-    a, b = promoted(a), promoted(b)
-    if a.bits != b.bits:
-        return a if a.bits > b.bits else b
-    return IntegerType(a.bits, a.signed and b.signed)
+    return None if found.real else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +22,7 @@ class Form:
 
     constant: int
     coefficients: tuple[int, ...] = ()
-    type: IntegerType = INT
+    type: Type = INT
 
     @property
     def fixed(self) -> bool:

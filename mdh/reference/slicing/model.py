@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from mdh.ir.syntax import For
-from mdh.reference.slicing.integers import Form, IntegerType
+from mdh.ir.syntax import ForStatement
+from mdh.reference.c.types import Type
+from mdh.reference.slicing.integers import Form
 from mdh.reference.slicing.tables import SubscriptTable
 
 Subscript = Form | SubscriptTable | None
@@ -21,7 +22,7 @@ class DeclaredVariable:
     name: str
     extents: tuple[int, ...]
     loops: int
-    integer: IntegerType | None = None
+    integer: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class LoopBody:
     variables of the loops around it, its own last. statements: how many run in an iteration at most.
     """
 
-    loop: For | None
+    loop: ForStatement | None
     outer: tuple["LoopBody", ...]
     trips: tuple[range, ...]
     reads: list[ElementAccess] = field(default_factory=list)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mdh.ir.syntax import For
+from mdh.ir.syntax import ForStatement
 from mdh.reference.slicing import boxes as sets
 from mdh.reference.slicing.boxes import Boxes, Index
 from mdh.reference.slicing.model import LoopBody
@@ -33,7 +33,7 @@ class Selection:
         # two loops with the same text compare equal, so identity tells them apart
         self._bodies = {id(body.loop): body for body in self.iterations if body.loop is not None}
 
-    def values(self, loop: For, outer: tuple[int, ...]) -> Sequence[int] | None:
+    def values(self, loop: ForStatement, outer: tuple[int, ...]) -> Sequence[int] | None:
         """The values of the loop's variable to run, in the loop's order; None: all. outer: the values of the
         variables of the loops around it."""
         chosen = self._chosen.get(id(loop))

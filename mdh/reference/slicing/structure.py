@@ -10,28 +10,25 @@ from numpy.typing import NDArray
 from mdh.ir.syntax import (
     Assignment,
     Block,
-    Conditional,
-    Conversion,
     Declaration,
     Element,
     Expression,
-    For,
+    ForStatement,
     Function,
-    If,
+    IfStatement,
     Infix,
-    Invocation,
     Name,
-    Number,
-    Prefix,
     Statement,
     Values,
+    operands,
+    walked,
 )
+from mdh.reference.c.types import Type
 from mdh.reference.slicing.assigned import Assigned
 from mdh.reference.slicing.forms import fitting, form_of
 from mdh.reference.slicing.headers import counter_of, trips
-from mdh.reference.slicing.integers import Form, IntegerType, integer_type
+from mdh.reference.slicing.integers import Form, integer_type
 from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure, Subscript
-from mdh.reference.slicing.names import assignments, outer_counters, written_arrays
 from mdh.reference.slicing.tables import Reading, SubscriptTable, table_of
 
 Size = int | float
@@ -50,7 +47,7 @@ class _LoopCounter:
     """A loop's variable inside of the loop, which is the loop at this place of those around."""
 
     loop: int
-    type: IntegerType
+    type: Type
 
 
 @dataclass(slots=True)
@@ -132,12 +129,12 @@ class _StructureReader:
                 self._assignment(statement)
             case Block(statements):
                 self._block(statements)
-            case If(cond, then, other):
+            case IfStatement(cond, then, other):
                 self.body.statements += 1
                 self.reads(cond)
                 self._block((then,))
                 self._block(() if other is None else (other,))
-            case For():
+            case ForStatement():
                 self._loop(statement)
             case _:
                 assert_never(statement)
@@ -220,28 +217,10 @@ class _StructureReader:
 
     def reads(self, expr: Expression) -> None:
         """Every variable that the expression may read, whatever its conditions come to."""
-        match expr:
-            case Number():
-                pass
-            case Name():
-                self._read(expr)
-            case Element(_, subscripts):
-                for s in subscripts:
-                    self.reads(s)
-                self._read(expr)
-            case Prefix(_, operand) | Conversion(_, operand):
-                self.reads(operand)
-            case Infix(_, left, right):
-                self.reads(left)
-                self.reads(right)
-            case Conditional(cond, then, other):
-                for e in (cond, then, other):
-                    self.reads(e)
-            case Invocation(_, arguments):
-                for e in arguments:
-                    self.reads(e)
-            case _:
-                assert_never(expr)
+        for part in operands(expr):
+            self.reads(part)
+        if isinstance(expr, Name | Element):
+            self._read(expr)
 
     def _read(self, target: Name | Element) -> None:
         variable = self._resolved(target.name if isinstance(target, Name) else target.array)
@@ -303,7 +282,7 @@ class _StructureReader:
                 return frame.values[found]
         return None
 
-    def _loop(self, loop: For) -> None:
+    def _loop(self, loop: ForStatement) -> None:
         outside = self.body
         outside.statements += 1
         name = counter_of(loop)
@@ -344,3 +323,38 @@ class _StructureReader:
                 self._header(right, counter)
             case _:
                 self.reads(part)
+
+
+def assignments(function: Function) -> dict[str, int]:
+    """How many places of the text give a scalar of this name a value; parameters and constants have none."""
+    counts: dict[str, int] = {}
+    for s in (*function.constants, *walked(function.body)):
+        match s:
+            case Assignment(Name(name), op):
+                counts[name] = counts.get(name, 0) + (1 if op == "=" else 2)
+            case Declaration(name, initial=initial) if initial is not None:
+                counts[name] = counts.get(name, 0) + 1
+            case _:
+                pass
+    return counts
+
+
+def outer_counters(function: Function) -> frozenset[str]:
+    """Names that loops count with and do not declare."""
+    found = set()
+    for s in walked(function.body):
+        match s:
+            case ForStatement(first=Assignment(Name(name))):
+                found.add(name)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def written_arrays(function: Function) -> frozenset[str]:
+    """Names of arrays that the text assigns elements of."""
+    return frozenset(
+        s.target.array
+        for s in walked(function.body)
+        if isinstance(s, Assignment) and isinstance(s.target, Element)
+    )

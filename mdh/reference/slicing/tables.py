@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdh.ir.syntax import Conversion, Element, Expression, Infix, Name
-from mdh.reference.slicing.integers import LONG, SIZE, Form, IntegerType, integer_type
+from mdh.reference.c.types import LONG, ULONG, Type
+from mdh.reference.slicing.integers import Form, integer_type
 
 Numbers = NDArray[Any]
 """Of any integer type."""
@@ -26,7 +27,7 @@ class SubscriptTable:
     values: Numbers
     unsigned: bool
 
-    def of_type(self, kind: IntegerType) -> "SubscriptTable | None":
+    def of_type(self, kind: Type) -> "SubscriptTable | None":
         """Converted; None where that changes values."""
         fits = kind.holds(*_ends(self.values))
         return SubscriptTable(self.loops, self.values, not kind.signed) if fits else None
@@ -66,7 +67,7 @@ def table_of(expr: Expression, reading: Reading) -> Form | SubscriptTable | None
     if grid is None:
         return None
     if grid.values.size == 1:
-        return Form(int(grid.values.reshape(-1)[0]), (), SIZE if grid.unsigned else LONG)
+        return Form(int(grid.values.reshape(-1)[0]), (), ULONG if grid.unsigned else LONG)
     loops = tuple(k for k, n in enumerate(grid.values.shape) if n > 1)
     return SubscriptTable(loops, grid.values.reshape([grid.values.shape[k] for k in loops]), grid.unsigned)
 

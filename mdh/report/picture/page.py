@@ -11,9 +11,8 @@ from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.language import LANGUAGES
-from mdh.printable import printable
 from mdh.report.explain import Explanation, StageReport, explain_plan
-from mdh.report.html_style import STYLE
+from mdh.report.html_style import document, facts_html
 from mdh.report.picture.bank_chart import banks_html
 from mdh.report.picture.banks import bank_accesses
 from mdh.report.picture.code import CodeLine, code_lines
@@ -54,17 +53,7 @@ def schedule_page(
     data = json.dumps({"stages": [asdict(v) for v in views]}, separators=(",", ":")).replace("<", "\\u003c")
     own = _BORROWED if inside else script()
     parts.append(f'<script type="application/json" id="data">{data}</script><script>{own}</script>')
-    return document(f"{plan.program.name} on {plan.machine.name}", "".join(part + "\n" for part in parts))
-
-
-def document(title: str, body: str) -> str:
-    """A page with both style sheets in it."""
-    return printable(
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
-        f"<title>{escape(title)}</title><style>{STYLE}{asset('page.css')}</style></head>\n"
-        f"<body><main>\n{body}</main></body></html>\n"
-    )
+    return document(f"{plan.program.name} on {plan.machine.name}", parts, asset("page.css"))
 
 
 def script() -> str:
@@ -110,8 +99,7 @@ def _facts(report: StageReport) -> str:
         facts.append((f"{main.blocks:,} × {main.threads:,}", "blocks × threads"))
     elif main is not None:
         facts.append((f"{main.blocks:,}", "work-groups"))
-    cells = "".join(f"<div class=fact><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in facts)
-    return f"<div class=facts>{cells}</div>"
+    return facts_html(facts)
 
 
 def _code(lines: Sequence[CodeLine], text: KernelText) -> str:

@@ -5,18 +5,19 @@ from html import escape
 
 from mdh.diagnostics import Diagnostic, Label
 from mdh.printable import printable
-from mdh.report.picture.page import document
+from mdh.report.html_style import document
+from mdh.report.picture.page import asset
 from mdh.source import Source
+from mdh.wording import plural
 
 
 def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Diagnostic]) -> str:
     """sources: the texts to show whole, in this order; a message without a place in them stands on top."""
-    count = len(diagnostics)
-    lead = f"{count} message{'' if count == 1 else 's'}: the schedule is not legal, so nothing is drawn."
+    lead = f"{plural(len(diagnostics), 'message')}: the schedule is not legal, so nothing is drawn."
     parts = [f"<h1>{escape(title)}</h1><p class=lead>{escape(lead)}</p>"]
     parts += [_message(d) for d in diagnostics if not any(x.span.source in sources for x in d.labels)]
     parts += [_text(source, diagnostics) for source in sources]
-    return document(title, "".join(part + "\n" for part in parts))
+    return document(title, parts, asset("page.css"))
 
 
 def _text(source: Source, diagnostics: Sequence[Diagnostic]) -> str:

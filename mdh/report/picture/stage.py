@@ -22,7 +22,7 @@ AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
+class DigitView:
     """`parts` values, each adding `weight` to the dimension's index; from a split of step `step` (an index
     of the plan's steps). layer: empty for a sequential loop. The unit's coordinate along `axis`, or the
     loop's turn, is the sum of digit * piece over the split's digits; `threads`: what a digit adds to the
@@ -49,7 +49,7 @@ class DimView:
     kind: str
     start: int
     step: int
-    digits: tuple[Digit, ...]
+    digits: tuple[DigitView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ArrayView:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldView:
     """A region of memory that opens at step `step`: of `buffer`, the elements touched while the digits named
     in `free` run and the others stand still. `shape`: its elements; bytes: of all slots."""
 
@@ -124,7 +124,7 @@ class StageView:
     dims: tuple[DimView, ...]
     steps: tuple[StepView, ...]
     arrays: tuple[ArrayView, ...]
-    held: tuple[Held, ...]
+    held: tuple[HeldView, ...]
     layers: tuple[str, ...]
     threads: int
     warp: int
@@ -168,12 +168,12 @@ def _dim(plan: StagePlan, levels: Levels, d: int) -> DimView:
     return DimView(dim.name, dim.extent, dim.kind.value, dim.start, dim.step, found)
 
 
-def _digit(plan: StagePlan, lv: Level, weight: int) -> Digit:
+def _digit(plan: StagePlan, lv: Level, weight: int) -> DigitView:
     threads = 0
     if lv.layer in THREADED:
         threads = thread_stride(plan, lv.layer, lv.axis) * lv.piece
     axis = AXES[lv.axis] if lv.layer else ""
-    return Digit(lv.var, lv.step, lv.parts, weight, lv.piece, lv.layer or "", axis, threads)
+    return DigitView(lv.var, lv.step, lv.parts, weight, lv.piece, lv.layer or "", axis, threads)
 
 
 def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
@@ -203,7 +203,7 @@ def _index(f: Affine) -> Index:
     return Index(f.const, tuple(Term(int(name), c) for name, c in f.terms))
 
 
-def _held(plan: Plan, stage: StagePlan, tiles: Tiles) -> tuple[Held, ...]:
+def _held(plan: Plan, stage: StagePlan, tiles: Tiles) -> tuple[HeldView, ...]:
     """In code order: staged inputs, then regions of results. Several accesses of one buffer may be held
     apart: their bytes are added."""
     found: dict[tuple[int, str, Space, bool], list[Tile]] = {}
@@ -212,7 +212,7 @@ def _held(plan: Plan, stage: StagePlan, tiles: Tiles) -> tuple[Held, ...]:
             key = (node.step, node.tile.buffer, node.tile.space, isinstance(node, Hold))
             found.setdefault(key, []).append(node.tile)
     return tuple(
-        Held(
+        HeldView(
             step, buffer, space, output, tuple(dict.fromkeys(v for tile in mine for v in tile.variables)),
             mine[0].shape, sum(tile.bytes for tile in mine), max(tile.slots for tile in mine),
         )
@@ -226,13 +226,13 @@ def _whole(stage: StagePlan) -> bool:
     return not stage.stage.scattered and not any(d.kind is DimKind.PS for d in stage.stage.dims)
 
 
-def _step(plan: StagePlan, s: int, held: list[Held], program: Program) -> StepView:
+def _step(plan: StagePlan, s: int, held: list[HeldView], program: Program) -> StepView:
     step = plan.steps[s]
     layers = dict.fromkeys(x.layer for x in step.splits if x.layer and x.parts > 1)
     return StepView(step.number, step.text, tuple(layers), _facts(plan, step, held, program))
 
 
-def _facts(plan: StagePlan, step: PlanStep, held: list[Held], program: Program) -> tuple[str, ...]:
+def _facts(plan: StagePlan, step: PlanStep, held: list[HeldView], program: Program) -> tuple[str, ...]:
     """Loops and units in code order, then what is copied and held."""
     facts = []
     for row in loop_rows(program, plan):

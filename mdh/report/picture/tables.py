@@ -7,6 +7,7 @@ from mdh.report.explain import StageReport
 from mdh.report.picture.stage import StageView
 from mdh.report.resources import Resources
 from mdh.report.text import bytes_text, count_text, seconds_text
+from mdh.wording import plural
 
 _COLOURS = 6
 
@@ -111,4 +112,4 @@ def occupancy_html(report: StageReport) -> str:
 
 
 def _blocks(r: Resources) -> str:
-    return f"{r.resident} block{'' if r.resident == 1 else 's'} at once, bound by {escape(r.limit)}"
+    return f"{plural(r.resident, 'block')} at once, bound by {escape(r.limit)}"

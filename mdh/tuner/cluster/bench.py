@@ -7,7 +7,7 @@ trust: on loopback, on a network of your own, or behind TLS (`tls://`, with Dask
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -18,9 +18,9 @@ from mdh.diagnostics import Failed
 from mdh.machine import Machine
 from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source, Span
-from mdh.tuner.cluster.messages import candidate_json, limits_json, read_outcome
+from mdh.tuner.cluster.messages import candidate_json, read_outcome
 from mdh.tuner.cluster.refusals import WorkerLostError, absent, included, misspelt, unlucky
-from mdh.tuner.measure.wire import Json, effort_json, read_failed
+from mdh.tuner.measure.wire import Json, read_failed
 
 if TYPE_CHECKING:
     from mdh.tuner.cluster.crew import Crew
@@ -116,7 +116,7 @@ class ClusterBench:
         """On one worker. Those that were lost with it are measured again by another, all of them."""
         request: Json = {
             "do": "measure", "candidates": [candidate_json(c) for c in finalists],
-            "effort": effort_json(effort), "limits": limits_json(limits),
+            "effort": asdict(effort), "limits": asdict(limits),
         }  # fmt: skip
         assert self._crew is not None
         why, losses = "", 0

@@ -8,17 +8,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from time import monotonic
 
 from mdh.diagnostics import Failed
 from mdh.results.trial import Job
+from mdh.schema import convert
 from mdh.tuner.cluster.holder import dead, holder, named
-from mdh.tuner.cluster.inventory import Inventory, fingerprint, read_inventory
+from mdh.tuner.cluster.inventory import Inventory, fingerprint
 from mdh.tuner.cluster.link import Link
 from mdh.tuner.cluster.member import Member, Model, read_model
 from mdh.tuner.cluster.refusals import WorkerLostError, emptied, nobody
 from mdh.tuner.measure.posts import START
-from mdh.tuner.measure.wire import job_json, read_failed
+from mdh.tuner.measure.wire import read_failed
 
 _JOIN = 20.0
 """Seconds that workers get to open their devices after the first has; later ones join on the way."""
@@ -197,7 +199,7 @@ class Crew:
         if address in self._known:
             return self._known[address]
         try:
-            self._known[address] = read_inventory(await self.link.ask(address, {"do": "look"}))
+            self._known[address] = convert(await self.link.ask(address, {"do": "look"}), Inventory)
             return self._known[address]
         except WorkerLostError as error:
             self._strike(address, address, str(error))
@@ -222,7 +224,7 @@ class Crew:
         specs = inventory.chosen(self.asked)
         request = {
             "do": "begin", "session": self.session, "holder": holder(),
-            "job": job_json(self.job), "devices": list(specs), "jobs": self.jobs, "force": force,
+            "job": asdict(self.job), "devices": list(specs), "jobs": self.jobs, "force": force,
         }  # fmt: skip
         self._begun.add(address)
         try:

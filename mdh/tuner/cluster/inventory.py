@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -102,13 +102,6 @@ async def take_inventory() -> dict[str, Any]:
         os.environ.get("CUDA_VISIBLE_DEVICES"), tuple(found["devices"]), found["default"],
     )  # fmt: skip
     return asdict(whole)
-
-
-def read_inventory(value: dict[str, Any]) -> Inventory:
-    """Of a worker, maybe with another version of mdh, whose further fields are left out."""
-    known = {f.name: value[f.name] for f in fields(Inventory)}
-    devices = tuple((str(spec), str(title), str(kind)) for spec, title, kind in value["devices"])
-    return Inventory(**{**known, "devices": devices, "cores": tuple(value["cores"])})
 
 
 def main() -> int:

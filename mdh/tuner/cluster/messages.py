@@ -2,87 +2,76 @@
 look at what they get before they use it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
-from mdh.results.trial import Candidate, Limits, Outcome, Trial
-from mdh.tuner.measure.shape import (
-    FAILED,
-    NonsenseError,
-    Shape,
-    amount,
-    fields,
-    flag,
-    listed,
-    optional,
-    parsed,
-    row,
-    text,
-    whole,
-)
+from mdh.results.trial import Candidate, Outcome, Trial
+from mdh.schema import Int64, Meta, Text, record_type
+from mdh.tuner.measure.shape import FAILED, Amount, NonsenseError, fits, listed, parsed
 from mdh.tuner.measure.wire import Json
 from mdh.tuner.records.form import trial_fields, trial_from
 
-_INT = whole(-(1 << 63), (1 << 63) - 1)
 _MOST = 1 << 12
 """Of slots, cores and devices of one machine, and of candidates in one request."""
-_HOLDER = fields({"host": text, "boot": text, "pid": whole(0, 1 << 31), "space": text, "started": text})
-_JOB = fields(
+_Count = Annotated[int, Meta(ge=1, le=_MOST)]
+_Process = Annotated[int, Meta(ge=0, le=1 << 31)]
+_HOLDER = record_type({"host": Text, "boot": Text, "pid": _Process, "space": Text, "started": Text})
+_JOB = record_type(
     {
-        "path": text, "source": text, "function": optional(text), "strict_fp": flag, "deterministic": flag,
-        "device": text, "seed": _INT, "defines": listed(row(text, lambda v: text(v) or _INT(v))),
+        "path": Text, "source": Text, "function": Text | None, "strict_fp": bool, "deterministic": bool,
+        "device": Text, "seed": Int64, "defines": listed(tuple[Text, Text | Int64]),
     }
 )  # fmt: skip
-_EFFORT = fields(
+_EFFORT = record_type(
     {
-        "samples": whole(1, 1 << 20), "seconds": amount, "cold": flag, "inputs": whole(0, 1 << 10),
-        "give_up": optional(amount),
+        "samples": Annotated[int, Meta(ge=1, le=1 << 20)], "seconds": Amount, "cold": bool,
+        "inputs": Annotated[int, Meta(ge=0, le=1 << 10)], "give_up": Amount | None,
     }
 )  # fmt: skip
-_LIMITS = fields({"build": amount, "launch": amount, "measure": amount, "trial": amount})
-_CANDIDATE = fields({"key": text, "schedule": text})
-REQUESTS: Mapping[str, Shape] = {
-    "look": fields({"do": text}, more=True),
-    "begin": fields(
+_LIMITS = record_type({"build": Amount, "launch": Amount, "measure": Amount, "trial": Amount})
+_CANDIDATE = record_type({"key": Text, "schedule": Text})
+_IN_SESSION = record_type({"do": Text, "session": Text})
+REQUESTS: Mapping[str, Any] = {
+    "look": record_type({"do": Text}, more=True),
+    "begin": record_type(
         {
-            "do": text, "session": text, "holder": _HOLDER, "job": _JOB, "devices": listed(text, most=_MOST),
-            "jobs": optional(whole(1, _MOST)), "force": text,
+            "do": Text, "session": Text, "holder": _HOLDER, "job": _JOB, "devices": listed(Text, most=_MOST),
+            "jobs": _Count | None, "force": Text,
         }
     ),
-    "measure": fields(
+    "measure": record_type(
         {
-            "do": text, "session": text, "trial": text, "effort": _EFFORT, "limits": _LIMITS,
+            "do": Text, "session": Text, "trial": Text, "effort": _EFFORT, "limits": _LIMITS,
             "candidates": listed(_CANDIDATE, least=1, most=_MOST),
         }
     ),
-    "stop": fields({"do": text, "session": text, "trial": text}),
-    "beat": fields({"do": text, "session": text}),
-    "end": fields({"do": text, "session": text}),
+    "stop": record_type({"do": Text, "session": Text, "trial": Text}),
+    "beat": _IN_SESSION,
+    "end": _IN_SESSION,
 }  # fmt: skip
-"""By what is asked."""
-_GONE = fields({"lost": flag})
-_REFUSED = fields({"failed": FAILED})
-_NOTHING = fields({})
-_ABOUT = fields(
+"""Types of requests by what is asked."""
+_GONE = record_type({"lost": bool})
+_REFUSED = record_type({"failed": FAILED})
+_NOTHING = record_type({})
+_ABOUT = record_type(
     {
-        "slots": whole(1, _MOST), "machine": text, "target": text, "title": text,
-        "versions": listed(row(text, text)),
+        "slots": _Count, "machine": Text, "target": Text, "title": Text,
+        "versions": listed(tuple[Text, Text]),
     }
 )  # fmt: skip
-_INVENTORY = fields(
+_INVENTORY = record_type(
     {
-        "mdh": text, "host": text, "boot": text, "pid": whole(0, 1 << 31), "visible": optional(text),
-        "cores": listed(whole(0, 1 << 20), most=_MOST), "default": text,
-        "devices": listed(row(text, text, text), most=_MOST),
+        "mdh": Text, "host": Text, "boot": Text, "pid": _Process, "visible": Text | None,
+        "cores": listed(Annotated[int, Meta(ge=0, le=1 << 20)], most=_MOST), "default": Text,
+        "devices": listed(tuple[Text, Text, Text], most=_MOST),
     },
     more=True,
 )  # fmt: skip
-_OUTCOME = fields({"warm": listed(amount), "cold": listed(amount)}, more=True)
+_OUTCOME = record_type({"warm": listed(Amount), "cold": listed(Amount)}, more=True)
 """What else it has, `trial_from` looks at."""
-_ANSWERS: Mapping[str, tuple[Shape, ...]] = {
+_ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "look": (_INVENTORY,),
-    "begin": (_ABOUT, fields({"busy": text, "holder": _HOLDER}), _GONE, _REFUSED),
-    "measure": (fields({"outcomes": listed(_OUTCOME, least=1, most=_MOST)}), _GONE, _REFUSED),
+    "begin": (_ABOUT, record_type({"busy": Text, "holder": _HOLDER}), _GONE, _REFUSED),
+    "measure": (record_type({"outcomes": listed(_OUTCOME, least=1, most=_MOST)}), _GONE, _REFUSED),
     "stop": (_NOTHING,),
     "beat": (_NOTHING, _GONE),
     "end": (_NOTHING,),
@@ -92,8 +81,8 @@ _ANSWERS: Mapping[str, tuple[Shape, ...]] = {
 def read_request(message: str) -> Json:
     """Of a tuner, for a worker. Raises NonsenseError."""
     value = parsed(message)
-    shape = REQUESTS.get(value["do"]) if text(value.get("do")) else None
-    if shape is None or not shape(value):
+    do = value.get("do")
+    if not isinstance(do, str) or do not in REQUESTS or not fits(value, REQUESTS[do]):
         raise NonsenseError("no tuner of mdh asks that")
     return value
 
@@ -101,7 +90,7 @@ def read_request(message: str) -> Json:
 def read_answer(do: str, message: str) -> Json:
     """Of a worker, for the tuner that asked it to `do`. Raises NonsenseError."""
     value = parsed(message)
-    if not any(shape(value) for shape in _ANSWERS[do]):
+    if not any(fits(value, kind) for kind in _ANSWERS[do]):
         raise NonsenseError("it gives no answer that a worker of mdh gives")
     return value
 
@@ -109,18 +98,6 @@ def read_answer(do: str, message: str) -> Json:
 def candidate_json(candidate: Candidate) -> Json:
     """Its values stay with the tuner: the schedule says it all."""
     return {"key": candidate.key, "schedule": candidate.schedule}
-
-
-def read_candidate(value: Mapping[str, Any]) -> Candidate:
-    return Candidate(value["key"], value["schedule"])
-
-
-def limits_json(limits: Limits) -> Json:
-    return asdict(limits)
-
-
-def read_limits(value: Mapping[str, Any]) -> Limits:
-    return Limits(**value)
 
 
 def outcome_json(candidate: Candidate, outcome: Outcome) -> Json:

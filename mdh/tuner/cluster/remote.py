@@ -12,12 +12,13 @@ from time import monotonic
 
 from mdh.diagnostics import Failed
 from mdh.machine import print_machine
-from mdh.results.trial import Candidate, Effort, Limits, Outcome
+from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
+from mdh.schema import convert
 from mdh.tuner.cluster.inventory import take_inventory
-from mdh.tuner.cluster.messages import outcome_json, read_candidate, read_limits, read_request
+from mdh.tuner.cluster.messages import outcome_json, read_request
 from mdh.tuner.measure.local import LocalBench
 from mdh.tuner.measure.shape import NonsenseError
-from mdh.tuner.measure.wire import Json, failed_json, read_effort, read_job
+from mdh.tuner.measure.wire import Json, failed_json
 
 LEASE = 120.0
 """Seconds without a word from the tuner after which its bench is closed: the tuner was killed."""
@@ -96,7 +97,7 @@ async def _begin(request: Json) -> Json:
         if same is not None:
             return _about(same.bench)
         await _SEAT.clear()
-        bench = LocalBench(read_job(request["job"]), tuple(request["devices"]), request["jobs"])
+        bench = LocalBench(convert(request["job"], Job), tuple(request["devices"]), request["jobs"])
         if not await _opened(request["session"], bench):
             return {"lost": True}
         session = Session(request["session"], request["holder"], bench)
@@ -145,8 +146,8 @@ async def _measure(request: Json) -> Json:
     session = _SEAT.session(request["session"])
     if session is None:
         return {"lost": True}
-    candidates = tuple(read_candidate(c) for c in request["candidates"])
-    effort, limits = read_effort(request["effort"]), read_limits(request["limits"])
+    candidates = tuple(Candidate(**c) for c in request["candidates"])
+    effort, limits = Effort(**request["effort"]), Limits(**request["limits"])
     task = asyncio.create_task(_outcomes(session.bench, candidates, effort, limits))
     session.trials[request["trial"]] = task
     try:

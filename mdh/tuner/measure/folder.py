@@ -4,12 +4,12 @@ import json
 import os
 import shutil
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from time import time
 
-from mdh.folders import Private, make_private
+from mdh.folders import PrivateFolder, make_private
 from mdh.results.trial import Job
-from mdh.tuner.measure.wire import job_json
 
 _KEPT = 256
 """Builds of a runtime's own cache that `trim_runtime` leaves, the newest."""
@@ -19,13 +19,13 @@ _FOLDERS = {"POCL_CACHE_DIR": "pocl", "CUDA_CACHE_PATH": "cuda", "CUPY_CACHE_DIR
 """What workers and their compilers keep, by the variable that says where."""
 
 
-def make_folder(job: Job) -> Private:
+def make_folder(job: Job) -> PrivateFolder:
     """A new folder for the owner alone; those that killed benches left behind are removed. Raises OSError."""
     made = make_private()
     try:
         for part in ("expected", *_FOLDERS.values()):
             (made.path / part).mkdir()
-        (made.path / "job.json").write_text(json.dumps(job_json(job)), encoding="utf-8")
+        (made.path / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
     except OSError:
         made.remove()
         raise

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from mdh.device.cache import Cache
-from mdh.folders import Private
+from mdh.folders import PrivateFolder
 from mdh.machine import Machine, read_machine
 from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source
@@ -31,7 +31,7 @@ from mdh.tuner.measure.posts import Post, Posts
 from mdh.tuner.measure.process import Command, Died, Late, Worker
 from mdh.tuner.measure.progress import Progress
 from mdh.tuner.measure.quiet import Quiet
-from mdh.tuner.measure.wire import Json, effort_json, read_failed
+from mdh.tuner.measure.wire import Json, read_failed
 from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.processors import processors
 
@@ -89,7 +89,7 @@ class LocalBench:
         self._sets: dict[int, asyncio.Task[None]] = {}
         self._cached: dict[str, str] = {}
         self._trials = self._named = 0
-        self._held: Private | None = None
+        self._held: PrivateFolder | None = None
         self._measurers = self._builders = Posts(())
 
     async def __aenter__(self) -> Self:
@@ -303,7 +303,7 @@ class LocalBench:
         names = [one.ready.name for one in loaded]
         spent = min(one.ready.seconds + one.seconds for one in loaded)
         limit = min(self._patience.measure(effort, limits), max(1.0, limits.trial - spent)) * len(loaded)
-        request = {"do": "time", "names": names, "effort": effort_json(effort)}
+        request = {"do": "time", "names": names, "effort": asdict(effort)}
         assert post.progress is not None
         async with self._quiet.around(worker):
             try:

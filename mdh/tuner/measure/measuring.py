@@ -18,7 +18,7 @@ from mdh.tuner.measure.failures import doubtful, of_the_machine, poisons, refuse
 from mdh.tuner.measure.judging import Judge, Trusted
 from mdh.tuner.measure.progress import Progress
 from mdh.tuner.measure.timing import Timed, run_timed
-from mdh.tuner.measure.wire import Json, failed_json, read_effort, read_text
+from mdh.tuner.measure.wire import Json, failed_json, read_text
 
 
 class Measurer:
@@ -66,7 +66,7 @@ class Measurer:
         start = perf_counter()
         trusted = [self._trusted.pop(name) for name in names]
         before = self._clock()
-        runs = self._runs(names, trusted, read_effort(effort))
+        runs = self._runs(names, trusted, Effort(**effort))
         clocks = [c for c in (before, self._clock()) if c is not None]
         results = []
         for name, one, timed in zip(names, trusted, runs, strict=True):

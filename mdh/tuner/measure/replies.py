@@ -1,54 +1,46 @@
 """What a worker of the bench may answer. One that answers anything else is lost: a candidate's kernel runs in
 its process and may have written where it likes."""
 
-from mdh.tuner.measure.shape import (
-    FAILED,
-    NonsenseError,
-    amount,
-    either,
-    fields,
-    flag,
-    listed,
-    number,
-    row,
-    text,
-    whole,
-)
-from mdh.tuner.measure.shape import optional as maybe
+from typing import Any
+
+from mdh.schema import Int64, Text, record_type
+from mdh.tuner.measure.shape import FAILED, Amount, Finite, NonsenseError, fits, listed
 from mdh.tuner.measure.wire import Json
 
-_COUNT = 1 << 20
-_INT = whole(-(1 << 63), (1 << 63) - 1)
-_RUNS = fields({"warm": listed(number), "cold": listed(number), "clock": text, "stopped": flag}, more=True)
-_REFUSED = fields({"failed": FAILED, "poisoned": flag}, may=("poisoned",), more=True)
-_GREETING = {"title": text, "target": text, "machine": text, "versions": listed(row(text, text))}
-_SHAPES = {
-    "build": fields(
+_RUNS = record_type(
+    {"warm": listed(Finite), "cold": listed(Finite), "clock": Text, "stopped": bool}, more=True
+)
+_REFUSED = record_type({"failed": FAILED}, flags=("poisoned",), more=True)
+_GREETING = record_type(
+    {"title": Text, "target": Text, "machine": Text, "versions": listed(tuple[Text, Text])}, more=True
+)
+_REPLIES = {
+    "build": record_type(
         {
-            "text": text, "image": maybe(text), "cached": text, "seconds": amount,
-            "resources": listed(row(text, _INT)),
+            "text": Text, "image": Text | None, "cached": Text, "seconds": Amount,
+            "resources": listed(tuple[Text, Int64]),
         },
         more=True,
     ),
-    "expect": fields({}, more=True),
-    "load": fields({"seconds": amount}, more=True),
-    "time": fields(
-        {
-            "results": listed(either(_RUNS, _REFUSED), most=_COUNT), "clocks": listed(number),
-            "seconds": amount,
-        },
-        more=True,
+    "expect": record_type({}, more=True),
+    "load": record_type({"seconds": Amount}, more=True),
+    "time": record_type(
+        {"results": listed(dict[str, Any]), "clocks": listed(Finite), "seconds": Amount}, more=True
     ),
 }  # fmt: skip
-"""By what was asked."""
+"""Types of replies by what was asked."""
 
 
 def demanded(request: Json, reply: Json) -> Json:
     """The reply, where it is one to the request. Raises NonsenseError."""
     do = request["do"]
-    fits = _REFUSED(reply) if "failed" in reply else _SHAPES[do](reply)
-    fits = fits and (do != "time" or "failed" in reply or len(reply["results"]) == len(request["names"]))
-    if not fits:
+    right = fits(reply, _REFUSED if "failed" in reply else _REPLIES[do])
+    if right and do == "time" and "failed" not in reply:
+        results = reply["results"]
+        right = len(results) == len(request["names"]) and all(
+            fits(r, _RUNS) or fits(r, _REFUSED) for r in results
+        )
+    if not right:
         raise NonsenseError(f"no worker answers that to `{do}`")
     return reply
 
@@ -56,7 +48,6 @@ def demanded(request: Json, reply: Json) -> Json:
 def greeting(hello: Json) -> Json:
     """The first message of a worker: about its device, nothing, or why it cannot work. Raises
     NonsenseError."""
-    fits = _REFUSED(hello) if "failed" in hello else not hello or fields(_GREETING, more=True)(hello)
-    if not fits:
+    if hello and not fits(hello, _REFUSED if "failed" in hello else _GREETING):
         raise NonsenseError("no worker begins with that")
     return hello

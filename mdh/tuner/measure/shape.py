@@ -1,13 +1,16 @@
 """What messages must look like: what another process says is looked at before anything is done with it."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
-from math import isfinite
-from typing import Any
+from sys import float_info
+from typing import Annotated, Any
 
-Shape = Callable[[object], bool]
+from mdh.schema import Meta, SchemaError, Text, convert, record_type
+
 LONGEST = 1 << 24
 """Characters of the longest message."""
+Finite = Annotated[float, Meta(ge=-float_info.max, le=float_info.max)]
+Amount = Annotated[float, Meta(ge=0.0, le=float_info.max)]
+"""A finite number from 0 on."""
 
 
 class NonsenseError(ValueError):
@@ -27,84 +30,24 @@ def parsed(text: str | bytes) -> dict[str, Any]:
     return value
 
 
-def text(value: object) -> bool:
-    """That UTF-8 can carry."""
-    if not isinstance(value, str):
-        return False
+def fits(value: object, kind: Any) -> bool:
+    """Is it of the type?"""
     try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
+        convert(value, kind)
+    except SchemaError:
         return False
     return True
 
 
-def flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def number(value: object) -> bool:
-    """Finite, and no more than a float holds."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) < 1 << 63 if isinstance(value, int) else isfinite(value)
-
-
-def amount(value: object) -> bool:
-    """A number from 0 on."""
-    return number(value) and not value < 0  # type: ignore[operator]
-
-
-def whole(least: int, most: int) -> Shape:
-    """Whole numbers of this range."""
-
-    def fits(value: object) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-    return fits
-
-
-def optional(shape: Shape) -> Shape:
-    return lambda value: value is None or shape(value)
-
-
-def either(*shapes: Shape) -> Shape:
-    return lambda value: any(shape(value) for shape in shapes)
-
-
-def listed(shape: Shape, least: int = 0, most: int = 1 << 20) -> Shape:
-    def fits(value: object) -> bool:
-        return isinstance(value, list) and least <= len(value) <= most and all(shape(v) for v in value)
-
-    return fits
-
-
-def row(*shapes: Shape) -> Shape:
-    """A list of exactly these."""
-
-    def fits(value: object) -> bool:
-        if not isinstance(value, list) or len(value) != len(shapes):
-            return False
-        return all(shape(v) for shape, v in zip(shapes, value, strict=True))
-
-    return fits
-
-
-def fields(shapes: Mapping[str, Shape], may: Collection[str] = (), *, more: bool = False) -> Shape:
-    """An object with these fields, of which those in `may` can be absent; with others only where `more`."""
-
-    def fits(value: object) -> bool:
-        if not isinstance(value, dict) or not (more or value.keys() <= shapes.keys()):
-            return False
-        return all(shape(value[n]) if n in value else n in may for n, shape in shapes.items())
-
-    return fits
+def listed(kind: Any, least: int = 0, most: int = 1 << 20) -> Any:
+    return Annotated[list[kind], Meta(min_length=least, max_length=most)]
 
 
 FAILED = listed(
-    fields(
+    record_type(
         {
-            "code": text, "headline": text, "notes": listed(text), "help": text,
-            "witness": listed(row(text, text)),
+            "code": Text, "headline": Text, "notes": listed(Text), "help": Text,
+            "witness": listed(tuple[Text, Text]),
         }
     ),
     least=1, most=1000,

@@ -1,33 +1,14 @@
-"""What processes of the bench say to one another, as JSON: kernel texts, diagnostics, efforts."""
+"""What processes of the bench say to one another, as JSON: kernel texts and diagnostics."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.dtype import BY_NAME
 from mdh.ir.kernel import Launch
-from mdh.results.trial import Effort, Job
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
 
 Json = dict[str, Any]
-
-
-def job_json(job: Job) -> Json:
-    return asdict(job)
-
-
-def read_job(value: Mapping[str, Any]) -> Job:
-    defines = tuple((str(name), bound) for name, bound in value["defines"])
-    return Job(**{**value, "defines": defines})
-
-
-def effort_json(effort: Effort) -> Json:
-    return asdict(effort)
-
-
-def read_effort(value: Mapping[str, Any]) -> Effort:
-    return Effort(**value)
 
 
 def text_json(text: KernelText) -> Json:

@@ -29,11 +29,12 @@ from mdh.language import LANGUAGES
 from mdh.machine import load_machine, print_machine
 from mdh.release import release
 from mdh.results.trial import Job
+from mdh.schema import convert
 from mdh.source import Source
 from mdh.tuner.measure.failures import no_room
 from mdh.tuner.measure.faults import Faults
 from mdh.tuner.measure.progress import Progress
-from mdh.tuner.measure.wire import Json, failed_json, read_job
+from mdh.tuner.measure.wire import Json, failed_json
 
 _PR_SET_PDEATHSIG = 1
 _NICER = 5
@@ -82,7 +83,7 @@ def main(words: Sequence[str]) -> int:
 def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
     """Raises Failed D1xx where the device cannot be opened, and what the program's text is refused with."""
     folder: Path = given.folder
-    job = read_job(json.loads((folder / "job.json").read_text(encoding="utf-8")))
+    job = convert(json.loads((folder / "job.json").read_text(encoding="utf-8")), Job)
     program = read_program(
         Source(job.path, job.source),
         defines=dict(job.defines),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from random import Random
@@ -15,6 +14,7 @@ from mdh.tuner.search.searcher import Searcher
 from mdh.tuner.search.space import Space, fingerprint
 from mdh.tuner.search.strategy import Strategy
 from mdh.tuner.search.uniform import Uniform
+from mdh.wording import meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def _sampler(name: str) -> Sampler:
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> Failed:
-    near = get_close_matches(name.lower(), known, n=1)
-    meant = f"did you mean `{near[0]}`? " if near else ""
     if name in REPLACED:
-        meant = f"`{name}` is gone, `{REPLACED[name]}` takes its place; "
-    return fail("F180", f"there is no sampler `{name}`", help=f"{meant}samplers are {', '.join(known)}")
+        hint = f"`{name}` is gone, `{REPLACED[name]}` takes its place; samplers are {', '.join(known)}"
+    else:
+        hint = meant(name.lower(), known, cutoff=0.6, always=f"samplers are {', '.join(known)}")
+    return fail("F180", f"there is no sampler `{name}`", help=hint)

@@ -2,14 +2,15 @@
 
 import asyncio
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from mdh.tuner.cluster import remote
 from mdh.tuner.cluster.holder import holder
-from mdh.tuner.cluster.messages import candidate_json, limits_json, read_outcome
-from mdh.tuner.measure.wire import Json, effort_json, job_json
+from mdh.tuner.cluster.messages import candidate_json, read_outcome
+from mdh.tuner.measure.wire import Json
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
 
 HOLDER = holder()
@@ -21,13 +22,13 @@ async def ask(do: str, session: str = "one", **more: Any) -> Json:
 
 
 async def begin(session: str = "one", **more: Any) -> Json:
-    words = {"holder": HOLDER, "job": job_json(JOB), "devices": ["opencl:0"], "jobs": 1, "force": ""}
+    words = {"holder": HOLDER, "job": asdict(JOB), "devices": ["opencl:0"], "jobs": 1, "force": ""}
     return await ask("begin", session, **{**words, **more})
 
 
 async def measure(session: str = "one", trial: str = "1") -> Json:
-    words = {"candidates": [candidate_json(GOOD[0])], "effort": effort_json(EFFORT)}
-    return await ask("measure", session, trial=trial, limits=limits_json(LIMITS), **words)
+    words = {"candidates": [candidate_json(GOOD[0])], "effort": asdict(EFFORT)}
+    return await ask("measure", session, trial=trial, limits=asdict(LIMITS), **words)
 
 
 def test_one_tuning_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,9 @@
 """Parts of the bench that need no process."""
 
+import json
 import subprocess
 import sys
+from dataclasses import asdict
 
 import pytest
 
@@ -9,22 +11,14 @@ from mdh.device.protocols import RunTimes
 from mdh.diagnostics import Diagnostic, fail
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
-from mdh.results.trial import THOROUGH, Effort, Failure, Job, Limits, Outcome
+from mdh.results.trial import Effort, Failure, Job, Limits, Outcome
+from mdh.schema import convert
 from mdh.source import Source
 from mdh.tuner.measure.failures import classify, crashed, message_of, of_the_machine, poisons, timed_out
 from mdh.tuner.measure.faults import KINDS, Faults
 from mdh.tuner.measure.patience import Patience
 from mdh.tuner.measure.timing import run_timed
-from mdh.tuner.measure.wire import (
-    effort_json,
-    failed_json,
-    job_json,
-    read_effort,
-    read_failed,
-    read_job,
-    read_text,
-    text_json,
-)
+from mdh.tuner.measure.wire import failed_json, read_failed, read_text, text_json
 from tests.tune.measure.bench import MATMUL
 
 
@@ -43,10 +37,9 @@ def test_a_kernel_text_comes_back_as_it_was(machine: str) -> None:
         assert faults.in_text("key", text).source != text.source
 
 
-def test_jobs_efforts_and_refusals_come_back_as_they_were() -> None:
+def test_jobs_and_refusals_come_back_as_they_were() -> None:
     job = Job("a.c", "void f() {}", (("N", 3), ("T", "float")), "f", device="cuda:1", seed=4)
-    assert read_job(job_json(job)) == job
-    assert read_effort(effort_json(THOROUGH)) == THOROUGH
+    assert convert(json.loads(json.dumps(asdict(job))), Job) == job
     failed = fail("K104", "too large", help="smaller")
     assert read_failed(failed_json(failed)).diagnostics == failed.diagnostics
 

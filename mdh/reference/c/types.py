@@ -26,6 +26,10 @@ class Type:
     def high(self) -> int:
         return (1 << (self.bits - self.signed)) - 1
 
+    def holds(self, low: int, high: int) -> bool:
+        """Are the integers from `low` to `high` values of this integer type?"""
+        return self.low <= low and high <= self.high
+
 
 I8, U8 = Type("signed char", 8, 1), Type("unsigned char", 8, 1, signed=False)
 I16, U16 = Type("short", 16, 2), Type("unsigned short", 16, 2, signed=False)

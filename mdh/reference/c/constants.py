@@ -3,7 +3,7 @@
 import math
 import sys
 
-from mdh.reference.interpreter.types import (
+from mdh.reference.c.types import (
     DOUBLE,
     FLOAT,
     I8,

@@ -5,7 +5,7 @@ import re
 import struct
 from fractions import Fraction
 
-from mdh.reference.interpreter.types import (
+from mdh.reference.c.types import (
     BRAIN,
     DOUBLE,
     FLOAT,
