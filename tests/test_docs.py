@@ -141,3 +141,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_readme_is_short() -> None:
     assert len(README.read_text(encoding="utf-8").split()) <= 900
+
+
+def test_paths_of_the_architecture_exist() -> None:
+    text = (PACKAGE / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for word in re.findall(r"`([a-z_./]+(?:/|\.py))`", text):
+        assert (PACKAGE / word).exists() or (ROOT / word).exists(), word
