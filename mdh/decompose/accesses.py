@@ -9,7 +9,8 @@ Linear = tuple[Affine, ...]
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """None where an index function depends on data (a gather)."""
+    """The index functions as affine functions of the stage's dimensions; None if one depends on data (a
+    gather)."""
     names: dict[str, Expr] = {d.name: Var(str(n)) for n, d in enumerate(stage.dims)}
     out = []
     for e in index:
@@ -21,7 +22,7 @@ def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tup
 
 
 def access_groups(program: Program, stage: Stage, buffer: str) -> dict[Linear, list[tuple[int, ...]]]:
-    """Affine loads of a buffer by linear part, with their constants."""
+    """The affine loads of a buffer: each distinct linear part, with the constants of its loads."""
     groups: dict[Linear, list[tuple[int, ...]]] = {}
     for e in stage.expressions():
         for load in loads(e):

@@ -1,4 +1,4 @@
-"""K160 to K163: the launch fits the machine: threads of a block, axes of block and grid, cluster."""
+"""K160 to K163: the launch fits the machine: threads of a block, axes of block and grid, and clusters."""
 
 from collections.abc import Iterator
 
@@ -74,7 +74,7 @@ def check_grid_axes(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def check_cluster(subject: Subject) -> Iterator[Diagnostic]:
-    """K163. If CLU is split: the BLK parts multiply to at most the machine's cluster size."""
+    """K163. If CLU is split, the product of the BLK parts is at most the machine's cluster size."""
     if Layer.CLU not in LANGUAGES[subject.target].layers or subject.plan.units(Layer.CLU) == 1:
         return
     limit, blocks = subject.machine.cluster, subject.plan.units(Layer.BLK)
