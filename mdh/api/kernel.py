@@ -1,4 +1,5 @@
-"""A C function as a callable: specialised for the sizes of each call, checked, launched."""
+"""A C function as a callable. Each call specialises it for its sizes, checks its arguments and launches
+it."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from mdh.source import Source
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """What is refused inside carries its whole message, places included, into the traceback."""
+    """A Failed that is raised inside carries its whole message, places included, into the traceback."""
     try:
         yield
     except Failed as failed:
@@ -33,7 +34,7 @@ def explained() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class CompileOrder:
-    """What `mdh.compile` was asked for, read and parsed."""
+    """The request of `mdh.compile`, read and parsed."""
 
     source: Source
     schedule: Schedule | None
@@ -45,7 +46,8 @@ class CompileOrder:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The function at bound sizes, ready to run. schedule: the text that was used; source: what was built."""
+    """The function at bound sizes, ready to run. schedule: the text that was used; source: the text that was
+    built."""
 
     program: Program
     plan: Plan
@@ -64,10 +66,10 @@ class Variant:
 class Kernel:
     """`kernel(*args)` takes the C function's parameters in order, writes outputs in place and returns them.
 
-    name: the C function's; parameters: their names; sizes: those that each call binds, in order. `variants`
-    holds what was built, one entry a tuple of sizes. On a GPU, a call on arrays in device memory runs on
-    their stream and may return before the work is done, as their libraries' own calls do; every other call
-    returns when it is done. Threads may share a kernel. A forked process cannot use it: Failed D107.
+    name: the C function's name. parameters: their names. sizes: those that each call binds, in order.
+    variants: what was built, by tuple of sizes. On a GPU, a call on arrays in device memory runs on their
+    stream and may return before the work is done, like calls of their libraries. Every other call returns
+    when the work is done. Threads may share a kernel. A forked process cannot use it: it raises Failed D107.
     """
 
     def __init__(
@@ -87,8 +89,12 @@ class Kernel:
         return f"<mdh.Kernel {self.name}({', '.join(self.parameters)}) on {self.device.spec}{ready}>"
 
     def __call__(self, *args: Any) -> Any:
-        """One output: the array as given; several: a tuple in the order of the parameters. Raises Failed A1xx
-        before anything runs, D107 in a forked process, and what building a new variant raises."""
+        """Runs the function. Returns the output array as given, or a tuple of several in the order of the
+        parameters.
+
+        Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of building a new
+        variant.
+        """
         with explained():
             self.device.ready()
             if len(args) != len(self.parameters):
@@ -109,7 +115,7 @@ class Kernel:
         return outputs[0] if len(outputs) == 1 else outputs
 
     def specialise(self, **sizes: int) -> Variant:
-        """Build for these values of the open sizes; a later call with them finds it built."""
+        """Builds the function for these values of the open sizes; later calls with them reuse it."""
         with explained():
             if set(sizes) != set(self.sizes):
                 names = ", ".join(self.sizes) or "none"
@@ -140,7 +146,7 @@ class Kernel:
 
 
 def _sizes_of(given: Mapping[str, Any]) -> tuple[int, ...]:
-    """Whole numbers. Raises Failed A102, A109 with every wrong one."""
+    """The values as whole numbers. Raises Failed A102, A109 with every wrong one."""
     found: list[Diagnostic] = []
     out: list[int] = []
     for name, one in given.items():
