@@ -1,5 +1,5 @@
-"""What the tuner and its workers on other machines say to one another: JSON texts, nothing else. Both sides
-look at what they get before they use it."""
+"""The messages between the tuner and its workers on other machines: JSON texts only. Both sides validate what
+they receive."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -25,7 +25,7 @@ from mdh.tuner.records.form import trial_fields, trial_from
 
 _INT = whole(-(1 << 63), (1 << 63) - 1)
 _MOST = 1 << 12
-"""Of slots, cores and devices of one machine, and of candidates in one request."""
+"""The most slots, cores and devices of one machine, and candidates in one request."""
 _HOLDER = fields({"host": text, "boot": text, "pid": whole(0, 1 << 31), "space": text, "started": text})
 _JOB = fields(
     {
@@ -59,7 +59,7 @@ REQUESTS: Mapping[str, Shape] = {
     "beat": fields({"do": text, "session": text}),
     "end": fields({"do": text, "session": text}),
 }  # fmt: skip
-"""By what is asked."""
+"""The shape of each request, by its name."""
 _GONE = fields({"lost": flag})
 _REFUSED = fields({"failed": FAILED})
 _NOTHING = fields({})
@@ -78,7 +78,7 @@ _INVENTORY = fields(
     more=True,
 )  # fmt: skip
 _OUTCOME = fields({"warm": listed(amount), "cold": listed(amount)}, more=True)
-"""What else it has, `trial_from` looks at."""
+"""`trial_from` checks its other fields."""
 _ANSWERS: Mapping[str, tuple[Shape, ...]] = {
     "look": (_INVENTORY,),
     "begin": (_ABOUT, fields({"busy": text, "holder": _HOLDER}), _GONE, _REFUSED),
@@ -90,7 +90,7 @@ _ANSWERS: Mapping[str, tuple[Shape, ...]] = {
 
 
 def read_request(message: str) -> Json:
-    """Of a tuner, for a worker. Raises NonsenseError."""
+    """A request of a tuner, validated. Raises NonsenseError."""
     value = parsed(message)
     shape = REQUESTS.get(value["do"]) if text(value.get("do")) else None
     if shape is None or not shape(value):
@@ -99,7 +99,7 @@ def read_request(message: str) -> Json:
 
 
 def read_answer(do: str, message: str) -> Json:
-    """Of a worker, for the tuner that asked it to `do`. Raises NonsenseError."""
+    """The answer of a worker to the request `do`, validated. Raises NonsenseError."""
     value = parsed(message)
     if not any(shape(value) for shape in _ANSWERS[do]):
         raise NonsenseError("it gives no answer that a worker of mdh gives")
@@ -107,7 +107,7 @@ def read_answer(do: str, message: str) -> Json:
 
 
 def candidate_json(candidate: Candidate) -> Json:
-    """Its values stay with the tuner: the schedule says it all."""
+    """A candidate without its values: its schedule is enough for a worker."""
     return {"key": candidate.key, "schedule": candidate.schedule}
 
 
@@ -124,10 +124,10 @@ def read_limits(value: Mapping[str, Any]) -> Limits:
 
 
 def outcome_json(candidate: Candidate, outcome: Outcome) -> Json:
-    """As a record has it."""
+    """An outcome in the form of a record."""
     return trial_fields(Trial(0, candidate, "", "", outcome), "")
 
 
 def read_outcome(value: Json) -> Outcome:
-    """Raises BadLineError, a ValueError, where it is none."""
+    """An outcome. Raises BadLineError, a ValueError, if it is malformed."""
     return trial_from(value).outcome

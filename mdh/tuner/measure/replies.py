@@ -1,5 +1,5 @@
-"""What a worker of the bench may answer. One that answers anything else is lost: a candidate's kernel runs in
-its process and may have written where it likes."""
+"""Validates the answers of a worker. A worker that sends anything else is lost, because a candidate's kernel
+runs in its process and may have written anywhere."""
 
 from mdh.tuner.measure.shape import (
     FAILED,
@@ -40,11 +40,11 @@ _SHAPES = {
         more=True,
     ),
 }  # fmt: skip
-"""By what was asked."""
+"""By the kind of request."""
 
 
 def demanded(request: Json, reply: Json) -> Json:
-    """The reply, where it is one to the request. Raises NonsenseError."""
+    """The reply, if it is one to the request. Raises NonsenseError."""
     do = request["do"]
     fits = _REFUSED(reply) if "failed" in reply else _SHAPES[do](reply)
     fits = fits and (do != "time" or "failed" in reply or len(reply["results"]) == len(request["names"]))
@@ -54,8 +54,7 @@ def demanded(request: Json, reply: Json) -> Json:
 
 
 def greeting(hello: Json) -> Json:
-    """The first message of a worker: about its device, nothing, or why it cannot work. Raises
-    NonsenseError."""
+    """The first message of a worker: about its device, empty, or why it cannot work. Raises NonsenseError."""
     fits = _REFUSED(hello) if "failed" in hello else not hello or fields(_GREETING, more=True)(hello)
     if not fits:
         raise NonsenseError("no worker begins with that")

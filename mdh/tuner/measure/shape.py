@@ -1,4 +1,4 @@
-"""What messages must look like: what another process says is looked at before anything is done with it."""
+"""Shapes of messages. What another process sends is validated before it is used."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -15,7 +15,7 @@ class NonsenseError(ValueError):
 
 
 def parsed(text: str | bytes) -> dict[str, Any]:
-    """The object that the JSON text says. Raises NonsenseError."""
+    """The object in a JSON text. Raises NonsenseError."""
     if len(text) > LONGEST:
         raise NonsenseError("it is too long")
     try:
@@ -28,7 +28,7 @@ def parsed(text: str | bytes) -> dict[str, Any]:
 
 
 def text(value: object) -> bool:
-    """That UTF-8 can carry."""
+    """Whether a value is a text that UTF-8 can encode."""
     if not isinstance(value, str):
         return False
     try:
@@ -43,19 +43,19 @@ def flag(value: object) -> bool:
 
 
 def number(value: object) -> bool:
-    """Finite, and no more than a float holds."""
+    """Whether a value is a finite number in the range of a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) < 1 << 63 if isinstance(value, int) else isfinite(value)
 
 
 def amount(value: object) -> bool:
-    """A number from 0 on."""
+    """Whether a value is a number of at least 0."""
     return number(value) and not value < 0  # type: ignore[operator]
 
 
 def whole(least: int, most: int) -> Shape:
-    """Whole numbers of this range."""
+    """Whole numbers from `least` to `most`."""
 
     def fits(value: object) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
@@ -79,7 +79,7 @@ def listed(shape: Shape, least: int = 0, most: int = 1 << 20) -> Shape:
 
 
 def row(*shapes: Shape) -> Shape:
-    """A list of exactly these."""
+    """A list with exactly one element for each of these shapes."""
 
     def fits(value: object) -> bool:
         if not isinstance(value, list) or len(value) != len(shapes):
@@ -90,7 +90,8 @@ def row(*shapes: Shape) -> Shape:
 
 
 def fields(shapes: Mapping[str, Shape], may: Collection[str] = (), *, more: bool = False) -> Shape:
-    """An object with these fields, of which those in `may` can be absent; with others only where `more`."""
+    """An object with these fields; those in `may` can be absent. Other fields are allowed only with
+    `more`."""
 
     def fits(value: object) -> bool:
         if not isinstance(value, dict) or not (more or value.keys() <= shapes.keys()):
