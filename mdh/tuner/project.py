@@ -1,7 +1,7 @@
 """The programs that `mdh tune` tunes without a file: `[[tool.mdh.tune]]` in pyproject.toml, `[[tune]]` in
 mdh.toml.
 
-[[tool.mdh.tune]]
+    [[tool.mdh.tune]]
     file = "kernels/matmul.c"
     schedule = "kernels/matmul.mdh"
     defines = { M = 1024, N = 1024, K = 1024 }

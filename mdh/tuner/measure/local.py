@@ -182,7 +182,7 @@ class LocalBench:
         )
 
     async def expected(self, sets: int) -> Path:
-        """The folder with the expected results of `sets` sets of arrays, for `read_set`. Raises Failed D135."""
+        """The folder of the expected results of `sets` sets of arrays, for `read_set`. Raises D135."""
         await self._expect(sets)
         return self._folder / "expected"
 
