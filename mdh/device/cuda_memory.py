@@ -1,4 +1,4 @@
-"""Memory of a GPU that mirrors memory of the host, guard bands included."""
+"""GPU memory that mirrors host memory, guard bands included."""
 
 import ctypes
 from typing import Any
@@ -17,18 +17,18 @@ class CudaTwin:
         self.memory, self.array, self.held, self.handle = memory, array, held, handle
 
     def send(self) -> None:
-        """Host to device."""
+        """Copies from host to device."""
         with self.handle:
             self.held.copy_from_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
 
     def fetch(self) -> None:
-        """Device to host; waits for the kernels before."""
+        """Copies from device to host, after all earlier kernels."""
         with self.handle:
             self.held.copy_to_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
 
     @property
     def argument(self) -> StridedView:
-        """The device's counterpart of the array."""
+        """The array's counterpart in device memory."""
         array = self.array
         offset = array.ctypes.data - self.memory.ctypes.data
         pointer, place = self.held.ptr + offset, f"cuda:{self.handle.id}"
