@@ -1,4 +1,4 @@
-"""The words of `mdh compare` to its task; wrong ones get a caret."""
+"""Turns the words of `mdh compare` into its task. Wrong words are reported at their place."""
 
 import os
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ from mdh.tuner.duration import parse_duration
 from mdh.tuner.records.listing import SUFFIX
 
 DEFAULT = "default"
-"""What --schedule calls mdh's own."""
+"""The name of mdh's own schedule in --schedule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The options as typed. records: None where the option is absent."""
+    """The options as typed. records: None if the option is absent."""
 
     schedules: tuple[str, ...]
     devices: tuple[str, ...]
@@ -48,7 +48,7 @@ class Words:
 
 
 def task_of(request: Request, words: Words) -> Task:
-    """Raises Failed for wrong words (F210, D110, F150, F190) and for what the files are refused with."""
+    """The task. Raises Failed for wrong words (F210, D110, F150, F190) and for errors in the files."""
     line = request.line
     budget = words.budget
     seconds = None if budget is None else at_word(line, budget, lambda: parse_duration(budget))
@@ -78,7 +78,7 @@ def task_of(request: Request, words: Words) -> Task:
 
 
 def _once(line: CommandLine, option: str, given: Sequence[str], meant: Sequence[str]) -> None:
-    """Raises Failed F210 where two words mean the same; meant: what each of `given` stands for."""
+    """Raises Failed F210 if two words mean the same. meant: the meaning of each of `given`."""
     for n, one in enumerate(meant):
         if one in meant[:n]:
             headline = f"{option} names `{given[n]}` twice"
@@ -86,7 +86,7 @@ def _once(line: CommandLine, option: str, given: Sequence[str], meant: Sequence[
 
 
 def _devices(line: CommandLine, words: Words) -> tuple[str, ...]:
-    """Raises Failed D110, F210. Without devices and machines: the first GPU, else opencl:0."""
+    """The devices; without devices and machines, the first GPU, else opencl:0. Raises Failed D110, F210."""
     for spec in words.devices:
         at_word(line, spec, partial(demand_spec, spec))
     numbered = [s if ":" in s or s == "oclgrind" else f"{s}:0" for s in words.devices]
@@ -95,7 +95,8 @@ def _devices(line: CommandLine, words: Words) -> tuple[str, ...]:
 
 
 def _machines(line: CommandLine, words: Words) -> tuple[Away, ...]:
-    """Called after their files where mdh knows none of that name: every CPU calls itself alike."""
+    """The machines. One that mdh has no file for is named after its file, because all CPUs have the same
+    name."""
     found = []
     for word in words.machines:
         machine = at_word(line, word, partial(load_machine, word))
@@ -106,7 +107,7 @@ def _machines(line: CommandLine, words: Words) -> tuple[Away, ...]:
 
 
 def _known(line: CommandLine, names: Sequence[str]) -> None:
-    """Raises Failed F210 for what is no library."""
+    """Raises Failed F210 for an unknown library."""
     for name in names:
         if name not in NAMES:
             near = get_close_matches(name, NAMES, 1, 0.5)
@@ -116,7 +117,7 @@ def _known(line: CommandLine, names: Sequence[str]) -> None:
 
 
 def _contenders(line: CommandLine, words: Words) -> tuple[Contender, ...]:
-    """Called after their files, with as many of the folders above as tell them apart. Raises Failed F101 to
+    """The schedules, named after their files, with as many folders as tell them apart. Raises Failed F101 to
     F105, S1xx."""
     run = Trace().pipeline
     names = _names([p for p in words.schedules if p != DEFAULT], (DEFAULT, *words.baselines))
@@ -131,8 +132,8 @@ def _contenders(line: CommandLine, words: Words) -> tuple[Contender, ...]:
 
 
 def _names(paths: Sequence[str], others: Sequence[str]) -> dict[str, str]:
-    """Path -> the shortest end of it, from a whole word on and without its suffix, that no other path ends in
-    and that is none of `others`; the path itself where all of that is not enough."""
+    """Path -> the shortest end of it, in whole words and without its suffix, that is not an end of another
+    path and not one of `others`; the whole path if there is none."""
     parts = {p: Path(realpath(p)).with_suffix("").parts for p in paths}
     out = {}
     for path, mine in parts.items():
@@ -146,7 +147,7 @@ def _names(paths: Sequence[str], others: Sequence[str]) -> dict[str, str]:
 
 
 def _shelf(request: Request, words: Words, program: Program) -> Shelf:
-    """Of the folders and files that are named, else of this folder. Raises Failed F101, F197, F170 …"""
+    """The records in the named folders and files, else in this folder. Raises Failed F101, F197, F170 …"""
     line, deterministic = request.line, request.deterministic
     if words.records is None:
         try:
@@ -167,12 +168,12 @@ def _shelf(request: Request, words: Words, program: Program) -> Shelf:
 
 
 def _to_come(words: Words, place: str) -> bool:
-    """A folder that is not there yet, for what --budget tunes."""
+    """Whether this is a folder that does not exist yet, for what --budget tunes."""
     return words.budget is not None and not os.path.exists(place) and Path(place).suffix != SUFFIX
 
 
 def _remark(contenders: Sequence[Contender], shelf: Shelf, words: Words, program: Program) -> None:
-    """What the user might not expect, before anything runs."""
+    """Remarks about what the user might not expect, before anything runs."""
     for remark in shelf.remarks if words.records is not None else ():
         log(remark)
     there = [p for p in words.records or () if not _to_come(words, p)]
