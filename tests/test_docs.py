@@ -1,9 +1,10 @@
-"""Every code has a page and a rejection and the other way round; what the README shows exists."""
+"""Every code has a page and a rejection, and the other way round. What the guides show exists."""
 
 import ast
 import re
 import shlex
 import textwrap
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
@@ -20,7 +21,8 @@ from tests.support.source_tree import PACKAGE, ROOT, modules
 
 CODE = re.compile(r"[ABCDFKNS][0-9]{3}")
 REJECT = ROOT / "tests" / "reject"
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
+GUIDES = sorted((PACKAGE / "docs").glob("*.md"))
 
 
 def _codes_in_source() -> dict[str, str]:
@@ -92,8 +94,10 @@ def _commands(text: str) -> list[list[str]]:
     return [shlex.split(line.split(" #")[0]) for line in lines]
 
 
-@pytest.mark.parametrize("words", _commands(README), ids=" ".join)
-def test_readme_commands_exist(words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [w for p in (README, *GUIDES) for w in _commands(p.read_text(encoding="utf-8"))], ids=" ".join
+)
+def test_commands_of_the_guides_exist(words: list[str]) -> None:
     verb = words[0]
     assert verb in VERBS
     command = get_command(app).get_command(None, verb)  # type: ignore[attr-defined]
@@ -107,7 +111,7 @@ def test_readme_commands_exist(words: list[str]) -> None:
 
 
 def test_glossary_has_the_words_of_the_code() -> None:
-    glossary = README.split("## Glossary", 1)[1]
+    glossary = (PACKAGE / "docs" / "glossary.md").read_text(encoding="utf-8")
     for term in (
         "MDH",
         "stage",
@@ -123,7 +127,17 @@ def test_glossary_has_the_words_of_the_code() -> None:
         assert re.search(rf"^\| \*\*{term}\*\*", glossary, re.MULTILINE | re.IGNORECASE), term
 
 
-def test_readme_links_lead_somewhere() -> None:
-    for text, base in ((README, ROOT), ((PACKAGE / "ARCHITECTURE.md").read_text(encoding="utf-8"), PACKAGE)):
-        for link in re.findall(r"\]\(([^)#:]+)\)", text):
-            assert (base / link).exists(), link
+@pytest.mark.parametrize("page", [README, PACKAGE / "ARCHITECTURE.md", *GUIDES], ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+def test_readme_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").split()) <= 900
+
+
+def test_paths_of_the_architecture_exist() -> None:
+    text = (PACKAGE / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for word in re.findall(r"`([a-z_./]+(?:/|\.py))`", text):
+        assert (PACKAGE / word).exists() or (ROOT / word).exists(), word

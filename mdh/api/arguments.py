@@ -1,4 +1,5 @@
-"""Arguments of a call against the C function's parameters: everything wrong is found before anything runs."""
+"""Checks the arguments of a call against the C function's parameters. All errors are found before anything
+runs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,8 @@ MOST_DIGITS = 40
 
 @dataclass
 class BoundArguments:
-    """What a launch takes: numpy arrays for host memory, views for a device's; notes: what was copied."""
+    """The arguments of a launch: numpy arrays for host memory, views for a device's memory. notes: what was
+    copied."""
 
     arrays: dict[str, Any] = field(default_factory=dict)
     scalars: dict[str, int | float] = field(default_factory=dict)
@@ -33,8 +35,8 @@ class BoundArguments:
 
 
 class Binder:
-    """What a program takes on a device, worked out once for all calls. written: the parameters that kernels
-    write."""
+    """The parameters of a program on a device, prepared once for all calls. written: the parameters that
+    kernels write."""
 
     def __init__(self, program: Program, device: Device) -> None:
         self.program, self.written = program, frozenset(n for s in program.stages for n in s.written)
@@ -51,7 +53,8 @@ class Binder:
         self.keys = None if self._gathers else Keys(program, device, self.written)
 
     def bind(self, args: Sequence[Any]) -> BoundArguments:
-        """Raises Failed with every A1xx: kind, type, shape, place, writability, overlap, memory, values."""
+        """The arguments of a launch. Raises Failed with every A1xx: kind, type, shape, place, writability,
+        overlap, memory, values."""
         out, found = BoundArguments(), list[Diagnostic]()
         views: dict[str, StridedView] = {}
         for name, given in zip(self.program.params, args, strict=True):
@@ -95,7 +98,7 @@ class Binder:
             scalars[name] = value
 
     def _misfits(self, b: Buffer, view: StridedView) -> Iterator[Diagnostic]:
-        """A103 to A106 and A108 of one array."""
+        """The diagnostics A103 to A106 and A108 for one array."""
         wanted, spec = self._dtypes[b.name], self._spec
         if view.dtype != wanted:
             hint = f"convert it: array.astype('{wanted}')"
@@ -134,7 +137,7 @@ class Binder:
                 yield Diagnostic("A107", headline, labels, help="give the output memory of its own")
 
     def _check_indices(self, bound: BoundArguments) -> None:
-        """A130 for index arrays in host memory; those of a device are not read back for this."""
+        """Raises A130 for wrong index arrays in host memory. Those of a device are not read back for this."""
         host = {n: a for n, a in bound.arrays.items() if isinstance(a, np.ndarray) and n not in self.written}
         integers = frozenset(
             n for g in self._gathers for n in g.arrays & host.keys() if host[n].dtype.kind in "iu"
@@ -147,7 +150,8 @@ class Binder:
 
 
 def scalar_of(scalar: Scalar, given: Any) -> int | float | Diagnostic:
-    """The value in C's type: A102 no number of the kind, A109 out of range, A110 not the bound size."""
+    """The value in C's type, or a diagnostic: A102 wrong kind of number, A109 out of range, A110 not the
+    bound size."""
     masked = is_masked(given)
     value = given.item() if not masked and hasattr(given, "item") and np.ndim(given) == 0 else given
     if not isinstance(value, Real if scalar.dtype.is_float else Integral):
@@ -167,7 +171,7 @@ def scalar_of(scalar: Scalar, given: Any) -> int | float | Diagnostic:
 
 
 def _double(value: Real) -> float:
-    """Infinite where a fraction or a longer float exceeds the doubles."""
+    """The number as a double; an infinity if it exceeds the range of doubles."""
     try:
         return float(value)
     except OverflowError:
@@ -178,7 +182,7 @@ def _view(buffer: Buffer, given: Any) -> StridedView | Diagnostic:
     try:
         view = view_of(given)
         wrong = "" if view is not None else f"`{buffer.name}` takes an array, not {_kind(given)}"
-    except Exception as error:  # the array's own methods raise what they like
+    except Exception as error:  # the array's own methods may raise anything
         reason = (str(error).splitlines() or ["no reason given"])[0]
         view, wrong = None, f"the memory of `{buffer.name}` cannot be used: {reason}"
     if view is None:
@@ -188,7 +192,7 @@ def _view(buffer: Buffer, given: Any) -> StridedView | Diagnostic:
 
 
 def _memory(b: Buffer, view: StridedView, out: BoundArguments) -> Any:
-    """What the launch takes; an input that kernels cannot read in place is copied, and that is noted."""
+    """The memory that the launch takes. An input that kernels cannot read in place is copied, with a note."""
     if b.short(view.shape):
         out.notes.append(f"`{b.name}` ends within its last row: a copy is used")
         view = _padded(b, view)
@@ -199,7 +203,7 @@ def _memory(b: Buffer, view: StridedView, out: BoundArguments) -> Any:
 
 
 def _padded(b: Buffer, view: StridedView) -> StridedView:
-    """A copy of a host array with the rest of its last row."""
+    """A copy of a host array, with the rest of its last row added."""
     array = np.zeros(math.prod(b.shape), view.dtype)
     array[: view.shape[0]] = host_array(view)
     copied = view_of(array)
@@ -226,8 +230,7 @@ def _kind(given: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A number in words of a message; Python itself refuses to write out very long ones, quotients of them
-    included."""
+    """A number in words of a message. Python refuses to print very long numbers and quotients of them."""
     large = isinstance(value, Rational) and abs(value) >= 10**MOST_DIGITS
     return "so large a number" if large else str(value)
 

@@ -35,10 +35,12 @@ def compile(
 ) -> Kernel:
     """The C function of `file` as a callable on `device`: by default the first GPU, else `opencl:0`.
 
-    Without a schedule the default one is derived. `defines` binds sizes and macros as -D does; integer sizes
-    that it leaves open are bound by each call. `holes` gives values to the schedule's named holes. Where no
-    size is open everything is checked and built now, else at the first call with new sizes. `hook` is called
-    after each arrow. Raises Failed, whose diagnostics say what and where; TypeError for an option of a wrong
+    Without a schedule the default one is derived. `defines` binds sizes and macros as -D does; each call
+    binds the integer sizes that it leaves open. `holes` gives values to the schedule's named holes. If no
+    size is open, everything is checked and built now, else at the first call with new sizes. `hook` is called
+    after each stage of the pipeline.
+
+    Raises Failed, whose diagnostics say what is wrong and where, and TypeError for an option of a wrong
     Python type.
     """
     with explained():
@@ -68,10 +70,11 @@ def check(
 ) -> Plan:
     """The plan of a legal schedule for a machine; needs no device.
 
-    `file` and `schedule` are paths or Sources; without a schedule the default one is derived. `machine` is a
-    name, a path, a Machine, or by default what the schedule's header names; `target` is the machine's first
-    by default. `defines` and `holes` bind sizes and macros, and the schedule's named holes. Raises Failed
-    with every diagnostic found; TypeError for an option of a wrong Python type.
+    `file` and `schedule` are paths or Sources. Without a schedule the default one is derived. `machine` is a
+    name, a path or a Machine; by default it is the one that the schedule's header names. `target` is by
+    default the machine's first one. `defines` binds sizes and macros, `holes` the schedule's named holes.
+
+    Raises Failed with every diagnostic found, and TypeError for an option of a wrong Python type.
     """
     with explained():
         _check_options(function, hook)
@@ -110,7 +113,7 @@ def _default() -> str:
 
 @cache
 def _shared(spec: str) -> Device:
-    """One context a device: kernels and arrays of one program share it."""
+    """The device with one context for all kernels and arrays of this program."""
     return open_device(spec)
 
 

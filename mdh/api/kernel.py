@@ -1,4 +1,5 @@
-"""A C function as a callable: specialised for the sizes of each call, checked, launched."""
+"""A C function as a callable. Each call specialises it for its sizes, checks its arguments and launches
+it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from mdh.source import Source
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """What is refused inside carries its whole message, places included, into the traceback."""
+    """A Failed that is raised inside carries its whole message, places included, into the traceback."""
     try:
         yield
     except Failed as failed:
@@ -39,7 +40,7 @@ _INT = frozenset((int,))
 
 @dataclass(frozen=True, slots=True)
 class CompileOrder:
-    """What `mdh.compile` was asked for, read and parsed."""
+    """The request of `mdh.compile`, read and parsed."""
 
     source: Source
     schedule: Schedule | None
@@ -53,10 +54,10 @@ class Kernel:
     """`kernel(*args)` takes the C function's parameters in order or by their names, writes outputs in place
     and returns them. Sizes that the call binds may be left out: they are the extents of its arrays.
 
-    name: the C function's; parameters: their names; sizes: those that each call binds, in order. `variants`
-    holds what was built, one entry a tuple of sizes. On a GPU, a call on arrays in device memory runs on
-    their stream and may return before the work is done, as their libraries' own calls do; every other call
-    returns when it is done. Threads may share a kernel. A forked process cannot use it: Failed D107.
+    name: the C function's name. parameters: their names. sizes: those that each call binds, in order.
+    variants: what was built, by tuple of sizes. On a GPU, a call on arrays in device memory runs on their
+    stream and may return before the work is done, like calls of their libraries. Every other call returns
+    when the work is done. Threads may share a kernel. A forked process cannot use it: it raises Failed D107.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Kernel:
             return self._variant_of(placed).bound(placed)
 
     def specialise(self, **sizes: int) -> Variant:
-        """Build for these values of the open sizes; a later call with them finds it built."""
+        """Builds the function for these values of the open sizes; later calls with them reuse it."""
         with explained():
             if set(sizes) != set(self.sizes):
                 names = ", ".join(self.sizes) or "none"
@@ -140,7 +141,7 @@ class Kernel:
 
 
 def _sizes_of(given: Mapping[str, Any]) -> tuple[int, ...]:
-    """Whole numbers. Raises Failed A102, A109 with every wrong one."""
+    """The values as whole numbers. Raises Failed A102, A109 with every wrong one."""
     found: list[Diagnostic] = []
     out: list[int] = []
     for name, one in given.items():

@@ -1,6 +1,6 @@
-"""The options of `mdh.compile` and `mdh.check`: Python types, and the values that mappings bind.
+"""The options of `mdh.compile` and `mdh.check`: their Python types, and the values of mappings.
 
-A wrong Python type is a TypeError, as anywhere in Python; a value that cannot be bound is a Failed.
+A wrong Python type raises TypeError; a value that cannot be bound raises Failed.
 """
 
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from typing import Any
 from mdh.diagnostics import Failed, fail
 
 _SHOWN = 120
-"""Characters of a value in a message."""
+"""The most characters of a value in a message."""
 
 
 def shown(value: Any) -> str:
-    """A value for a message, cut short. Where it cannot be written, as a whole number of 5,000 digits or an
-    object whose own method fails, its type."""
+    """A value for a message, cut to a length. If it cannot be printed, like a whole number of 5,000 digits or
+    an object whose own method fails, its type."""
     try:
         text = repr(value)
-    except Exception:  # whatever a method of the user's raises
+    except Exception:  # a user's method may raise anything
         text = f"a value of the type `{type(value).__name__}`"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
@@ -30,12 +30,12 @@ def of_type(option: str, value: Any, kinds: type | tuple[type, ...], wanted: str
 
 
 def defines_of(given: Any) -> dict[str, str | int]:
-    """Sizes and macros by name. Raises F108, TypeError where it is no mapping."""
+    """Sizes and macros by name. Raises F108, or TypeError if it is no mapping."""
     return _bound("defines", given, "F108", "defines={'N': 1024}")
 
 
 def holes_of(given: Any) -> dict[str, str | int]:
-    """Values of named holes. Raises F109, TypeError where it is no mapping."""
+    """Values of named holes by name. Raises F109, or TypeError if it is no mapping."""
     return _bound("holes", given, "F109", "holes={'bm': 64}")
 
 

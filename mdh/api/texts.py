@@ -1,4 +1,4 @@
-"""What the functions of the API are given: texts, and the values of the names in them."""
+"""The texts that the functions of the API are given, and the values of the names in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from mdh.source import Source
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 
 Text = str | PathLike[str] | Source
-"""A path, or a text itself as a Source."""
+"""A path, or the text itself as a Source."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenTexts:
-    """The texts that were named, and what binds their names."""
+    """The given texts, and the values that bind their names."""
 
     source: Source
     schedule: Schedule | None

@@ -1,4 +1,4 @@
-"""`mdh.tune`: the tuner for programs in Python, on the same parts as the verb."""
+"""`mdh.tune`: the tuner for programs in Python. It uses the same parts as the command."""
 
 import asyncio
 import sys
@@ -34,8 +34,7 @@ Watch = Callable[[RunProgress, Trial | None], None]
 
 @dataclass(frozen=True)
 class Tuning:
-    """The result of `mdh.tune`. found: everything that is known, as mdh.results.tuning has it; job: what was
-    tuned."""
+    """The result of `mdh.tune`. found: all results (mdh.results.tuning); job: what was tuned."""
 
     found: Tuned
     job: Job
@@ -48,28 +47,29 @@ class Tuning:
 
     @property
     def seconds(self) -> float:
-        """Of one run with it."""
+        """Seconds of one run with the best schedule."""
         assert self.found.best is not None
         assert self.found.best.outcome.seconds is not None
         return self.found.best.outcome.seconds
 
     @property
     def speedup(self) -> float | None:
-        """Over the device's default schedule, where that was right."""
+        """The factor by which the best schedule beats the device's default one; None if that gave no right
+        result."""
         return self.found.speedup
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        """Of this run, in the order they ended."""
+        """The trials of this run, in the order in which they ended."""
         return self.found.trials
 
     @property
     def files(self) -> dict[str, str]:
-        """What was written: `schedule`, `record`, `kernel`."""
+        """The files that were written: `schedule`, `record`, `kernel`."""
         return dict(self.found.files)
 
     def kernel(self, device: str | None = None) -> Kernel:
-        """The C function with the best schedule, as a callable; on the device it was tuned on, or another of
+        """The C function with the best schedule as a callable, on the device it was tuned on or another of
         the same machine."""
         job = self.job
         return compile(
@@ -102,17 +102,18 @@ def tune(
     resume: bool = True,
     watch: Watch | None = None,
 ) -> Tuning:
-    """Finds the values of the schedule's holes that are fastest on `device`, by default the first GPU, else
-    `opencl:0`, or on several devices of one model.
+    """Finds the values of the schedule's holes that are fastest on `device`, or on several devices of one
+    model.
 
-    Ends at the first of `budget` (seconds, or a text such as "5m"; 5 minutes where no limit is given),
-    `trials` and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Writes
-    the best schedule, the record and the kernel's folder into `out`, and goes on with a record that is there.
-    `watch` is called with the progress and each trial. Candidates run in processes of their own: a script
-    needs no `if __name__ == "__main__"` for it.
+    Ends at the first of `budget` (seconds, or a text such as "5m"; 5 minutes if no limit is given), `trials`
+    and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Writes the best
+    schedule, the record and the kernel's folder into `out`, and continues a record that is there. `watch` is
+    called with the progress and each trial. Candidates run in processes of their own; a script needs no `if
+    __name__ == "__main__"` for them.
 
-    Raises Failed as the verb reports it, F195 where nothing was right; TypeError for an option of a wrong
-    Python type. Ctrl-C raises KeyboardInterrupt; the best so far and the record are on disk then.
+    Raises Failed as the command reports it, F195 if no candidate was right, and TypeError for an option of a
+    wrong Python type. Ctrl-C raises KeyboardInterrupt; the best schedule so far and the record are on disk
+    then.
     """
     with explained():
         goal = _goal(budget, trials, until_speedup)
@@ -163,7 +164,7 @@ def _check_jobs(jobs: int | None) -> None:
 
 
 def _waited_for(work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
-    """Also where an event loop runs in this thread already, as in notebooks."""
+    """The result of `work`, also if an event loop runs in this thread already, as in notebooks."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -173,7 +174,7 @@ def _waited_for(work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
 
 
 def _silent(now: RunProgress, trial: Trial | None, /) -> None:
-    """Nobody watches."""
+    """The watch that does nothing."""
 
 
 def _say(remark: str) -> None:

@@ -1,5 +1,5 @@
-"""The checker: a schedule to a Plan, the proof that it is legal for a program and a machine.
+"""The checker: proves that a schedule is legal for a program and a machine, and returns the Plan.
 
-`run.check` is the way in; `rules` has one file a family of rules. The function of Python programs is
-mdh.api.compile.check.
+`run.check` is the entry point. `rules` has one file for each family of rules. The function for Python
+programs is mdh.api.compile.check.
 """

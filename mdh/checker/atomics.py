@@ -1,4 +1,4 @@
-"""Whether the parts of a result can be joined by hardware atomics on the output in device memory."""
+"""Whether hardware atomics on the output in device memory can combine the parts of a result."""
 
 from mdh.checker.subject import Subject
 from mdh.ir.atomics import hardware_obstacle, program_obstacle
@@ -6,7 +6,8 @@ from mdh.ir.program import Result
 
 
 def atomic_obstacle(subject: Subject, result: Result, *, explicit: bool) -> str | None:
-    """Why not, or None. Floats add natively in CUDA; in OpenCL by a CAS loop, and only where `explicit`."""
+    """Why they cannot, or None if they can. CUDA adds floats natively; OpenCL needs a CAS loop, which is used
+    only if `explicit`."""
     reason = hardware_obstacle(result)
     if reason:
         return reason

@@ -1,6 +1,7 @@
-"""The concrete schedule: what is lowered here, with fallbacks taken and nothing in it that says nothing.
+"""The concrete schedule: what is lowered on this machine, with fallbacks taken and entries without effect
+removed.
 
-Requires steps without holes, of as many entries as the stage has dimensions.
+Requires steps without holes, with as many entries as the stage has dimensions.
 """
 
 from dataclasses import replace
@@ -12,7 +13,8 @@ from mdh.schedule.model import Arg, Attr, Mem, Section, Step
 
 
 def concrete(section: Section, extents: tuple[int, ...], machine: Machine) -> Section:
-    """Canonical, each `@copy` with the one engine that `machine` (as the target sees it) will use."""
+    """The canonical section. Each `@copy` has the one engine that `machine`, as the target sees it, will
+    use."""
     chosen = tuple(
         replace(step, inputs=tuple(_mem(mem, machine) for mem in step.inputs)) for step in section.steps
     )

@@ -1,4 +1,4 @@
-"""Memory entries of a step as plan values: stagings of inputs, holdings of outputs."""
+"""Memory entries of a step as plan values: Staging for inputs, Holding for outputs."""
 
 from mdh.checker.options import Copying, Found, copying, keep, number, word
 from mdh.checker.subject import Draft
@@ -12,7 +12,7 @@ OUT_ATTRS = ("combine", "store", "cache")
 
 
 def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | None:
-    """The copy that an input entry asks for; None for `^` and for the place where the buffer starts."""
+    """The copy that an input entry asks for; None for `^` and for the memory in which the buffer starts."""
     place = mem.value if isinstance(mem.value, Place) else None
     region = region_of(place)
     if place is None or region is None:
@@ -60,13 +60,13 @@ def _cache_hint(attr: Attr | None) -> CacheHint:
 
 
 def region_of(place: Place | None) -> Space | None:
-    """SM or RM; None where the entry names the region in which buffers start."""
+    """SM or RM; None for the memory in which buffers start."""
     if place is None or not isinstance(place.region, Space) or place.region in (Space.DM, Space.HM):
         return None
     return place.region
 
 
 def layout_of(place: Place) -> tuple[int, ...]:
-    """0-based permutation of the buffer's dims, the slowest first."""
+    """The layout as a 0-based permutation of the buffer's dimensions, the slowest first."""
     layout = place.layout if isinstance(place.layout, tuple) else ()
     return tuple(n - 1 for n in layout if isinstance(n, int))

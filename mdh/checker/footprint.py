@@ -1,4 +1,4 @@
-"""What a stage keeps in shared memory and registers, beside its tiles, and the digits of its dimensions."""
+"""What a stage keeps in shared memory and registers besides its tiles, and the digits of its dimensions."""
 
 import math
 
@@ -15,7 +15,7 @@ WARP = 32
 
 
 def shared_bytes(plan: StagePlan, tiles: Tiles, *, cpu: bool) -> int:
-    """Bytes of shared memory of a block: staged inputs in all slots, regions, scratch of combines."""
+    """Bytes of shared memory of a block: staged inputs in all slots, regions, and scratch of combines."""
     return tiles.bytes_in(Space.SM) + (0 if cpu else combine_bytes(plan))
 
 
@@ -30,11 +30,12 @@ def taken(tile: Tile) -> int:
 
 
 def combine_bytes(plan: StagePlan) -> int:
-    """Scratch of combines in shared memory: a partial result of each thread, two rows of them for a scan.
+    """Bytes of shared memory that combines need as scratch: a partial result of each thread, or two for a
+    scan.
 
-    Shuffles need none, unless the last warp of the block is not full. Blocks that take tickets learn who came
-    last; those that look back also pass on a value for each element that threads of the block share. Of plans
-    that the lowering makes, `combines` may stop at the one result that they compute.
+    Shuffles need none, unless the last warp of the block is partial. With tickets, blocks learn who came
+    last. With look-back, a block also passes on a value for each element that its threads share. In plans
+    that the lowering makes, `combines` may end at the one result that they compute.
     """
     threads = math.prod(plan.units(layer) for layer in THREADED)
     kinds = [d.kind for d in plan.stage.dims]
@@ -47,7 +48,7 @@ def combine_bytes(plan: StagePlan) -> int:
         if Combine.SHARED in methods or (Combine.SHUFFLE in methods and threads % WARP):
             out += sum(_room(threads * size) for size in sizes) * (2 if scan else 1)
         if Combine.TICKET in methods:
-            # who came last, or the block's number; what is passed on
+            # which block came last or this block's number, and the values that are passed on
             out += ALIGNMENT + (sum(_room(groups * size) for size in sizes) if scan else 0)
     return out
 
@@ -61,9 +62,9 @@ def chain_of(plan: StagePlan, dim: int) -> Chain:
 
 
 def first_of_part(plan: StagePlan, loop: Level, part: int) -> int:
-    """The first iteration of the loop's dimension that falls to this part, all other parts first ones.
+    """The first iteration of the loop's dimension in part `part`, with all other parts being their first.
 
-    Where @cyclic loses it (K120), the start of the part without the dealing.
+    If @cyclic makes that undefined (K120), the start of the part without @cyclic.
     """
     chain = chain_of(plan, loop.dim)
     element = index_of(chain, tuple(part if i == loop.step else 0 for i in range(len(chain))))

@@ -1,4 +1,4 @@
-"""Holes that nobody has bound: a schedule with any cannot be checked or lowered."""
+"""Unbound holes: a schedule with holes cannot be checked or lowered."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ SHOWN = 4
 
 
 def unbound_holes(section: Section) -> Iterator[Diagnostic]:
-    """One diagnostic a named hole, where it first stands, and one for all that have no name."""
+    """One diagnostic for each named hole, where it first stands, and one for all unnamed holes."""
     holes = [found.hole for found in section_holes(section)]
     named: dict[str, Hole] = {}
     for hole in holes:

@@ -9,8 +9,8 @@ from mdh.ir.plan import Split, StagePlan
 
 
 def code_loops(plan: StagePlan) -> tuple[Level, ...]:
-    """Splits with more than one part, each as one level without a variable. Outermost first; within a step
-    units by layer, then sequential loops by rank, then vector lanes."""
+    """Splits with more than one part, each as a level without a variable, outermost first. Within a step,
+    units come first, by layer, then sequential loops by rank, then vector lanes."""
     return tuple(
         Level("", s.dim, i, s.parts, s.tile, s.parent, s.layer, s.axis, s.rank, s.cyclic)
         for i in plan.code_order
@@ -20,11 +20,11 @@ def code_loops(plan: StagePlan) -> tuple[Level, ...]:
 
 
 Item = Level | int
-"""A sequential loop, or the index of a step whose loops' body starts here."""
+"""A sequential loop, or the index of a step, which marks where the body of that step's loops starts."""
 
 
 def code_items(plan: StagePlan, *, cpu: bool) -> list[Item]:
-    """See `mdh.decompose.order`."""
+    """The items of `mdh.decompose.order.in_code_order`."""
     return list(in_code_order(plan, sorted(code_loops(plan), key=lambda x: x.dim), cpu=cpu))
 
 

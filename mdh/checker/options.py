@@ -1,7 +1,7 @@
-"""Attributes read into plain values, and K110: an attribute without effect where it stands.
+"""Attributes as plain values, and K110: an attribute without effect.
 
-The parser has seen to their spelling, arguments and sites (mdh.schedule.attributes); what is left is whether
-an attribute can do anything in its place. Source: language.md section 7.
+The parser has checked spelling, arguments and sites (mdh.schedule.attributes). This module checks whether an
+attribute can have an effect in its place. Source: language.md section 7.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,8 @@ Found = list[Diagnostic]
 
 
 def no_effect(attr: Attr, here: str) -> Diagnostic:
-    """K110. Every attribute of a legal schedule can change the program or its launch."""
+    """K110: the attribute has no effect here. Every attribute of a legal schedule can change the program or
+    its launch."""
     place = PLACES.get(attr.name, "another entry")
     return Diagnostic(
         "K110", f"`@{attr.name}` has no effect on {here}", at(attr.span), help=f"it belongs to {place}"
@@ -44,7 +45,7 @@ def no_effect(attr: Attr, here: str) -> Diagnostic:
 
 
 def keep(attrs: Iterable[Attr], allowed: Iterable[str], here: str, found: Found) -> dict[str, Attr]:
-    """The attributes of an entry by name; those that do nothing there are reported and left out."""
+    """The attributes of an entry by name. Those without effect there are reported and left out."""
     allowed = tuple(allowed)
     found.extend(no_effect(attr, here) for attr in attrs if attr.name not in allowed)
     return {attr.name: attr for attr in attrs if attr.name in allowed}
@@ -74,9 +75,9 @@ class Copying:
 
 
 def copying(attr: Attr, machine: Machine, found: Found) -> Copying:
-    """The first engine of the `else` chain that the machine has; K165 where there is none.
+    """The first engine of the `else` chain that the machine has; reports K165 if there is none.
 
-    TMA copies are not lowered yet: an alternative after `tma` is always taken.
+    TMA copies are not lowered yet, so an alternative after `tma` is always taken.
     """
     vec = number(attr, "vec")
     choice = argument(attr)

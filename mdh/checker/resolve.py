@@ -1,4 +1,4 @@
-"""From the steps as written to a stage plan: every `^`, label, layout and attribute resolved.
+"""Resolves the steps as written to a stage plan: every `^`, label, layout and attribute.
 
 Requires a draft that the structural rules accept. Source: language.md sections 2 to 4 and 7.
 """
@@ -21,7 +21,7 @@ _UNNUMBERED = 1 << 30
 
 
 def resolve(draft: Draft) -> tuple[StagePlan, Found]:
-    """The plan, its combines still open, and what is wrong with attributes."""
+    """The plan, without combine methods, and the diagnostics about attributes."""
     found: Found = []
     steps: list[PlanStep] = []
     parents = draft.extents
@@ -46,7 +46,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
 
 
 def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:
-    """Whatever stands on the step labelled 0, which splits, copies and stores nothing."""
+    """The attributes on the step labelled 0. That step splits, copies and stores nothing."""
     step = draft.initial
     if step is None:
         return ()
@@ -59,7 +59,8 @@ def has_layer(step: Step, *layers: Layer) -> bool:
 
 
 def _for_number(core: Core, inherited: int | None) -> int | None:
-    """FOR.n of a dimension at a step: its own, else the inherited one; a core layer ends the inheritance."""
+    """FOR.n of a dimension at a step: its own number, else the inherited one. A core layer ends the
+    inheritance."""
     match core.value:
         case For(number_):
             return number_
@@ -85,7 +86,7 @@ def _splits(
         if cyclic and not isinstance(step.tiles[d].value, int):
             found.extend(no_effect(a, "an entry with one part") for a in core.attrs if a.name == "cyclic")
         split = Split(d, parents[d], tiles[d], None, rank=ranks[d])
-        # A core layer with one part claims no unit: it is a loop of one iteration like any other.
+        # A core layer with one part uses no unit: it is a loop of one iteration.
         if unit is not None and split.parts > 1:
             split = replace(split, layer=unit.layer, axis=AXES[unit.axis], cyclic=cyclic)
         out.append(split)
@@ -93,7 +94,8 @@ def _splits(
 
 
 def _ranks(cores: tuple[Core, ...], loops: tuple[int | None, ...]) -> dict[int, int]:
-    """Nest position of each dim: FOR numbers (at equal numbers written before inherited), then the rest."""
+    """Nest position of each dimension: FOR numbers first (written before inherited ones of the same number),
+    then the rest."""
 
     def key(d: int) -> tuple[int, bool, int]:
         n = loops[d]
@@ -103,7 +105,7 @@ def _ranks(cores: tuple[Core, ...], loops: tuple[int | None, ...]) -> dict[int, 
 
 
 def _cyclic(core: Core, unit: Unit | None, tile: int, found: Found) -> int:
-    """The block of `@cyclic(n)`; 0 where there is none, or where n >= tile makes it neutral."""
+    """The block size of `@cyclic(n)`. 0 if there is none, or if n >= tile, which has no effect."""
     dealt = unit is not None and unit.layer in (Layer.THR, Layer.WRP, Layer.WGP)
     here = f"a {unit.layer} entry" if unit else "a sequential entry"
     n = number(keep(core.attrs, ("cyclic",) if dealt else (), here, found).get("cyclic"))
@@ -125,7 +127,7 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
 
 
 def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
-    """`@stages` and `@unroll`; attributes of the grid are read in `_grid`, warp roles are not lowered."""
+    """`@stages` and `@unroll`. `_grid` reads the attributes of the grid; warp roles are not lowered."""
     mma = has_layer(step, Layer.MMA)
     known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc") if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
@@ -149,7 +151,7 @@ def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
 
 
 def _no_loop(step: Step, plan: PlanStep) -> str:
-    """Why the step has no loop at any size; empty where it has one, be it of a single part at these sizes."""
+    """Why the step has no loop at any size; empty if it has one, even with a single part at these sizes."""
     cut = [isinstance(t.value, int) and not isinstance(c.value, Unit)
            for t, c in zip(step.tiles, step.cores, strict=True)]  # fmt: skip
     looping = any(s.layer is None and s.parts > 1 for s in plan.splits)

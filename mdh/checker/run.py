@@ -1,4 +1,5 @@
-"""The checker: a program, a schedule and a machine in, a plan out, or every reason why there is none."""
+"""Runs the checker: takes a program, a schedule and a machine, and returns a plan or raises every reason
+against it."""
 
 from mdh.checker.concrete import concrete
 from mdh.checker.holes import unbound_holes
@@ -28,11 +29,11 @@ def check(
     deterministic: bool = False,
     default: Schedule | None = None,
 ) -> Plan:
-    """The plan of a legal schedule without holes; raises Failed with every diagnostic found.
+    """The plan of a legal schedule without holes. Raises Failed with every diagnostic found.
 
-    `default` has the sections of stages that `schedule` leaves out. Each stage is checked in turns (holes,
-    shape of the groups, each step by itself, the resolved plan and its tile tree), and a turn runs only where
-    the one before found nothing, since its questions would have no answer.
+    `default` has the sections of stages that `schedule` leaves out. Each stage is checked in phases: holes,
+    shape of the groups, each step as written, the resolved plan, and its tile tree. A phase runs only if the
+    one before found nothing, because its questions would have no answer.
     """
     supported(machine, target)
     schedule = settled(program, schedule)
@@ -55,7 +56,7 @@ def check(
 
 
 def supported(machine: Machine, target: str) -> str:
-    """`target`; raises Failed K100 where the machine does not have it."""
+    """Returns `target`. Raises Failed K100 if the machine does not have it."""
     if target not in machine.targets:
         known = ", ".join(machine.targets)
         raise Failed(
@@ -65,14 +66,14 @@ def supported(machine: Machine, target: str) -> str:
 
 
 def settled(program: Program, schedule: Schedule) -> Schedule:
-    """The schedule with the `where` conditions over constants of the program evaluated; S122, S123."""
+    """The schedule with its `where` conditions over constants of the program evaluated. Raises S122, S123."""
     if not any(section.wheres for section in schedule.sections):
         return schedule
     return bind(schedule, {}, {**dict(program.constants), **program.sizes})
 
 
 def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[Diagnostic]]:
-    """The plan of one stage, or None and what stands against it."""
+    """The plan of one stage, or None with the diagnostics against it."""
     found = list(unbound_holes(section))
     for rules in (SHAPE_RULES, DRAFT_RULES):
         if not found:
@@ -82,7 +83,7 @@ def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[
     plan, found = resolve(draft)
     subject = Subject(draft, plan)
     found.extend(d for rule in PLAN_RULES for d in rule(subject))
-    # there is no tile tree where the steps do not cover a dimension
+    # without full coverage of a dimension there is no tile tree
     if not {COVER, NEST} & {d.code for d in found}:
         found.extend(d for rule in TILE_RULES for d in rule(subject))
     return (None, found) if found else (with_tiles(choose_combines(subject), subject.tiles), [])

@@ -1,4 +1,4 @@
-"""Which section of a schedule belongs to which stage of a program."""
+"""Matches the sections of a schedule to the stages of a program."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,11 +13,11 @@ from mdh.schedule.model import Schedule, Section
 def match_sections(
     program: Program, schedule: Schedule, machine: Machine, default: Schedule | None
 ) -> tuple[tuple[Stage, Section], ...]:
-    """One section per stage; `default` gives those that the schedule leaves out.
+    """One section for each stage; `default` gives those that the schedule leaves out.
 
-    Raises Failed: S150 a schedule of another program (its `program` line), S151 a stage that does not exist,
-    S152 a stage with two sections, S153 a stage without any, S155 and F150 a
-    `for` or `small` line that names what there is not.
+    Raises Failed. S150: the `program` line names another program. S151: a stage does not exist. S152: a stage
+    has two sections. S153: a stage has none. S155 and F150: a `for` or `small` line names something that does
+    not exist.
     """
     found = [*_other_program(program, schedule), *_wrong_headers(program, schedule, machine)]
     foreign: list[Section] = []
@@ -66,7 +66,7 @@ def _wrong_headers(program: Program, schedule: Schedule, machine: Machine) -> It
 
 
 def _foreign(program: Program, sections: list[Section]) -> Diagnostic:
-    """Sections of no stage: what the stages are called now and which entries they have, ready to paste."""
+    """S151 for sections of unknown stages. It shows the stages' names and entries, ready to paste."""
     first = sections[0]
     names = [s.name for s in program.stages]
     if first.name is None:
@@ -87,7 +87,7 @@ def _place(section: Section) -> tuple[Label, ...]:
 
 
 def _empty(program: Program, stage: Stage) -> str:
-    """A section in which every entry is as it was; what the entries stand for is said behind it."""
+    """A section in which every entry is `^`, with a comment that says what the entries stand for."""
     groups = ([d.name for d in stage.dims], program.inputs(stage), program.outputs(stage))
     dims, inputs, outputs = (", ".join("^" for _ in g) for g in groups)
     step = f"1: (de-)comp( {dims} ) ( {inputs} ; {outputs} ) ( {dims} )"

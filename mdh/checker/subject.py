@@ -1,4 +1,4 @@
-"""What rules look at: a stage's schedule as written (`Draft`), and as resolved (`Subject`)."""
+"""What rules look at: a stage's schedule as written (`Draft`) and as resolved (`Subject`)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,18 +57,19 @@ class Draft:
 
 @dataclass(frozen=True)
 class Subject:
-    """A resolved stage plan with the written step behind each of its steps (None: the implied last one)."""
+    """A resolved stage plan, with the written step behind each of its steps; None for the implied last
+    one."""
 
     draft: Draft
     plan: StagePlan
 
     @cached_property
     def tiles(self) -> Tiles:
-        """Requires that the splits cover every dimension (K120, K121)."""
+        """The tile tree. Requires that the splits cover every dimension (K120, K121)."""
         return decompose(self.program, self.plan, cpu=self.machine.kind == "cpu")
 
     def copies(self, s: int, buffer: str) -> tuple[Copy, ...]:
-        """Of a buffer at step s, one for each group of accesses that differ by constants alone."""
+        """The copies of a buffer at step s: one for each group of accesses that differ only by constants."""
         return tuple(c for c in self.tiles.copies if c.step == s and c.tile.buffer == buffer)
 
     @property
@@ -106,7 +107,7 @@ class Subject:
         return () if step is None else at(step.cores[d].span or step.span, message)
 
     def at_entry(self, s: int, buffer: str, message: str = "") -> tuple[Label, ...]:
-        """The memory entry of a buffer."""
+        """The place of a buffer's memory entry."""
         step = self.written(s)
         if step is None:
             return ()
@@ -119,7 +120,7 @@ class Subject:
         return () if step is None else at(step.span, message)
 
     def at_entry_attr(self, s: int, buffer: str, name: str, message: str = "") -> tuple[Label, ...]:
-        """An attribute of a buffer's memory entry, else the entry."""
+        """The place of an attribute of a buffer's memory entry, else of the entry."""
         step = self.written(s)
         if step is None:
             return ()
@@ -129,17 +130,17 @@ class Subject:
         return at(next(spans, mem.span or step.span), message)
 
     def at_step_attr(self, s: int, name: str, message: str = "") -> tuple[Label, ...]:
-        """An attribute of a step."""
+        """The place of an attribute of a step."""
         step = self.written(s)
         spans = (a.span for a in (step.attrs if step else ()) if a.name == name)
         return at(next(spans, None), message)
 
     def at_dim(self, d: int, message: str = "") -> tuple[Label, ...]:
-        """The loop in the C."""
+        """The place of the loop in the C."""
         return at(self.stage.dims[d].span, message)
 
     def split_spans(self, layer: Layer) -> tuple[Label, ...]:
-        """Every entry that hands parts to `layer`."""
+        """Every entry that gives parts to `layer`."""
         return tuple(
             label
             for s, step in enumerate(self.plan.steps)
@@ -154,7 +155,7 @@ def at(span: Span | None, message: str = "") -> tuple[Label, ...]:
 
 
 def step_name(step: Step | PlanStep, number: int) -> str:
-    """How messages call a step: by its label, else by its place in the text."""
+    """The name of a step in messages: its label, else its position in the text."""
     return f"step {number if step.label is None else step.label}"
 
 
@@ -167,7 +168,7 @@ def parts(n: int) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`did you mean …?`, or nothing where no known word is close."""
+    """`did you mean …?`, or an empty text if no known word is similar."""
     names = list(known)
     by_lower = {n.lower(): n for n in names}
     near = get_close_matches(word.lower(), list(by_lower), 1, 0.5)

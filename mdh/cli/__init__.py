@@ -1,2 +1,2 @@
-"""The command line: one module a verb. `request` and `job` turn words into requests, `exit_codes` outcomes
-into exit codes, and `main` is the only place that catches every exception."""
+"""The command line: one module for each command. `request` and `job` turn words into requests, `exit_codes`
+turns outcomes into exit codes, and only `main` catches every exception."""

@@ -1,4 +1,4 @@
-"""`.npy` files of users: nothing in them runs, and no memory is taken for what they only claim to hold."""
+"""Reads users' `.npy` files. No code in them runs, and memory is taken only for elements that are there."""
 
 import os
 import stat
@@ -15,14 +15,14 @@ _MAGIC, _ARCHIVE = b"\x93NUMPY", b"PK"
 
 
 class NoArrayError(ValueError):
-    """A file that gives no array; the text says why: `is an .npz archive`."""
+    """A file without an array. The text says why: `is an .npz archive`."""
 
 
 def read_array(path: str, demand: Callable[[np.dtype[Any], tuple[int, ...]], None]) -> Array:
-    """The array of a file. demand: raises where its type or shape is not wanted; it is asked before memory is
-    taken, and what it raises goes through. Raises NoArrayError."""
+    """The array of a file. demand: raises if the type or shape is not wanted. It is called before memory is
+    taken, and its errors pass through. Raises NoArrayError."""
     _demand_magic(path)
-    # mapping takes no memory, and fails where the file is shorter than its head claims
+    # mapping takes no memory, and fails if the file is shorter than its header says
     mapped = _loaded(path, "r")
     demand(mapped.dtype, mapped.shape)
     try:
@@ -51,16 +51,16 @@ def _demand_magic(path: str) -> None:
 
 
 def _loaded(path: str, mode: Any) -> Array:
-    """Raises NoArrayError; MemoryError where the elements are read, by mode None."""
+    """Loads a file. Raises NoArrayError, or MemoryError if `mode` is None and the elements are read."""
     try:
         with warnings.catch_warnings():
-            # about heads that an old Python wrote
+            # these are about headers that an old Python wrote
             warnings.simplefilter("ignore")
             found: Array = np.load(path, mmap_mode=mode, allow_pickle=False)
             return found
     except OSError as error:
         raise NoArrayError(f"cannot be read: {reason(error)}") from None
-    except Exception as error:  # a head is a text of Python's, and its reader raises whatever that meets
+    except Exception as error:  # a header is a Python literal, and its reader may raise anything
         if mode is None and isinstance(error, MemoryError):
             raise
         raise NoArrayError("has a damaged head, holds objects, or ends too early") from None

@@ -1,4 +1,4 @@
-"""`mdh cache`: what machine code is kept between runs, and where; or away with it."""
+"""`mdh cache`: shows which machine code is kept between runs, and where, or removes it."""
 
 from dataclasses import asdict
 from enum import StrEnum
@@ -26,8 +26,8 @@ ActionArg = Annotated[Action, typer.Argument(help="show: folder and size; clear:
 def cache(action: ActionArg = Action.SHOW, json: JsonOpt = False) -> None:
     """Show or clear the cache of compiled candidates, $XDG_CACHE_HOME/mdh (default ~/.cache/mdh).
 
-    Entries are found by the hash of their text, options, compiler and architecture; a damaged one is
-    compiled anew. Nothing is lost by clearing but time.
+    Entries are found by the hash of their text, options, compiler and architecture. A damaged entry is
+    compiled anew. Clearing only costs time.
     """
     kept = open_cache()
     usage = kept.clear() if action is Action.CLEAR else kept.usage()

@@ -38,7 +38,7 @@ def check(
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
 ) -> None:
-    """Prove a schedule legal for a program and a machine; needs no device, but may take one's machine."""
+    """Prove a schedule legal for a program and a machine. No device is needed."""
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
@@ -61,8 +61,8 @@ def check(
 
 
 def _check_sizes(request: Request, plan: Plan) -> None:
-    """Raises Failed with what stands against the schedule at the sizes that its `for` and `small` lines give
-    for this program and machine. With --set its holes have other values than those lines were written for."""
+    """Raises Failed if the schedule is illegal at the sizes of its `for` and `small` lines for this program
+    and machine. Does nothing with --set, because those lines were written for other values of its holes."""
     given, name = load_schedule(request, Trace()), plan.machine.name
     if given is None or request.sets:
         return

@@ -1,7 +1,6 @@
-"""The words of the command line as a Source, so that a wrong word gets a caret like any other text.
+"""The words of the command line as a Source, so that errors point at a word like at any other text.
 
-A password in them is in `words` alone: the Source, which messages, records and reports are made of, has it as
-`***`.
+A password is in `words` only. In the Source, which messages, records and reports are made of, it is `***`.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ NAME = "<command line>"
 
 @dataclass(frozen=True)
 class CommandLine:
-    """What the user typed after `mdh`, one word an element."""
+    """What the user typed after `mdh`, one element for each word."""
 
     words: tuple[str, ...]
 
@@ -42,12 +41,12 @@ class CommandLine:
 
     @property
     def json(self) -> bool:
-        """True when `--json` was asked for; needed before any verb has read its options."""
+        """Whether `--json` was given; needed before any command has read its options."""
         return "--json" in self.words
 
     def span_of(self, word: str, *, last: bool = False) -> Span | None:
-        """The place of `word` (`--machine`, `a10`, `N=x`), the first or the `last` of several; `--opt=word`
-        and `-Dword` are found too."""
+        """The place of `word` (`--machine`, `a10`, `N=x`): the first, or the `last`. Also found in
+        `--opt=word` and `-Dword`."""
         exact = [i for i, w in enumerate(self.words) if w == word]
         ending = [i for i, w in enumerate(self.words) if w.endswith(word) and w.startswith("-")]
         found = exact or ending
@@ -68,11 +67,11 @@ class CommandLine:
         return tuple(sorted({s for found in each for s in found}, key=lambda s: (-len(s), s)))
 
     def without_passwords(self, text: str) -> str:
-        """A text without what the words have as passwords, and without those of other URLs in it."""
+        """The text without passwords of the words, and without those of other URLs in it."""
         return masked(without(text, self._secrets))
 
     def told(self, d: Diagnostic) -> Diagnostic:
-        """A message as it may be shown: libraries quote what they were given."""
+        """A message without passwords: libraries quote what they were given."""
         hide = self.without_passwords
         labels = tuple(replace(label, message=hide(label.message)) for label in d.labels)
         notes = tuple(hide(note) for note in d.notes)
@@ -83,14 +82,15 @@ class CommandLine:
     def fail(
         self, code: str, headline: str, word: str, *, label: str = "", help: str = "", last: bool = False
     ) -> Failed:
-        """One error at `word` (its `last` place); at the end of the line where the word is not on it."""
+        """An error at `word` (its `last` place); at the end of the line if the line does not have the
+        word."""
         end = len(self.source.text)
         span = self.span_of(word, last=last) or Span(self.source, end, end)
         return fail(code, headline, span, label=label, help=help)
 
 
 def at_word(line: CommandLine, word: str, arrow: Callable[[], T]) -> T:
-    """Runs `arrow`; what it refuses without a place is placed at `word` of the command line."""
+    """Runs `arrow`. Errors without a place are placed at `word` of the command line."""
     try:
         return arrow()
     except Failed as failed:

@@ -1,4 +1,4 @@
-"""`mdh compare`: schedules against one another on several devices and machines."""
+"""`mdh compare`: compares schedules on several devices and machines."""
 
 import asyncio
 from functools import partial
@@ -28,32 +28,36 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 SchedulesOpt = Annotated[
     list[str] | None,
-    typer.Option("--schedule", "-s", metavar="S.mdh", help="A schedule, or `default`; give several."),
+    typer.Option("--schedule", "-s", metavar="S.mdh", help="A schedule, or `default`; may be repeated."),
 ]
 DevicesOpt = Annotated[
     list[str] | None,
-    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N, c; give several; absent: first GPU."),
+    typer.Option(
+        "--device", metavar="SPEC", help="cuda:N, opencl:N, c; may be repeated. Default: first GPU."
+    ),
 ]
 MachinesOpt = Annotated[
     list[str] | None,
-    typer.Option("--machine", "-m", metavar="NAME", help="One that is elsewhere: records, else estimates."),
+    typer.Option("--machine", "-m", metavar="NAME", help="A machine elsewhere: recorded or estimated times."),
 ]  # fmt: skip
 RecordsOpt = Annotated[
     list[str] | None,
-    typer.Option("--records", metavar="PLACE", help="Folders and records of tunings; absent: this folder."),
+    typer.Option("--records", metavar="PLACE", help="Folders and records of tunings. Default: this folder."),
 ]
 BaselineOpt = Annotated[
     list[str] | None,
-    typer.Option("--baseline", metavar="NAME", help="numpy, torch, mkl or cublas, for products."),
+    typer.Option("--baseline", metavar="NAME", help="A library for products: numpy, torch, mkl or cublas."),
 ]
 BudgetOpt = Annotated[
     str | None,
-    typer.Option("--budget", metavar="TIME", help="Tune holes without a record, that long all together."),
+    typer.Option("--budget", metavar="TIME", help="Time in total to tune holes that have no record."),
 ]
-RepeatOpt = Annotated[int, typer.Option("--repeat", metavar="N", min=3, help="Timed runs of each, at most.")]
-SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the arrays and of tuning.")]
-CodeOpt = Annotated[bool, typer.Option("--code", help="Show how the emitted code differs, too.")]
-HtmlOpt = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page about it.")]
+RepeatOpt = Annotated[int, typer.Option("--repeat", metavar="N", min=3, help="The most timed runs of each.")]
+SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the arrays and of tuning.")]
+CodeOpt = Annotated[bool, typer.Option("--code", help="Also show how the emitted code differs.")]
+HtmlOpt = Annotated[
+    str | None, typer.Option("--html", metavar="FILE", help="Write a page about the comparison.")
+]
 
 
 @app.command()
@@ -76,10 +80,10 @@ def compare(
     deterministic: opt.DeterministicOpt = False,
     json: opt.JsonOpt = False,
 ) -> None:
-    """Compare schedules on devices: verified, timed in turns, with what limits each and how portable it is.
+    """Compare schedules on devices. All are verified and timed in turns; a table shows what limits each.
 
-    What does not fit or fails on a device is a row with its reason. Schedules with holes take the values of
-    the best tuning on record, else --budget tunes them, else their first point is taken.
+    A schedule that does not fit or fails on a device is a row with the reason. Schedules with holes take the
+    values of the best tuning on record, else --budget tunes them, else their first point is taken.
     """
     line: CommandLine = ctx.obj
     request = Request(

@@ -1,4 +1,4 @@
-"""The words of `mdh compare` to its task; wrong ones get a caret."""
+"""Turns the words of `mdh compare` into its task. Wrong words are reported at their place."""
 
 import os
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from mdh.tuner.records.listing import SUFFIX
 from mdh.wording import meant
 
 DEFAULT = "default"
-"""What --schedule calls mdh's own."""
+"""The name of mdh's own schedule in --schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def task_of(request: Request, words: CompareWords) -> Task:
 
 
 def _once(line: CommandLine, option: str, given: Sequence[str], meant: Sequence[str]) -> None:
-    """Raises Failed F210 where two words mean the same; meant: what each of `given` stands for."""
+    """Raises Failed F210 if two words mean the same. meant: the meaning of each of `given`."""
     for n, one in enumerate(meant):
         if one in meant[:n]:
             headline = f"{option} names `{given[n]}` twice"
@@ -106,7 +106,7 @@ def _machines(line: CommandLine, words: CompareWords) -> tuple[Away, ...]:
 
 
 def _known(line: CommandLine, names: Sequence[str]) -> None:
-    """Raises Failed F210 for what is no library."""
+    """Raises Failed F210 for an unknown library."""
     for name in names:
         if name not in NAMES:
             hint = meant(name, NAMES, always=f"baselines: {', '.join(NAMES)}")
@@ -129,8 +129,8 @@ def _contenders(line: CommandLine, words: CompareWords) -> tuple[Contender, ...]
 
 
 def _names(paths: Sequence[str], others: Sequence[str]) -> dict[str, str]:
-    """Path -> the shortest end of it, from a whole word on and without its suffix, that no other path ends in
-    and that is none of `others`; the path itself where all of that is not enough."""
+    """Path -> the shortest end of it, in whole words and without its suffix, that is not an end of another
+    path and not one of `others`; the whole path if there is none."""
     parts = {p: Path(realpath(p)).with_suffix("").parts for p in paths}
     out = {}
     for path, mine in parts.items():

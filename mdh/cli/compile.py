@@ -1,4 +1,4 @@
-"""`mdh compile`: kernel source on stdout, or a folder that needs no mdh."""
+"""`mdh compile`: prints the kernel source, or writes a folder that needs no mdh."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def compile(
 ) -> None:
     """Write the kernel source, a host driver, a header, the schedule and a manifest into a folder.
 
-    Nothing in the folder needs mdh. Without -o the kernel source goes to stdout.
+    The folder can be built without mdh. Without -o the kernel source is printed.
     """
     line: CommandLine = ctx.obj
     request = Request(
@@ -54,7 +54,7 @@ def compile(
         texts = {Path(output) / name: content for name, content in files.items()}
         keep_inputs(line, output, request.files, texts)
         keep_others(line, output, files)
-        # the manifest first: it says which files are mdh's, should the others be cut short
+        # the manifest comes first: it says which files are mdh's if writing is interrupted
         for path in sorted(texts, key=lambda p: p.name != "manifest.json"):
             write_text(line, path, texts[path])
     if json:

@@ -1,7 +1,7 @@
-"""Results go to stdout, everything else to stderr; a closed pipe ends the program quietly.
+"""Writes results to stdout and everything else to stderr. A closed pipe ends the program quietly.
 
-All text passes `mdh.printable` here, also where a pipe takes it: what steers a terminal is spelled out, and
-so is what the stream's encoding does not have. JSON uses its own escapes. Files are written as they are.
+All text passes `mdh.printable` here, also into a pipe: control characters and characters that the stream
+cannot encode are escaped. JSON has its own escapes. Files are written unchanged.
 """
 
 import json
@@ -22,14 +22,14 @@ from mdh.printable import fitting, json_text, printable
 
 
 def show(text: str) -> None:
-    """A result: text with its final newline. Raises Failed F118 where it cannot be written."""
+    """Prints a result: text with its final newline. Raises Failed F118 if it cannot be written."""
     if sys.stdout is None:
         raise _unwritten("standard output is closed")
     try:
         sys.stdout.write(fitting(printable(text if text.endswith("\n") else text + "\n"), sys.stdout))
         sys.stdout.flush()
     except BrokenPipeError:
-        # the reader has gone (`mdh … | head`): nothing to say
+        # the reader has gone (`mdh … | head`): nothing to report
         _discard_output()
         raise typer.Exit(BROKEN_PIPE) from None
     except OSError as error:
@@ -37,13 +37,13 @@ def show(text: str) -> None:
 
 
 def lost_output(error: OSError) -> Failed:
-    """F118 for an error of writing to stdout, to which nothing more is written."""
+    """F118 for an error of writing to stdout. Nothing more is written to it."""
     _discard_output()
     return _unwritten(error.strerror or str(error))
 
 
 def _discard_output() -> None:
-    """Leaves nothing for the interpreter to flush at its end, which would fail once more."""
+    """Discards buffered output. The interpreter would flush it at its end, which would fail once more."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -65,23 +65,23 @@ def _holds_all(stream: TextIO | None) -> bool:
 
 
 def ok(verb: str, **values: Any) -> dict[str, Any]:
-    """The object that `--json` prints for a verb that succeeded."""
+    """The object that `--json` prints for a command that succeeded."""
     return {"schema": "mdh.result/1", "ok": True, "verb": verb, **values}
 
 
 def log(text: str) -> None:
-    """A remark about what is being done, on stderr."""
+    """Prints a remark about the work on stderr."""
     note(f"mdh: {text}\n")
 
 
 def ending(number: signal.Signals, done: str) -> None:
-    """The remark on the first signal, after which what is `done` is still told."""
+    """Prints a remark on the first signal; what is `done` is still reported after it."""
     word = "interrupted" if number is signal.SIGINT else "terminated"
     log(f"{word}: ending with what was {done}; once more ends at once")
 
 
 def note(text: str) -> None:
-    """Text on stderr, its newlines as they are."""
+    """Prints text on stderr with its newlines."""
     if sys.stderr is None:
         return
     try:
@@ -92,7 +92,8 @@ def note(text: str) -> None:
 
 
 def report(diagnostics: Iterable[Diagnostic]) -> None:
-    """Diagnostics as text on stderr, one blank line between two; the first ones where there are many."""
+    """Prints diagnostics as text on stderr, with a blank line between two. If there are many, the first
+    ones."""
     shown, left = capped(tuple(diagnostics), MOST_SHOWN)
     note("\n".join(render_text(d) for d in shown))
     if left:

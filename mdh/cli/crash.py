@@ -1,4 +1,4 @@
-"""A bug of mdh, told without a traceback: the report is saved and the message says where and how to rerun."""
+"""Reports a bug of mdh without a traceback: saves a report, and says where it is and how to run again."""
 
 import platform
 import sys
@@ -15,8 +15,8 @@ _PACKAGES = ("mdh", "numpy", "pycparser", "pcpp", "islpy", "pyopencl", "cupy-cud
 
 
 def save_crash(line: CommandLine, error: BaseException) -> Failed:
-    """B101, with the traceback, the command and the versions in a file of the temporary folder that its owner
-    alone can read. No password of the command line is in either."""
+    """B101. The report in the temporary folder has the traceback, the command and the versions; only its
+    owner can read it. Passwords of the command line are in neither."""
     where = traceback.extract_tb(error.__traceback__)
     place = f"{Path(where[-1].filename).name}:{where[-1].lineno}" if where else "unknown place"
     headline = f"{type(error).__name__} in {place}: {_first_line(line, error)}"
@@ -52,6 +52,7 @@ def _report_text(line: CommandLine, error: BaseException) -> str:
 
 
 def _first_line(line: CommandLine, error: BaseException) -> str:
-    """Without passwords before it is cut: one that holds a line break could not be found in a part of it."""
+    """The first line of the error. Passwords are removed before it is cut, because a part of one could not be
+    found."""
     text = line.without_passwords(str(error)).strip().splitlines()
     return text[0][:200] if text else "no message"

@@ -1,4 +1,4 @@
-"""`mdh db`: the records of the tuner: list, show, merge, export."""
+"""`mdh db`: lists, shows, merges and exports the tuner's records."""
 
 import os
 from dataclasses import asdict
@@ -28,7 +28,7 @@ VERBS = ("list", "show", "merge", "export")
 
 
 class _Verbs(TyperGroup):
-    """Names its verbs where another one is given."""
+    """A group that lists its commands when an unknown one is given."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         word = args[0]
@@ -44,23 +44,24 @@ app = typer.Typer(cls=_Verbs, rich_markup_mode=None, add_completion=False)
 PlacesArg = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[PLACE]...", help="Folders and records; absent: this folder and the data folder.",
+        metavar="[PLACE]...", help="Folders and records. Default: this folder and the data folder.",
         show_default=False,
     ),
 ]  # fmt: skip
 RecordArg = Annotated[str, typer.Argument(metavar="FILE", help="A record.", show_default=False)]
 OutArg = Annotated[
-    str, typer.Argument(metavar="OUT", help="What to write; what it holds stays in it.", show_default=False)
+    str,
+    typer.Argument(metavar="OUT", help="The record to write; its own trials are kept.", show_default=False),
 ]
 InputsArg = Annotated[list[str], typer.Argument(metavar="A B...", help="Records.", show_default=False)]
-TrialOpt = Annotated[int | None, typer.Option("--trial", metavar="N", help="All about one trial.")]
-BestOpt = Annotated[int, typer.Option("--best", metavar="N", help="How many of the best.", min=0)]
+TrialOpt = Annotated[int | None, typer.Option("--trial", metavar="N", help="Show one trial in full.")]
+BestOpt = Annotated[int, typer.Option("--best", metavar="N", help="Number of best trials.", min=0)]
 KeyOpt = Annotated[
     str | None, typer.Option("--record", metavar="KEY", help="One record of a merged file, by its key.")
 ]
 FormatOpt = Annotated[str, typer.Option("--format", metavar="NAME", help="jsonl, csv or t4.")]
 OutOpt = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write a file; absent: to stdout.")
+    str | None, typer.Option("--out", "-o", metavar="FILE", help="File to write. Default: stdout.")
 ]
 
 
@@ -119,7 +120,7 @@ def show_record(
 
 @app.command("merge")
 def merge_records(ctx: typer.Context, out: OutArg, inputs: InputsArg, json: JsonOpt = False) -> None:
-    """Write the union of records: every trial once, none dropped, inputs left as they are."""
+    """Write the union of records: every trial once, none dropped. Inputs are not changed."""
     line: CommandLine = ctx.obj
     for path in inputs:
         at_word(line, path, partial(read_lines, path))
@@ -164,7 +165,7 @@ def export_record(
 
 
 def _in_place(line: CommandLine, place: str, *, strict: bool) -> tuple[list[Listed], list[str]]:
-    """strict: the user named it, so it has to be there."""
+    """The records at a place. strict: the user named it, so it must exist."""
     if os.path.isdir(place):
         try:
             rows, remarks = list_folder(place)
@@ -189,7 +190,7 @@ def _chosen(line: CommandLine, contents: Contents, mark: str | None) -> Section:
 
 
 def _picked(line: CommandLine, path: str, section: Section, number: int | None) -> list[Trial]:
-    """The trials of that number: several where files were merged. Raises Failed F175."""
+    """The trials of that number; merged files may have several. Raises Failed F175."""
     found = [t for t in section.trials if t.number == number]
     if number is None or found:
         return found

@@ -1,4 +1,5 @@
-"""Records as text: tables of fixed columns, the best marked, of each class of failures the first message."""
+"""Records as text: tables of fixed columns, with the best trial marked and the first message of each class of
+failures."""
 
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ from mdh.tuner.records.moment import moment_text
 from mdh.tuner.records.read import Section, failures_of
 
 _WORDS = 100
-"""Columns of a message in a table."""
+"""The columns of a message in a table."""
 
 
 def list_text(rows: Sequence[Listed]) -> str:
@@ -46,7 +47,7 @@ def show_text(path: str, section: Section, count: int) -> str:
 
 
 def trial_text(header: Header, trial: Trial) -> str:
-    """Everything about one trial, its schedule last."""
+    """Everything about one trial, with its schedule last."""
     o, c = trial.outcome, trial.candidate
     facts = (
         ("trial", f"{trial.number}, {trial.phase}, proposed by {trial.origin}"),
@@ -88,7 +89,7 @@ def _best_table(section: Section, count: int) -> str:
     rows = [row[-1] for row in ranked(section.trials)[:count]]
     if not rows or first is None:
         return ""
-    # what decides is said by `best`: a finalist may be ahead of a shorter, less certain time
+    # `best` decides: a finalist may beat a shorter, less certain time
     if first not in rows:
         rows.insert(0, first)
     cells = [("", "trial", "time", "phase", "origin", "holes")]
@@ -110,7 +111,7 @@ def _failures(section: Section) -> str:
 
 
 def _table(cells: Sequence[tuple[str, ...]]) -> str:
-    # a record may be forged: what is in a cell is no further row
+    # a record may be forged, so a cell must not look like another row
     cells = [tuple(_line(cell) for cell in row) for row in cells]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     rows = ("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
@@ -124,7 +125,7 @@ def _pairs(
 
 
 def _versions(versions: Sequence[tuple[str, str]]) -> str:
-    """Drivers' versions are sentences: names and texts stand apart by commas."""
+    """Names and versions, separated by commas, because drivers' versions are sentences."""
     return ", ".join(f"{name} {text}" for name, text in versions)
 
 
@@ -133,6 +134,6 @@ def _short(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line, whatever a compiler printed."""
+    """The text on one line."""
     shown = (c if c.isprintable() else " " if c.isspace() else repr(c)[1:-1] for c in text)
     return "".join(shown).strip()

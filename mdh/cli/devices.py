@@ -1,4 +1,4 @@
-"""`mdh devices`: what can run here, which machines are known, and a machine file for the device at hand."""
+"""`mdh devices`: lists the devices here and the known machines, and writes a machine file for a device."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -22,7 +22,7 @@ ExportOpt = Annotated[
     str | None, typer.Option("--export", metavar="FILE.toml", help="Write a machine file; - is stdout.")
 ]
 DeviceOpt = Annotated[
-    str | None, typer.Option("--device", metavar="SPEC", help="The device to export; absent: the first GPU.")
+    str | None, typer.Option("--device", metavar="SPEC", help="The device to export. Default: the first GPU.")
 ]
 WIDTH = 110
 
@@ -81,7 +81,7 @@ def _table(*names: str) -> Table:
 
 
 def _text(table: Table) -> str:
-    """Plain text of a fixed width: the same in a terminal, a pipe and a log."""
+    """Plain text of a fixed width, the same in a terminal, a pipe and a log."""
     console = Console(width=WIDTH, color_system=None, legacy_windows=False, markup=False, emoji=False)
     with console.capture() as capture:
         console.print(table)

@@ -30,8 +30,8 @@ _MARKS = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}
 def doctor(ctx: typer.Context, json: JsonOpt = False, speed: SpeedOpt = False, test: TestOpt = False) -> None:
     """Say which runtimes work, what is missing and how to install it.
 
-    A compiler or runtime that was not met before is tested, which takes seconds. Exit code 1 where something
-    that mdh cannot do without is missing or broken.
+    A compiler or runtime that is new here is tested, which takes seconds. The exit code is 1 if something
+    that mdh needs is missing or broken.
     """
     families = tuple(_family(name) for name in FAMILIES)
     found = (*findings(), *families, *_tests(test), *(_speeds() if speed else ()))
@@ -43,7 +43,7 @@ def doctor(ctx: typer.Context, json: JsonOpt = False, speed: SpeedOpt = False, t
 
 
 def _family(name: str) -> Finding:
-    """The devices of one kind that open, or why there are none."""
+    """The devices of one family that open, or why there are none."""
     listed, why = probe(name)
     if listed:
         return Finding(f"devices {name}", "ok", "; ".join(f"{d.spec} {d.title}" for d in listed))
@@ -53,13 +53,13 @@ def _family(name: str) -> Finding:
 
 
 def _tests(again: bool) -> tuple[Finding, ...]:
-    """What each compiler and runtime gets right. CUDA's has no tests here, Oclgrind is a test itself."""
+    """What each compiler and runtime gets wrong. CUDA has no tests here, and Oclgrind is itself a test."""
     specs = (d.spec for d in list_devices() if d.kind != "checker")
     return tuple(_test(spec, again) for spec in specs if spec.partition(":")[0] in ("opencl", "c"))
 
 
 def _test(spec: str, again: bool) -> Finding:
-    """As remembered, unless it is asked for `again`; a test is remembered."""
+    """The remembered result, or a new one if there is none or `again` asks for it."""
     name = f"self-test {spec}"
     try:
         device = open_device(spec)
@@ -72,13 +72,13 @@ def _test(spec: str, again: bool) -> Finding:
         why = failed.diagnostics[0]
         return Finding(name, "broken", why.headline, fix=why.help or "")
     if Fault.CRASH not in passed.faults.kinds:
-        # what ended it may have been a busy machine
+        # a busy machine may have ended it
         remember(device, passed.faults)
     return verdict(name, passed)
 
 
 def _speeds() -> tuple[Finding, ...]:
-    """What each CPU device can do."""
+    """The measured speed of each CPU device."""
     return tuple(_speed(d.spec) for d in list_devices() if d.kind == "cpu")
 
 

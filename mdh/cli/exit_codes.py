@@ -1,4 +1,4 @@
-"""Exit codes of the command line: a stable contract (docs/formats.md)."""
+"""Exit codes of the command line; they are a stable contract (docs/formats.md)."""
 
 from collections.abc import Sequence
 
@@ -19,12 +19,12 @@ USAGE_CODES = frozenset(
     {"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114", "F190", "F192", "F193",
      "F196", "F210", "D110"}
 )  # fmt: skip
-"""Mistakes in the words of the command line, as against mistakes in the files it names."""
+"""Codes of mistakes in the words of the command line; mistakes in the named files have other codes."""
 NAMED = frozenset({"C105", "C123", "F150", "F180", "K100", "S120", "S121"})
-"""Codes that are such a mistake where they point at a word of the command line."""
+"""Codes that are such a mistake if they point at a word of the command line."""
 
 NOTHING_CODES = frozenset({"F195", "F198", "S160", "S161"})
-"""A search that found nothing, or has nothing to search."""
+"""Codes of a search that found nothing, or has nothing to search."""
 
 
 def _names_word(d: Diagnostic) -> bool:
@@ -32,7 +32,7 @@ def _names_word(d: Diagnostic) -> bool:
 
 
 def exit_code(diagnostics: Sequence[Diagnostic]) -> int:
-    """The exit code of a failed stage: the gravest of its errors decides."""
+    """The exit code of a failed stage; its gravest error decides."""
     codes = [d.code for d in diagnostics if d.severity in (Severity.ERROR, Severity.BUG)]
     if any(code.startswith("B") for code in codes):
         return INTERNAL

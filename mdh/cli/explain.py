@@ -1,4 +1,4 @@
-"""`mdh explain`: the page of a diagnostic code, or what a program and its schedule amount to."""
+"""`mdh explain`: shows the page of a diagnostic code, or describes a program with its schedule."""
 
 from dataclasses import asdict
 from shlex import quote
@@ -27,15 +27,17 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 SpaceOpt = Annotated[bool, typer.Option("--space", help="Count the points that the schedule's holes span.")]
 HtmlOpt = Annotated[
     str | None,
-    typer.Option("--html", metavar="FILE", help="Write a page: who works on what, drawn to scale."),
+    typer.Option("--html", metavar="FILE", help="Write a page that draws tiles and units to scale."),
 ]
 SubjectArg = Annotated[
     str,
-    typer.Argument(metavar="FILE.c|CODE", help="A loop nest, or a code: K104.", show_default=False),
+    typer.Argument(metavar="FILE.c|CODE", help="A C file, a schedule, or a code: K104.", show_default=False),
 ]
 OtherArg = Annotated[
     str | None,
-    typer.Argument(metavar="[S.mdh]", help="After another schedule: how they differ.", show_default=False),
+    typer.Argument(
+        metavar="[S.mdh]", help="A second schedule, to compare with the first.", show_default=False
+    ),
 ]
 
 
@@ -59,10 +61,10 @@ def explain(
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
 ) -> None:
-    """Show stages, loops with layers, footprints, bytes, registers, occupancy; or a code's page; or how two
-    schedules differ.
+    """Show loops, layers, footprints, bytes, registers and occupancy; or a code's page; or how two schedules
+    differ.
 
-    Without a machine (and without a schedule that names one) only what a step has to list is shown.
+    Without a machine, and without a schedule that names one, only the entries of a step are shown.
     """
     line: CommandLine = ctx.obj
     compared = other is not None or subject.endswith(".mdh")

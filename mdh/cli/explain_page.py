@@ -1,4 +1,4 @@
-"""`mdh explain --html`: the page of a schedule, of a refused one, of one with open holes."""
+"""`mdh explain --html`: writes the page of a schedule, also of a refused one or one with open holes."""
 
 from pathlib import Path
 from random import Random
@@ -23,9 +23,9 @@ _OPEN = "S154"
 
 
 def plan_for_page(request: Request, trace: Trace, html: str) -> tuple[Plan, tuple[str, ...]]:
-    """The plan that the page draws, and remarks about it: of a schedule with holes, one of its points.
+    """The plan that the page draws, and remarks about it. For a schedule with holes, it is one of its points.
 
-    Raises Failed where the schedule is refused; the page that shows the messages in place is there then.
+    Raises Failed if the schedule is refused, after writing the page that shows the messages in place.
     """
     keep_inputs(request.line, html, request.files, {Path(html): None})
     try:
@@ -41,13 +41,13 @@ def plan_for_page(request: Request, trace: Trace, html: str) -> tuple[Plan, tupl
 def write_page(
     request: Request, html: str, plan: Plan, module: Module, text: KernelText, notes: tuple[str, ...]
 ) -> None:
-    """Raises Failed F111."""
+    """Writes the page. Raises Failed F111."""
     write_text(request.line, html, schedule_page(plan, module, text, notes))
     log(f"wrote {html}")
 
 
 def _with_values(request: Request, trace: Trace) -> tuple[Plan, tuple[str, ...]] | None:
-    """The point in the middle of the holes' sets, or a legal one near it; None where none is found."""
+    """The point in the middle of the holes' sets, or a legal one near it; None if none is found."""
     given = load_schedule(request, trace)
     assert given is not None, "the derived schedule has no holes"
     machine = choose_machine(request, given)
@@ -65,7 +65,7 @@ def _with_values(request: Request, trace: Trace) -> tuple[Plan, tuple[str, ...]]
 
 
 def _write_refused(request: Request, html: str, failed: Failed) -> None:
-    """The texts that messages point into; nothing where they are about the command line alone."""
+    """Writes a page of the texts that messages point into; none if all are about the command line."""
     files = tuple(path for path in (request.schedule, request.file) if path is not None)
     sources: dict[str, Source] = {}
     for d in failed.diagnostics:

@@ -1,4 +1,4 @@
-"""`mdh explain --space`: how large the space of a schedule's holes is, and what makes it smaller."""
+"""`mdh explain --space`: shows the size of the space of a schedule's holes, and what makes it smaller."""
 
 from dataclasses import asdict
 
@@ -14,7 +14,7 @@ from mdh.tuner.space.account import Account, account
 
 
 def explain_space(request: Request, trace: Trace, json: bool) -> None:
-    """Raises Failed F109 without a schedule, S160 and S161 where the space is empty."""
+    """Shows the space. Raises Failed F109 without a schedule, S160 and S161 if the space is empty."""
     given = load_schedule(request, trace)
     if given is None:
         raise request.line.fail(

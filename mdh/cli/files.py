@@ -1,4 +1,4 @@
-"""Reading what the user names and writing what she asks for, each failure with a code and a place."""
+"""Reads and writes the files that the user names. Each error has a code and a place."""
 
 import errno
 import json
@@ -22,12 +22,12 @@ from mdh.textfile import SCHEDULE_LIMIT, decode, read_text, reason
 
 
 def read_source(line: CommandLine, path: str, *, limit: int) -> Source:
-    """The text of `path`, named as the user wrote it. Raises Failed F101-F105 at the word."""
+    """The text of `path`, named as the user wrote it. Raises Failed F101 to F105 at the word."""
     return at_word(line, path, lambda: read_text(path, limit=limit))
 
 
 def read_schedule(line: CommandLine, path: str) -> Source:
-    """As `read_source`; a shipped schedule that moved is read from its new place, with a remark."""
+    """Like `read_source`. A shipped schedule that moved is read from its new place, with a remark."""
     new = moved(path)
     if new != path:
         log(f"`{path}` is now `{new}`; its old path goes with release 0.2")
@@ -35,8 +35,8 @@ def read_schedule(line: CommandLine, path: str) -> Source:
 
 
 def moved(path: str) -> str:
-    """`schedules/dot/h200/wide.mdh` for `schedules/dot.h200.wide.mdh`, a path of release 0.1, where only that
-    file is there. To be dropped in release 0.2."""
+    """`schedules/dot/h200/wide.mdh` for `schedules/dot.h200.wide.mdh`, a path of release 0.1, if only the new
+    file exists. To be removed in release 0.2."""
     program, machine, variant = [*Path(path).stem.split(".", 2), "", ""][:3]
     if program == "ccsdt":
         program, variant = "ccsdt_1", f"all.{variant}".rstrip(".")
@@ -47,7 +47,7 @@ def moved(path: str) -> str:
 
 
 def read_stdin(line: CommandLine, *, limit: int) -> Source:
-    """Standard input as a Source called `<stdin>`. Raises Failed F103, F104, F105."""
+    """Standard input as a Source named `<stdin>`. Raises Failed F103, F104, F105."""
     if sys.stdin is None:
         raise line.fail("F103", "standard input is closed", "-", help="give a file, or send the text here")
     try:
@@ -62,9 +62,9 @@ def read_stdin(line: CommandLine, *, limit: int) -> Source:
 
 
 def write_text(line: CommandLine, path: str | Path, text: str) -> None:
-    """Replaces `path` in one move: an interrupted run leaves the old file whole. What is no regular file
-    (`/dev/stdout`, a pipe) is written to and stays what it is. Names of files that are not UTF-8 are spelled
-    out in the text. Raises Failed F111."""
+    """Replaces `path` atomically, so that an interrupted run leaves the old file. Something else than a
+    regular file (`/dev/stdout`, a pipe) is written to. File names in the text that are not UTF-8 are escaped.
+    Raises Failed F111."""
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def write_text(line: CommandLine, path: str | Path, text: str) -> None:
 
 
 def write_array(line: CommandLine, path: Path, array: np.ndarray) -> None:
-    """Replaces the .npy file `path` in one move. Raises Failed F111."""
+    """Replaces the .npy file `path` atomically. Raises Failed F111."""
     data = BytesIO()
     np.save(data, array, allow_pickle=False)
     try:
@@ -88,7 +88,8 @@ def write_array(line: CommandLine, path: Path, array: np.ndarray) -> None:
 
 
 def keep_others(line: CommandLine, output: str, files: Mapping[str, str]) -> None:
-    """Refuses to replace files of the folder that no earlier `mdh compile` wrote, by its manifest. F111."""
+    """Raises Failed F111 if the folder has files of these names that no earlier `mdh compile` wrote, by its
+    manifest."""
     folder = Path(output)
     mine = _listed(folder / "manifest.json")
     there = (folder / n for n in sorted(files) if n not in mine and os.path.exists(folder / n))
@@ -101,7 +102,7 @@ def keep_others(line: CommandLine, output: str, files: Mapping[str, str]) -> Non
 
 
 def _listed(manifest: Path) -> frozenset[str]:
-    """The files that a manifest of mdh lists; none where it is no such manifest."""
+    """The files that a manifest of mdh lists; none if it is no such manifest."""
     try:
         data = json.loads(manifest.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -113,8 +114,8 @@ def _listed(manifest: Path) -> frozenset[str]:
 def keep_inputs(
     line: CommandLine, output: str, inputs: Sequence[str], texts: Mapping[Path, str | None]
 ) -> None:
-    """Refuses to replace a file that the call reads by another text (None: not known yet). Raises Failed F111
-    at `output`."""
+    """Raises Failed F111 at `output` if a file that the call reads would be replaced by another text (None:
+    not known yet)."""
     read = [Path(p) for p in inputs if os.path.isfile(p)]
     for target, text in texts.items():
         same = next((p for p in read if os.path.exists(target) and target.samefile(p)), None)
@@ -124,13 +125,13 @@ def keep_inputs(
 
 
 def demand_writable(line: CommandLine, path: str | Path) -> None:
-    """Refuses a place that cannot take a text, before what the text is about costs time. Leaves folders that
-    are missing to `write_text`. Raises Failed F111."""
+    """Raises Failed F111 if a place cannot take a text, before the text is computed. `write_text` handles
+    missing folders."""
     try:
         target = followed(Path(path)).absolute()
         if os.path.exists(target) and not os.path.isdir(target) and not os.path.isfile(target):
             return
-        # no file may be called so, and nothing below tells: the folder is there
+        # no file can have this name, and errors below do not tell: the folder exists
         with suppress(FileNotFoundError):
             os.stat(target)
         there = next(p for p in target.parents if os.path.exists(p))

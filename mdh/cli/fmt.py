@@ -1,4 +1,4 @@
-"""`mdh fmt`: the canonical printer on files or standard input."""
+"""`mdh fmt`: formats files or standard input in the canonical form."""
 
 import difflib
 from typing import Annotated
@@ -21,7 +21,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 FilesArg = Annotated[
     list[str], typer.Argument(metavar="S.mdh...", help="Schedules; - is standard input.", show_default=False)
 ]
-CheckOpt = Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 where a file would change.")]
+CheckOpt = Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if a file would change.")]
 DiffOpt = Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")]
 StdoutOpt = Annotated[bool, typer.Option("--stdout", help="Print the result instead of writing it back.")]
 
@@ -35,9 +35,9 @@ def fmt(
     stdout: StdoutOpt = False,
     json: JsonOpt = False,
 ) -> None:
-    """Format schedules in the canonical form, in place: attributes that say nothing are dropped.
+    """Format schedules in the canonical form, in place. Attributes without effect are dropped.
 
-    A file that does not parse is left as it is, and so are all others of the same call.
+    If a file does not parse, it and all others of the same call are left unchanged.
     """
     line: CommandLine = ctx.obj
     sources = [_read(line, name) for name in files]

@@ -21,14 +21,15 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the user gave; parameters that are missing get random values."""
+    """The values that the user gave. Other parameters get random values."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
     scalars: dict[str, int | float] = field(default_factory=dict)
 
 
 def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> Inputs:
-    """Raises Failed F115 for what cannot be read, F117 for what does not fit the parameter."""
+    """The inputs. Raises Failed F115 for files that cannot be read, F117 for values that do not fit the
+    parameter."""
     out = Inputs()
     for word in words:
         name, equals, value = word.partition("=")
@@ -56,10 +57,10 @@ def parse_inputs(line: CommandLine, words: Sequence[str], program: Program) -> I
 
 
 def _array(line: CommandLine, word: str, path: str, buffer: Buffer) -> Array:
-    """The elements that the program reaches. Raises Failed F115, F117: nothing is converted, cut or padded in
-    silence."""
+    """The elements that the program reaches. Nothing is converted, cut or padded. Raises Failed F115,
+    F117."""
     try:
-        # what the file says of itself is judged before memory is taken for it
+        # the file's header is checked before memory is taken for it
         array = read_array(path, lambda dtype, shape: _demand_fit(line, word, dtype, shape, buffer))
     except NoArrayError as error:
         hint = "give one .npy file a parameter, which numpy.save wrote, of plain numbers"
@@ -80,7 +81,7 @@ def _array(line: CommandLine, word: str, path: str, buffer: Buffer) -> Array:
 def _demand_fit(
     line: CommandLine, word: str, dtype: np.dtype[Any], shape: tuple[int, ...], buffer: Buffer
 ) -> None:
-    """Raises Failed F117 for another type or shape."""
+    """Raises Failed F117 if type or shape differ."""
     wanted = numpy_dtype(buffer.dtype)
     if dtype != wanted and not _unnamed(dtype, buffer):
         headline = f"`{buffer.name}` holds {buffer.dtype} ({wanted}), the file {dtype}"
@@ -91,7 +92,7 @@ def _demand_fit(
 
 
 def _unnamed(dtype: np.dtype[Any], buffer: Buffer) -> bool:
-    """.npy files have no name for bfloat16: numpy saves it as two plain bytes."""
+    """Whether this may be bfloat16: .npy files have no name for it, and numpy saves it as two plain bytes."""
     return buffer.dtype == BF16 and dtype == np.dtype("V2")
 
 

@@ -1,4 +1,4 @@
-"""From a request to the values of the pipeline: which program, schedule, machine, target; then a plan."""
+"""Turns a request into the values of the pipeline: program, schedule, machine, target, and plan."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def load_program(request: Request, trace: Trace) -> Program:
 
 
 def load_schedule(request: Request, trace: Trace) -> Schedule | None:
-    """The schedule with the holes that --set names bound; None where none was given."""
+    """The schedule with the holes that --set names bound; None if none was given."""
     line = request.line
     values = parse_sets(line, request.sets)
     if request.schedule is None:
@@ -58,7 +58,7 @@ def load_schedule(request: Request, trace: Trace) -> Schedule | None:
 
 
 def _at_set(request: Request, wrong: Diagnostic) -> Diagnostic:
-    """A message without a place about the value of a hole: placed at the word that gives the value."""
+    """An error without a place about the value of a hole, placed at the word that gives the value."""
     for word in request.sets:
         span = request.line.span_of(word)
         if span is not None and not wrong.labels and f"`?{word.partition('=')[0]}`" in wrong.headline:
@@ -67,7 +67,8 @@ def _at_set(request: Request, wrong: Diagnostic) -> Diagnostic:
 
 
 def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
-    """--device or --machine, else the schedule's header. Raises Failed F107 for both, F110 for none."""
+    """The machine: of --device or --machine, else of the schedule's header. Raises Failed F107 for both, F110
+    for none."""
     line = request.line
     if request.device is not None and request.machine is not None:
         hint = "--device is for the machine of a device here, --machine for another"
@@ -87,7 +88,8 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
 
 
 def _told(found: tuple[Machine, str | None], request: Request) -> Machine:
-    """A remark where a device's name stands for it, since several may share it."""
+    """The machine, with a remark if a device's name stands for it, because several devices may share a
+    name."""
     machine, spec = found
     if spec is not None and request.target is None:
         log(f"`{machine.name}` is the machine of {spec} here; --device names another")
@@ -95,14 +97,14 @@ def _told(found: tuple[Machine, str | None], request: Request) -> Machine:
 
 
 def _remarked(chosen: Machine, schedule: Schedule | None) -> Machine:
-    """A remark where the schedule was made for a machine that is not known here."""
+    """The machine, with a remark if the schedule was made for a machine that is not known here."""
     if schedule is not None and schedule.target not in (None, chosen.name, *machine_names()):
         log(f"the schedule's target `{schedule.target}` is no machine known here; {chosen.name} is used")
     return chosen
 
 
 def _called_in_header(schedule: Schedule, name: str, target: str | None) -> tuple[Machine, str | None]:
-    """The machine that the line `target NAME` names; an unknown one is shown there."""
+    """The machine that the line `target NAME` names. An unknown one is reported there."""
     try:
         return machine_called(name, target)
     except Failed as failed:
@@ -111,7 +113,7 @@ def _called_in_header(schedule: Schedule, name: str, target: str | None) -> tupl
 
 
 def choose_target(request: Request, machine: Machine) -> str:
-    """--target, else the machine's first."""
+    """The target: --target, else the machine's first."""
     name = request.target
     if name is None:
         return machine.targets[0]
@@ -124,12 +126,12 @@ def choose_target(request: Request, machine: Machine) -> str:
 def make_plan(
     request: Request, trace: Trace, program: Program, schedule: Schedule | None, machine: Machine, target: str
 ) -> Checked:
-    """Check the given schedule; stages that it leaves out get the default one."""
+    """Checks the given schedule. Stages that it leaves out get the default one."""
     return trace.pipeline.check(program, schedule, machine, target, deterministic=request.deterministic)
 
 
 def plan_for_machine(request: Request, trace: Trace) -> tuple[Machine, Checked]:
-    """What `check`, `compile` and `explain` begin with: the texts read, and checked for a machine."""
+    """The machine and the checked plan that `check`, `compile` and `explain` begin with."""
     given = load_schedule(request, trace)
     machine = choose_machine(request, given)
     program = load_program(request, trace)
@@ -138,13 +140,13 @@ def plan_for_machine(request: Request, trace: Trace) -> tuple[Machine, Checked]:
 
 
 def make_kernel(trace: Trace, plan: Plan, device: Device | None = None) -> tuple[Module, KernelText]:
-    """device: the one that it is for, None: it may run anywhere."""
+    """The kernels and their text. device: the one that it is for; None if it may run anywhere."""
     module = trace.pipeline.lower(plan)
     return module, trace.pipeline.emit(module, plan.program, None if device is None else faults_of(device))
 
 
 def say_default(checked: Checked, output: str | None, schedule: str | None) -> None:
-    """A remark about what the user's schedule, the file `schedule`, leaves to the default one."""
+    """Remarks on which stages the user's schedule, the file `schedule`, leaves to the default one."""
     if not checked.derived:
         return
     if schedule is not None and not checked.given:
@@ -157,7 +159,7 @@ def say_default(checked: Checked, output: str | None, schedule: str | None) -> N
 
 
 def schedule_words(checked: Checked) -> str:
-    """What the results of a verb call the schedule."""
+    """The name of the schedule in the results of a command."""
     if not checked.derived:
         return "schedule"
     return f"schedule (default for {', '.join(checked.derived)})" if checked.given else "default schedule"

@@ -1,6 +1,6 @@
-"""`mdh`: finds the verb, runs it, turns every outcome into an exit code. Nobody ever sees a traceback.
+"""`mdh`: finds the command, runs it, and turns every outcome into an exit code. Users never see a traceback.
 
-Only the module of the chosen verb is imported, so that `mdh --help` loads neither the parsers nor isl.
+Only the module of the chosen command is imported, so that `mdh --help` loads neither the parsers nor isl.
 """
 
 import errno
@@ -41,9 +41,10 @@ VERBS = {
     "cache": "Show or clear the compiled candidates that are kept between runs.",
     "doctor": "Say which runtimes work, what is missing and how to install it.",
 }
-"""Verb -> its line in the help. The module `mdh.cli.<verb>` holds `app` and is imported when chosen."""
+"""Command -> its line in the help. The module `mdh.cli.<command>` holds `app` and is imported when chosen."""
 COMPLETION = "_MDH_COMPLETE"
-"""The variable by which a shell asks for completions; the words are in others, COMP_WORDS for bash."""
+"""The variable by which a shell asks for completions. Others hold the words, for example COMP_WORDS for
+bash."""
 
 
 class Verbs(TyperGroup):
@@ -92,16 +93,16 @@ def root(
 
 
 def run(words: Sequence[str]) -> int:
-    """Run `mdh WORDS…` in this process and return the exit code; writes to sys.stdout and sys.stderr."""
+    """Runs `mdh WORDS…` in this process and returns the exit code. Writes to sys.stdout and sys.stderr."""
     line = CommandLine.of(words)
     with suppress(MemoryError):
         return _run(line, words)
-    # what was held is gone with the frames that held it
+    # the memory that was held is free now, with the frames that held it
     return _report(line, import_module("mdh.memory_left").no_room("what this command needs"))
 
 
 def _run(line: CommandLine, words: Sequence[str]) -> int:
-    """Raises MemoryError."""
+    """Runs the command and returns the exit code. Raises MemoryError."""
     try:
         outcome = get_command(app).main(
             list(words) or ["--help"], prog_name="mdh", standalone_mode=False, obj=line
@@ -114,23 +115,23 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except OSError as error:
-        # the help text is written by the command line's library; files are opened and judged elsewhere
+        # Typer writes the help text itself; files are opened, and their errors handled, elsewhere
         unwritten = error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT)
         return _report(line, lost_output(error) if unwritten else save_crash(line, error))
     except MemoryError:
         raise
     except (KeyError, ValueError) as error:
-        # where a shell asks for completions, no verb is reached
+        # when a shell asks for completions, no command is reached
         return _report(line, _no_completion(line) if COMPLETION in os.environ else save_crash(line, error))
-    except Exception as error:  # the border to the user: whatever arrives here is a bug of mdh
+    except Exception as error:  # the border to the user: any exception here is a bug of mdh
         return _report(line, save_crash(line, error))
 
 
 def _report(line: CommandLine, failed: Failed) -> int:
-    """Diagnostics as text on stderr or, with --json, as data on stdout."""
+    """Prints diagnostics as text on stderr or, with --json, as data on stdout. Returns the exit code."""
     code = exit_code(failed.diagnostics)
     told = [line.told(d) for d in failed.diagnostics]
-    # where the output cannot be written (F118), the text is what is left
+    # if stdout cannot be written (F118), they are printed as text
     if line.json and all(d.code != "F118" for d in failed.diagnostics):
         shown, left = capped(told, MOST_IN_JSON)
         found = {"diagnostics": [render_json(d) for d in shown], **({"not_shown": left} if left else {})}
@@ -142,7 +143,7 @@ def _report(line: CommandLine, failed: Failed) -> int:
 
 
 def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
-    """A wrong option or argument, as a diagnostic at the word that is wrong."""
+    """A wrong option or argument, as a diagnostic at the word."""
     verb = next((w for w in line.words if w in VERBS), "")
     headline = error.format_message().rstrip(".").replace("\n", " ")
     headline, _, options = headline.partition(" (Possible options: ")
@@ -173,16 +174,16 @@ def _no_completion(line: CommandLine) -> Failed:
 
 
 def _place(error: typer.TyperException, verb: str) -> str:
-    """The verb, and the one below it, whose options these are."""
+    """The command, and its subcommand, whose options these are."""
     path = getattr(getattr(error, "ctx", None), "command_path", "")
     return path if path.startswith(f"mdh {verb}") else f"mdh {verb}".rstrip()
 
 
 def main() -> None:
-    """Runs the command line of this process and ends it."""
+    """Runs the command line of this process and ends the process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # help texts are written by the command line's library
+            # Typer writes help texts itself
             stream.reconfigure(errors="backslashreplace")
     hide_passwords(sys.argv[1:])
     try:

@@ -1,4 +1,4 @@
-"""The options that verbs share, each declared once."""
+"""The options that several commands share, each declared once."""
 
 from typing import Annotated
 
@@ -7,19 +7,21 @@ import typer
 FileArg = Annotated[str, typer.Argument(metavar="FILE.c", help="The C loop nest.", show_default=False)]
 ScheduleOpt = Annotated[
     str | None,
-    typer.Option("--schedule", "-s", metavar="S.mdh", help="The schedule; absent: the default schedule."),
+    typer.Option("--schedule", "-s", metavar="S.mdh", help="The schedule. Default: one that mdh derives."),
 ]
-TargetOpt = Annotated[str | None, typer.Option("--target", metavar="NAME", help="cuda, opencl or c.")]
+TargetOpt = Annotated[
+    str | None, typer.Option("--target", metavar="NAME", help="Target language: cuda, opencl or c.")
+]
 MachineOpt = Annotated[
     str | None, typer.Option("--machine", "-m", metavar="NAME", help="A machine's name or a .toml file.")
 ]
 MachineAtHandOpt = Annotated[
     str | None,
-    typer.Option("--device", metavar="SPEC", help="The machine and target of a device here, for --machine."),
+    typer.Option("--device", metavar="SPEC", help="Take the machine and target of this device."),
 ]
 DeviceOpt = Annotated[
     str | None,
-    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N, c or oclgrind; absent: first GPU."),
+    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N, c or oclgrind. Default: first GPU."),
 ]
 DefineOpt = Annotated[
     list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="Bind a size or define a macro.")
@@ -28,18 +30,18 @@ SetOpt = Annotated[
     list[str] | None, typer.Option("--set", metavar="HOLE=VALUE", help="Give a named hole its value.")
 ]
 FunctionOpt = Annotated[
-    str | None, typer.Option("--function", metavar="NAME", help="Which function of the file.")
+    str | None, typer.Option("--function", metavar="NAME", help="The function, if the file has several.")
 ]
 StrictOpt = Annotated[
-    bool, typer.Option("--strict-fp", help="No re-association, wider sums or contraction of floats.")
+    bool, typer.Option("--strict-fp", help="Do not re-associate, widen or contract floats.")
 ]
 DeterministicOpt = Annotated[
-    bool, typer.Option("--deterministic", help="Refuse combines whose order varies.")
+    bool, typer.Option("--deterministic", help="Refuse combine methods whose order varies.")
 ]
-JsonOpt = Annotated[bool, typer.Option("--json", help="The result as JSON on stdout.")]
+JsonOpt = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 DumpOpt = Annotated[
     list[str] | None,
-    typer.Option("--dump", metavar="STAGE", help="Print a stage's value on stderr; or all, or lower.PASS."),
+    typer.Option("--dump", metavar="STAGE", help="Print a value on stderr: a stage's, all, or lower.PASS."),
 ]
 TimeOpt = Annotated[bool, typer.Option("--time", help="Print the time of each stage on stderr.")]
 OutScheduleOpt = Annotated[
@@ -47,5 +49,5 @@ OutScheduleOpt = Annotated[
 ]
 OutFolderOpt = Annotated[
     str | None,
-    typer.Option("--out", "-o", metavar="DIR", help="Folder to write; absent: kernel to stdout."),
+    typer.Option("--out", "-o", metavar="DIR", help="Folder to write. Default: print the kernel."),
 ]

@@ -1,7 +1,7 @@
-"""Passwords in the words that the system shows of a process: everybody may read them (`ps`, /proc/N/cmdline).
+"""Hides passwords in the command line that the system shows of a process (`ps`, /proc/N/cmdline).
 
-Until this runs, some tenths of a second, they are there to see. Those that the database's driver takes from
-elsewhere, PGPASSWORD or a file, never are.
+Everybody can read them until this runs, some tenths of a second. Passwords that the database's driver takes
+from PGPASSWORD or a file are never visible.
 """
 
 import ctypes
@@ -14,12 +14,12 @@ from mdh.passwords import places, spans
 
 _SHOWN, _STATE = Path("/proc/self/cmdline"), Path("/proc/self/stat")
 _BEHIND = 46
-"""Which value of the state, after the process's name, is the address behind its words."""
+"""The position, after the process's name, of the field with the end address of its words."""
 
 
 def hide_passwords(words: Sequence[str]) -> None:
-    """Writes stars over the passwords of `words`, the last of this process; Python has a copy. Does
-    nothing on other systems than Linux."""
+    """Overwrites the passwords in `words`, the last words of this process, with stars; Python has a copy of
+    them. Does nothing on systems other than Linux."""
     found = [spans(w, place=p) for w, p in zip(words, places(words), strict=True)]
     if not any(found):
         return
@@ -37,5 +37,5 @@ def hide_passwords(words: Sequence[str]) -> None:
 
 
 def _end() -> int:
-    """The address behind the last word. Raises OSError, ValueError, IndexError."""
+    """The address after the last word. Raises OSError, ValueError, IndexError."""
     return int(_STATE.read_text("latin-1").rpartition(")")[2].split()[_BEHIND])

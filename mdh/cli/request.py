@@ -1,4 +1,4 @@
-"""What the user asked for, as one value: the options that `check`, `compile`, `run` and `explain` share."""
+"""The user's request as one value: the options that `check`, `compile`, `run` and `explain` share."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from mdh.cli.command_line import CommandLine
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Words as typed; nothing has been read yet. `defines` and `sets` are the words after -D and --set."""
+    """Words as typed; nothing has been read yet. defines, sets: the words after -D and --set."""
 
     line: CommandLine
     file: str

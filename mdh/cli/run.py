@@ -1,4 +1,4 @@
-"""`mdh run`: build on a device, run on given or random arrays, judge the result, time it."""
+"""`mdh run`: builds on a device, runs on given or random arrays, judges the result, and times it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -37,11 +37,13 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 InputOpt = Annotated[
     list[str] | None,
-    typer.Option("--input", metavar="NAME=FILE.npy", help="A parameter; or NAME=NUMBER."),
+    typer.Option("--input", metavar="NAME=FILE.npy", help="An argument: an array file, or NAME=NUMBER."),
 ]
 CheckOpt = Annotated[bool, typer.Option("--check", help="Compare with the reference; exit 4 if wrong.")]
-RepeatOpt = Annotated[int, typer.Option("--repeat", metavar="N", min=0, help="Timed runs; 0: do not time.")]
-SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the random arrays.")]
+RepeatOpt = Annotated[
+    int, typer.Option("--repeat", metavar="N", min=0, help="Number of timed runs; 0: none.")
+]
+SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random arrays.")]
 OutOpt = Annotated[str | None, typer.Option("--out", "-o", metavar="DIR", help="Write outputs and schedule.")]
 
 _ANEW = 7919
@@ -50,8 +52,8 @@ _ANEW = 7919
 
 @dataclass(frozen=True)
 class Ran:
-    """arrays: as the last checked run left them; verdicts: kinds of arrays that came out right; judges: who
-    said so of each."""
+    """arrays: as the last checked run left them. verdicts: the kinds of arrays with right results. judges:
+    who judged each."""
 
     arrays: dict[str, Guarded]
     verdicts: tuple[str, ...]
@@ -79,7 +81,7 @@ def run(
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
 ) -> None:
-    """Build and run on a device, on random arrays or given ones; verify and time.
+    """Build and run on a device, on random or given arrays; verify the result and time it.
 
     Without --device: the first GPU, else opencl:0.
     """
@@ -130,7 +132,8 @@ def _run(
     repeat: int,
     seed: int,
 ) -> Ran:
-    """Exact integers first where nothing was given: they show a wrong index best. Raises Failed N1xx."""
+    """Runs, judges and times. If no arrays are given, exact integers come first, because they show a wrong
+    index best. Raises Failed N1xx."""
     kinds: tuple[Kind, ...] = ("exact", "random") if check and not inputs.arrays else ("random",)
     scalars = make_scalars(program, inputs.scalars, seed)
     held: dict[str, Guarded] = {}
@@ -168,9 +171,10 @@ def _run(
 def _drawn(
     program: Program, inputs: Inputs, scalars: Mapping[str, int | float], seed: int, kind: Kind
 ) -> tuple[Mapping[str, Array], Expected]:
-    """Arrays whose results do not depend on rounding, if there are such; given arrays stay."""
+    """Arrays and expected results; if possible, arrays whose results do not depend on rounding. Given arrays
+    are kept."""
 
-    # C gives a shift by a negative number no meaning
+    # in C a shift by a negative number is undefined
     shifts = program.has_integer("<<", ">>")
 
     def draw(attempt: int) -> Arguments:
@@ -191,7 +195,7 @@ def _write(line: CommandLine, folder: Path, plan: Plan, ran: Ran) -> None:
 
 
 def _outputs(folder: Path, program: Program) -> tuple[Path, ...]:
-    """What `-o` leaves: the schedule, then the outputs in the C function's order."""
+    """The files that `-o` writes: the schedule, then the outputs in the C function's order."""
     written = {name for stage in program.stages for name in stage.written}
     names = (name for name in program.params if name in written)
     return (folder / f"{program.name}.mdh", *(folder / f"{name}.npy" for name in names))

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: an interrupted run tidies up, says so in one line and ends with 130 or 143."""
+"""SIGINT and SIGTERM: an interrupted run cleans up, says so in one line, and exits with 130 or 143."""
 
 import os
 import signal
@@ -11,8 +11,9 @@ from mdh.ending import CODES, guard, once
 
 
 def end_quietly() -> None:
-    """To be called before anything large is imported. The first signal raises in the main thread; where that
-    does not end the process in `mdh.ending.GRACE` seconds, the guard does. The second ends it at once."""
+    """Call it before anything large is imported. The first signal raises an exception in the main thread. If
+    that does not end the process within `mdh.ending.GRACE` seconds, the guard does. The second signal ends it
+    at once."""
     guard()
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _terminate)
@@ -31,8 +32,8 @@ def _terminate(_number: int, frame: FrameType | None) -> None:
 
 
 def _leave(word: str, code: int, frame: FrameType | None) -> None:
-    """Ends the process at once while a module is being imported: there is nothing to tidy up yet, and an
-    exception in the middle of a C++ extension's start would abort."""
+    """Ends the process at once while a module is being imported. There is nothing to clean up yet, and an
+    exception while a C++ extension starts would abort."""
     with suppress(OSError, AttributeError):  # stderr may be closed, or gone
         sys.stderr.write(f"mdh: {word}\n")
         sys.stderr.flush()

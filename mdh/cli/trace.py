@@ -1,5 +1,5 @@
-"""`--dump STAGE` and `--time`: what the pipeline's hook shows on stderr after each arrow, and `--dump
-lower.PASS` after each pass of the lowering."""
+"""`--dump STAGE` and `--time`: show the values of the pipeline and their times on stderr, and `--dump
+lower.PASS` the kernel after a pass."""
 
 from dataclasses import dataclass, field
 
@@ -13,14 +13,14 @@ from mdh.report.module_text import kernel_text
 from mdh.wording import meant
 
 STAGES = ("program", "schedule", "plan", "kernel", "text")
-"""The values between the arrows, in order."""
+"""The values of the pipeline, in order."""
 _PASSES = tuple(f"lower.{name}" for name in PASS_NAMES)
-"""Words for the kernels after each pass; `all` does not include them."""
+"""Words for the kernel after each pass; `all` does not include them."""
 
 
 @dataclass
 class Trace:
-    """Shows the values between the arrows and their times as asked."""
+    """Shows the values of the pipeline and their times as asked."""
 
     shown: frozenset[str] = frozenset()
     timed: bool = False
@@ -35,7 +35,8 @@ class Trace:
     def of(
         line: CommandLine, dump: tuple[str, ...], timed: bool, stages: tuple[str, ...] = STAGES
     ) -> "Trace":
-        """`stages`: those that the verb reaches. Raises Failed F113 for a word that is none of them."""
+        """A trace for the words of --dump. stages: those that the command reaches. Raises Failed F113 for an
+        unknown word."""
         known = f"stages: {', '.join(stages)}, all; a pass is lower.NAME"
         for word in dump:
             arrow = "kernel" if word in _PASSES else word

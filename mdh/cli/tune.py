@@ -1,4 +1,5 @@
-"""`mdh tune`: search the holes of a schedule on a device; write the best, its kernel and the record."""
+"""`mdh tune`: searches the holes of a schedule on a device; writes the best schedule, its kernel and the
+record."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -33,14 +34,17 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 FileArg = Annotated[
     str | None,
-    typer.Argument(metavar="[FILE.c]", help="The C loop nest; absent: the listed ones.", show_default=False),
+    typer.Argument(metavar="[FILE.c]", help="The C loop nest. Default: the listed ones.", show_default=False),
 ]  # fmt: skip
 BudgetOpt = Annotated[
-    str | None, typer.Option("--budget", metavar="TIME", help="3h, 5m, 30s; finals included.")
+    str | None, typer.Option("--budget", metavar="TIME", help="Time limit, finals included: 3h, 5m, 30s.")
 ]
-TrialsOpt = Annotated[int | None, typer.Option("--trials", metavar="N", help="Candidates to measure.")]
+TrialsOpt = Annotated[
+    int | None, typer.Option("--trials", metavar="N", help="The most candidates to measure.")
+]
 UntilOpt = Annotated[
-    float | None, typer.Option("--until-speedup", metavar="X", help="Stop at X times the default's speed.")
+    float | None,
+    typer.Option("--until-speedup", metavar="X", help="Stop at X times the default schedule's speed."),
 ]
 SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the search and of the arrays.")]
 SamplerOpt = Annotated[
@@ -48,21 +52,26 @@ SamplerOpt = Annotated[
     typer.Option("--sampler", metavar="NAME", help="How points are chosen; without it `evolution`."),
 ]
 ModelOpt = Annotated[
-    bool, typer.Option("--model/--no-model", help="Ask the analytic model what is worth measuring.")
+    bool, typer.Option("--model/--no-model", help="Let a cost model choose what is measured.")
 ]
 DevicesOpt = Annotated[
-    str | None, typer.Option("--devices", metavar="A,B", help="Several of one model, measured in parallel.")
+    str | None,
+    typer.Option("--devices", metavar="A,B", help="Several devices of one model, used in parallel."),
 ]
-JobsOpt = Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Compilers at once.")]
+JobsOpt = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", min=1, help="Number of parallel compilers.")
+]
 StorageOpt = Annotated[
-    str | None, typer.Option("--storage", metavar="URL", help="A study that machines share.")
+    str | None, typer.Option("--storage", metavar="URL", help="Database or file of a shared study.")
 ]
 ClusterOpt = Annotated[
-    str | None, typer.Option("--cluster", metavar="URL", help="Workers of a Dask cluster.")
+    str | None, typer.Option("--cluster", metavar="URL", help="A Dask scheduler, whose workers measure.")
 ]
 OutOpt = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder of the outputs.")]
-RecordOpt = Annotated[str | None, typer.Option("--record", metavar="FILE", help="Instead of the one in DIR.")]
-ResumeOpt = Annotated[bool, typer.Option("--resume/--no-resume", help="Go on with the record that is there.")]
+RecordOpt = Annotated[
+    str | None, typer.Option("--record", metavar="FILE", help="The record. Default: one in DIR.")
+]
+ResumeOpt = Annotated[bool, typer.Option("--resume/--no-resume", help="Continue the record that is there.")]
 ReplayOpt = Annotated[
     str | None, typer.Option("--replay", metavar="RECORD", help="Simulate the search from a record.")
 ]
@@ -100,8 +109,8 @@ def tune(
 ) -> None:
     """Find the values of a schedule's holes that are fastest on a device; every candidate is verified.
 
-    Without a file: the programs that [tool.mdh] in pyproject.toml, or mdh.toml, lists. A run that is repeated
-    goes on where it was ended.
+    Without a file, tunes the programs that [tool.mdh] in pyproject.toml, or mdh.toml, lists. The same command
+    continues a run that was ended.
     """
     line: CommandLine = ctx.obj
     words = TuneWords(
@@ -136,7 +145,7 @@ def _run(line: CommandLine, words: TuneWords, request: Request | None, json: boo
 
 
 async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt) -> list[Tuned]:
-    """One after another; a budget is shared out anew before each, so that none is lost."""
+    """Runs the orders one after another. The remaining budget is divided anew before each."""
     out: list[Tuned] = []
     left = listing.goal.seconds
     with on_signals(interrupt, partial(ending, done="found")):
@@ -154,7 +163,7 @@ async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt) -> lis
 
 
 async def _placed(line: CommandLine, order: Order, work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
-    """What is refused without a place is shown at the word that it is about."""
+    """Runs an order. Errors without a place are shown at the word that they are about."""
     try:
         return await work
     except Failed as failed:
@@ -185,7 +194,7 @@ def _outcomes(line: CommandLine, results: list[Tuned], words: TuneWords) -> list
             try:
                 write_text(line, place, tuned_page(tuned))
             except Failed as failed:
-                # what was found is told all the same
+                # results are reported all the same
                 found.extend(failed.diagnostics)
     for tuned in results:
         found.extend(tuned.trouble)

@@ -1,4 +1,4 @@
-"""What `mdh tune` shows on stderr while it runs: a progress bar on a terminal, plain lines elsewhere."""
+"""Shows the progress of `mdh tune` on stderr: a progress bar on a terminal, plain lines elsewhere."""
 
 import sys
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from mdh.results.tuning import RunProgress
 from mdh.tuner.loop.state import Watch
 
 _EVERY = 5.0
-"""Seconds between two plain lines; a better result is told sooner."""
+"""Seconds between two plain lines; a better result is shown sooner."""
 _SOONER = 0.5
 
 
 class Plain:
-    """Lines for a file or a pipe."""
+    """Progress as lines, for a file or a pipe."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -39,7 +39,7 @@ class Plain:
 
 
 class Bar:
-    """One line of a terminal, drawn again as time passes."""
+    """Progress as one line of a terminal, which is redrawn."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -61,7 +61,7 @@ class Bar:
 
 @contextmanager
 def live(name: str) -> Iterator[Watch]:
-    """A watch for one run; what else is written to stderr meanwhile stands above the bar."""
+    """A watch for one run. Other text on stderr appears above the bar."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield Plain(name)
         return

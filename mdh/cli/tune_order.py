@@ -1,4 +1,4 @@
-"""From the words of `mdh tune`, or from a project file, to orders: texts are read, nothing runs yet."""
+"""Makes orders from the words of `mdh tune` or from a project file. Texts are read, but nothing runs yet."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Orders whose goals are still open; goal: of all of them together."""
+    """Orders whose goals are not set yet. goal: of all of them together."""
 
     orders: tuple[Order, ...]
     goal: Goal
@@ -94,7 +94,7 @@ def _order(
 
 
 def _at(span: Span, arrow: Callable[[], T]) -> T:
-    """Runs `arrow`; what it refuses without a place is placed in the project file."""
+    """Runs `arrow`. Errors without a place are placed in the project file."""
     try:
         return arrow()
     except Failed as failed:

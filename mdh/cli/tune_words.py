@@ -1,4 +1,4 @@
-"""The words of `mdh tune`: goals, devices, samplers; wrong ones get a caret."""
+"""Reads the words of `mdh tune`: goals, devices, samplers. Wrong words are reported at their place."""
 
 from dataclasses import dataclass
 

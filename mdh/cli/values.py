@@ -1,4 +1,4 @@
-"""`-D NAME=VALUE` and `--set HOLE=VALUE`: words of the command line to values."""
+"""Reads `-D NAME=VALUE` and `--set HOLE=VALUE`."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,8 @@ _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|[0-9]+)\Z", re.ASCII)
 
 
 def parse_defines(line: CommandLine, words: Sequence[str]) -> dict[str, str | int]:
-    """`N=1024` binds an integer, `T=float` a text, `FLAG` alone 1 (as a C compiler does). Raises F108."""
+    """`N=1024` binds an integer, `T=float` a text, and `FLAG` alone binds 1 (as for a C compiler). Raises
+    F108."""
     out: dict[str, str | int] = {}
     for word in words:
         name, equals, value = word.partition("=")
@@ -36,7 +37,7 @@ def parse_defines(line: CommandLine, words: Sequence[str]) -> dict[str, str | in
 
 
 def at_define(line: CommandLine, words: Sequence[str], arrow: Callable[[], T]) -> T:
-    """Runs `arrow`; what it refuses because of a define is shown at the word after `-D` first."""
+    """Runs `arrow`. Errors about a define are shown first at the word after `-D`."""
     try:
         return arrow()
     except Failed as failed:
@@ -51,7 +52,7 @@ def _at_define(line: CommandLine, words: Sequence[str], d: Diagnostic) -> Diagno
 
 
 def device_or_default(spec: str | None) -> str:
-    """The device that is named, else the first GPU, else opencl:0, with a remark."""
+    """The named device, else the first GPU, else opencl:0, with a remark."""
     if spec is not None:
         return spec
     chosen = default_device()
@@ -60,7 +61,7 @@ def device_or_default(spec: str | None) -> str:
 
 
 def parse_sets(line: CommandLine, words: Sequence[str]) -> dict[str, int | str]:
-    """`bm=64`, `where=SM`, `?tm=8`: values of named holes. Raises F109."""
+    """Values of named holes: `bm=64`, `where=SM`, `?tm=8`. Raises F109."""
     out: dict[str, int | str] = {}
     for word in words:
         name, equals, value = word.partition("=")
@@ -78,7 +79,7 @@ def parse_sets(line: CommandLine, words: Sequence[str]) -> dict[str, int | str]:
 
 
 def _integer(text: str) -> int | str:
-    """Decimal or hexadecimal text as an int; other text stays."""
+    """Decimal or hexadecimal text as an int; other text unchanged."""
     if not _INTEGER.match(text) or len(text) > 20:
         return text
     return int(text, 16) if "x" in text.lower() else int(text)

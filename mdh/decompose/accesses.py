@@ -83,7 +83,8 @@ class AccessGroup:
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """None where an index function depends on data (a gather)."""
+    """The index functions as affine functions of the stage's dimensions; None if one depends on data (a
+    gather)."""
     names: dict[str, Expr] = {d.name: Var(str(n)) for n, d in enumerate(stage.dims)}
     out = []
     for e in index:

@@ -1,6 +1,6 @@
 """Images: the part of a buffer that accesses touch while some loops and units run (language.md section 5).
 
-It is a bounding box or, where the image has holes, packed.
+It is a bounding box. If the image has holes, only its points are kept, packed.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,8 @@ def image(
 ) -> tuple[Axis, ...]:
     """The part of a buffer that accesses `index + shift` touch while the levels of `inside` run.
 
-    index: program index functions (over stage dims) without constants, shared by all accesses.
+    index: index functions over the stage's dimensions, without constants, shared by all accesses. Returns one
+    axis for each dimension of the buffer.
     """
     axes = []
     for k, function in enumerate(index):

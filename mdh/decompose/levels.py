@@ -1,7 +1,7 @@
-"""Levels: the loops and units of a plan, and the index of every dimension as a function of them.
+"""Levels: the loops and units of a plan, and every dimension's index as a function of them.
 
-A level is one split with more than one part. Where `@cyclic(n)` deals elements out, deeper levels are cut at
-n, so that every dimension's index stays an affine function of level variables.
+A level is one split with more than one part. `@cyclic(n)` deals out blocks of n elements; deeper levels are
+cut at n there, so that every dimension's index stays an affine function of level variables.
 """
 
 from dataclasses import replace
@@ -15,9 +15,9 @@ from mdh.poly.digits import Chain, Cut, Digit, digits
 
 
 def make_levels(plan: StagePlan, names: set[str]) -> Levels:
-    """The levels of a stage plan; variables are named after dimension, layer and depth.
+    """The levels of a stage plan. Variables are named after dimension, layer and depth.
 
-    names: what they may not be called; they are added.
+    names: names that variables must not have. The variables are added to it.
     """
     by_dim: list[tuple[Level, ...]] = []
     index: list[Affine] = []
@@ -38,7 +38,7 @@ def make_levels(plan: StagePlan, names: set[str]) -> Levels:
 
 
 def _short(steps: tuple[PlanStep, ...], d: int) -> list[tuple[int, int]]:
-    """(number of the level below, elements) of splits whose one part is longer than what there is."""
+    """(number of the level below, elements) for splits whose single part is longer than the dimension."""
     out, below = [], 0
     count = sum(step.splits[d].parts > 1 for step in steps)
     for split in (step.splits[d] for step in steps):
@@ -68,7 +68,8 @@ def _levels_of(steps: tuple[PlanStep, ...], d: int, name: str, taken: set[str]) 
 
 
 def _cut_cyclic(levels: list[Level], chain: Chain, taken: set[str]) -> list[Level]:
-    """Levels below a cyclic one, cut where its blocks end: a level for each digit of the index."""
+    """Cuts the levels below a cyclic one where its blocks end, so that each level is one digit of the
+    index."""
     found = _digits(chain)
     out: list[Level] = []
     for position, level in enumerate(levels):

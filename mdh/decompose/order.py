@@ -1,7 +1,7 @@
-"""The code order of a stage plan: its sequential loops and the points at which copies stand.
+"""The code order of a stage plan: its sequential loops, and the points at which copies stand.
 
-Source: language.md sections 3 and 4. Units of core layers are bound at the top of the kernel (SPMD), so only
-sequential loops appear. On a CPU, threads are loops inside the one work-item; they stand below the last
+Source: language.md sections 3 and 4. Only sequential loops appear, since units of core layers are bound at
+the top of the kernel (SPMD). On a CPU, threads are loops inside the one work-item; they stand below the last
 point that all threads reach together. Vector lanes are innermost everywhere.
 """
 
@@ -18,7 +18,8 @@ def _rank(loop: Level) -> int:
 
 
 def in_code_order(plan: StagePlan, loops: Sequence[Level], *, cpu: bool) -> tuple[Item, ...]:
-    """Sequential loops from outside in, and where the body of each step's loops starts: its index."""
+    """The sequential loops from outside in, and for each step its index where the body of its loops
+    starts."""
     items: list[Item] = []
     threads: list[Item] = []
     meeting = 0

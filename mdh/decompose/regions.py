@@ -1,8 +1,8 @@
-"""Regions of partial results: where each opens, and what part of the output it holds.
+"""Regions of partial results: where each opens, and which part of the output it holds.
 
-Source: language.md section 5. A region opens outside the maximal run of enclosing sequential loops, ending
-with its step's own, that carry only reduction dims. Every reduction has a register region of its own at the
-innermost place, so that partial results always meet in private memory first.
+Source: language.md section 5. A step's region opens outside the longest run of enclosing sequential loops
+that ends with the step's own loops and carries only reduction dimensions. Every reduction also has a register
+region at the innermost place, so that partial results are always combined in private memory first.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,8 +18,8 @@ from mdh.ir.tile import Item
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """opens: the item before which the region opens. holding, step: the entry that asks for it and the index
-    of its step in the plan; None: no entry does."""
+    """Where a region opens: before item `opens`. holding, step: the schedule entry that asks for it and the
+    index of its step; None if no entry does."""
 
     opens: int
     space: Space
@@ -30,8 +30,8 @@ class Opening:
 def openings(
     items: Sequence[Item], stage: Stage, steps: Sequence[PlanStep], buffers: Collection[str], *, reduces: bool
 ) -> tuple[Opening, ...]:
-    """Of one result that is stored in `buffers`, from outside in. reduces: False where values are stored as
-    they are."""
+    """The regions of one result that is stored in `buffers`, from outside in. reduces: False for a result
+    that is not reduced."""
     found: dict[tuple[int, Space], Opening] = {}
     for p, item in enumerate(items):
         for h in steps[item].holdings if isinstance(item, int) else ():
@@ -43,12 +43,12 @@ def openings(
         mine.append(Opening(run_start(items, stage, len(items)), Space.RM))
     mine.sort(key=lambda r: (r.opens, r.space is Space.RM))
     private = next((k for k, r in enumerate(mine) if r.space is Space.RM), len(mine))
-    # what one thread holds is no longer shared further in: a record's other output may say SM there
+    # a thread's registers are not shared further in, even if another output of the record asks for SM there
     return tuple(r for k, r in enumerate(mine) if k <= private or r.space is Space.RM)
 
 
 def run_start(items: Sequence[Item], stage: Stage, end: int) -> int:
-    """First item of the maximal run of sequential reduction loops that ends before item `end`."""
+    """The first item of the longest run of sequential reduction loops that ends before item `end`."""
     start = end
     for p in reversed(range(end)):
         item = items[p]
@@ -60,13 +60,13 @@ def run_start(items: Sequence[Item], stage: Stage, end: int) -> int:
 
 
 def levels_from(items: Sequence[Item], position: int) -> tuple[Level, ...]:
-    """Of the loops from an item on."""
+    """The levels of the loops from item `position` on."""
     return tuple(item for item in items[position:] if isinstance(item, Level))
 
 
 def held_axis(levels: Levels, function: Affine | None, extent: int, inside: frozenset[str]) -> Axis:
-    """One dimension of an output, whose index is `function` of the stage's dimensions (None: data, which may
-    be any of `extent` numbers), over the levels of `inside`: packed."""
+    """One dimension of an output over the levels of `inside`, packed. function: its index as a function of
+    the stage's dimensions; None if it is data, which may be any of `extent` numbers."""
     if function is None:
         return Axis(Affine(), extent, False, ())
     terms = sorted((abs(c), v, c) for v, c in levels.over(Affine(function.terms)).terms if v in inside)

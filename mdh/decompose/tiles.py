@@ -1,9 +1,9 @@
-"""A program and the steps of a schedule to the tile tree of a stage.
+"""Builds the tile tree of a stage from its program and the steps of its schedule.
 
 Source: language.md section 5. A staged input holds the image of its accesses over the loops inside the copy
-point and, in SM, over the threads that share it. A region of partial results opens outside of the loops that
-carry the reduction alone, and holds one element for each point of the loops inside it that the output's index
-uses. Every reduction has registers of its own at the innermost place.
+point and, in SM, over the threads that share it. A region of partial results opens outside the loops that
+carry only the reduction. It holds one element for each point of the inner loops that the output's index uses.
+Every reduction has a register region at the innermost place.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ POSITION = 4
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """A Hold without its body. opens: the item before which the body begins."""
+    """A Hold without its body. opens: the item before which its body begins."""
 
     opens: int
     result: int
@@ -60,7 +60,8 @@ class _Build:
     regions: tuple[_Region, ...]
 
     def body(self, position: int, live: Mapping[object, Space], opened: int = 0) -> tuple[Node, ...]:
-        """From an item on. opened: how many of the regions that open here are open."""
+        """The nodes from item `position` on. opened: how many of the regions that begin here are already
+        open."""
         here = [r for r in self.regions if r.opens == position][opened:]
         if here:
             region = here[0]
@@ -107,10 +108,11 @@ class _Build:
 
 
 def decompose(program: Program, plan: StagePlan, *, cpu: bool, taken: Iterable[str] = ()) -> Tiles:
-    """The tile tree of a stage. Requires that the splits cover every dimension (K120, K121). Of a stage with
-    prefix sums or a scattered output it says what lies where: the lowering carries out several passes there.
+    """The tile tree of a stage. Requires that the splits cover every dimension (K120, K121).
 
-    taken: names that no variable may have, beside those of the program and of the stage.
+    For a stage with prefix sums or a scattered output the tree only says which tiles lie where, because the
+    lowering makes several passes over the data there. taken: names that no variable may have, besides those
+    of the program and the stage.
     """
     own = [d.name for d in plan.stage.dims] + [let.name for let in plan.stage.lets]
     levels = make_levels(plan, {*program.params, *program.buffer_of, *program.scalar_of, *own, *taken})
@@ -127,12 +129,12 @@ def decompose(program: Program, plan: StagePlan, *, cpu: bool, taken: Iterable[s
 
 
 def with_tiles(plan: StagePlan, tiles: Tiles) -> StagePlan:
-    """The plan with its tile tree. tiles: decomposed before it was known how the parts of results meet."""
+    """The plan with its tile tree. tiles: the tree as decomposed before the combine methods were chosen."""
     return replace(plan, decomposed=replace(tiles, body=_joined(tiles.body, plan.combines)))
 
 
 def _joined(body: tuple[Node, ...], combines: tuple[tuple[Combine, ...], ...]) -> tuple[Node, ...]:
-    """Before a result is finished, its parts meet."""
+    """The tree with a Join before each Finish of a result that several units hold."""
     out: list[Node] = []
     for node in body:
         match node:
@@ -153,14 +155,14 @@ def _regions(
     program: Program, plan: StagePlan, levels: Levels, items: tuple[Item, ...], threads: tuple[Level, ...],
     cpu: bool,
 ) -> tuple[_Region, ...]:  # fmt: skip
-    """Of all results, from outside in."""
+    """The regions of all results, from outside in."""
     stage, out = plan.stage, list[_Region]()
     scans = any(d.kind is DimKind.PS for d in stage.dims)
     for n, result in enumerate(stage.results):
         buffers, sums = {o.buffer for o in result.outputs}, result.op is not None
         found = [(r, sums) for r in openings(items, stage, plan.steps, buffers, reduces=sums)]
         if scans and sums:
-            # the values that a prefix sum stores are held like those of a map, beside the running value
+            # the values that a prefix sum stores are held like those of a map, besides the running value
             found = [(r, False) for r in openings(items, stage, plan.steps, buffers, reduces=False)]
             found += [(r, True) for r in openings(items, stage, plan.steps, (), reduces=True)]
         if stage.scattered:
@@ -176,7 +178,8 @@ def _held(
     program: Program, stage: Stage, levels: Levels, result: Result, region: Opening,
     inside: tuple[Level, ...], *, partial: bool, cpu: bool,
 ) -> Tile:  # fmt: skip
-    """Partial results in the types that they are combined in, stored values in those of the outputs."""
+    """The tile of partial results, in the types that they are combined in, or of stored values, in the
+    outputs' types."""
     output = result.outputs[0]
     shape = program.buffer_of[output.buffer].shape
     kinds = (DimKind.CC,) if partial else (DimKind.CC, DimKind.PS)
@@ -197,7 +200,7 @@ def _held(
 
 
 def state_sizes(result: Result) -> tuple[int, ...]:
-    """Bytes of each component of a partial result; records hold the position, too."""
+    """Bytes of each component of a partial result. A record also holds the position."""
     sizes = tuple(t.bytes for t in result.types)
     record = result.op is not None and result.op.name.startswith("arg")
     return (*sizes, POSITION) if record else sizes

@@ -1,4 +1,4 @@
-"""The devices of this machine; `open_device` is the way in."""
+"""The devices of this machine. `open_device` is the entry point."""
 
 import re
 from importlib import import_module
@@ -11,10 +11,11 @@ _SPEC = re.compile(r"(opencl|cuda|c)(?::(\d{1,4}))?\Z|oclgrind\Z")
 
 
 def open_device(spec: str) -> Device:
-    """The device of `opencl`, `opencl:N`, `cuda`, `cuda:N`, `c` or `oclgrind`.
+    """The device named `opencl`, `opencl:N`, `cuda`, `cuda:N`, `c` or `oclgrind`.
 
-    Raises Failed: D101 no such device, D102 OpenCL cannot be used here, D106 CUDA cannot, D107 none can after
-    a fork, D108 Oclgrind is not installed, D110 not a device's name, D113 there is no C compiler.
+    Raises Failed: D101 no such device, D102 OpenCL cannot be used here, D106 CUDA cannot be used here, D107
+    no device can be used after a fork, D108 Oclgrind is not installed, D110 not a device's name, D113 there
+    is no C compiler.
     """
     demand_spec(spec)
     found = _SPEC.match(spec)
@@ -28,7 +29,7 @@ def open_device(spec: str) -> Device:
 
 
 def demand_spec(spec: str) -> None:
-    """Raises Failed D110 for what is no device's name, whether there is such a device or not."""
+    """Raises Failed D110 if `spec` is no device's name, whether or not there is such a device."""
     if _SPEC.match(spec) is None:
         raise fail("D110", f"`{spec}` names no device", help="write opencl:N, cuda:N, c or oclgrind")
 
@@ -40,7 +41,7 @@ def default_device() -> str:
 
 
 def list_devices() -> tuple[ListedDevice, ...]:
-    """Every device of this machine, CUDA's first; Oclgrind where it is installed. Never fails."""
+    """Every device of this machine, CUDA's first, and Oclgrind if it is installed. Never fails."""
     out: list[ListedDevice] = []
     for name in FAMILIES:
         listed, _ = probe(name)
@@ -49,7 +50,7 @@ def list_devices() -> tuple[ListedDevice, ...]:
 
 
 def probe(family: str) -> tuple[tuple[ListedDevice, ...], Diagnostic | None]:
-    """The devices of one of FAMILIES, and why there are none."""
+    """The devices of one of FAMILIES, and the reason if there are none."""
     try:
         listed: tuple[ListedDevice, ...] = import_module(f"mdh.device.{family}").list_family()
         return listed, None

@@ -1,4 +1,4 @@
-"""What kernels are given besides where they run: which arrays they write, and values in their types."""
+"""The arguments of kernels: which arrays they write, and values in their types."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ def written_buffers(text: KernelText) -> frozenset[str]:
 
 
 def scalar_value(value: Any, dtype: DType) -> Any:
-    """A value argument as kernels declare it: 16-bit floats travel as float."""
+    """A value argument in the type that kernels declare; 16-bit floats are passed as float."""
     held = F32 if dtype.is_float and dtype.bits < 32 else dtype
-    # a 16-bit parameter has rounded its value before the kernel sees it
+    # a 16-bit parameter is rounded before the kernel sees it
     typed = np.asarray(value, numpy_dtype(dtype)).astype(numpy_dtype(held))
     return np.asarray(typed)[()]

@@ -1,4 +1,4 @@
-"""Arrays of any library as views: where the memory is, its shape, type, strides. Nothing is copied."""
+"""Views of arrays of any library: the place of their memory, shape, type and strides. Nothing is copied."""
 
 import sys
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class StridedView:
-    """Memory of `owner`, which it keeps alive. strides in bytes; place: `host` or `cuda:N`; stream: where
-    its owner last worked on it (CUDA array interface 3), None where nothing is pending."""
+    """Memory of `owner`, which the view keeps alive. strides: in bytes. place: `host` or `cuda:N`. stream:
+    where its owner last worked on it (CUDA array interface 3); None if nothing is pending."""
 
     pointer: int
     shape: tuple[int, ...]
@@ -29,7 +29,7 @@ class StridedView:
 
     @property
     def contiguous(self) -> bool:
-        """Row major without gaps."""
+        """Whether the elements are row major without gaps."""
         expected = self.dtype.itemsize
         for n, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
             if n != 1 and stride != expected:
@@ -39,7 +39,7 @@ class StridedView:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Half-open range of addresses that the elements lie in."""
+        """The half-open range of addresses that the elements lie in."""
         if 0 in self.shape:
             return self.pointer, self.pointer
         low = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True) if s < 0)
@@ -48,9 +48,9 @@ class StridedView:
 
 
 def view_of(array: Any) -> StridedView | None:
-    """A view of a numpy, cupy or torch array, of anything with `__cuda_array_interface__`,
+    """A view of a numpy, cupy or torch array, or of an object with `__cuda_array_interface__`,
     `__array_interface__`, `__dlpack__` on the host, or the buffer protocol; None for anything else. Raises
-    what its library raises, TypeError for a masked array."""
+    errors of its library, and TypeError for a masked array."""
     if is_masked(array):
         raise TypeError("it is a masked array, and kernels would not see the mask; array.filled(0) has none")
     if isinstance(array, np.ndarray):
@@ -83,13 +83,13 @@ def shape_of(array: Any) -> tuple[int, ...] | None:
 
 
 def is_masked(array: Any) -> bool:
-    """A numpy.ma array: its mask is no part of its memory."""
+    """Whether this is a numpy.ma array, whose mask is not part of its memory."""
     masked = sys.modules.get("numpy.ma")
     return masked is not None and isinstance(array, masked.MaskedArray)
 
 
 def host_array(view: StridedView) -> np.ndarray[Any, Any]:
-    """numpy's name for memory on the host; the view keeps the owner alive."""
+    """The view as a numpy array of host memory. The view keeps the owner alive."""
     if isinstance(view.owner, np.ndarray):
         return view.owner
     interface = {
@@ -105,7 +105,7 @@ def packed_view(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], plac
 
 
 def packed(view: StridedView) -> StridedView:
-    """A contiguous copy at the same place, by the library that owns the memory."""
+    """A contiguous copy in the same memory, made by the library that owns it."""
     if view.place == "host":
         array = np.array(host_array(view), order="C")
         return _numpy(array, array)

@@ -1,4 +1,4 @@
-"""What evicts caches: memory that is written, as much as the caches need and the process may take."""
+"""Evicts caches by writing memory: as much as the caches need and the process may take."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,29 +10,30 @@ from mdh.memory_left import memory_left
 from mdh.reference.numbers import Array
 
 _TIMES = 4
-"""Multiples of the last cache that are written. Two evict it; more make sure of it where it is not the oldest
-line that goes."""
+"""The multiple of the last cache's size that is written. Two evict it if it replaces the oldest line; more
+are needed for other policies."""
 _PART = 4
-"""A quarter of the memory that is left, at most."""
+"""At most one part in this many of the remaining memory is taken."""
 _UNKNOWN = 1 << 25
-"""Bytes of the last cache where the system does not tell."""
+"""Bytes of the last cache if the system does not tell."""
 
 
 def evicting_bytes(last: int, left: int) -> int:
-    """How many bytes to write. last: bytes of the last cache; left: those that may be taken. 0: too few."""
+    """The number of bytes to write; 0 if too few can be taken. last: bytes of the last cache. left: bytes
+    that may be taken."""
     size = min(_TIMES * last, left // _PART)
     return size if size >= last else 0
 
 
 class Ballast:
-    """Memory of the host against a CPU's caches; taken when it is first written, then kept."""
+    """Host memory for evicting a CPU's caches. It is allocated at the first write, then kept."""
 
     def __init__(self, caches: tuple[int, ...]) -> None:
         self.last = max(caches, default=_UNKNOWN)
         self._held: Array | None = None
 
     def write(self) -> int:
-        """Returns the bytes written. Raises Failed D104."""
+        """Writes the memory and returns the number of bytes. Raises Failed D104."""
         if self._held is None:
             self._held = self._made()
         self._held += 1.0
@@ -40,7 +41,7 @@ class Ballast:
 
     def _made(self) -> Array:
         left = memory_left()
-        # where it is refused all the same, another process was faster or the room is in pieces
+        # another process may have taken the memory, or it may be fragmented
         with suppress(MemoryError):
             if size := evicting_bytes(self.last, left):
                 return np.zeros(size // 8)
@@ -52,8 +53,8 @@ class Ballast:
 
 
 def evicted(flush: Callable[[], object]) -> str:
-    """Why a device's `flush` could not evict the caches for want of memory; empty: it did. Raises Failed for
-    all other reasons."""
+    """Why `flush` could not evict the caches for lack of memory; empty if it did. Raises Failed for all other
+    reasons."""
     try:
         flush()
     except Failed as failed:

@@ -1,8 +1,9 @@
-"""The CPU by C: kernels are compiled by the system's C compiler, loaded, and called in the caller's process.
+"""The CPU as a device for C: the system's C compiler compiles kernels, which are loaded and called in this
+process.
 
-OpenMP's threads share the groups of a kernel. They stay awake for the next call for a while, so that a call
-costs microseconds where an OpenCL runtime wakes sleeping threads; but no longer than that, since one that
-spins keeps those that have work from a core that others use as well.
+OpenMP's threads share the groups of a kernel. After a call they stay awake for a while, so that the next call
+costs microseconds, where an OpenCL runtime wakes sleeping threads. They do not stay awake longer, because a
+spinning thread takes a core from others that have work.
 """
 
 import ctypes
@@ -64,14 +65,14 @@ def loaded(image: bytes) -> ctypes.CDLL:
 
 _LINE = 64
 _WAITING = {"GOMP_SPINCOUNT": "100000"}
-"""For GCC's library, which reads it when it is loaded: turns of a waiting thread, about 1.5 ms of them. That
-has to be longer than a virtual processor takes to wake, 0.1 to 1 ms: otherwise two threads that wait for one
-another put each other to sleep in every call (with 10,000 half of all series of calls took ten times as
-long). By itself the library takes 300,000, which keeps others from the processors for longer."""
+"""For GCC's OpenMP library, which reads it when it is loaded: iterations of a waiting thread, about 1.5 ms.
+This must be longer than a virtual processor takes to wake, 0.1 to 1 ms. Otherwise two threads that wait for
+each other fall asleep in every call: with 10,000, half of all series of calls took ten times as long. The
+library's own default, 300,000, keeps other processes from the processors for longer."""
 
 
 def open_number(number: int) -> "CDevice":
-    """Raises Failed D101, D113."""
+    """The device of this number. Raises Failed D101, D113."""
     if number:
         raise fail("D101", f"there is no device `c:{number}`", help="the CPU by C is `c`")
     return CDevice(find_compiler())
@@ -86,7 +87,7 @@ _UNMAPPED = ("failed to map segment", "Operation not permitted", "Too many open 
 
 
 class CDevice:
-    """The processors that this process may use."""
+    """The processors that this process may use, as one device."""
 
     spec, target, memory, in_place = "c", "c", "host", True
     ships = True
@@ -104,7 +105,7 @@ class CDevice:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        # all that it is told, CC's options among it
+        # all options, CC's own among them
         compiler = self.compiler
         return compiler.version, compiler.macros, *compiler.command, *compiler.options, SETTLE
 
@@ -143,7 +144,7 @@ class CDevice:
 
 
 class CBuilt:
-    """A loaded library and its functions, one a kernel. They give Python's lock back while they run."""
+    """A loaded library and its functions, one for each kernel. They release Python's lock while they run."""
 
     def __init__(
         self, device: CDevice, text: KernelText, image: bytes, library: ctypes.CDLL, seconds: float
@@ -220,12 +221,13 @@ class CCall:
 
 
 def _not_here(said: str) -> bool:
-    """What the loader said is no fault of the library: nothing may be executed there, or opened."""
+    """Whether the loader's message says that this place does not allow executing or opening files, and not
+    that the library is wrong."""
     return any(words in said for words in _UNMAPPED)
 
 
 def _aligned(name: str, size: int) -> Array:
-    """Bytes that begin at a line of the caches. Raises Failed D104."""
+    """Zero bytes that begin at a cache line. Raises Failed D104."""
     demand_room(f"workspace `{name}`", size)
     try:
         memory = np.empty(size + _LINE, np.uint8)

@@ -1,4 +1,5 @@
-"""The system's C compiler: which one, for which processor, and what it says of a text that it refuses."""
+"""The system's C compiler: which one it is, for which processor it compiles, and its messages about refused
+texts."""
 
 import os
 import re
@@ -24,13 +25,13 @@ NAMES = ("cc", "gcc", "clang")
 _NATIVE = ("-march=native", "-mcpu=native")
 _SHARED = ("-shared", "-fPIC")
 _PEELED = ("--param=max-completely-peeled-insns=1000", "--param=max-completely-peel-times=32")
-"""GCC's bounds on loops that it unrolls as a whole, raised to where Clang's are: short reductions whose sums
-stay in registers gain a third."""
+"""GCC's bounds for fully unrolling loops, raised to those of Clang. Short reductions whose sums stay in
+registers become a third faster."""
 _TURNS = 2
-"""Times that a text is compiled before a compiler that was killed, or failed without a word, speaks against
-it."""
+"""How often a text is compiled before a compiler that was killed, or failed without a message, counts as
+failing."""
 _PAUSE = 0.2
-"""Seconds between two of them: what killed the compiler may be over by then."""
+"""Seconds between two attempts; what killed the compiler may be over by then."""
 _PROBE = "int mdh_probe(int x) { return x + 1; }\n"
 _OTHER = "on Debian or Ubuntu: apt-get install gcc; or name one in the variable CC"
 _VECTORS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__AVX__", 32))
@@ -38,8 +39,8 @@ _VECTORS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__AVX__", 32))
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """command: the words before the options; version: its first line; native: how it is told to compile for
-    this processor; macros: those of it, as text; gcc: it takes GCC's own options."""
+    """command: the words before the options. version: its first line. native: the option to compile for this
+    processor. macros: those of the compiler, as text. gcc: whether it takes GCC's own options."""
 
     command: tuple[str, ...]
     version: str
@@ -52,17 +53,17 @@ class Compiler:
 
     @property
     def vector_bytes(self) -> int:
-        """Of the widest SIMD registers it compiles for."""
+        """Bytes of the widest SIMD registers that it compiles for."""
         return next((size for macro, size in _VECTORS if macro in self.macros), 16)
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Besides those of a text."""
+        """Options in addition to those of a text."""
         return (*self.native, *(_PEELED if self.gcc else ()), *_SHARED)
 
 
 def find_compiler() -> Compiler:
-    """`$CC`, else the first of `cc`, `gcc`, `clang`. Raises Failed D113."""
+    """The compiler `$CC`, else the first of `cc`, `gcc`, `clang`. Raises Failed D113."""
     return _examined(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
@@ -87,7 +88,7 @@ def _examined(wanted: str, path: str) -> Compiler:
 
 
 def _command(wanted: str, path: str) -> tuple[str, ...]:
-    """The words of `$CC`, or the first of NAMES that is there; the compiler by its whole path."""
+    """The words of `$CC`, or the first of NAMES that exists, with the compiler's absolute path."""
     try:
         words = shlex.split(wanted) or [n for n in NAMES if shutil.which(n, path=path)][:1]
     except ValueError as error:
@@ -100,7 +101,7 @@ def _command(wanted: str, path: str) -> tuple[str, ...]:
 
 
 def _said(command: Sequence[str]) -> tuple[str | None, str]:
-    """What a command prints, None where it fails, and then why, as the end of a sentence."""
+    """The output of a command, or None and the reason for its failure as the end of a sentence."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=60, check=False
@@ -124,8 +125,8 @@ def compiled(text: KernelText, compiler: Compiler) -> bytes:
 
 
 def _library(text: KernelText, compiler: Compiler, folder: Path) -> bytes:
-    """What does not name a line of the text may be the machine's doing: then the compiler must show that it
-    compiles anything, and gets the text again."""
+    """Compiles a text. If an error names no line of the text, the machine may be at fault: then the compiler
+    must prove that it compiles anything, and gets the text again."""
     source = folder / f"{text.name}.c"
     source.write_text(with_settle(text.source), encoding="utf-8")
     for _ in range(_TURNS):
@@ -143,7 +144,7 @@ def _library(text: KernelText, compiler: Compiler, folder: Path) -> bytes:
 
 
 def _turn(source: Path, text: KernelText, compiler: Compiler) -> tuple[Finished, bytes | None]:
-    """One run of the compiler, and the library where it made one. Raises OSError, Failed D113."""
+    """One run of the compiler, and the library if it made one. Raises OSError, Failed D113."""
     library = source.with_suffix(".so")
     words = (*compiler.command, *text.options, *compiler.options, str(source), "-o", str(library), "-lm")
     try:
@@ -155,7 +156,7 @@ def _turn(source: Path, text: KernelText, compiler: Compiler) -> tuple[Finished,
 
 
 def _demand_working(text: KernelText, compiler: Compiler, folder: Path) -> None:
-    """Raises Failed D113, D114 where the compiler fails on a text that says next to nothing."""
+    """Raises Failed D113, D114 if the compiler fails on a trivial text."""
     probe = folder / "mdh_probe.c"
     probe.write_text(_PROBE, encoding="utf-8")
     done, library = _turn(probe, text, compiler)

@@ -1,4 +1,5 @@
-"""One run of a compiler: it ends in time, with all that it has started, and its words are in English."""
+"""Runs a compiler once. It ends in time, with all processes that it started, and its messages are in
+English."""
 
 import os
 import resource
@@ -11,16 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS = 300
-"""Of the clock, and of a processor's time for each process of a compiler: one whose parent was killed too."""
+"""Limit in seconds, of the clock and of processor time. Each process of a compiler has the latter, also one
+whose parent was killed."""
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large",
             "File size limit exceeded")  # fmt: skip
 _HEADER = struct.Struct("=40xQ10xHH2x")
-"""Of an ELF file of 64 bits: where the table of sections begins, the bytes of an entry, their number."""
+"""The header of a 64-bit ELF file: offset of the table of sections, bytes of an entry, number of entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """status: as of subprocess; late: it was ended after SECONDS."""
+    """The result of a run. status: as in subprocess. late: it was ended after SECONDS."""
 
     status: int
     log: str
@@ -28,12 +30,12 @@ class Finished:
 
     @property
     def lacks_room(self) -> bool:
-        """It says that the disk has none for its files."""
+        """Whether it reports that the disk has no room for its files."""
         return any(words in self.log for words in _NO_ROOM)
 
 
 def made_library(done: Finished, path: Path) -> bytes | None:
-    """The shared library that a run left at `path`; None where it failed, or left a part of one. Raises
+    """The shared library that a run left at `path`; None if it failed or left an incomplete one. Raises
     OSError."""
     if done.status or done.late or not path.exists():
         return None
@@ -42,8 +44,8 @@ def made_library(done: Finished, path: Path) -> bytes | None:
 
 
 def _whole(library: bytes) -> bool:
-    """Linkers write the table of sections last. A file that ends before that table was cut off: the disk lost
-    the rest, or the linker was killed."""
+    """Whether a library is complete. Linkers write the table of sections last, so a file that ends before it
+    was cut off: the disk lost the rest, or the linker was killed."""
     if library[:4] != b"\x7fELF" or len(library) < _HEADER.size:
         return False
     start, each, count = _HEADER.unpack_from(library)
@@ -51,8 +53,8 @@ def _whole(library: bytes) -> bool:
 
 
 def run_compiler(words: Sequence[str], folder: Path) -> Finished:
-    """Files that the compiler makes for itself lie in `folder`. Raises OSError where it does not start."""
-    # messages are read: they must not be in the user's language
+    """Runs a compiler, whose temporary files lie in `folder`. Raises OSError if it does not start."""
+    # messages are parsed, so they must not be in the user's language
     environment = {**os.environ, "TMPDIR": str(folder), "LC_ALL": "C"}
     with subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
@@ -72,7 +74,7 @@ def run_compiler(words: Sequence[str], folder: Path) -> Finished:
 
 
 def _limit(pid: int) -> None:
-    """What the compiler starts inherits it."""
+    """Sets limits that the compiler's own processes inherit."""
     with suppress(OSError, ValueError):
         _, hard = resource.prlimit(pid, resource.RLIMIT_CPU)
         soft = SECONDS if hard == resource.RLIM_INFINITY else min(SECONDS, hard)
@@ -80,9 +82,9 @@ def _limit(pid: int) -> None:
 
 
 def _kill_tree(process: "subprocess.Popen[bytes]") -> None:
-    """A driver's compiler proper, assembler and linker live on when it alone is killed. They are in the group
-    of this process, which pauses and ends with them, and so must be found one by one."""
-    # a driver that stands still starts no others
+    """Kills a compiler driver with all its processes; they would live on if only the driver were killed. They
+    are in the group of this process, so they must be found one by one."""
+    # a stopped driver starts no more processes
     with suppress(OSError):
         os.kill(process.pid, signal.SIGSTOP)
     for pid in (*_descendants(process.pid), process.pid):
@@ -91,7 +93,7 @@ def _kill_tree(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _descendants(pid: int) -> list[int]:
-    """Of the process and theirs, the children first."""
+    """The descendants of a process, children before their parents."""
     parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):

@@ -1,9 +1,8 @@
-"""Where OpenMP's threads begin to work: each on a processor of its own.
+"""Spreads OpenMP's threads over the processors, so that each begins on one of its own.
 
-A thread that slept is often woken on the processor of the one that wakes it, though another is idle. There
-each waits for the other by turns, until the system moves one of them, which takes milliseconds; kernels take
-microseconds. So threads that slept are moved apart before they get work. They are not bound: once apart they
-stay so, and the system may still move them.
+A thread that slept is often woken on the processor of the one that wakes it, although another is idle. Both
+then share it, until the system moves one of them. That takes milliseconds, and kernels take microseconds. So
+threads that slept are moved apart before they get work. They are not bound: the system may still move them.
 """
 
 import ctypes
@@ -61,23 +60,23 @@ void mdh_settle(void)
 }
 #endif
 """
-"""Put behind a text that OpenMP shares out; what `mdh compile` writes does without. Declares what it needs
-itself, since headers with these names have others that a program may use."""
+"""Appended to a text that uses OpenMP; not in what `mdh compile` writes. It declares what it needs itself,
+because headers with these names declare others that a program may use."""
 _ASLEEP = 1e-3
 """Seconds since the last call after which threads may sleep."""
 _BOUND = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
-"""The user places threads herself."""
+"""Variables by which users place threads themselves."""
 
 
 class Threads:
-    """Those of one process; `settled` is called before each kernel, `used` after it."""
+    """The threads of one process. `settled` is called before each kernel, `used` after it."""
 
     def __init__(self) -> None:
         self._last = -_ASLEEP
         self._placed = any(name in os.environ for name in _BOUND)
 
     def settled(self, settle: Callable[[], None] | None) -> None:
-        """Apart from one another, where they may have slept. settle: of the kernel's library, or None."""
+        """Moves the threads apart if they may have slept. settle: of the kernel's library, or None."""
         if settle is not None and not self._placed and perf_counter() - self._last > _ASLEEP:
             settle()
 
@@ -86,12 +85,12 @@ class Threads:
 
 
 def with_settle(source: str) -> str:
-    """The text with SETTLE where it shares out work."""
+    """The text, with SETTLE if it uses OpenMP."""
     return source + SETTLE if "#pragma omp" in source else source
 
 
 def settle_of(library: ctypes.CDLL) -> Callable[[], None] | None:
-    """None: nothing is shared out, or the system is not Linux."""
+    """The settle function of a library; None if it uses no OpenMP, or the system is not Linux."""
     try:
         function = library["mdh_settle"]
     except AttributeError:

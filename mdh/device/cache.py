@@ -1,4 +1,5 @@
-"""Machine code kept between runs: a folder of our own, entries by content hash, damaged ones are misses."""
+"""Machine code kept between runs, in a folder of this user, by content hash. Damaged entries count as
+missing."""
 
 import fcntl
 import json
@@ -17,17 +18,17 @@ from mdh.folders import cache_home, own_folder, read_own, replace_own
 
 SCHEMA = "mdh.cache/2"
 LIMIT = 1 << 30
-"""Bytes of all entries; `trim` removes those that were not used for longest."""
+"""The most bytes of all entries. `trim` removes those that were not used for the longest time."""
 WAIT = 60.0
 """Seconds that a process waits for another one to make an entry."""
 _PAUSE = 0.02
 _NAME = re.compile(r"[0-9a-f]{64}\.bin\Z")
 _HEAD = 1 << 12
-"""Bytes in which the first line of an entry ends."""
+"""The first line of an entry ends within this many bytes."""
 
 
 def key_of(*parts: str | bytes) -> str:
-    """The content hash of all that decides the machine code; parts are kept apart."""
+    """The hash of everything that decides the machine code; parts are kept apart."""
     digest = sha256()
     for part in parts:
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -38,7 +39,7 @@ def key_of(*parts: str | bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a cache holds."""
+    """The size of a cache."""
 
     folder: str
     entries: int
@@ -47,12 +48,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A folder that `open_cache` has judged."""
+    """A folder that `open_cache` has checked."""
 
     folder: Path
 
     def get(self, key: str) -> bytes | None:
-        """The payload, None where there is none or it is damaged: then the entry is removed."""
+        """The payload; None if there is none, or if it is damaged, in which case the entry is removed."""
         path = self._path(key)
         raw = read_own(path)
         if raw is None:
@@ -67,7 +68,7 @@ class Cache:
         return payload
 
     def put(self, key: str, payload: bytes) -> bool:
-        """False where it could not be kept: a full disk costs a later build, nothing else."""
+        """Stores an entry. False if it could not be kept: a full disk only costs a later build."""
         head = {"schema": SCHEMA, "key": key, "sha256": sha256(payload).hexdigest(), "bytes": len(payload)}
         path = self._path(key)
         try:
@@ -82,15 +83,15 @@ class Cache:
 
     @contextmanager
     def alone(self, key: str) -> Iterator[None]:
-        """One process at a time makes the entry of `key` in here; the lock of one that died is free. Nobody
-        waits for longer than WAIT, nor where no lock can be had: then the entry is made more than once."""
+        """Inside, no other process makes the entry of `key`. The lock of a process that died is free. Nobody
+        waits longer than WAIT, or if locks are not available; then the entry is made more than once."""
         path = self.folder / "locks" / key
         handle = _locked(path)
         try:
             yield
         finally:
             if handle is not None:
-                # whoever waits for this file sees that it is gone, and makes it anew
+                # a process that waits for this file sees that it is gone, and makes it anew
                 with suppress(OSError):
                     path.unlink()
                 os.close(handle)
@@ -100,7 +101,8 @@ class Cache:
         return Usage(str(self.folder), len(sizes), sum(sizes))
 
     def trim(self, limit: int = LIMIT) -> int:
-        """Removes the entries used longest ago until `limit` bytes are left; returns how many."""
+        """Removes the entries used longest ago until `limit` bytes are left. Returns the number of removed
+        entries."""
         entries = sorted(self._entries(), key=lambda e: e[1].st_mtime, reverse=True)
         kept = removed = 0
         for path, status in entries:
@@ -112,7 +114,7 @@ class Cache:
         return removed
 
     def clear(self) -> Usage:
-        """Removes every entry, and nothing else that lies there; returns what went."""
+        """Removes every entry, and nothing else in the folder. Returns the size of what was removed."""
         count = size = 0
         for path, status in self._entries():
             with suppress(OSError):
@@ -134,8 +136,8 @@ class Cache:
 
 
 def open_cache(folder: Path | None = None) -> Cache:
-    """The cache in `folder`, which is made (mode 0700) where it is missing. Raises Failed F160 where it is
-    not this user's alone."""
+    """The cache in `folder`, which is created (mode 0700) if missing. Raises Failed F160 if others can access
+    it."""
     return Cache(own_folder(folder or cache_home()))
 
 
@@ -159,7 +161,7 @@ def _locked(path: Path) -> int | None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(handle).st_ino == path.lstat().st_ino:
                 return handle
-            # it is that of a holder who has ended
+            # the file belonged to a holder that has ended
         except FileNotFoundError:
             pass
         except BlockingIOError:
@@ -173,7 +175,7 @@ def _locked(path: Path) -> int | None:
 
 
 def _payload(raw: bytes, key: str) -> bytes | None:
-    """The part of an entry behind its first line, where that line vouches for it and for the key."""
+    """The entry after its first line, if that line confirms it and the key."""
     end = raw.find(b"\n", 0, _HEAD)
     if end < 0:
         return None

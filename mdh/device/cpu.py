@@ -1,4 +1,4 @@
-"""What the operating system tells of the CPU."""
+"""What the operating system reports of the CPU."""
 
 import os
 import platform
@@ -13,12 +13,12 @@ _INFO = Path("/proc/cpuinfo")
 
 
 def cpu_title() -> str:
-    """`AMD EPYC`, or the architecture's name where the system does not tell."""
+    """`AMD EPYC`, or the architecture's name if the system does not tell."""
     return _told("model name") or platform.processor() or platform.machine()
 
 
 def caches() -> tuple[int, ...]:
-    """Bytes of the data caches of one core, the innermost first; empty where the system does not tell."""
+    """Bytes of the data caches of one core, the innermost first; empty if the system does not tell."""
     sizes: dict[int, int] = {}
     for folder in sorted(_CPU.glob("cache/index*")):
         try:
@@ -40,8 +40,8 @@ def cpu_machine(
     clock: float | None = None,
     memory: int | None = None,
 ) -> Machine:
-    """This CPU for the checker and the model. units: cores, absent: those that this process may use; clock in
-    Hz and memory in bytes, absent: as the system tells."""
+    """This CPU as a machine for the checker and the model. units: cores, by default those that this process
+    may use. clock in Hz, memory in bytes: by default as the system reports them."""
     generic = load_machine("generic-cpu")
     cores = units or len(os.sched_getaffinity(0))
     levels = caches() or generic.caches
@@ -75,7 +75,7 @@ def _clock() -> float | None:
 
 
 def _told(key: str) -> str:
-    """The value of a line of /proc/cpuinfo, empty where there is none."""
+    """The value of a line of /proc/cpuinfo; empty if there is none."""
     try:
         lines = _INFO.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Cubins by way of the cache: what was compiled before is not compiled again."""
+"""Cubins through the cache, so that a text is compiled only once."""
 
 import json
 
@@ -8,12 +8,12 @@ from mdh.target.text import KernelText
 
 
 def cubin_key(text: KernelText, arch: str) -> str:
-    """Hash of all that the machine code follows from. Raises Failed D120."""
+    """Hash of everything that decides the machine code. Raises Failed D120."""
     return key_of("cubin", nvrtc_version(), arch, *text.options, text.source)
 
 
 def cached_cubin(text: KernelText, arch: str, cache: Cache | None) -> Cubin:
-    """As `compile_cubin`, with its log."""
+    """A cubin with its log, like `compile_cubin`, from the cache if it is there."""
     if cache is None:
         return compile_cubin(text, arch)
     key = cubin_key(text, arch)

@@ -1,4 +1,4 @@
-"""NVIDIA GPUs: cubins by NVRTC, memory and streams by cupy, launches by the driver."""
+"""NVIDIA GPUs: cubins by NVRTC, memory and streams by cupy, launches by the driver API."""
 
 import ctypes
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ class CudaTwin:
 
 _MORE = "use smaller arrays, a device with more memory, or end what else has taken this one's: nvidia-smi"
 _BUSY, _BUSY_EACH = 40e-6, 10e-6
-"""Seconds that the device waits for the host to enqueue a call to be timed, and more for each kernel."""
+"""Seconds that the device is kept busy while the host enqueues a timed call, and more for each kernel."""
 
 
 def _load() -> tuple[Any, str]:
@@ -77,7 +77,7 @@ def _load() -> tuple[Any, str]:
     except ImportError:
         return None, "cupy is not installed"
     except OSError as error:
-        # it makes its folder at once
+        # cupy creates its folder when it is imported
         return None, f"cupy has no place for its files: {reason(error)}"
 
 
@@ -86,7 +86,7 @@ cupy, _WHY = _load()
 
 
 def _count() -> int:
-    """Raises Failed D106 where CUDA cannot be used, D107 after a fork."""
+    """The number of GPUs. Raises Failed D106 if CUDA cannot be used, D107 after a fork."""
     if cupy is None:
         hint = "pip install '.[cuda]' in mdh's folder; CUPY_CACHE_DIR names a folder for its files"
         raise fail("D106", f"CUDA cannot be used here: {_WHY}", help=hint)
@@ -145,7 +145,7 @@ class CudaDevice:
         return built
 
     def load(self, text: KernelText, image: bytes) -> "CudaBuilt":
-        """A cubin that was compiled from `text` elsewhere. Raises Failed D104, D105."""
+        """Loads a cubin that was compiled from `text` elsewhere. Raises Failed D104, D105."""
         self.ready()
         start = perf_counter()
         try:
@@ -158,12 +158,13 @@ class CudaDevice:
         return CudaBuilt(self, text, module, perf_counter() - start)
 
     def twin(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> CudaTwin:
-        """As many bytes on the device as `memory` has, of which `array` is a part."""
+        """Device memory of the size of `memory`, which `array` is a part of."""
         self.ready()
         before = array.ctypes.data - memory.ctypes.data
         with self.handle:
             held = self.allocate("arrays and their guard bands", memory.nbytes + ALIGNED)
-            # the array, not its guard band, begins where memory of its own would: sectors are read whole
+            # the array, not its guard band, is aligned as memory of its own would be, because whole sectors
+            # are read
             return CudaTwin(memory, array, held + -(held.ptr + before) % ALIGNED, self.handle)
 
     def flush(self) -> int:
@@ -180,7 +181,7 @@ class CudaDevice:
         return self._flushed
 
     def _evicting(self) -> int:
-        """Bytes. Raises Failed D104 where other processes have left too few."""
+        """Bytes to write for evicting the caches. Raises Failed D104 if other processes have left too few."""
         last = max(self.machine.caches)
         free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
         size = evicting_bytes(last, free)
@@ -198,7 +199,7 @@ class CudaDevice:
 
     def failed(self, verb: str, what: str, error: Exception) -> Failed:
         name = error.name if isinstance(error, DriverError) else str(error)
-        # the runtime's number for it is the driver's
+        # the runtime uses the driver's number
         if getattr(error, "status", None) == OUT_OF_MEMORY:
             return fail("D104", f"{self.title} has no room for `{what}`: {name}", help=_MORE)
         headline = f"{self.title} could not {verb} `{what}`: {name}"
@@ -236,8 +237,8 @@ class CudaBuilt:
 
 
 class CudaCall:
-    """Host arrays are copied in and, where kernels write them, out; `View`s of device memory are used as they
-    are. Work goes to the caller's current stream."""
+    """A call. Host arrays are copied in and, if kernels write them, out; `View`s of device memory are used in
+    place. Work goes to the caller's current stream."""
 
     def __init__(self, built: CudaBuilt, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> None:
         self.device, self.built, self.scalars = built.device, built, scalars
@@ -349,7 +350,7 @@ class CudaCall:
             raise self.device.failed("finish", last, error) from error
 
     def sample(self) -> RunTimes:
-        """wall: the host's part and the device's, one after the other."""
+        """Times a call. wall: the host's part followed by the device's."""
         self.device.ready()
         with self.device.handle:
             first, last = cupy.cuda.Event(), cupy.cuda.Event()
@@ -375,7 +376,7 @@ class _Launches:
 
 
 class _Foreign:
-    """A stream that another library made, in the protocol of CUDA streams."""
+    """A stream of another library, with the protocol of CUDA streams."""
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
@@ -385,7 +386,7 @@ class _Foreign:
 
 
 def _stream(handle: int, number: int) -> Any:
-    """cupy's name for the stream `handle` of device `number`. cupy 14 deprecates ExternalStream."""
+    """The stream `handle` of device `number` as cupy's object. cupy 14 deprecates ExternalStream."""
     if hasattr(cupy.cuda.Stream, "from_external"):
         with cupy.cuda.Device(number):
             return cupy.cuda.Stream.from_external(_Foreign(handle))

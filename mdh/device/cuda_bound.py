@@ -1,4 +1,4 @@
-"""Kernels of a text bound to memory: where the workspaces of a call lie, and what each launch is given."""
+"""Kernels bound to memory: the addresses of a call's workspaces, and the arguments of each launch."""
 
 import ctypes
 from collections.abc import Iterable, Mapping
@@ -12,15 +12,15 @@ from mdh.device.cuda_driver import LoadedCubin, PackedLaunch
 from mdh.target.text import BufferArg, EntryPoint, Scratch
 
 ALIGNED = 256
-"""Bytes that the start of each array and workspace is a multiple of, as memory of its own would be."""
+"""Bytes. The start of each array and workspace is a multiple of this, as for separately allocated memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spaces:
-    """All workspaces of a call in one piece of memory, where those that begin as zeros are in front, so that
-    one command clears them.
+    """All workspaces of a call in one allocation. Those that begin as zeros are in front, so that one command
+    clears them.
 
-    starts: bytes from the beginning, by workspace. zeroed, bytes: of those in front, and of all.
+    starts: offset in bytes, by workspace. zeroed: bytes of those in front. bytes: of all.
     """
 
     starts: Mapping[str, int]
@@ -41,7 +41,7 @@ def lay_out(workspaces: Iterable[Scratch]) -> Spaces:
 def bound_launch(
     module: LoadedCubin, entry: EntryPoint, pointers: Mapping[str, int], scalars: Mapping[str, Any]
 ) -> PackedLaunch:
-    """One kernel on arrays and workspaces by their addresses. Raises DriverError."""
+    """One kernel bound to arrays and workspaces by their addresses. Raises DriverError."""
     arguments: list[Any] = []
     for arg in entry.args:
         if isinstance(arg, BufferArg):

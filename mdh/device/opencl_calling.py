@@ -1,8 +1,8 @@
-"""Prepared launches of kernels, and such that run within the call without Python's lock.
+"""Prepared launches of kernels, and launches that run inside the call without Python's lock.
 
 PoCL's `basic` device runs a kernel while it is enqueued. pyopencl keeps the interpreter's lock in that call,
-so that all other Python threads would stand still; ctypes gives it back. Whichever loader of OpenCL answers,
-it hands the call to the runtime that made the queue.
+so all other Python threads would stop; ctypes releases it. Any OpenCL loader passes the call to the runtime
+that made the queue.
 """
 
 import ctypes
@@ -16,11 +16,11 @@ from mdh.device.opencl_door import cl
 _MAPS = Path("/proc/self/maps")
 Sizes = tuple[int, ...]
 Enqueue = Callable[[Any, bool], Any]
-"""Puts a kernel on a queue; pyopencl's event where it is to be timed."""
+"""Enqueues a kernel. Returns pyopencl's event if it is to be timed."""
 
 
 class RefusedError(Exception):
-    """A launch that the runtime does not take; `code` as pyopencl's errors have it."""
+    """The runtime refuses a launch. code: as in pyopencl's errors."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"clEnqueueNDRangeKernel: status {code}")
@@ -29,7 +29,7 @@ class RefusedError(Exception):
 
 @cache
 def loader() -> Any:
-    """clEnqueueNDRangeKernel of a loader that this process has; None where there is none to be found."""
+    """clEnqueueNDRangeKernel of a loader in this process; None if there is none."""
     try:
         lines = _MAPS.read_text(encoding="utf-8").splitlines()
         # five columns, then the file, whose name may hold spaces
@@ -49,7 +49,7 @@ def loader() -> Any:
 
 
 def launch_within(kernel: Any, grid: Sizes, block: Sizes) -> Enqueue:
-    """A launch that is over when its call returns; it raises RefusedError."""
+    """A launch that has ended when its call returns. It raises RefusedError."""
     function, sizes, address = loader(), ctypes.c_size_t * len(grid), kernel.int_ptr
     dims, items, group, nothing = len(grid), sizes(*grid), sizes(*block), None
 
@@ -65,5 +65,5 @@ def launch_within(kernel: Any, grid: Sizes, block: Sizes) -> Enqueue:
 
 
 def launch(kernel: Any, grid: Sizes, block: Sizes) -> Enqueue:
-    """A launch as pyopencl makes it."""
+    """A launch by pyopencl."""
     return lambda queue, timed: cl.enqueue_nd_range_kernel(queue, kernel, grid, block)

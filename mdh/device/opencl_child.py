@@ -1,7 +1,7 @@
-"""The process that Oclgrind watches: `python -m mdh.device.opencl_child FOLDER` carries out FOLDER/job.json.
+"""The process that Oclgrind watches: `python -m mdh.device.opencl_child FOLDER` runs FOLDER/job.json.
 
-Raw bytes of array X are in X.npy; what the kernels leave in a written one goes to X.out.npy. A refused build
-leaves build.log and exits with 3.
+Raw bytes of array X are in X.npy, and a written one goes to X.out.npy. If the build is refused, it writes
+build.log and exits with 3.
 """
 
 import json

@@ -1,4 +1,5 @@
-"""The door of pyopencl: `cl` is the library, loaded with the environment that it reads when imported."""
+"""Imports pyopencl as `cl`, with the environment that it reads when it is imported. Other modules import it
+from here."""
 
 import os
 import warnings
@@ -11,13 +12,13 @@ from mdh.device.opencl_vendors import vendors
 from mdh.diagnostics import Failed, fail
 
 PAIR = "pthread basic"
-"""The wheel's PoCL as two devices on the same cores: one whose threads share the groups of a launch, and one
-that runs a launch in the calling thread and so has nobody to wake."""
+"""PoCL of the wheel as two devices on the same cores: one whose threads share the groups of a launch, and one
+that runs a launch in the calling thread and so wakes no other."""
 
 
 def _prepare_environment() -> None:
-    # pyopencl's caches are pickles, which may run whatever somebody wrote into them, and the key of its
-    # binaries leaves out the runtime's version; whatever the user's environment says, mdh reads neither
+    # pyopencl's caches are pickles, which could run code that somebody wrote into them, and the key of its
+    # binaries lacks the runtime's version. So mdh does not read them, whatever the environment says.
     os.environ["PYOPENCL_NO_CACHE"] = "1"
     if find_spec("pocl_binary_distribution") is not None:
         os.environ.setdefault("POCL_DEVICES", PAIR)
@@ -33,7 +34,7 @@ def _load() -> Any:
         library = import_module("pyopencl")
     except ImportError:
         return None
-    # build logs are read where they matter: in the message of a refused kernel
+    # build logs are shown in the message of a refused kernel
     warnings.filterwarnings("ignore", category=library.CompilerWarning)
     return library
 
@@ -42,7 +43,7 @@ cl: Any = _load()
 
 
 def missing(reason: str) -> Failed:
-    """D102: what to install."""
+    """D102, with what to install."""
     return fail(
         "D102",
         f"OpenCL cannot be used here: {reason}",

@@ -1,4 +1,4 @@
-"""What OpenCL's status codes mean to a user."""
+"""Messages for OpenCL's status codes."""
 
 import re
 
@@ -16,25 +16,25 @@ _NO_MEMORY = (
 
 
 def status_name(error: Exception) -> str:
-    """`OUT_OF_RESOURCES` of a pyopencl error."""
+    """The name of a pyopencl error: `OUT_OF_RESOURCES`."""
     code = getattr(error, "code", None)
     return str(cl.status_code.to_string(code, "status %d")) if code is not None else str(error)
 
 
 def named(error: Exception) -> str | None:
-    """The first error that a compiler names in a text; None: it says nothing of the text."""
+    """The first error that a compiler reports for a place in a text; None if it reports none."""
     lines = str(error).splitlines()
     return next((line.strip() for line in lines if re.search(r"\berror\b", line)), None)
 
 
 def unfit(title: str) -> Failed:
-    """D102."""
+    """D102: the device cannot be used."""
     headline = f"OpenCL cannot be used here: the compiler of {title} fails on every text"
     return fail("D102", headline, help="it needs memory, open files, and room in TMPDIR, or /tmp")
 
 
 def build_failed(text: KernelText, title: str, error: Exception) -> Failed:
-    """D103, with the compiler's first error and the file that keeps the source."""
+    """D103 with the compiler's first error and the file that keeps the source."""
     log, first = str(error), named(error)
     does = "fails on" if first is None else "refuses"
     if first is None:
@@ -44,26 +44,26 @@ def build_failed(text: KernelText, title: str, error: Exception) -> Failed:
 
 
 def load_failed(title: str, program: str, error: Exception) -> Failed:
-    """D105."""
+    """D105: a binary cannot be loaded."""
     name = status_name(error)
     headline = f"{title} refuses the machine code kept of `{program}`: {name}"
     return Failed(Diagnostic("D105", headline, witness=(("verb", "load"), ("status", name))))
 
 
 def no_memory(title: str, what: str, size: int, error: Exception) -> Failed:
-    """D104."""
+    """D104: the device has no memory left."""
     headline = f"{title} has no room for {what} ({size:,} bytes): {status_name(error)}"
     return Failed(Diagnostic("D104", headline, help="use smaller arrays, or a device with more memory"))
 
 
 def launch_failed(title: str, kernel: str, error: Exception) -> Failed:
-    """D104 where memory ran out, else D105."""
+    """D104 if memory ran out, else D105."""
     name = status_name(error)
     if name in _NO_MEMORY:
         return no_memory(title, f"kernel `{kernel}`", 0, error)
     headline = f"{title} could not run kernel `{kernel}`: {name}"
     hint = "check the schedule against this device: mdh check --machine"
     if name == "INVALID_KERNEL_NAME":
-        # the text was accepted, so it has the kernel: PoCL took a file that another process left unfinished
+        # the text was accepted, so it has the kernel: PoCL read a file that another process left unfinished
         hint = "the runtime's cache is damaged: delete what lies in POCL_CACHE_DIR, run again"
     return Failed(Diagnostic("D105", headline, help=hint, witness=(("verb", "run"), ("status", name))))

@@ -1,4 +1,4 @@
-"""A Machine from what an OpenCL device says of itself, and the operating system of the CPU."""
+"""The Machine of an OpenCL device, from what it reports and what the operating system reports of the CPU."""
 
 import re
 from dataclasses import replace
@@ -11,8 +11,8 @@ from mdh.machine import Machine, load_machine, machine_names
 
 
 def machine_of(found: PlatformDevice) -> Machine:
-    """The limits that the device reports; speeds that OpenCL does not tell come from the machine file of the
-    same name where there is one, else from the clock."""
+    """The limits that the device reports. Speeds, which OpenCL does not report, come from the machine file of
+    the same name if there is one, else from the clock."""
     return _gpu(found) if found.gpu else _cpu(found)
 
 
@@ -32,8 +32,8 @@ _AVX512 = ("avx512", "icelake", "cascadelake", "cooperlake", "sapphirerapids", "
 
 
 def _vector_bytes(device: Any) -> int:
-    """SIMD register width. PoCL reports the host's even where its compiler knows only an older model, whose
-    name ends the version text (`HSTR: pthread-x86_64-…-znver3`)."""
+    """Bytes of a SIMD register. PoCL reports the host's width even if its compiler knows only an older model,
+    whose name ends the version text (`HSTR: pthread-x86_64-…-znver3`)."""
     reported = min(64, max(16, 8 * int(device.native_vector_width_double or 2)))
     model = str(device.version).partition("HSTR:")[2]
     return (
@@ -84,11 +84,11 @@ def _same_name(title: str) -> Machine | None:
 
 
 def _asked(device: Any, names: tuple[str, ...], otherwise: int) -> int:
-    """The first of these vendor extensions that the device answers."""
+    """The value of the first of these vendor extensions that the device knows."""
     for name in names:
         try:
             return int(getattr(device, name))
         except (AttributeError, RuntimeError):
-            # pyopencl raises its RuntimeError subclass for what a device does not know
+            # pyopencl raises a RuntimeError for what a device does not know
             continue
     return otherwise

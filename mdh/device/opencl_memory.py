@@ -1,4 +1,4 @@
-"""Memory of an OpenCL device that mirrors memory of the host, guard bands included."""
+"""Memory of an OpenCL device that mirrors host memory, guard bands included."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,15 +11,16 @@ from mdh.device.opencl_errors import no_memory
 
 @dataclass(frozen=True, slots=True)
 class BufferRegion:
-    """The place of one array inside a larger buffer, which has what a kernel stores before or behind it."""
+    """The place of one array inside a larger buffer, which also gets what a kernel stores outside of the
+    array."""
 
     buffer: Any
     around: Any
 
 
 class OpenclTwin:
-    """A buffer of the device with room for `memory`, a flat array of bytes, from `shift` on: so `array`, a
-    part of that memory, begins where the device lets a sub-buffer begin."""
+    """A buffer of the device for `memory`, a flat array of bytes, from `shift` on. The shift lets `array`, a
+    part of that memory, begin where the device allows a sub-buffer to begin."""
 
     def __init__(self, device: Any, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         self.queue, self.memory = device.main.queue, memory
@@ -36,14 +37,14 @@ class OpenclTwin:
         self.region = BufferRegion(part, self.held)
 
     def send(self) -> None:
-        """Host to device."""
+        """Copies from host to device."""
         cl.enqueue_copy(self.queue, self.held, self.memory, dst_offset=self.shift)
 
     def fetch(self) -> None:
-        """Device to host; waits for the kernels before."""
+        """Copies from device to host, after all earlier kernels."""
         cl.enqueue_copy(self.queue, self.memory, self.held, src_offset=self.shift)
 
     @property
     def argument(self) -> BufferRegion:
-        """What a call takes in place of the array."""
+        """What a call takes instead of the array."""
         return self.region

@@ -1,4 +1,4 @@
-"""What PoCL's compiler says on the terminal, kept from it: refusals come with the exception."""
+"""Hides what PoCL's compiler writes to stderr; the exception has the message of a refusal."""
 
 import os
 import sys
@@ -10,8 +10,8 @@ _STDERR = 2
 
 @contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """File descriptor 2 leads to nowhere inside. Python's own buffer is emptied first, so that nothing which
-    was said before is lost."""
+    """Inside, file descriptor 2 is /dev/null. Python's own buffer is flushed first, so that nothing is
+    lost."""
     with suppress(ValueError, AttributeError):
         # stderr may be closed or replaced
         sys.stderr.flush()

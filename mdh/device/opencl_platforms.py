@@ -1,4 +1,4 @@
-"""The OpenCL devices of this machine in mdh's order, whatever order the loader has."""
+"""The OpenCL devices of this machine in mdh's order, whatever the loader's order is."""
 
 import os
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ OCLGRIND = "Oclgrind"
 
 @dataclass(frozen=True)
 class PlatformDevice:
-    """One device of one platform; `device` is pyopencl's. caller: the device that runs launches on the same
-    cores in the calling thread, where the runtime has one."""
+    """A device of a platform. device: pyopencl's object. caller: the device that runs launches on the same
+    cores in the calling thread, if the runtime has one."""
 
     device: Any
     platform: str
@@ -33,13 +33,13 @@ class PlatformDevice:
 
     @property
     def wheel(self) -> bool:
-        """It is of the wheel pocl-binary-distribution."""
+        """Whether it belongs to the wheel pocl-binary-distribution."""
         return self.platform == POCL and _WHEEL in self.version
 
 
 def found_devices() -> tuple[PlatformDevice, ...]:
-    """`opencl:0`, `opencl:1`…: the wheel's PoCL, GPUs, other CPUs. MDH_OPENCL_PLATFORM keeps those platforms
-    whose name or version holds its text. Raises Failed D102, D107."""
+    """`opencl:0`, `opencl:1`…: the wheel's PoCL, GPUs, other CPUs. MDH_OPENCL_PLATFORM selects the platforms
+    whose name or version contains its text. Raises Failed D102, D107."""
     wanted = os.environ.get("MDH_OPENCL_PLATFORM", "")
     every = _all_devices()
     if not wanted:
@@ -57,12 +57,13 @@ def found_devices() -> tuple[PlatformDevice, ...]:
 
 
 def oclgrind_device() -> PlatformDevice | None:
-    """The checking device, None where its wheel is not installed."""
+    """The checking device; None if its wheel is not installed."""
     return next((f for f in _all_devices() if f.platform == OCLGRIND), None)
 
 
 def _rank(found: PlatformDevice) -> tuple[bool, bool, bool]:
-    """False sorts first: the wheel's CPU (always there, always the same), GPUs, other PoCLs."""
+    """The sort key of a device; False sorts first. The wheel's CPU comes first (it is always there), then
+    GPUs, then other PoCLs."""
     return (not found.wheel, not found.gpu, found.platform != POCL)
 
 
@@ -74,7 +75,7 @@ def _all_devices() -> list[PlatformDevice]:
         with placed():
             return _asked()
     except OSError as error:
-        # PoCL keeps there what it compiles
+        # PoCL keeps what it compiles there
         raise unserving(error) from error
 
 
@@ -88,7 +89,7 @@ def _asked() -> list[PlatformDevice]:
         try:
             devices = platform.get_devices()
         except cl.Error:
-            # a platform without a device says so by an error
+            # a platform without a device reports it by an error
             continue
         caller = _caller(platform, devices)
         for device in devices:
@@ -99,7 +100,7 @@ def _asked() -> list[PlatformDevice]:
 
 
 def _caller(platform: Any, devices: list[Any]) -> Any:
-    """PoCL's `basic` beside its `pthread`, where mdh has asked for the pair."""
+    """PoCL's `basic` device beside its `pthread` device, if mdh has asked for both."""
     if _WHEEL not in platform.version or os.environ.get("POCL_DEVICES") != PAIR or len(devices) < 2:
         return None
     return next((d for d in devices if str(d.name).startswith("basic")), None)

@@ -1,7 +1,7 @@
-"""OpenCL drivers that are installed but not registered, so that the loader alone would not find them.
+"""Finds OpenCL drivers that are installed but not registered, so that the loader alone would miss them.
 
-Intel's wheel for CPUs registers itself by a file whose folder was never filled in, and lacks libraries that
-another wheel brings; in containers NVIDIA's driver often comes without its registration.
+Intel's wheel for CPUs registers itself by a file whose path was never filled in, and lacks libraries that
+another wheel has. In containers NVIDIA's driver often comes without its registration.
 """
 
 import ctypes
@@ -21,19 +21,22 @@ _INTEL, _INTEL_NEEDS = "libintelocl.so", "libimf.so"
 
 
 def vendors() -> str | None:
-    """What $OCL_ICD_VENDORS has to say for the loader to find every driver, None: nothing. It names a folder
-    of files that name a driver each, which stands for the system's; pyopencl's own drivers stay."""
+    """The value of $OCL_ICD_VENDORS with which the loader finds every driver; None if none is needed.
+
+    It is a folder of files that each name a driver, and it replaces the system's folder. pyopencl's own
+    drivers stay.
+    """
     if "OCL_ICD_VENDORS" in os.environ:
         return None
     registered = _registered()
     found = [str(_intel())] if _intel().exists() and (_libraries() / _INTEL_NEEDS).exists() else []
-    # after the others, so that a device keeps its number
+    # after the others, so that devices keep their numbers
     found += [_NVIDIA] if not any("nvidia" in driver for driver in registered) and _loads(_NVIDIA) else []
     return _folder([*registered, *found]) if found else None
 
 
 def _libraries() -> Path:
-    """Where wheels put libraries that are not Python's."""
+    """The folder in which wheels put libraries that are not Python's."""
     return Path(sysconfig.get_path("data")) / "lib"
 
 
@@ -58,8 +61,8 @@ def _loads(library: str) -> bool:
 
 
 def _folder(drivers: Sequence[str]) -> str | None:
-    """A folder with a file for each driver and no further one, beside the kept machine code, else for this
-    process alone; None where none can be written."""
+    """A folder with a file for each driver and no others. It lies beside the kept machine code, or else
+    belongs to this process alone. None if neither can be written."""
     name = f"icd-{sha256(chr(0).join(drivers).encode()).hexdigest()[:16]}"
     files = {f"{number}.icd": f"{driver}\n".encode() for number, driver in enumerate(drivers)}
     with suppress(OSError, Failed):
@@ -72,9 +75,9 @@ def _folder(drivers: Sequence[str]) -> str | None:
 
 
 def _filled(folder: Path, files: Mapping[str, bytes]) -> str:
-    """The folder, with these drivers alone. Raises OSError."""
+    """The folder, after writing these drivers into it. Raises OSError."""
     for name, data in files.items():
-        # what a full disk has left behind is no registration
+        # a full disk may have left an incomplete file
         if read_own(folder / name) != data:
             replace_own(folder / name, data)
     for path in folder.glob("*.icd"):

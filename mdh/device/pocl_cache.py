@@ -1,9 +1,9 @@
-"""Where PoCL keeps what it compiles.
+"""The folder in which PoCL keeps what it compiles.
 
-PoCL loads what lies in its folder without a look at who wrote it and whether it is whole: a damaged file ends
-the process or gives wrong results. So it gets a folder of this process alone. What outlives the process goes
-by way of mdh's own cache, whose entries are whole and of this user: one archive a program, with its kernels
-finished for the sizes of work-groups that ran.
+PoCL loads files from its folder without checking who wrote them and whether they are complete. A damaged file
+ends the process or gives wrong results. So PoCL gets a folder of this process alone. Programs are kept
+between processes in mdh's own cache, whose entries are complete and belong to this user: one archive for each
+program, with its kernels for the work-group sizes that ran.
 """
 
 import atexit
@@ -23,15 +23,15 @@ from mdh.folders import code_folder, demand_code, filled_own
 
 _VARIABLE = "POCL_CACHE_DIR"
 _MOST = 64
-"""Programs that a process hands to mdh's cache, the latest."""
+"""The most programs that a process puts into mdh's cache; the latest are kept."""
 _TOUCHED = "last_accessed"
 """A file that PoCL changes and never reads."""
 
 
 @dataclass
 class PoclFolder:
-    """private: it is this process's alone. kept: of each program built here its folders, and the files that
-    they had before."""
+    """private: whether it belongs to this process alone. kept: for each program built here, its folders and
+    the files that they had before."""
 
     path: Path
     private: bool
@@ -40,8 +40,8 @@ class PoclFolder:
 
     @contextmanager
     def building(self, *parts: str) -> Iterator[None]:
-        """PoCL builds a program in here, which follows from `parts`. What an earlier process kept of it lies
-        in the folder then. Raises OSError where the folder has no room."""
+        """Inside, PoCL builds a program that `parts` decide. What an earlier process kept of it is in the
+        folder then. Raises OSError if the folder has no room."""
         demand_code(self.path)
         if not self.private:
             yield
@@ -54,12 +54,12 @@ class PoclFolder:
             had = known[1] if known else _files(found)
             before = self._programs()
             yield
-            # where PoCL finds what was kept no folder is new
+            # if PoCL finds what was kept, no folder is new
             made = frozenset(self._programs() - before)
             self.kept[key] = (made, frozenset()) if made else (found, had)
 
     def save(self) -> None:
-        """Hands what is new to mdh's cache; a cache that cannot be used costs a later build, nothing else."""
+        """Puts what is new into mdh's cache. A cache that cannot be used only costs a later build."""
         new = [(k, folders, had) for k, (folders, had) in self.kept.items() if _files(folders) - had]
         if not new:
             return
@@ -102,15 +102,15 @@ _chosen: list[PoclFolder] = []
 
 
 def pocl_folder() -> PoclFolder:
-    """The same for all the process: the folder of POCL_CACHE_DIR where it is this user's alone, else a
-    private one. Raises OSError where there is none."""
+    """The folder of this process: that of POCL_CACHE_DIR if it belongs to this user alone, else a private
+    one. Raises OSError if there is none."""
     if not _chosen:
         given = _given()
         if given is None:
             path = code_folder() / "pocl"
             path.mkdir(exist_ok=True)
             _chosen.append(PoclFolder(path, private=True))
-            # before the folder goes
+            # before the folder is removed
             atexit.register(_chosen[0].save)
         else:
             _chosen.append(PoclFolder(given, private=False))
@@ -128,8 +128,8 @@ def _given() -> Path | None:
 
 @contextmanager
 def placed() -> Iterator[None]:
-    """PoCL is loaded and asked for its devices in here, when it reads where its folder is. Then the
-    environment is as before: processes that this one starts take folders of their own. Raises OSError."""
+    """Inside, PoCL is loaded and asked for its devices, which is when it reads the place of its folder. After
+    that the environment is restored, so that child processes take folders of their own. Raises OSError."""
     before = os.environ.get(_VARIABLE)
     os.environ[_VARIABLE] = str(pocl_folder().path)
     try:
@@ -142,7 +142,7 @@ def placed() -> Iterator[None]:
 
 
 def _settings() -> Iterator[str]:
-    """What PoCL reads besides, which may change what it compiles."""
+    """Other settings that PoCL reads and that may change what it compiles."""
     return (f"{n}={v}" for n, v in sorted(os.environ.items()) if n.startswith("POCL_") and n != _VARIABLE)
 
 

@@ -1,7 +1,7 @@
 """The linker that PoCL starts for every kernel.
 
-Where it fails PoCL ends the process, and nobody can catch that. So the linker is tried before the first
-kernel; and what PoCL says of later failures is known, since it speaks against no kernel.
+If it fails, PoCL ends the process, which cannot be caught. So the linker is tried before the first kernel.
+Later failures are recognised by PoCL's messages, because they are not the kernel's fault.
 """
 
 import re
@@ -17,23 +17,23 @@ from mdh.folders import unserving
 from mdh.textfile import reason
 
 _TURNS = 2
-"""One that was killed is asked again."""
+"""Attempts; one that was killed is repeated."""
 _ENDS = ("final linking of kernel", "linker command failed", "dlopen(")
-"""What PoCL says last, in small letters, where a linker failed or its file cannot be loaded."""
+"""PoCL's last words, in lower case, if a linker failed or its file cannot be loaded."""
 _UNDEFINED = "undefined symbol"
-"""Such a file is whole: the kernel calls what is not there."""
+"""Such a file is complete: the kernel calls a missing function."""
 
 
 def unlinked(words: str) -> bool:
-    """A process that said this last ended since a kernel could not be linked, or was linked to a file that
-    cannot be loaded."""
+    """Whether a process with these last words ended because a kernel could not be linked, or was linked to a
+    file that cannot be loaded."""
     said = words.lower()
     return any(end in said for end in _ENDS) and _UNDEFINED not in said
 
 
 def forget_damaged(words: str, folder: Path) -> None:
-    """Removes the file from PoCL's folder that a process could not load, as it said last: PoCL would load it
-    again and again."""
+    """Removes the file that a process could not load, by its last words, from PoCL's folder. Otherwise PoCL
+    would load it again and again."""
     named = re.search(r'dlopen\("([^"]+\.so)"\)', words)
     if named is not None and unlinked(words):
         with suppress(OSError, ValueError):
@@ -44,8 +44,8 @@ def forget_damaged(words: str, folder: Path) -> None:
 
 @cache
 def demand_linker(folder: Path) -> None:
-    """Once it has worked it is believed. Raises Failed D102 (there is none, or it fails), D114 (the folder
-    has no room); OSError."""
+    """Tries the linker until it has worked once. Raises Failed D102 (there is none, or it fails), D114 (the
+    folder has no room); OSError."""
     linker = shutil.which("ld")
     if linker is None:
         if any(Path("/usr").glob("*/bin/ld")):
@@ -61,7 +61,7 @@ def demand_linker(folder: Path) -> None:
 
 
 def _turn(linker: str, folder: Path) -> Finished | None:
-    """One run on a text that says nothing; None: it made a library. Raises OSError, Failed D102."""
+    """One run on a trivial text; None if it made a library. Raises OSError, Failed D102."""
     with tempfile.TemporaryDirectory(prefix="ld-", dir=folder, ignore_cleanup_errors=True) as name:
         given, made = Path(name) / "probe", Path(name) / "probe.so"
         given.write_bytes(b"mdh")

@@ -1,4 +1,5 @@
-"""Runtimes of devices end at os.fork: the child has their memory, but neither their threads nor a driver."""
+"""Detects forked processes. A forked child has its parent's memory, but neither the runtime's threads nor its
+driver."""
 
 import os
 from functools import cache
@@ -7,8 +8,8 @@ from mdh.diagnostics import fail
 
 
 def same_process(runtime: str) -> None:
-    """To be called before anything of `runtime` (`OpenCL`, `CUDA`) is touched: the first call remembers its
-    process. Raises Failed D107 in a process that was forked from it, where the runtime would hang."""
+    """Call it before using anything of `runtime` (`OpenCL`, `CUDA`). The first call remembers its process.
+    Raises Failed D107 in a process forked from it, where the runtime would hang."""
     if _starter(runtime) != os.getpid():
         headline = (
             f"this process was forked after {runtime} was in use, and {runtime} does not survive a fork"

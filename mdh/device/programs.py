@@ -1,7 +1,7 @@
-"""OpenCL and C programs by way of the cache: what was compiled before is loaded, not compiled again.
+"""OpenCL and C programs through the cache, so that a text is compiled only once.
 
-What is kept of OpenCL is the runtime's own binary: PoCL's is the front end's code, which it still finishes
-for the size of a work-group at the first launch; NVIDIA's is PTX text. Of C it is the shared library.
+For OpenCL the runtime's own binary is kept. PoCL's is the front end's code, which it completes for a
+work-group size at the first launch; NVIDIA's is PTX text. For C it is the shared library.
 """
 
 from mdh.device.cache import Cache, key_of
@@ -11,13 +11,13 @@ from mdh.target.text import KernelText
 
 
 def program_key(text: KernelText, device: Keeps) -> str:
-    """Hash of all that the binary follows from."""
+    """Hash of everything that decides the binary."""
     return key_of(text.language, *device.identity, *text.options, text.source)
 
 
 def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:
-    """The binary that the cache has of `text`. It is loaded here once: one that the runtime refuses is a
-    miss and goes. Raises Failed D114 where no binary can be loaded."""
+    """The cached binary of `text`. It is loaded here once; one that the runtime refuses counts as missing and
+    is removed. Raises Failed D114 if no binary can be loaded."""
     key = program_key(text, device)
     image = cache.get(key)
     if image is None:
@@ -26,7 +26,7 @@ def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:
         device.load(text, image)
     except Failed as failed:
         if failed.diagnostics[0].code == "D114":
-            # nothing can be loaded at all
+            # no binary can be loaded at all
             raise
         cache.drop(key)
         return None
@@ -34,15 +34,14 @@ def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:
 
 
 def keep_program(built: Executable, device: Keeps, cache: Cache) -> None:
-    """Put the binary of `built` into the cache, where the runtime gives one."""
+    """Puts the binary of `built` into the cache, if the runtime gives one."""
     image = device.binary(built)
     if image:
         cache.put(program_key(built.text, device), image)
 
 
 def cached_program(text: KernelText, device: Keeps, cache: Cache) -> tuple[bytes, bool]:
-    """The binary, from the cache or built and kept there; and whether it was built. Raises Failed as
-    build."""
+    """The binary, cached or built, and whether it was built. Raises Failed as build."""
     kept = kept_program(text, device, cache)
     if kept is not None:
         return kept, False

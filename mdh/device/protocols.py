@@ -1,4 +1,4 @@
-"""What a device offers: it builds kernel text, and runs and times what it built."""
+"""The interface of devices: they build kernel text, run it and time it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from mdh.target.text import KernelText
 
 @dataclass(frozen=True, slots=True)
 class RunTimes:
-    """One run of all kernels, in seconds: as the device's clock saw it (None: it has none, or it covers
-    only parts), and from before the first launch until the last kernel was done."""
+    """One run of all kernels, in seconds. device: by the device's clock; None if it has none, or covers only
+    parts. wall: from before the first launch until the last kernel has ended."""
 
     device: float | None
     wall: float
@@ -22,41 +22,41 @@ class BoundCall(Protocol):
     """Kernels bound to arrays. The arrays must stay alive and in place while the call is used."""
 
     def launch(self) -> None:
-        """Run all kernels in order; when this returns host arrays hold the results. Raises Failed D105,
-        D109, D112."""
+        """Runs all kernels in order. When it returns, host arrays hold the results. Raises Failed D105, D109,
+        D112."""
 
     def launch_on(self, streams: Sequence[int]) -> None:
         """Run behind the work of all `streams`, on the first of them, and return before it is done where
         nothing has to be copied. Without streams, and on devices that know none, it is `launch`."""
 
     def sample(self) -> RunTimes:
-        """Run all kernels once more and time them: zeroing of workspaces is part of the wall time,
-        transfers of arrays are left out."""
+        """Runs all kernels once more and times them. The wall time includes zeroing of workspaces and
+        excludes transfers of arrays."""
 
     def poison(self) -> None:
-        """Fill the workspaces that need not be zero with POISON bytes, lest a kernel reads what another one
-        left there and is right by chance."""
+        """Fills the workspaces that need not be zero with POISON bytes, so that a kernel which reads
+        leftovers of another one is not right by chance."""
 
 
 POISON = 0xFF
-"""A byte of which floats are NaN."""
+"""A byte; floats of such bytes are NaN."""
 
 
 class Executable(Protocol):
-    """Machine code of one KernelText on one device. seconds: what building took."""
+    """Machine code of one KernelText on one device. seconds: the time that building took."""
 
     text: KernelText
     seconds: float
 
     def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> BoundCall:
-        """Bind arguments by the C function's parameter names. Arrays are contiguous, of the right type and
-        shape (mdh.device.arrays checks that for users). Raises Failed D104."""
+        """Binds arguments by the C function's parameter names. Arrays must be contiguous, of the right type
+        and shape (mdh.device.arrays checks that for users). Raises Failed D104."""
 
 
 class Device(Protocol):
-    """spec: `opencl:0`; title: what the device calls itself; target: the language it takes; kind: what
-    memory its calls take, `host` or `cuda` (which takes host arrays too); in_place: each launch of a call
-    sees what the caller's arrays hold by then."""
+    """A device. spec: `opencl:0`. title: what the device calls itself. target: its language. kind: the memory
+    that its calls take, `host` or `cuda` (which takes host arrays too). in_place: whether each launch of a
+    call sees the current contents of the caller's arrays."""
 
     spec: str
     title: str
@@ -67,18 +67,18 @@ class Device(Protocol):
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
-        """Of what builds and runs kernels here: library, driver, compiler."""
+        """Versions of what builds and runs kernels: library, driver, compiler."""
 
     def ready(self) -> None:
-        """Raises Failed D107 in a process that was forked after the device's runtime was in use. All that
-        touches the device asks this first."""
+        """Raises Failed D107 in a process that was forked after the device's runtime was in use. Everything
+        that uses the device calls this first."""
 
     def build(self, text: KernelText) -> Executable:
-        """Raises Failed D103 (refused text; the message names the file that keeps it)."""
+        """Builds a text. Raises Failed D103 if it is refused; the message names the file that keeps it."""
 
     def flush(self) -> int:
-        """Evict the caches; returns the bytes written to do so. Raises Failed D104 where there is no room for
-        them: `mdh.device.ballast.evicted` says so."""
+        """Evicts the caches. Returns the bytes written to do so. Raises Failed D104 if memory is short, which
+        `mdh.device.ballast.evicted` reports."""
 
 
 @runtime_checkable
@@ -86,14 +86,14 @@ class Loads(Protocol):
     """A device that takes machine code made elsewhere."""
 
     def load(self, text: KernelText, image: bytes) -> Executable:
-        """`image` was compiled from `text` for this device. Raises Failed D104, D105."""
+        """Loads `image`, which was compiled from `text` for this device. Raises Failed D104, D105."""
 
 
 @runtime_checkable
 class Keeps(Loads, Protocol):
-    """A device whose runtime compiles and hands out what it made. identity: besides the text, all that the
-    machine code depends on; ships: what it made is at hand as soon as it is built, and all that another
-    process needs."""
+    """A device whose runtime compiles and returns binaries. identity: all that the machine code depends on
+    besides the text. ships: the binary is available as soon as it is built, and complete for another
+    process."""
 
     ships: bool
 
@@ -101,15 +101,15 @@ class Keeps(Loads, Protocol):
     def identity(self) -> tuple[str, ...]: ...
 
     def build(self, text: KernelText) -> Executable:
-        """As Device's."""
+        """Like Device.build."""
 
     def binary(self, built: Executable) -> bytes:
-        """The machine code of a build of this device's, for `load`; empty where the runtime gives none."""
+        """The machine code of a build, for `load`; empty if the runtime gives none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedDevice:
-    """A device that can be opened. `notes`: what is worth knowing before."""
+    """A device that can be opened. notes: remarks for the user."""
 
     spec: str
     title: str
@@ -118,6 +118,6 @@ class ListedDevice:
 
 
 def absent(spec: str, family: tuple[ListedDevice, ...]) -> Failed:
-    """D101: which devices there are instead."""
+    """D101, with the devices that exist instead."""
     there = ", ".join(f"{d.spec} ({d.title})" for d in family) or "none"
     return fail("D101", f"there is no device `{spec}`", help=f"devices of this kind: {there}")

@@ -1,7 +1,7 @@
 """A short test of a device's compiler and runtime, by kernels in its language.
 
-Each tests one thing that some compilers and runtimes get wrong, in the shapes that mdh's texts have:
-functions of math.h where lanes are extreme, reads under conditions, rounding to 16 bits, and barriers.
+Each kernel tests one thing that some compilers and runtimes get wrong, in the form that mdh's texts use:
+functions of math.h with extreme lanes, reads under conditions, rounding to 16 bits, and barriers.
 """
 
 from collections.abc import Iterator
@@ -34,25 +34,25 @@ TESTED = (
     "atan", "sinh", "cosh", "tanh", "fabs", "floor", "ceil", "round", "trunc", "rint", "erf", "cbrt", "pow",
     "fmax", "fmin", "fmod", "atan2", "hypot", "copysign",
 )  # fmt: skip
-"""What a program may call; `fma` needs a wider type to be judged."""
+"""Functions that a program may call. `fma` is missing, because judging it needs a wider type."""
 WIDTHS = (("f32", 1), ("f32", 2), ("f32", 4), ("f32", 8), ("f64", 1), ("f64", 2), ("f64", 4))
 _COUNT = 2048
 _SLACK = 2
-"""Units in the last place that the judge itself may be off, in doubles."""
+"""Units in the last place that the judge itself may be wrong by, in doubles."""
 _PLACE = 96
 """Work-items and elements of the test of barriers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The faults found, and single functions that are wrong for single numbers."""
+    """The faults that were found, and single functions that are wrong for single numbers."""
 
     faults: CompilerFaults
     functions: tuple[str, ...] = ()
 
 
 def self_test(device: Device) -> Passed:
-    """Raises Failed where the device cannot build or run a test."""
+    """Tests a device. Raises Failed if it cannot build or run a test."""
     kinds: set[Fault] = set()
     lanes: set[str] = set()
     single: list[str] = []
@@ -75,7 +75,7 @@ def self_test(device: Device) -> Passed:
 
 
 def wrong_functions(device: Device, dtype: str, width: int) -> Iterator[str]:
-    """Those of TESTED of which an element is further off than the judge of runs allows."""
+    """The functions of TESTED with an element that is less exact than the judge of runs allows."""
     kind = np.float32 if dtype == "f32" else np.float64
     x, u = extreme(np.dtype(kind), 1), extreme(np.dtype(kind), 2)
     out = np.zeros((len(TESTED), _COUNT), kind)
@@ -96,13 +96,13 @@ def _near(got: Array, exact: Array, ulps: int) -> bool:
     unit = np.spacing(np.maximum(finite, np.finfo(got.dtype).tiny)).astype(exact.dtype)
     close = np.abs(got.astype(exact.dtype) - exact) <= (ulps + _SLACK) * unit
     good = (got == want) | (np.isnan(got) & np.isnan(want)) | close
-    # a denormal result may be taken as zero, and what overflows by less than the error may be infinite
+    # a denormal result may be flushed to zero, and a result near overflow may be infinite
     good |= (np.abs(want) < np.finfo(got.dtype).tiny) & (got == 0)
     return bool(good.all())
 
 
 def extreme(kind: "np.dtype[np.floating]", seed: int) -> Array:
-    """Numbers of all sizes with extreme ones among them, so that vectors of them are mixed."""
+    """Numbers of all sizes with extreme ones among them, so that vectors hold both."""
     rng, limits = np.random.default_rng(seed), np.finfo(kind)
     large = [1e4, 39000.0, 105615.0, 1e6, 1e7, 1.5e7, 1e10, 1e15, 1e22, 1e30, float(limits.max), np.inf]
     small = [float(limits.smallest_subnormal), float(limits.tiny) / 2, float(limits.tiny), 1e-20, 1e-5, 0.0]
@@ -113,7 +113,7 @@ def extreme(kind: "np.dtype[np.floating]", seed: int) -> Array:
 
 
 def masked_right(device: Device) -> bool:
-    """`y = c ? a : y` in short inner loops."""
+    """Whether `y = c ? a : y` works in short inner loops."""
     place = np.arange(8 * max(TURNS))
     arrays: dict[str, Array] = {}
     want: dict[str, Array] = {}
@@ -130,7 +130,7 @@ def masked_right(device: Device) -> bool:
 
 
 def halves_right(device: Device, name: str) -> bool:
-    """Floats to 16 bits: halfway cases, denormals, overflow, and random bits."""
+    """Whether floats round correctly to 16 bits: halfway cases, denormals, overflow, and random bits."""
     wide = np.float16 if name == "f16" else ml_dtypes.bfloat16
     rng = np.random.default_rng(3)
     below = rng.integers(0, 1 << 16, _COUNT, dtype=np.uint16).view(wide).astype(np.float32)
@@ -146,7 +146,7 @@ def halves_right(device: Device, name: str) -> bool:
 
 
 def barriers_right(device: Device) -> bool:
-    """Every work-item reads what another one wrote."""
+    """Whether every work-item reads what another one wrote."""
     x = np.arange(4 * _PLACE, dtype=np.int32)
     y = np.zeros_like(x)
     _run(device, mirror_text(_PLACE), {"x": x, "y": y}, Launch((4, 1, 1), (_PLACE, 1, 1)))
@@ -154,7 +154,7 @@ def barriers_right(device: Device) -> bool:
 
 
 def _run(device: Device, source: str, arrays: dict[str, Array], launch: Launch | None = None) -> None:
-    """The kernel `test` on these arrays; it writes those whose names begin with a y."""
+    """Runs the kernel `test` on these arrays. It writes those whose names begin with a y."""
     args: tuple[Arg, ...] = tuple(
         BufferArg(n, BY_NAME[_NAMES[a.dtype.name]], a.shape, a.nbytes, not n.startswith("y"))
         for n, a in arrays.items()

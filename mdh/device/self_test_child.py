@@ -1,6 +1,6 @@
 """Runs the self-test in a separate process: `python -m mdh.device.self_test_child SPEC` prints JSON.
 
-A compiler with a bug may kill the process that it runs in, or never return.
+A compiler with a bug may end its process, or never return.
 """
 
 import json
@@ -18,8 +18,8 @@ SECONDS = 300.0
 
 
 def examined(spec: str) -> Passed:
-    """What a self-test of the device finds, CRASH where it does not come to an end. Raises Failed D105 where
-    the device refuses a test."""
+    """The result of a self-test of the device; CRASH if it does not end. Raises Failed D105 if the device
+    refuses a test."""
     command = module_command("mdh.device.self_test_child", spec)
     try:
         done = subprocess.run(

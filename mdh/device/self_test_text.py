@@ -7,7 +7,7 @@ from mdh.target.c import VALUE as C_VALUE
 from mdh.target.opencl import VALUE as CL_VALUE
 
 VALUES, TESTS, TURNS = ("f32", "f64", "i8", "i32"), ("i32", "i8"), (8, 16, 32)
-"""Types of values, types of conditions and turns of inner loops of the reads under conditions."""
+"""Types of values, types of conditions, and iterations of inner loops, for the reads under conditions."""
 TWO = frozenset({"pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign"})
 _FP64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
 _HEADERS = "#include <math.h>\n#include <stdint.h>\n"
@@ -59,7 +59,7 @@ def masked_text(language: str) -> str:
 
 
 def halves_text(language: str, name: str, count: int) -> str:
-    """The bits of floats as 16-bit floats."""
+    """y holds the bits of the floats x, rounded to 16-bit floats."""
     params = [_parameter(language, "f32", "x"), _parameter(language, "u16", "y")]
     function = f"{name}_from_f32"
     if language == "c":
@@ -70,7 +70,7 @@ def halves_text(language: str, name: str, count: int) -> str:
 
 
 def mirror_text(items: int) -> str:
-    """Work-items of a group exchange elements by local memory, end for end."""
+    """Work-items of a group exchange elements in reverse order through local memory."""
     return f"""__kernel __attribute__((reqd_work_group_size({items}, 1, 1)))
 void test(__global const int *restrict x, __global int *restrict y)
 {{
@@ -89,7 +89,7 @@ def _loop(rows: Sequence[str], count: int) -> str:
 
 
 def _parameter(language: str, dtype: str, name: str) -> str:
-    """What begins with a y is written."""
+    """A parameter. It is written if its name begins with a y."""
     kind = C_VALUE[dtype] if language == "c" else f"__global {CL_VALUE[dtype]}"
     const = "" if name.startswith("y") else "const "
     return f"{const}{kind} *restrict {name}"

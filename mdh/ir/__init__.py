@@ -1,7 +1,7 @@
-"""The values that the arrows of the pipeline make.
+"""The values that the stages of the pipeline pass on.
 
-`program`, `statement` and `syntax` hold the C function; `layout` and `tile` the tile tree, which `tile_text`
-prints and `tile_verify` verifies; `plan` a checked schedule; `kernel` and `intrinsic` the kernels for all
-targets, which `verify` verifies. `expr`, `affine`, `ranges` and `width` are the expressions that all levels
-share; `walk` visits statements; `product_sum` recognises sums of products.
+`program`, `statement` and `syntax` hold the C function. `layout` and `tile` hold the tile tree, which
+`tile_text` prints and `tile_verify` verifies. `plan` is a checked schedule. `kernel` and `intrinsic` are the
+kernel IR of all targets, which `verify` verifies. `expr`, `affine`, `ranges` and `width` are the expressions
+that all levels share. `walk` visits statements, and `product_sum` recognises sums of products.
 """

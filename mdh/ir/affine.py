@@ -1,4 +1,4 @@
-"""Affine integer functions of named variables, the form of all index functions but gathers."""
+"""Affine integer functions of named variables. All index functions but gathers have this form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from mdh.ir.expr import Binary, Cast, Const, Expr, Unary, Var, walk
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """const + sum of coefficient * variable; terms sorted by name, no zero coefficients."""
+    """const + sum of coefficient * variable. Terms are sorted by name; no coefficient is zero."""
 
     terms: tuple[tuple[str, int], ...] = ()
     const: int = 0
@@ -48,7 +48,7 @@ class Affine:
         return out
 
     def bounds(self, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
-        """Inclusive (min, max) when each variable lies in its inclusive range."""
+        """Inclusive (min, max), where each variable lies in its inclusive range."""
         lo = hi = self.const
         for name, c in self.terms:
             a, b = ranges[name]
@@ -61,7 +61,7 @@ class Affine:
 
 
 def from_expr(e: Expr) -> Affine | None:
-    """The affine form of an integer expression, or None where it has none."""
+    """The affine form of an integer expression, or None if it is not affine."""
     match e:
         case Const(value, _) if isinstance(value, int):
             return Affine((), value)
@@ -87,9 +87,9 @@ def from_expr(e: Expr) -> Affine | None:
 
 
 def exact_form(e: Expr, ranges: Mapping[str, tuple[int, int]]) -> Affine | None:
-    """As `from_expr`, but None where a step leaves its type for variables within their inclusive `ranges`.
+    """Like `from_expr`, but None where a step overflows its type for variables within the inclusive `ranges`.
 
-    Signed operations do not in C. Conversions and unsigned operations may, and then the value wraps.
+    Signed operations do not overflow in valid C. Conversions and unsigned operations may, and then wrap.
     """
     for part in walk(e):
         widened = isinstance(part, Cast) and _holds_all(part.dtype, part.arg.dtype)
@@ -110,7 +110,7 @@ def exact_form(e: Expr, ranges: Mapping[str, tuple[int, int]]) -> Affine | None:
 
 
 def _holds_all(t: DType, other: DType) -> bool:
-    """Every value of type `other` is one of type t."""
+    """Whether every value of type `other` is a value of type `t`."""
     if t.is_float or other.is_float:
         return False
     (low, high), (least, most) = integer_range(t), integer_range(other)

@@ -1,4 +1,4 @@
-"""Whether the parts of a result can be joined by atomics on its outputs, as far as the program decides it."""
+"""Whether atomics on the outputs can combine the parts of a result, as far as the program decides it."""
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Cast, Const, Expr, Load, Var
@@ -9,7 +9,7 @@ BITS = (32, 64)
 
 
 def hardware_obstacle(result: Result) -> str | None:
-    """Why operator and type have no atomic, CAS loops included, or None."""
+    """Why no atomic (CAS loops included) exists for the operator and type, or None if one exists."""
     if result.op is None:
         return "it is not a reduction"
     op = result.op.name
@@ -26,7 +26,7 @@ def hardware_obstacle(result: Result) -> str | None:
 
 
 def program_obstacle(program: Program, result: Result) -> str | None:
-    """Why what is stored is not the sum of what the parts would add, or None."""
+    """Why the stored value is not the plain sum of the parts, or None if it is."""
     dtype = result.types[0]
     for output in result.outputs:
         if not _plain(output.value, dtype):
@@ -40,7 +40,7 @@ def program_obstacle(program: Program, result: Result) -> str | None:
 
 
 def starts_in_memory(result: Result) -> bool:
-    """The parts add to what the outputs hold, so that nothing is to be written first."""
+    """Whether the parts are added to what the outputs hold, so that no starting value is written first."""
     start = result.starts[0]
     return start is not None and all(_loads_itself(start, output) for output in result.outputs)
 

@@ -19,7 +19,7 @@ class Const:
     dtype: DType
 
     def __eq__(self, other: object) -> bool:
-        """-0.0 is another constant than 0.0."""
+        """-0.0 and 0.0 are different constants."""
         if not isinstance(other, Const) or self.dtype != other.dtype:
             return False
         a, b = self.value, other.value
@@ -84,8 +84,8 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of math.h by its double name (`sqrt`, `exp`, `fmax`, `fabs`, `pow`…; integer `abs`);
-    `dtype` says the precision: `expf(x)` is `Call("exp", (x,), F32)`."""
+    """A function of math.h by the name of its double version (`sqrt`, `exp`, `fmax`, `fabs`, `pow`…), or
+    integer `abs`. `dtype` gives the precision: `expf(x)` is `Call("exp", (x,), F32)`."""
 
     fn: str
     args: tuple["Expr", ...]
@@ -98,7 +98,7 @@ COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 
 
 def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
-    """`e` with `f` applied to each direct child; identity when nothing changes."""
+    """`e` with `f` applied to each direct child; the same object if nothing changes."""
     match e:
         case Const() | Var():
             return e
@@ -137,7 +137,7 @@ def children(e: Expr) -> tuple[Expr, ...]:
 
 
 def without_casts(e: Expr) -> Expr:
-    """What the outermost casts are given."""
+    """The operand inside the outermost casts."""
     while isinstance(e, Cast):
         e = e.arg
     return e

@@ -1,11 +1,10 @@
-"""Calls of the kernel IR that math.h does not have."""
+"""Functions of the kernel IR that math.h does not have."""
 
 from enum import StrEnum
 
 
 class Intrinsic(StrEnum):
-    """What `Call.fn` may be beside the functions of math.h. Arguments of the integer functions have no side
-    effects."""
+    """What `Call.fn` may be besides the functions of math.h."""
 
     BLOCK_ID = "block_id"
     """(axis): the block's coordinate; axis 0, 1, 2 = x, y, z."""
@@ -14,19 +13,19 @@ class Intrinsic(StrEnum):
     CLUSTER_RANK = "cluster_rank"
     """(): which block of its cluster this one is."""
     SHFL = "shfl"
-    """(value, lane): the value of another lane of the warp; the lane counts modulo a warp."""
+    """(value, lane): the value of lane `lane` modulo the warp size."""
     SHFL_UP = "shfl_up"
-    """(value, delta)"""
+    """(value, delta): the value of the lane `delta` below this one."""
     SHFL_XOR = "shfl_xor"
-    """(value, mask)"""
+    """(value, mask): the value of the lane whose number is this one's XOR `mask`."""
     FIRST_LANE = "first_lane"
-    """(condition): the least lane of the warp where it holds, 32 where it holds nowhere."""
+    """(condition): the lowest lane of the warp for which it holds; 32 if there is none."""
     PEER = "peer"
     """(load, rank): an element in the shared memory of another block of the cluster."""
     PACKED = "packed"
-    """(number, value): a word of 64 bits, the number above a value of up to 32 bits."""
+    """(number, value): a 64-bit word with the number in its upper half and a value of up to 32 bits below."""
     UNPACKED = "unpacked"
-    """(word): the value that `packed` put in."""
+    """(word): the value in a word that `packed` made."""
     IMIN = "imin"
     IMAX = "imax"
     LANE = "lane"
@@ -36,6 +35,6 @@ class Intrinsic(StrEnum):
 
 
 OF_WARP = frozenset({Intrinsic.SHFL, Intrinsic.SHFL_UP, Intrinsic.SHFL_XOR, Intrinsic.FIRST_LANE})
-"""All lanes of a warp take part."""
+"""Intrinsics that all lanes of a warp must execute together."""
 EXTREMA = frozenset({Intrinsic.IMIN, Intrinsic.IMAX})
 COORDINATES = frozenset({Intrinsic.BLOCK_ID, Intrinsic.THREAD_ID})

@@ -1,13 +1,15 @@
-"""Kernel IR: one structured language for CUDA C++ and OpenCL C.
+"""Kernel IR: one structured language for CUDA C++, OpenCL C and C.
 
-A Module is what one C function becomes: kernels launched in order over the function's arrays and workspaces.
-Kernel code is SPMD: units read their coordinates by intrinsics (ir/intrinsic.py). On OpenCL CPUs a kernel has
-one work-item a work-group, and none reads the coordinate of a thread.
+A Module is what one C function becomes: kernels, launched in order, over the function's arrays and
+workspaces. Kernel code is SPMD: units read their coordinates by intrinsics (ir/intrinsic.py). On OpenCL CPUs
+a kernel has one work-item a work-group, and no kernel reads the coordinate of a thread.
 
-Index arithmetic: an operation of type I64 may have an I32 operand (C converts it), an I32 Let or index an I64
-value that fits.
-Vectors: a Load with lanes > 1 is a vector; scalars mixed with vectors broadcast. Vector accesses to DM and SM
-must be aligned to their size, at most 16 bytes, save in OpenCL kernels of one work-item a work-group.
+Index arithmetic: an operation of type I64 may have an I32 operand, which C converts. An I32 Let or index may
+have an I64 value that fits.
+
+Vectors: a Load with lanes > 1 is a vector, and scalars mixed with vectors are broadcast. Vector accesses to
+DM and SM must be aligned to their size, at most 16 bytes. OpenCL kernels with one work-item a work-group are
+exempt.
 """
 
 from dataclasses import dataclass, field
@@ -20,14 +22,14 @@ from mdh.ir.expr import Expr
 
 @dataclass(frozen=True, slots=True)
 class Buf:
-    """A kernel buffer. `strides` are in elements, one per logical dim (layout and padding are in them).
+    """A kernel buffer. `strides` are in elements, one per logical dimension; layout and padding are in them.
 
-    slots: copies of an SM buffer that a pipeline rotates through; index 0 of every Load/Store is then the
-    slot and `strides[0]`/`shape[0]` belong to it. lanes > 1 (RM only): an array of vectors; the last index
-    counts vectors. restrict/readonly: how a DM parameter is declared. `align`: proven bytes.
-    swizzle: bytes of the XOR swizzle span of an SM buffer, 0 = none; its rows are whole spans. volatile:
-    other blocks write it while the kernel runs, so loads may not come from a cache that does not see them
-    (DM only). slack: elements behind the last one, which may be read, too (SM only).
+    slots: copies of an SM buffer that a pipeline rotates through. Index 0 of every Load and Store is then the
+    slot, with `shape[0]` and `strides[0]`. lanes: if > 1 (RM only), this is an array of vectors and the last
+    index counts vectors. restrict, readonly: how a DM parameter is declared. align: bytes of proven
+    alignment. swizzle: bytes of the XOR swizzle span of an SM buffer, whose rows are whole spans; 0 for none.
+    volatile (DM only): other blocks write it while the kernel runs, so a load must not use an incoherent
+    cache. slack (SM only): elements behind the last one that may be read too.
     """
 
     name: str
@@ -44,7 +46,7 @@ class Buf:
 
     @property
     def elements(self) -> int:
-        """Elements (vectors where lanes > 1) the allocation holds, padding included."""
+        """Elements that the allocation holds, padding included; vectors if lanes > 1."""
         last = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         return 1 + last + self.slack
 
@@ -54,13 +56,16 @@ class Buf:
 
 
 SWIZZLE_LINE = 128
-"""Bytes of one turn through the banks of shared memory. A swizzle moves 16-byte chunks inside such lines, so
-that swizzled buffers start at, and extend over, whole lines."""
+"""Bytes of one row of all banks of shared memory. A swizzle moves 16-byte chunks inside such a line. So a
+swizzled buffer starts at a whole line and consists of whole lines."""
 
 
 def swizzle_row(buf: Buf) -> int:
-    """Elements after which the number that a swizzle XORs into chunks grows by one: a row of the fastest dim
-    where it fills whole lines, else a line (the pattern of TMA's 32, 64 and 128-byte modes)."""
+    """The number of elements after which the number that a swizzle XORs into chunk positions grows by one.
+
+    This is a row of the fastest dimension if it fills whole lines, else a line. It is the pattern of TMA's
+    32, 64 and 128-byte modes.
+    """
     line = SWIZZLE_LINE // buf.dtype.bytes
     pitch = min((s for s in buf.strides if s > 1), default=line)
     return pitch if pitch % line == 0 else line
@@ -69,14 +74,14 @@ def swizzle_row(buf: Buf) -> int:
 class ForKind(StrEnum):
     SEQ = "seq"
     UNROLL = "unroll"
-    """Unrolled: fully, or by `factor` > 1."""
+    """Unrolled fully, or by `factor` if that is > 1."""
     VEC = "vec"
-    """Lanes of a vector; the vectorise pass replaces it, targets never see it."""
+    """The lanes of a vector. The vectorise pass replaces this kind, so targets never see it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """`wrapped`: the lines to print where `text` does not fit on one."""
+    """A comment in the kernel text. wrapped: the lines to print if `text` does not fit on one."""
 
     text: str
     wrapped: tuple[str, ...] = ()
@@ -84,8 +89,8 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Alloc:
-    """Declares an SM or RM buffer for the rest of the enclosing body. SM buffers may be declared anywhere;
-    targets hoist them to the top of the kernel. `init`: every RM element's first value."""
+    """Declares an SM or RM buffer for the rest of the enclosing body. Targets move SM buffers to the top of
+    the kernel. init: the first value of every RM element."""
 
     buf: Buf
     init: Expr | None = None
@@ -93,7 +98,7 @@ class Alloc:
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """An immutable scalar for the rest of the enclosing body. below > 0: it lies in 0 … below-1."""
+    """An immutable scalar for the rest of the enclosing body. below: if > 0, its value is in 0 … below-1."""
 
     name: str
     value: Expr
@@ -103,9 +108,9 @@ class Let:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """buf[index] = value; lanes > 1 stores a vector of contiguous elements.
+    """buf[index] = value; with lanes > 1, a vector of contiguous elements is stored.
 
-    vec: elements an access that the schedule states, for the pass that widens; None: as many as it proves.
+    vec: elements an access, as the schedule states them; None lets the widen pass choose what it can prove.
     """
 
     buffer: str
@@ -118,10 +123,10 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """dst[dst_index …] = src[src_index …], `lanes` contiguous elements on both sides, no arithmetic.
+    """dst[dst_index …] = src[src_index …]: copies `lanes` contiguous elements without arithmetic.
 
-    engine `async` is cp.async (DM to SM), finished by Commit/Wait. `pred`: where it is false zeros (or
-    `fill`) are stored and nothing is read. exact: the schedule states `lanes`, no pass changes them.
+    engine: `async` is cp.async from DM to SM, which Commit and Wait complete. pred: where it is false, zeros
+    (or `fill`) are stored and nothing is read. exact: the schedule states `lanes`, so no pass changes it.
     """
 
     dst: str
@@ -138,10 +143,12 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """buf[index] = op(buf[index], value) in one piece: + min max & | ^ (float + by CAS where needed).
+    """An atomic buf[index] = op(buf[index], value), where op is + min max & | ^. Float + may need CAS.
 
-    result: name that receives the old value (integers only). `scope`: `block` for SM, `device` for DM.
-    lanes > 1: that many contiguous f32 of DM, each in one piece; value loads as many from registers."""
+    result: the name that receives the old value (integers only). scope: `block` for SM, `device` for DM.
+    lanes: if > 1, that many contiguous f32 elements of DM, each updated atomically; `value` loads as many
+    from registers.
+    """
 
     op: str
     buffer: str
@@ -166,7 +173,7 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """Spins until `cond` is false (look-back); `cond` may use volatile loads."""
+    """Repeats until `cond` is false, as look-back does; `cond` may use volatile loads."""
 
     cond: Expr
     body: tuple["Stmt", ...]
@@ -181,7 +188,8 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """All units of `scope` meet, and their SM (block, cluster) or DM (fence: device) writes are seen."""
+    """A barrier for all units of `scope`. It also makes writes visible: to SM for block and cluster, to DM
+    for device, which is a fence only."""
 
     scope: SyncScope = SyncScope.BLOCK
     reason: str = ""
@@ -199,7 +207,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Waits until at most `pending` groups are in flight."""
+    """Waits until at most `pending` groups of asynchronous moves are in flight."""
 
     pending: int
 
@@ -209,21 +217,22 @@ Stmt = Comment | Alloc | Let | Store | Move | Atomic | For | While | If | Barrie
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """grid and block in units of x, y, z; cluster in blocks. On OpenCL the global size is grid * block."""
+    """grid and block are counts along x, y, z; cluster is in blocks. In OpenCL the global size is grid *
+    block."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     cluster: tuple[int, int, int] = (1, 1, 1)
     min_blocks: int = 0
-    """@occupancy: blocks a multiprocessor that the compiler must leave room for; 0 = not stated."""
+    """From @occupancy: the blocks a multiprocessor that the compiler must leave room for; 0 if not stated."""
     early: bool = False
-    """The kernel may be launched before the one in front of it has ended, and awaits that itself before it
-    touches memory (lower/dependent_launch.py)."""
+    """The kernel may be launched before its predecessor has ended, and waits for it before it touches memory
+    (lower/dependent_launch.py)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """params: DM buffers and scalars in argument order; scalars are (name, dtype)."""
+    """params: DM buffers, and scalars as (name, dtype), in argument order."""
 
     name: str
     stage: str
@@ -238,7 +247,7 @@ class Kernel:
 class Workspace:
     """A DM buffer that exists for one call: partial results, look-back states, C temporaries.
 
-    zero: must be zero bytes before the first kernel of each call.
+    zero: its bytes must be zero before the first kernel of each call.
     """
 
     buf: Buf
@@ -249,8 +258,8 @@ class Workspace:
 class Module:
     """All kernels of a program, in launch order, for one target (`cuda`, `opencl`, `c`) and machine kind.
 
-    params: the C function's parameters in order. `poison`: fine to fill workspaces without `zero` with
-    garbage before a call.
+    params: the C function's parameters in order. poison: whether tests may fill workspaces that need no zeros
+    with garbage before a call.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""Layouts: which digits of mixed-radix numbers say where an element is, and who owns it.
+"""Layouts: mixed-radix digits that say where an element is and which unit owns it.
 
-The splits of a schedule cut the index of a dimension into digits: index = sum of weight * digit. A digit that
-a sequential loop counts says when an element is computed with; one that a core layer counts says whose it is.
-The same digits, with other weights, say where the element lies in a tile of memory.
+The splits of a schedule cut the index of a dimension into digits: index = sum of weight * digit. The digit of
+a sequential loop says when an element is computed with; the digit of a core layer says which unit owns it.
+The same digits with other weights give the element's position in a tile of memory.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ MOST_PEELS = 2
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One digit of dimension `dim`: `var` runs over 0 <= var < parts; one part is `tile` elements.
+    """One digit of dimension `dim`: `var` runs over 0 <= var < parts, and one part is `tile` elements.
 
-    layer, axis: the core layer whose units count it, None for a sequential loop. step: index of the plan's
-    step that splits here; rank: the place among the loops of that step. cyclic: elements that are dealt to
-    each unit in turn, 0: blocks of elements. piece: where @cyclic cuts the parts of a core layer in two, the
+    layer, axis: the core layer whose units take the parts; None for a sequential loop. step: index of the
+    plan's step that splits here. rank: place among the loops of that step. cyclic: elements dealt to each
+    unit in turn; 0 for contiguous blocks. piece: where @cyclic cuts the parts of a core layer in two, the
     level is the digit (unit id div piece) mod parts of the layer's coordinate.
     """
 
@@ -43,13 +43,14 @@ class Level:
 
     @property
     def full_parts(self) -> int:
-        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each."""
+        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each; the last part may be
+        shorter."""
         return self.parent // self.tile
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`offset < bound` holds for the points that exist; needed because `level` has a remainder."""
+    """`offset < bound` holds for points that exist. It is needed because `level` has a remainder."""
 
     level: Level
     offset: Affine
@@ -59,8 +60,8 @@ class Guard:
 
 @dataclass(frozen=True)
 class Levels:
-    """The digits of every dimension of a stage. by_dim[d]: outer to inner. index[d]: dimension d over their
-    variables."""
+    """The digits of every dimension of a stage. by_dim[d]: the levels of dimension d, outer to inner.
+    index[d]: the index of dimension d as a function of their variables."""
 
     by_dim: tuple[tuple[Level, ...], ...]
     index: tuple[Affine, ...]
@@ -79,11 +80,11 @@ class Levels:
         return self._by_var[var]
 
     def over(self, function: Affine) -> Affine:
-        """A function of dimensions (named by position) as one of level variables."""
+        """A function of dimensions (named by position), rewritten over level variables."""
         return function.substitute({str(d): index for d, index in enumerate(self.index)})
 
     def span(self, dim: int, inside: frozenset[str]) -> int:
-        """Most that the levels of `inside` add to dimension `dim`'s index, remainders counted."""
+        """The most that the levels of `inside` add to the index of dimension `dim`, remainders included."""
         reach = 0
         for level in reversed(self.by_dim[dim]):
             if level.cyclic:
@@ -97,9 +98,9 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One dimension of a tile. Its elements are those of a buffer's dimension from `low` on: `box` of them,
-    or where the image has holes the `points` that there are, packed: local index = sum of radix * variable.
+    """One dimension of a tile. It covers `box` elements of a buffer's dimension, beginning at `low`.
 
+    If the image has holes, only its `points` are stored, packed: local index = sum of radix * variable.
     variables: the digits that the tile runs over, as (name, parts, coefficient, radix), the largest first.
     """
 
@@ -120,14 +121,15 @@ class Axis:
         return self.points if self.packed else self.box
 
     def local(self, index: Affine) -> Affine:
-        """Where in the tile the element of a program index lies."""
+        """The position in the tile of the element at a program index."""
         if not self.packed:
             return index + self.low.scale(-1)
         return Affine.of({name: radix for name, _, _, radix in self.variables})
 
 
 def strides_for(shape: tuple[int, ...], layout: tuple[int, ...], pad: int = 0) -> tuple[int, ...]:
-    """Strides by layout (slowest dim first); `pad` elements are added to each row of the fastest dim."""
+    """Strides in elements for a layout (slowest dimension first). `pad` elements are added to each row of the
+    fastest dimension."""
     strides = [0] * len(shape)
     step = 1
     for n, k in enumerate(reversed(layout)):
@@ -137,5 +139,5 @@ def strides_for(shape: tuple[int, ...], layout: tuple[int, ...], pad: int = 0) -
 
 
 def elements_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
-    """Elements from the first to the last one."""
+    """The number of elements from the first one to the last one, gaps included."""
     return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))

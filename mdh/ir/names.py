@@ -1,10 +1,10 @@
-"""Names that nothing else has."""
+"""Fresh names."""
 
 from collections.abc import Collection
 
 
 def unused(stem: str, taken: Collection[str]) -> str:
-    """`stem`, or `stem_2`, `stem_3`… where that is taken."""
+    """`stem`, or `stem_2`, `stem_3`… if that is taken."""
     name, n = stem, 2
     while name in taken:
         name, n = f"{stem}_{n}", n + 1

@@ -15,12 +15,12 @@ from mdh.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One dimension at one step: tiles of `parent` elements fall into ceil(parent / tile) parts of `tile`.
+    """One dimension at one step: a tile of `parent` elements falls into ceil(parent / tile) parts of `tile`.
 
-    layer/axis: the core layer and axis whose units take the parts (axis 0, 1, 2 = x, y, z), or None for a
-    sequential loop, which then stands at `rank` among the step's loops (0 outermost; FOR.n first, then
-    unnumbered dims in dimension order). cyclic > 0: @cyclic(n), element e of the parent goes to unit
-    (e div n) mod parts.
+    layer, axis: the core layer and axis whose units take the parts (axis 0, 1, 2 = x, y, z). None means a
+    sequential loop, at place `rank` among the step's loops: 0 is outermost; FOR.n come first, then unnumbered
+    dimensions in their order. cyclic: if > 0, @cyclic(n): element e of the parent goes to unit (e div n) mod
+    parts.
     """
 
     dim: int
@@ -37,7 +37,7 @@ class Split:
 
     @property
     def exact(self) -> bool:
-        """No remainder: every part is full."""
+        """Whether there is no remainder, so that every part is full."""
         return self.parent % self.tile == 0
 
 
@@ -45,8 +45,8 @@ class Split:
 class Staging:
     """`B:R[l]` of an input: a copy into region SM or RM at the start of the body of the step's loops.
 
-    layout: permutation of the buffer's dims, 0-based, the slowest first. vec: elements an access; None = the
-    widest that is proven aligned. engine: `plain` or `async` (fallbacks resolved).
+    layout: permutation of the buffer's dimensions, 0-based, the slowest first. vec: elements an access; None
+    for the widest that is proven aligned. engine: `plain` or `async`; fallbacks are resolved.
     """
 
     buffer: str
@@ -65,9 +65,9 @@ class Staging:
 class Holding:
     """`C:R[l]` of an output, or attributes on its `^`: where partial results live.
 
-    region None: no region opens at this step (the entry only carries attributes). combine: how the parts
-    of a reduction split over core layers meet (shuffle, shared, cluster, atomic, ticket, kernel), None where
-    this entry does not say.
+    region: None if no region opens at this step and the entry only carries attributes. combine: how parts of
+    a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel); None
+    if this entry does not say.
     """
 
     buffer: str
@@ -81,10 +81,10 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One step, textual number `number` (1-based; the implied last step too).
+    """One step. number: its 1-based position in the text; the implied last step has one too.
 
-    splits: one per dimension, in dimension order. stages: slots of the staged buffers (1: no pipeline).
-    unroll: 1 = no, 0 = fully, n = by n; None = the lowering decides.
+    splits: one per dimension, in dimension order. stages: slots of the staged buffers; 1 means no pipeline.
+    unroll: 1 for none, 0 for full, n for a factor; None leaves it to the lowering.
     """
 
     number: int
@@ -97,14 +97,14 @@ class PlanStep:
     text: str = ""
     """The step in canonical schedule text, for comments in the kernel; empty for the implied step."""
     wrapped: tuple[str, ...] = ()
-    """The same text in lines, where it is too long for one."""
+    """The same text in lines, if it is too long for one."""
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Attributes of the outermost grid step: block order (`rows`, `grouped`, `hilbert`), @persistent,
-    @occupancy (blocks a multiprocessor, 0 = not stated)."""
+    """Attributes of the outermost grid step: order of blocks (`rows`, `grouped`, `hilbert`), @persistent, and
+    @occupancy (blocks a multiprocessor; 0 if not stated)."""
 
     order: BlockOrder = BlockOrder.ROWS
     group: int = 1
@@ -114,11 +114,13 @@ class Grid:
 
 @dataclass(frozen=True)
 class StagePlan:
-    """steps in hierarchy (text) order; `code_order` lists their indices in code (label) order.
+    """The plan of one stage. steps are in hierarchy (text) order; `code_order` lists their indices in code
+    (label) order.
 
-    combines[result index] = the methods that join parts of reduction dims split over core layers, from
-    inside out: `shuffle` among lanes, `shared` among threads of a block, `cluster` among blocks of a cluster,
-    and one of `kernel`, `atomic`, `ticket` across the grid; only those for which something is split.
+    combines[result index]: the methods that combine the parts of reduction dimensions split over core layers,
+    from inside out: `shuffle` among lanes, `shared` among threads of a block, `cluster` among blocks of a
+    cluster, and one of `kernel`, `atomic`, `ticket` across the grid. Levels that nothing is split over have
+    no method.
     """
 
     stage: Stage
@@ -127,7 +129,7 @@ class StagePlan:
     grid: Grid
     combines: tuple[tuple[Combine, ...], ...]
     decomposed: Tiles | None = field(default=None, compare=False, repr=False)
-    """The tile tree, once all of the above is settled."""
+    """The tile tree; set once all fields above are settled."""
 
     @property
     def tiles(self) -> Tiles:
@@ -136,7 +138,7 @@ class StagePlan:
         return self.decomposed
 
     def units(self, layer: Layer) -> int:
-        """Product of parts over all dims that `layer` takes: its number of units."""
+        """The number of units of a layer: the product of its parts over all dimensions."""
         n = 1
         for step in self.steps:
             for split in step.splits:
@@ -154,7 +156,7 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; `text`: the concrete schedule."""
+    """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text."""
 
     program: Program
     machine: Machine

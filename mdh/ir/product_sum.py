@@ -1,12 +1,12 @@
-"""Sums of products: what tensor cores and libraries of linear algebra compute."""
+"""Sums of products, which tensor cores and linear-algebra libraries compute."""
 
 from mdh.ir.expr import Binary, Cast, Expr, Load, without_casts
 from mdh.ir.program import Operator, Stage
 
 
 def product_sum(stage: Stage) -> tuple[Load, Load] | None:
-    """The two reads whose products the stage sums as its only result, casts of them left out; None where it
-    computes something else."""
+    """The two loads whose products the stage sums as its only result, without casts; None for any other
+    stage."""
     if len(stage.results) != 1 or stage.lets:
         return None
     result = stage.results[0]
@@ -18,8 +18,8 @@ def product_sum(stage: Stage) -> tuple[Load, Load] | None:
 
 
 def summed_product(op: Operator | None, value: Expr) -> tuple[Expr, Expr] | None:
-    """The factors of `value` where `op` adds it up and it is a product; None where not. Casts of the product
-    to a wider float are left out, since they are exact."""
+    """The two factors if `op` is a sum and `value` is a product, else None. Casts of the product to a wider
+    float are removed, since they are exact."""
     while isinstance(value, Cast) and _widens(value):
         value = value.arg
     adds = op is not None and op.name == "+"

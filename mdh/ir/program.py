@@ -1,7 +1,7 @@
-"""A Program: what the C says, as a list of Multi-Dimensional Homomorphisms over named buffers.
+"""A Program: what the C says, as a list of multi-dimensional homomorphisms over named buffers.
 
-Source of the formalism: Rasch, "(De/Re)-Composition of Data-Parallel Computations via MDHs",
-TOPLAS 46(3), 2024, section 2.
+Source of the formalism: Rasch, "(De/Re)-Composition of Data-Parallel Computations via MDHs", TOPLAS 46(3),
+2024, section 2.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from mdh.ir.syntax import Function
 from mdh.source import Source, Span
 
 Condition = tuple[Expr, bool]
-"""An expression, and whether it has to hold or to fail."""
+"""An expression, and whether it must be true or must be false."""
 
 
 class DimKind(StrEnum):
@@ -45,14 +45,18 @@ class Dim:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """The point-wise operator of all pw/ps dims of a result: associative and commutative (TOPLAS Lemma 1).
+    """The point-wise operator of all pw and ps dimensions of a result; associative and commutative (TOPLAS,
+    Lemma 1).
 
-    `name`: + * min max & | ^ && || argmin argmax. For argmin/argmax the state is (key, payload…); ties go to
-    the `first` or the `last` point in C's order. `min`/`max` with `nan=False` are C's comparisons: of equal
-    values the `first` or the `last` one is kept, and where the comparison is false because of a NaN, the
-    state (`x > m ? x : m`), or with `takes` the new value (`m > x ? m : x`). With `nan=True` they are
-    fmin/fmax. `ordered` (with --strict-fp, floats' + and *, and min and max by comparison): the start comes
-    first and one point after another joins it; `rounded`: the state is rounded to this type each time.
+    name: + * min max & | ^ && || argmin argmax. For argmin and argmax the state is (key, payload…); ties go
+    to the `first` or the `last` point in C's order.
+
+    min and max with `nan=False` are C's comparisons. Of equal values they keep the `first` or the `last`. If
+    a NaN makes the comparison false, they keep the state (`x > m ? x : m`), or with `takes` the new value (`m
+    > x ? m : x`). With `nan=True` they are fmin and fmax.
+
+    ordered: with --strict-fp, for + and * of floats and for min and max by comparison, the start comes first
+    and the points join it one after another. rounded: the type that the state is rounded to each time.
     """
 
     name: str
@@ -63,7 +67,7 @@ class Operator:
     takes: bool = False
 
     def identity(self, t: DType) -> Const:
-        """The element that leaves all numbers as they are, in type t."""
+        """The identity element of the operator, in type `t`."""
         low, high = (-inf, inf) if t.is_float else integer_range(t)
         ones = -1 if t.kind == "int" else high
         value = {"+": 0, "*": 1, "&": ones, "|": 0, "^": 0, "&&": 1, "||": 0,
@@ -72,19 +76,20 @@ class Operator:
 
 
 def component(number: int) -> str:
-    """The name by which an epilogue reads a finished component of its result; no name in C is like it."""
+    """The name by which an epilogue reads finished component `number` of its result. No C name is like it."""
     return f"acc.{number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One array element written per combined result.
+    """An array element that is written for each combined result.
 
     `value` is the epilogue: an expression over `Var(component(0), t)`, `Var(component(1), t)`… (the result's
-    finished components, in their accumulator type), loads and dims; for a map (`op` None) component 0 is the
-    value itself.
-    `index` depends on cc and ps dims only, save for a scattered output (histogram), whose index holds a
-    `Load` and may depend on pw dims.
+    finished components, in their accumulator type), loads and dimensions. For a map (`op` None) component 0
+    is the value itself.
+
+    `index` depends on cc and ps dimensions only. The index of a scattered output (a histogram) also holds a
+    `Load` and may depend on pw dimensions.
     """
 
     buffer: str
@@ -95,12 +100,12 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One combined value (a scalar, or the record of an argmin/argmax) per point of the cc dims.
+    """One combined value per point of the cc dimensions: a scalar, or the record of an argmin or argmax.
 
-    values[c]: the scalar function of component c. starts[c]: what it is combined with once, as if it came
-    first in C's order: an expression over cc dims that may load any buffer, the outputs included
-    (`C[i][j] +=` starts from Load C[i][j]; `beta*C[i][j]` likewise), or None for the operator's identity.
-    types[c]: the type the component is combined in. For ps, `exclusive` stores the prefix before the point.
+    values[c]: the scalar function of component c. starts[c]: a value that is combined once, as if it came
+    first in C's order, or None for the operator's identity. It is an expression over cc dimensions that may
+    load any buffer, outputs included: `C[i][j] +=` starts from Load C[i][j]. types[c]: the type in which the
+    component is combined. exclusive: a prefix sum stores the prefix before the point.
     """
 
     op: Operator | None
@@ -112,19 +117,20 @@ class Result:
 
 
 def combined_where(e: Expr, op: Operator | None, t: DType) -> tuple[tuple[Condition, ...], Expr]:
-    """The conditions under which `e` changes what it is combined with, and the value of `e` under them.
+    """The conditions under which `e` changes the state that it is combined with, and `e`'s value under them.
 
-    Where a condition fails, `e` is the identity of `op` in type t. `if (c) H[k[i]] += x` is combined as
-    `c ? x : 0`, and C reads k[i] only where c holds.
+    If a condition fails, `e` is the identity of `op` in type `t`. For example, `if (c) H[k[i]] += x` is
+    combined as `c ? x : 0`, and C reads k[i] only if c holds.
     """
     if op is None or op.takes or op.name in ("&&", "||"):
-        # 5 && 1 is 1, and NaN > m ? NaN : m is m
+        # a neutral operand may still change the other one: 5 && 1 is 1, and NaN > m ? NaN : m is m
         return (), e
     return _unless(e, nan if op.nan and t.is_float else op.identity(t).value, ())
 
 
 def _unless(e: Expr, neutral: int | float, casts: tuple[DType, ...]) -> tuple[tuple[Condition, ...], Expr]:
-    """`combined_where`. casts: the types that `e` is converted to in turn before it is combined."""
+    """The recursion of `combined_where`. casts: the types that `e` is converted to, in order, before it is
+    combined."""
     match e:
         case Cast(arg, dtype):
             conditions, inner = _unless(arg, neutral, (dtype, *casts))
@@ -155,7 +161,7 @@ def _is_number(value: int | float | None, other: int | float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """A local of the loop body: `name` holds `value` at each point; later lets and values use Var(name)."""
+    """A local of the loop body: `name` holds `value` at each point. Later lets and values use Var(name)."""
 
     name: str
     value: Expr
@@ -174,7 +180,7 @@ class Stage:
 
     @cached_property
     def scattered(self) -> bool:
-        """True for a histogram: the output's index is data."""
+        """Whether the output's index is data, as in a histogram."""
         return any(
             isinstance(n, Load) for r in self.results for o in r.outputs for i in o.index for n in walk(i)
         )
@@ -196,13 +202,13 @@ class Stage:
 
     @cached_property
     def read(self) -> frozenset[str]:
-        """Buffers the stage loads, the updated ones included."""
+        """The buffers that the stage loads, updated ones included."""
         return frozenset(n.buffer for e in self.expressions() for n in walk(e) if isinstance(n, Load))
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An array: a parameter of the C function, or a temporary of mdh's or of the function's (`temp`)."""
+    """An array: a parameter of the C function, or a temporary (`temp`) of the function or of mdh."""
 
     name: str
     dtype: DType
@@ -210,25 +216,26 @@ class Buffer:
     temp: bool = False
     const: bool = False
     flat: bool = False
-    """The C declares a plain pointer; `shape` was delinearised from its subscripts (row major)."""
+    """The C declares a plain pointer, and `shape` was derived from its subscripts (row major)."""
     span: Span | None = field(default=None, compare=False, repr=False)
     reach: int = field(default=0, compare=False, repr=False)
-    """Elements of a plain pointer up to the last one that the C may touch; its last row may be shorter."""
+    """For a plain pointer, the number of elements up to the last one that the C may touch. Its last row may
+    be shorter than the others."""
 
     def takes(self, shape: tuple[int, ...]) -> bool:
-        """An array of this shape holds the parameter; that of a plain pointer may go on behind it."""
+        """Whether an array of this shape fits the parameter. An array for a plain pointer may be longer."""
         if shape == self.shape or not self.flat or prod(shape) < prod(self.shape):
             return shape == self.shape
         return len(shape) == 1 or len(self.shape) == 1 or shape[1:] == self.shape[1:]
 
     def short(self, shape: tuple[int, ...]) -> bool:
-        """An array of this shape has all elements that the C touches, but not the rest of the last row."""
+        """Whether an array of this shape has all elements that the C touches, but a shorter last row."""
         return self.flat and len(shape) == 1 and 0 < self.reach <= shape[0] < prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A scalar parameter. `size` is its bound value when the C uses it in a bound or subscript."""
+    """A scalar parameter. size: its bound value, if the C uses it in a loop bound or subscript."""
 
     name: str
     dtype: DType
@@ -238,9 +245,9 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Program:
-    """A C function: parameters in C's order (names of buffers or scalars), buffers, stages in order.
+    """A C function: parameters in C's order (names of buffers or scalars), buffers, and stages in order.
 
-    constants: macros that the C was read with and that are whole numbers; schedules may name them.
+    constants: integer macros that the C was read with; schedules may name them.
     """
 
     name: str
@@ -254,7 +261,8 @@ class Program:
     syntax: Function | None = field(default=None, compare=False, repr=False)
     """The function as it is written, for the interpreter that judges results."""
     statements: tuple[PlacedStatement, ...] = field(default=(), compare=False, repr=False)
-    """What the stages carry out, for the proof that they keep the order of the text."""
+    """The statements and the stages that carry them out, for the proof that the stages keep the text's order.
+    """
 
     @cached_property
     def buffer_of(self) -> dict[str, Buffer]:
@@ -266,12 +274,12 @@ class Program:
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """Values of the parameters that are sizes."""
+        """The values of the parameters that are sizes."""
         return {s.name: s.size for s in self.scalars if s.size is not None}
 
     @cached_property
     def size_constants(self) -> dict[str, Expr]:
-        """The same as expressions, to be put into index functions."""
+        """The same as constants, to be substituted into index functions."""
         return {s.name: Const(s.size, s.dtype) for s in self.scalars if s.size is not None}
 
     @cached_property
@@ -289,7 +297,8 @@ class Program:
         return tuple(b for b in self.buffer_order if b in stage.written)
 
     def has_integer(self, *ops: str) -> bool:
-        """Integers are divided or shifted (`ops`: / % << >>) by what is no constant."""
+        """Whether the program divides or shifts integers (`ops`: / % << >>) by something other than a
+        constant."""
         by = (
             n.right
             for s in self.stages

@@ -1,4 +1,4 @@
-"""What values an index expression can take, from the ranges of its variables."""
+"""Interval analysis: the values that an index expression can take, from the ranges of its variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,10 +9,10 @@ from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import For, Launch, Let
 
 Range = tuple[int, int]
-"""Inclusive: (least, most)."""
+"""Inclusive (least, most)."""
 
 INT: Range = (-(2**31), 2**31 - 1)
-"""What C's int holds."""
+"""The range of C's int."""
 
 
 def within(r: Range, limits: Range = INT) -> bool:
@@ -21,9 +21,10 @@ def within(r: Range, limits: Range = INT) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """At a place in a kernel: ranges of variables, and upper limits that conditions around it imply.
+    """What is known at a place in a kernel: ranges of variables, and upper limits from the conditions around
+    it.
 
-    limits: (f, most): f <= most holds here, f an affine function of variables.
+    limits: pairs (f, most), where f is an affine function of variables and f <= most holds here.
     """
 
     launch: Launch
@@ -31,11 +32,11 @@ class Known:
     limits: tuple[tuple[Affine, int], ...] = ()
 
     def within_loop(self, s: For) -> "Known":
-        """Inside the body of a loop."""
+        """What is known inside the body of a loop."""
         return self._with(s.var, loop_range(s, self))
 
     def after(self, s: Let) -> "Known":
-        """Behind a definition; `below` is believed where the value does not show it."""
+        """What is known after a definition. `below` is trusted where the value alone does not show it."""
         r = (0, s.below - 1) if s.below else None
         return self._with(s.name, r if r is not None and not s.dtype.is_float else bounds(s.value, self))
 
@@ -43,7 +44,8 @@ class Known:
         return self._with(name, r)
 
     def where(self, cond: Expr) -> "Known":
-        """Where a condition holds: its comparisons of an affine function with a constant are limits."""
+        """What is known where a condition holds: its comparisons of an affine function with a constant are
+        limits."""
         match cond:
             case Binary("&&", left, right, _):
                 return self.where(left).where(right)
@@ -59,7 +61,8 @@ class Known:
 
 
 def loop_range(s: For, known: Known) -> Range | None:
-    """Values of the loop's variable; one that leaves int's range at the end is as wide as its last value."""
+    """The values of the loop's variable; None if unknown. A variable that would overflow int at the end gets
+    the range of its last value."""
     start, stop, step = (bounds(e, known) for e in (s.start, s.stop, s.step))
     if start is None or stop is None:
         return None
@@ -69,7 +72,7 @@ def loop_range(s: For, known: Known) -> Range | None:
 
 
 def bounds(e: Expr, known: Known) -> Range | None:
-    """The range of an integer expression, None where it depends on data."""
+    """The range of an integer expression, or None if it depends on data."""
     r = _bounds(e, known)
     if r is None or not known.limits or isinstance(e, Const):
         return r
@@ -121,7 +124,7 @@ def _limits(kind: str, bits: int) -> Range:
 
 
 def arithmetic(op: str, a: Range | None, b: Range | None) -> Range | None:
-    """The range of `x op y` for x and y in theirs, as numbers without a type; None where none is known."""
+    """The range of `x op y` for x and y in the given ranges, as unbounded integers; None if unknown."""
     if op == "%" and b is not None and b[0] > 0:
         if a is not None and a[0] >= 0:
             return 0, min(a[1], b[1] - 1)

@@ -1,9 +1,9 @@
-"""The statements of a program as its author wrote them, and where the program's stages carry them out.
+"""The statements of a program as they are written, and the stages that carry them out.
 
-A statement is an assignment under loops. What it reads and writes is kept with the place in the text where
-that happens, since stages are found by moving statements: `poly.legality` compares the two orders.
-Source of the terms (statement instance, dependence, execution order): Feautrier and Lengauer, "Polyhedron
-Model", Encyclopedia of Parallel Computing, 2011.
+A statement is an assignment under loops. Its accesses are kept with their place in the text, because stages
+are found by moving statements: `poly.legality` compares the two orders. Source of the terms (statement
+instance, dependence, execution order): Feautrier and Lengauer, "Polyhedron Model", Encyclopedia of Parallel
+Computing, 2011.
 """
 
 from dataclasses import dataclass, field
@@ -15,9 +15,8 @@ from mdh.source import Span
 
 @dataclass(frozen=True, slots=True)
 class LoopVar:
-    """A normalised loop: `name` (unique in the function) runs over 0 … extent-1.
-
-    C's variable is start + step * name."""
+    """A normalised loop: `name` (unique in the function) runs over 0 … extent-1, and C's variable is start +
+    step * name."""
 
     name: str
     cname: str
@@ -31,8 +30,8 @@ class LoopVar:
 class Access:
     """One access in the text: `buffer[index]`, made in each iteration of `loops`.
 
-    index: one function of the loop variables for each dimension, None where it is data or not affine (any
-    element then). position: grows along the text; a read comes before the write at the same position.
+    index: one function of the loop variables for each dimension; None if it is data or not affine, so that it
+    may be any element. position: grows along the text; a read comes before the write at the same position.
     """
 
     buffer: str
@@ -45,9 +44,12 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An assignment: `loops` around it, outermost first, and every access that its value, its subscripts and
-    its conditions make. Locals are written out: what a local's value reads is read where that is computed,
-    so the loops of an access may be fewer than those of its statement."""
+    """An assignment with the `loops` around it, outermost first, and every access of its value, subscripts
+    and conditions.
+
+    Locals are written out: the accesses of a local's value belong to the place where that is computed. So an
+    access may have fewer loops than its statement.
+    """
 
     loops: tuple[LoopVar, ...]
     accesses: tuple[Access, ...]
@@ -55,8 +57,8 @@ class Statement:
 
 
 class Phase(IntEnum):
-    """What a statement is in its result: it gives the start, or the scalar function; then come epilogues,
-    which are numbered on from FINISH in their order."""
+    """The role of a statement in its result: start, scalar function, or epilogue. Epilogues are numbered from
+    FINISH in their order."""
 
     START = 0
     UPDATE = 1
@@ -65,14 +67,14 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a stage carries out a statement: result `result` of stage number `stage`, in `phase`.
+    """Where a stage carries out a statement: as result `result` of stage number `stage`, in `phase`.
 
     point: the coordinates of an instance in the dimensions that are not reduced, as functions of the
-    statement's loop variables; scanned: which of them are prefix sums'. Points of one stage have no order.
-    carried: numbers of the accesses that meet in the accumulator of the result and not in memory, where the
-    operator combines updates in any order (for a prefix sum: in C's along the dimension). accumulator: the
-    number of the statement that updates it. last: of all
-    instances at a point only the last one counts, since it overwrites what the others store.
+    statement's loop variables. Points of one stage have no order. scanned: which coordinates are those of
+    prefix sums. carried: numbers of the accesses that go to the result's accumulator instead of memory, where
+    the operator combines updates in any order (for a prefix sum, in C's order along the dimension).
+    accumulator: the number of the statement that updates it. last: of all instances at a point only the last
+    one counts, because it overwrites what the others store.
     """
 
     stage: int
@@ -87,7 +89,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class PlacedStatement:
-    """number: of the statement in the function."""
+    """A statement and where it is carried out. number: its position in the function."""
 
     number: int
     statement: Statement

@@ -1,11 +1,10 @@
-"""A C function as it is written: abstract syntax after the preprocessor, before anything is read into it.
+"""A C function as it is written: its abstract syntax after the preprocessor.
 
-These nodes say what the text says and no more: names are not resolved, expressions have no types, loops have
-no trip counts. The interpreter (`reference/interpreter`) gives them C's meaning on its own, so that a result
-which it judges shares no step with the compiler beyond the parser. A front end for another language makes the
-same nodes.
+Names are not resolved, expressions have no types, and loops have no trip counts. The interpreter
+(`reference/interpreter`) gives these nodes C's meaning on its own. So a result that it judges shares no step
+with the compiler but the parser. A front end for another language makes the same nodes.
 
-Source of the meaning: ISO C11; sections are cited where the interpreter carries a rule out.
+Source of the meaning: ISO C11. The interpreter cites the section of each rule.
 """
 
 from collections.abc import Iterator
@@ -56,7 +55,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Infix:
-    """Every binary operator of C but assignments and the comma."""
+    """A binary operator of C other than assignments and the comma."""
 
     op: str
     left: "Expression"
@@ -93,17 +92,17 @@ Expression = Number | Name | Element | Prefix | Infix | Conditional | Conversion
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """`{a, b, …}`, the initialiser of an array; items may be such lists themselves."""
+    """`{a, b, …}`, the initialiser of an array. Items may be such lists themselves."""
 
     items: tuple["Expression | Values", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """`type name[extents…] = initial;`; `extents` is empty for a scalar.
+    """`type name[extents…] = initial;`. `extents` is empty for a scalar.
 
-    The first extent of a parameter may be None: `float A[][K]`.
-    `pointer`: a parameter declared as `type *name`; it has no extents.
+    The first extent of a parameter may be None: `float A[][K]`. pointer: a parameter declared as `type
+    *name`, which has no extents.
     """
 
     name: str
@@ -116,7 +115,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`target op value`, op being `=`, `+=`, …; `x++` is `x += 1`."""
+    """`target op value`, where op is `=`, `+=`, …. `x++` is `x += 1`."""
 
     target: Name | Element
     op: str
@@ -126,7 +125,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Statements in order; names declared in it end with it."""
+    """Statements in order; names that are declared in it end with it."""
 
     body: tuple["Statement", ...]
 
@@ -155,7 +154,7 @@ Statement = Declaration | Assignment | Block | ForStatement | IfStatement
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that returns nothing: parameters in order, the file's constants, the body."""
+    """A function that returns void: parameters in order, the file's constants, the body."""
 
     name: str
     parameters: tuple[Declaration, ...]

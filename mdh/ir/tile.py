@@ -1,7 +1,7 @@
-"""The tile tree of a stage: its units and loops from outside in, and what lies where between them.
+"""The tile tree of a stage: its parallel units and loops from outside in, and which tiles lie where.
 
-Which elements are where, whose, and when: the rules of memory and capacity, reports and the lowering read it
-here. A node stands around those in its body; what comes first in a body happens first.
+The tree says which elements are in which memory, which unit owns them, and when. Memory rules, reports and
+the lowering read it. The body of a node is nested inside it, and runs in order.
 """
 
 from collections.abc import Iterator
@@ -14,16 +14,17 @@ from mdh.ir.layout import Axis, Level, Levels, elements_of, strides_for
 from mdh.ir.program import Stage
 
 ALIGNMENT, SWIZZLE_LINE = 16, 128
-"""Bytes of the widest access, and of a line of shared memory inside which a swizzle moves chunks."""
+"""Bytes of the widest access, and of the line of shared memory in which a swizzle moves chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A part of `buffer` in a memory layer. Each axis is one dimension of the buffer; lanes: further ones, of
-    partial results that the lanes of a vector hold apart.
+    """A part of `buffer` in a memory layer. Each axis is one dimension of the buffer. Further axes (lanes)
+    keep partial results of vector lanes apart.
 
-    sizes: bytes of an element, of each of its components where it is a record: they lie apart. layout: the
-    axes, the slowest first. pad: elements behind each row. unit: bytes of which each slot is a multiple.
+    sizes: bytes of an element, or of each component of a record; components are stored apart. layout: the
+    axes, the slowest first. pad: elements added to each row. unit: the size of a slot is a multiple of this
+    many bytes.
     """
 
     buffer: str
@@ -42,12 +43,12 @@ class Tile:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The digits that it runs over."""
+        """The variables of the digits that the tile covers."""
         return tuple(name for axis in self.axes for name, _, _, _ in axis.variables)
 
     @property
     def box(self) -> tuple[int, ...]:
-        """Of the part of the buffer that holds all of its elements."""
+        """The shape of the smallest box in the buffer that holds all its elements."""
         return tuple(axis.box for axis in self.axes)
 
     @property
@@ -56,18 +57,18 @@ class Tile:
 
     @property
     def elements(self) -> int:
-        """From the first to the last, padding included, of one slot."""
+        """The number of elements of one slot, from the first to the last, padding included."""
         return elements_of(self.shape, self.strides)
 
     @property
     def bytes(self) -> int:
-        """Of all slots."""
+        """Bytes of all slots."""
         return sum(self._bytes_of(size) for size in self.sizes)
 
     @property
     def room(self) -> int:
-        """Bytes that are set aside: what lies in shared memory begins at a multiple of the widest access, or
-        at a whole line where it is swizzled."""
+        """Bytes to allocate. A component in shared memory begins at a multiple of the widest access, or at a
+        whole line if it is swizzled."""
         if self.space is not Space.SM:
             return self.bytes
         chunk = SWIZZLE_LINE if self.swizzle else ALIGNMENT
@@ -79,7 +80,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """A core layer takes the parts: all of them at once, each by another unit."""
+    """A core layer takes the parts: all run at once, each on its own unit."""
 
     level: Level
     body: tuple["Node", ...]
@@ -87,7 +88,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """One part after the other; those of VEC as the lanes of a vector."""
+    """The parts run one after another; those of VEC are the lanes of a vector."""
 
     level: Level
     body: tuple["Node", ...]
@@ -99,9 +100,11 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What the tile holds comes from `source`, for all that follows in the body. step: index of the plan's
-    step that asks for it. linear: the accesses that read it, over dimensions named by position, without their
-    constants."""
+    """Copies the tile from `source`, for all that follows in the body.
+
+    step: index of the plan's step that asks for it. linear: the accesses that read it, over dimensions named
+    by position, without their constants.
+    """
 
     tile: Tile
     source: Space
@@ -112,9 +115,11 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Partial results of result number `result` lie in the tile while the body runs; behind it they are
-    merged outward, once. step: index of the plan's step that asks for it, None: none does, it is the
-    innermost one, which every reduction has.
+    """The tile holds partial results of result number `result` while the body runs. They are merged outward
+    once, after it.
+
+    step: index of the plan's step that asks for it. None: no step does; every reduction has an innermost Hold
+    of its own.
     """
 
     tile: Tile
@@ -125,12 +130,13 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """The scalar function at one point."""
+    """Computes the scalar function at one point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The parts of a result that units hold meet: by one method after the other, from the inside out."""
+    """Combines the parts of a result that several units hold, by one method after another, from the inside
+    out."""
 
     result: int
     methods: tuple[Combine, ...]
@@ -138,21 +144,21 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The starting value enters, the epilogue runs, and the finished elements are stored."""
+    """Combines the starting value, runs the epilogue, and stores the finished elements."""
 
     result: int
 
 
 Node = Units | Loop | Copy | Hold | Compute | Join | Finish
 Item = Level | int
-"""A level is a loop of the kernel's code, one of VEC the lanes of a vector. A number is the index of a step,
-where the body of its loops begins: its copies stand there."""
+"""A level is a loop of the code (VEC: the lanes of a vector). A number is the index of a step: it marks where
+the body of that step's loops begins, which is where its copies stand."""
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """Of one stage. order: its loops and steps, from outside in. threads: levels whose units are threads of a
-    block, none on a CPU (they are loops)."""
+    """The tile tree of one stage. order: its loops and steps, from outside in. threads: the levels whose
+    units are threads of a block; none on a CPU, where they are loops."""
 
     stage: Stage
     levels: Levels
@@ -162,12 +168,12 @@ class Tiles:
 
     @cached_property
     def copies(self) -> tuple[Copy, ...]:
-        """In code order."""
+        """All copies, in code order."""
         return tuple(node for node in walk(self.body) if isinstance(node, Copy))
 
     @cached_property
     def holds(self) -> tuple[Hold, ...]:
-        """From outside in."""
+        """All tiles of partial results, from outside in."""
         return tuple(node for node in walk(self.body) if isinstance(node, Hold))
 
     @cached_property
@@ -176,19 +182,19 @@ class Tiles:
         return (*self.copies, *self.holds)
 
     def bytes_in(self, space: Space) -> int:
-        """Set aside for all tiles in a memory layer."""
+        """The bytes allocated for all tiles in a memory layer."""
         return sum(node.tile.room for node in self.kept if node.tile.space is space)
 
 
 def walk(body: tuple[Node, ...]) -> Iterator[Node]:
-    """All nodes, a node before its body."""
+    """All nodes, each before its body."""
     return (node for node, _ in nested(body))
 
 
 def nested(
     body: tuple[Node, ...], around: tuple[Units | Loop, ...] = ()
 ) -> Iterator[tuple[Node, tuple[Units | Loop, ...]]]:
-    """All nodes, a node before its body, each with the units and loops around it, outermost first."""
+    """All nodes, each before its body and with the units and loops around it, outermost first."""
     for node in body:
         yield node, around
         if isinstance(node, Units | Loop):

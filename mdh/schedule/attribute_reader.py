@@ -8,7 +8,7 @@ from mdh.schedule.model import Arg, ArgCall, Attr, Hole
 
 
 def read_attributes(cursor: Cursor, site: Site) -> tuple[Attr, ...]:
-    """attr*, checked against the table; problems are collected, not raised."""
+    """The attributes at the cursor, checked against the table. Problems are collected and not raised."""
     attrs: list[Attr] = []
     while cursor.at("@"):
         first = cursor.take()
@@ -29,7 +29,7 @@ def _read_arguments(cursor: Cursor) -> tuple[Arg, ...]:
 
 
 def _read_argument(cursor: Cursor) -> Arg:
-    """arg and its `else` alternatives; the chain is read in a loop and joined from its end."""
+    """An argument and its `else` alternatives. They are read in a loop and linked from the last one on."""
     chain = [_read_alternative(cursor)]
     while cursor.at_word("else"):
         cursor.take()

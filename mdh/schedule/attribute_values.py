@@ -1,4 +1,4 @@
-"""Does an attribute stand where it may, with arguments it takes? (S109, S110, S111, S114)"""
+"""Checks that an attribute stands where it may and has arguments that it takes (S109, S110, S111, S114)."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -12,7 +12,7 @@ FALLBACK_LIMIT = 8
 
 
 def attribute_problems(attrs: tuple[Attr, ...], site: Site) -> list[Diagnostic]:
-    """Everything wrong with the attributes of one entry or step, on their own spans."""
+    """Everything wrong with the attributes of one entry or step, each at its own place."""
     out: list[Diagnostic] = []
     seen: dict[str, Attr] = {}
     for attr in attrs:
@@ -30,7 +30,7 @@ def attribute_problems(attrs: tuple[Attr, ...], site: Site) -> list[Diagnostic]:
 
 
 def fits(value: int | str, parameter: Parameter) -> bool:
-    """Whether a plain value (a word may be `grouped(8)` or `40/232`) is one the parameter takes."""
+    """Whether the parameter takes a plain value. A word may be `grouped(8)` or `40/232`."""
     if isinstance(value, int):
         low, high = parameter.numbers or (1, 0)
         return low <= value <= high or value in parameter.choices
@@ -59,7 +59,7 @@ def legal_values(parameter: Parameter) -> str:
 
 
 def matched(attr: Attr) -> Iterator[tuple[Arg, Parameter]]:
-    """Each argument (fallbacks apart) with its parameter; arguments that have none are left out."""
+    """Each argument with its parameter, without fallbacks. Arguments that have no parameter are left out."""
     positional = [p for p in ATTRIBUTES[attr.name].parameters if p.name is None]
     named = {p.name: p for p in ATTRIBUTES[attr.name].parameters if p.name is not None}
     for arg in attr.args:
@@ -171,7 +171,7 @@ def _call_mismatch(name: str, args: tuple[Arg, ...], parameter: Parameter) -> st
 def _wrong(
     attr: Attr, known: Attribute, arg: Arg, what: str, parameter: Parameter | None = None
 ) -> Diagnostic:
-    # words and choices stand in the form, most ranges do not
+    # words and choices are in the form, most ranges are not
     ranged = parameter is not None and parameter.numbers is not None and "…" not in known.form
     taken = f"; it takes {legal_values(parameter)}" if parameter is not None and ranged else ""
     return Diagnostic(

@@ -1,7 +1,7 @@
-"""The attributes: where each may stand, its arguments, the values they take, what `?` ranges over.
+"""The table of attributes: where each may stand, its arguments, their values, and the domain of `?`.
 
-This table is the one place that knows an attribute's form. The parser reads it for spelling and values, the
-checker and the search space for domains; whether an attribute has an effect in its place is the checker's.
+Only this table knows an attribute's form. The parser reads spelling and values from it, and the checker and
+the search space read domains. The checker decides whether an attribute has an effect in its place.
 """
 
 from dataclasses import dataclass
@@ -24,9 +24,10 @@ class Site(StrEnum):
 class Parameter:
     """One argument of an attribute.
 
-    name: None for a positional argument. words, numbers (an inclusive range) or choices: the legal values.
-    calls: words that take one number in brackets (`grouped(8)`), in the range `call_numbers`.
-    ratio: `40/232`. domain: what a bare `?` ranges over. fallbacks: `else` may follow.
+    name: None for a positional argument. words, numbers (an inclusive range), choices: the legal values.
+    calls: words that take one number in parentheses (`grouped(8)`), which is in the range `call_numbers`.
+    ratio: whether `40/232` is legal. domain: what a bare `?` ranges over. fallbacks: whether `else` may
+    follow.
     """
 
     name: str | None = None
@@ -43,7 +44,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """neutral: argument texts with which the attribute says nothing; the canonical form drops it then."""
+    """One attribute. neutral: argument texts with which it has no effect; the canonical form then drops
+    it."""
 
     name: str
     sites: tuple[Site, ...]

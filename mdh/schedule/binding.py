@@ -45,10 +45,10 @@ def bind(
 ) -> Schedule:
     """The schedule with the holes that `values` names filled in, wherever they stand.
 
-    Conditions whose names are all known are evaluated and dropped. `constants` are the program's; with
-    None (no program yet) conditions that name constants stay. Raises Failed: S120 for a name that no hole
-    has, S121 for a value that its place or set does not allow, S122 for a condition that does not hold,
-    S123 for a condition that cannot be evaluated.
+    Conditions whose names are all known are evaluated and dropped. `constants` are the program's; with None
+    (no program yet), conditions that name constants stay. Raises Failed. S120: no hole has the name. S121:
+    its place or set does not allow the value. S122: a condition is false. S123: a condition cannot be
+    evaluated.
     """
     problems = _value_problems(schedule, values)
     if problems:
@@ -120,7 +120,7 @@ def _hint(name: NameRef, names: set[str], constants: Mapping[str, int]) -> str:
 
 
 def _operands(names: set[str], constants: Mapping[str, int] | None) -> str:
-    """What a condition may name besides numbers."""
+    """The names that a condition may use, in words."""
     named = ", ".join(f"`?{n}`" for n in sorted(names))
     holes_text = f"named holes: {named}" if names else "no hole has a name"
     if constants is None:
@@ -186,13 +186,13 @@ def _bind_arg(arg: Arg, values: Mapping[str, Value]) -> Arg:
 
 
 def _argument(value: Value) -> int | str | ArgCall:
-    """`grouped(8)` is a call, all else stands as it is."""
+    """`grouped(8)` as a call; any other value unchanged."""
     head, bracket, rest = str(value).partition("(")
     return ArgCall(head, (Arg(int(rest[:-1])),)) if bracket else value
 
 
 def _value_of(value: object, values: Mapping[str, Value]) -> Value | None:
-    """What a hole's name stands for; None for an entry that is no hole, or one without value."""
+    """The value of a hole's name; None if the entry is no hole or has no value."""
     return values.get(value.name) if isinstance(value, Hole) and value.name is not None else None
 
 
@@ -243,14 +243,14 @@ def _misfit(place: OpenHole, value: Value) -> list[Diagnostic]:
 
 
 def _taken(place: OpenHole) -> str:
-    """The values of a hole: its own set, else what its place takes."""
+    """The values that a hole takes: its own set, else those of its place."""
     if place.hole.values is not None:
         return listed(str(v) for v in place.hole.values)
     return _ENTRY_WORDS[place.place] if place.parameter is None else legal_values(place.parameter)
 
 
 def _canonical(place: OpenHole, value: Value) -> Value | None:
-    """The value as canonical word, None where it cannot stand in the hole's place."""
+    """The value as a canonical word; None if it cannot stand in the hole's place."""
     match place.place:
         case HolePlace.ARGUMENT:
             return value if place.parameter is not None and _argument_fits(place, value) else None

@@ -1,4 +1,4 @@
-"""The canonical form: attributes that say nothing are dropped, so that equal programs have equal text."""
+"""The canonical form. It drops attributes without effect, so that equal programs have equal text."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,12 +10,12 @@ from mdh.schedule.printer import print_arg
 
 def canonical(schedule: Schedule) -> Schedule:
     """The schedule without neutral attributes (`pad(0)`, `stages(1)`, `grouped(1)`, `cyclic(n)` with n not
-    below its tile); sets lose members that are larger than the tile above them where that is known."""
+    below its tile). Sets lose the members that are larger than the tile above them, where that is known."""
     return replace(schedule, sections=tuple(canonical_section(s) for s in schedule.sections))
 
 
 def canonical_section(section: Section, extents: Sequence[int] = ()) -> Section:
-    """One section; with the extents of its stage the tiles behind every `^` are known."""
+    """One section in canonical form. With the extents of its stage, the tile behind every `^` is known."""
     steps: list[Step] = []
     tiles: tuple[int | None, ...] = tuple(extents)
     for step in section.steps:
@@ -26,7 +26,7 @@ def canonical_section(section: Section, extents: Sequence[int] = ()) -> Section:
 
 
 def _size(tile: Tile, above: int | None) -> int | None:
-    """The tile as a number; None where a hole leaves it open."""
+    """The tile as a number; None if a hole leaves it open."""
     match tile.value:
         case int(size):
             return size

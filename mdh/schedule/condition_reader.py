@@ -7,15 +7,16 @@ from mdh.schedule.tokens import Token
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 LEVELS: tuple[tuple[str, ...], ...] = (("or",), ("and",), ("not",), COMPARISONS, ("+", "-"), ("*", "/", "%"))
-"""Operators by precedence, the weakest first; `not` is prefix, comparisons do not chain."""
+"""Operators by precedence, the weakest first. `not` is a prefix operator, and comparisons do not chain."""
 OPERATOR_LIMIT = 200
 CONDITION_LIMIT = 64
-"""Of a stage. Each is asked about every point that is drawn from a space."""
+"""The most conditions of a stage. Each is evaluated for every point that is drawn from a space."""
 _OPERAND = "a number, a hole such as `?bm`, a constant of the program or `(`"
 
 
 def read_where(cursor: Cursor, before: int) -> Where:
-    """before: conditions that the stage has already. Raises Failed S101, S104."""
+    """The condition at the cursor. before: the number of conditions that the stage already has. Raises Failed
+    S101, S104."""
     first = cursor.token
     if before == CONDITION_LIMIT:
         headline = f"the stage has more than {CONDITION_LIMIT} conditions"
@@ -30,7 +31,8 @@ def read_where(cursor: Cursor, before: int) -> Where:
 
 
 class _ConditionReader:
-    """Counts operators, so that no condition nests deeper than the printer and the evaluator follow."""
+    """Reads one condition. It counts operators, so that no condition nests too deeply for the printer and the
+    evaluator."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor

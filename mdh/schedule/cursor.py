@@ -1,4 +1,4 @@
-"""A reading position in schedule text: looks ahead, takes tokens, and says what was expected."""
+"""A reading position in schedule text. It looks ahead, takes tokens, and reports what was expected."""
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.schedule.names import KEYWORDS
@@ -22,7 +22,7 @@ class Cursor:
 
     @property
     def token(self) -> Token:
-        """The next token; the `end` token stays next for ever."""
+        """The next token. After the last one, this is always the `end` token."""
         return self._tokens[self._at]
 
     @property
@@ -52,7 +52,7 @@ class Cursor:
         return False
 
     def expect(self, sign: str, wanted: str) -> Token:
-        """Takes `sign` or fails with `wanted`, the plain words for what could stand here."""
+        """Takes `sign`, or raises Failed with `wanted`, which says in words what could stand here."""
         if not self.at(sign):
             raise self.unexpected(wanted)
         return self.take()
@@ -83,7 +83,7 @@ class Cursor:
         return token
 
     def skip_to(self, offset: int) -> None:
-        """Passes all tokens that begin before `offset`."""
+        """Skips all tokens that begin before `offset`."""
         while self.token.kind != "end" and self.token.start < offset:
             self._at += 1
 
@@ -91,11 +91,12 @@ class Cursor:
         return Span(self.source, first.start, (last or first).end)
 
     def since(self, first: Token) -> Span:
-        """From `first` to the token taken last."""
+        """The span from `first` to the token taken last."""
         return Span(self.source, first.start, max(self.previous.end, first.start))
 
     def unexpected(self, wanted: str, help: str = "") -> Failed:
-        """What to raise where the next token cannot stand: S106 for a missing closing sign, else S101."""
+        """The exception for a next token that cannot stand here: S106 for a missing closing sign, else
+        S101."""
         token = self.token
         if self._open and (token.kind in {"end", "comp"} or self.begins_step()):
             opener = self._open[-1]
@@ -113,11 +114,11 @@ class Cursor:
         return fail("S101", f"unexpected {token}", self.span(token), label=f"expected {wanted}", help=help)
 
     def begins_step(self) -> bool:
-        """A label of a step is next."""
+        """Whether the label of a step comes next."""
         return self.token.kind == "int" and self.look(1).text == ":" and self.look(2).kind == "comp"
 
     def begins_item(self) -> bool:
-        """The text ends here, or its next step, `where`, `stage` or header begins."""
+        """Whether the text ends here, or its next step, `where`, `stage` or header begins."""
         ends = self.token.kind in {"end", "comp"} or self.at("}") or self.at_word(*KEYWORDS)
         return ends or self.begins_step()
 
@@ -125,14 +126,14 @@ class Cursor:
         self.problems.extend(problem.diagnostics)
 
     def comments_before(self, offset: int) -> list[CommentToken]:
-        """The comments that begin before `offset` and were not yet asked for."""
+        """The comments that begin before `offset` and that no earlier call returned."""
         first = self._comment
         while self._comment < len(self._comments) and self._comments[self._comment].start < offset:
             self._comment += 1
         return self._comments[first : self._comment]
 
     def remark(self) -> str:
-        """The comment behind the token taken last, on its line; empty where there is none."""
+        """The comment after the token taken last, on the same line; empty if there is none."""
         if self._comment >= len(self._comments):
             return ""
         comment = self._comments[self._comment]

@@ -1,7 +1,7 @@
-"""How two schedules differ, step by step: which steps stand for one another, and what changed in them.
+"""How two schedules differ, step by step: which steps match, and what changed in them.
 
-Steps are aligned as sequences are: the pairing, in order, whose steps have the most in common. A step that
-has too little in common with every other one was added or removed.
+Steps are aligned like sequences: of all pairings that keep the order, the one whose steps have the most in
+common is taken. A step that has too little in common with every other one was added or removed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from mdh.schedule.printer import print_attr, print_entry, print_step
 
 What = Literal["tile", "region", "layer", "attribute", "place"]
 ALIKE = 0.4
-"""Least share of what two steps say that must be common to both for one to stand for the other."""
+"""The least share of content that two steps must have in common to match."""
 _NO_NAMES: Mapping[str, "StageNames"] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class StageNames:
-    """What a stage calls its dimensions, and the entries of the second group: inputs, then outputs."""
+    """The names of a stage's dimensions, and of the entries of the second group: inputs, then outputs."""
 
     dims: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -30,10 +30,12 @@ class StageNames:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry that differs. what: `tile`, `region` (where a buffer's part lies, and its layout), `layer`
-    (who works on the parts), `attribute`, `place` (the number before the colon). subject: the dimension or
-    buffer it is about, empty for the step as a whole. before, after: as the schedules spell it, empty where
-    one has nothing there."""
+    """One entry that differs.
+
+    what: `tile`, `region` (where a buffer's part lies, and its layout), `layer` (who works on the parts),
+    `attribute`, or `place` (the number before the colon). subject: the dimension or buffer; empty for the
+    step as a whole. before, after: the entry as each schedule spells it; empty if it has none.
+    """
 
     what: What
     subject: str
@@ -43,8 +45,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StepChange:
-    """before, after: the 1-based textual numbers of the two steps, None where there is none: the step was
-    added or removed. text: the step that was added or removed, on one line."""
+    """One step that differs. before, after: the 1-based numbers of the two steps in their texts; None if the
+    step was added or removed. text: a step that was added or removed, on one line."""
 
     before: int | None
     after: int | None
@@ -54,9 +56,10 @@ class StepChange:
 
 @dataclass(frozen=True, slots=True)
 class SectionChange:
-    """stage: its name, empty for a program's only one. steps: those that differ. gone, come: conditions that
-    only the first and only the second schedule has. equal: steps that are the same in both. dims: how many
-    dimensions the steps of each have, 0 where it has none."""
+    """What differs in the section of one stage. stage: its name; empty for a program's only stage. steps:
+    those that differ. gone, come: conditions that only the first or only the second schedule has. equal: the
+    number of steps that are the same in both. dims: the number of dimensions of the steps of each; 0 if there
+    are no steps."""
 
     stage: str
     steps: tuple[StepChange, ...]
@@ -68,12 +71,12 @@ class SectionChange:
 
     @property
     def alien(self) -> bool:
-        """The two belong to different programs."""
+        """Whether the two belong to different programs."""
         return self.foreign or (self.dims[0] != self.dims[1] and 0 not in self.dims)
 
     @property
     def lone(self) -> bool:
-        """One of the schedules has no steps for the stage."""
+        """Whether one of the schedules has no steps for the stage."""
         return (self.dims[0] == 0) != (self.dims[1] == 0)
 
     @property
@@ -84,12 +87,15 @@ class SectionChange:
 def differences(
     before: Schedule, after: Schedule, names: Mapping[str, StageNames] = _NO_NAMES
 ) -> tuple[SectionChange, ...]:
-    """The sections of both, in the first one's order, those that are the same included. Attributes that say
-    nothing, comments and header lines do not count. names: of the stages, by the section's name (empty for
-    the only one); without them dimensions have numbers, and buffers the names that the schedules use."""
+    """All sections of both, in the first one's order, equal ones included.
+
+    Attributes without effect, comments and header lines do not count. names: of the stages, by the section's
+    name (empty for the only one). Without them dimensions have numbers, and buffers the names that the
+    schedules use.
+    """
     left, right = canonical(before).sections, canonical(after).sections
     if len(left) == len(right) == 1:
-        # a program's only stage may be named or not
+        # the name of a program's only stage is optional
         return (_section(left[0], right[0], names),)
     old, new = ({s.name or "": s for s in sections} for sections in (left, right))
     if any(
@@ -102,7 +108,7 @@ def differences(
 
 
 def _foreign(before: Sequence[Section], after: Sequence[Section]) -> SectionChange:
-    """Of different programs: nothing stands for anything."""
+    """The change between schedules of different programs, in which no steps match."""
     gone, come = ([(n, s) for part in parts for n, s in enumerate(part.steps)] for parts in (before, after))
     removed = [StepChange(_number(n), None, (), print_step(s)) for n, s in gone]
     added = [StepChange(None, _number(n), (), print_step(s)) for n, s in come]
@@ -132,15 +138,15 @@ def _section(before: Section, after: Section, names: Mapping[str, StageNames]) -
 
 
 def _placed(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Labels that only number the steps in text order say nothing: they are left out."""
+    """The steps without labels, if the labels only number them in text order."""
     labels = [s.label for s in steps]
     told = any(n is None for n in labels) or labels != sorted(n for n in labels if n is not None)
     return tuple(steps) if told else tuple(replace(s, label=None) for s in steps)
 
 
 def _loops(steps: Sequence[Step]) -> list[tuple[int, ...]]:
-    """Of each step the dimensions that it splits into loops, from outside: `FOR.n` first, inherited ones too,
-    then those without a number."""
+    """For each step, the dimensions that it splits into loops, from outside in: `FOR.n` first, inherited ones
+    too, then those without a number."""
     numbers: dict[int, int] = {}
     out = []
     for step in steps:
@@ -165,10 +171,10 @@ def _number(index: int | None) -> int | None:
 
 
 def aligned(before: Sequence[Step], after: Sequence[Step]) -> list[tuple[int | None, int | None]]:
-    """Pairs of 0-based indices in order; None on one side: the step has no counterpart."""
+    """Pairs of 0-based indices in order. None on one side: the step has no counterpart."""
     rows, columns = len(before), len(after)
     alike = [[likeness(a, b) for b in after] for a in before]
-    # best[i][j]: of the steps from i and from j on
+    # best[i][j] is for the steps from i and from j on
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in reversed(range(rows)):
         for j in reversed(range(columns)):
@@ -190,8 +196,8 @@ def aligned(before: Sequence[Step], after: Sequence[Step]) -> list[tuple[int | N
 
 
 def likeness(a: Step, b: Step) -> float:
-    """The share of what both steps say that is common to them, from 0 to 1; 0 for steps of stages with other
-    numbers of dimensions or buffers."""
+    """The share of the content of both steps that they have in common, from 0 to 1. It is 0 if they have
+    different numbers of dimensions or buffers."""
     if (len(a.tiles), len(a.inputs), len(a.outputs)) != (len(b.tiles), len(b.inputs), len(b.outputs)):
         return 0.0
     common = sum(_core_likeness(x, y) for x, y in zip(a.cores, b.cores, strict=True))
@@ -242,8 +248,8 @@ def _core_likeness(a: Core, b: Core) -> float:
 
 
 def _changes(a: Step, b: Step, names: StageNames, *, alike: bool) -> list[Change]:
-    """alike: the loops of the two steps are those of the same dimensions in the same order, however they are
-    spelled."""
+    """The entries that differ. alike: both steps loop over the same dimensions in the same order, however
+    they are spelled."""
     out: list[Change] = []
     if a.label != b.label:
         before, after = ("" if s.label is None else str(s.label) for s in (a, b))
@@ -255,7 +261,7 @@ def _changes(a: Step, b: Step, names: StageNames, *, alike: bool) -> list[Change
         out.extend(_entry("region", name, m, n))
     for name, x, y, c, d in zip(names.dims, a.tiles, b.tiles, a.cores, b.cores, strict=True):
         loops = all(isinstance(x.value, For | Caret) for x in (c, d))
-        # a loop over what is not split is none
+        # a loop over a dimension that is not split does not exist
         idle = any(isinstance(t.value, Caret) for t in (x, y))
         same = loops and (alike or idle)
         out.extend(_attributes(name, c.attrs, d.attrs) if same else _entry("layer", name, c, d))
@@ -270,7 +276,7 @@ def _entry(what: What, name: str, a: Tile | Mem | Core, b: Tile | Mem | Core) ->
 
 
 def _short(name: str, text: str) -> str:
-    """A buffer's name is the change's subject: it need not stand in the entry too."""
+    """The entry without the buffer's name, which is the change's subject already."""
     return text.removeprefix(f"{name}:")
 
 
@@ -282,7 +288,8 @@ def _attributes(subject: str, a: Sequence[Attr], b: Sequence[Attr]) -> list[Chan
 
 
 def _spoken(steps: Sequence[Step]) -> StageNames:
-    """Names from the schedules alone: numbers for dimensions, a buffer's own where a step mentions it."""
+    """Names from the schedules alone: numbers for dimensions, and a buffer's own name if a step mentions
+    it."""
     widest = max(steps, key=lambda s: (len(s.tiles), len(s.inputs), len(s.outputs)), default=None)
     if widest is None:
         return StageNames((), (), ())

@@ -57,7 +57,7 @@ def _read_size(cursor: Cursor) -> int:
 
 
 def positive(cursor: Cursor, wanted: str, why: str) -> int:
-    """A number of at least 1; reports S105 for 0."""
+    """A number of at least 1. Reports S105 for 0."""
     token = cursor.expect_kind("int", wanted)
     if int(token.text) == 0:
         cursor.report(fail("S105", "0 cannot stand here", cursor.span(token), label=why))

@@ -5,7 +5,7 @@ from mdh.schedule.cursor import Cursor
 from mdh.schedule.model import Hole
 
 VALUE_LIMIT = 128
-"""Of a set. Spaces are counted exactly, which takes time and memory that grow with the square of it."""
+"""The most values of a set. Exact counting of spaces takes time and memory that grow with its square."""
 _MEMBER = "a value: a number, a word, `BLK.x`, `FOR.1` or `^`"
 
 
@@ -14,7 +14,8 @@ def at_hole(cursor: Cursor) -> bool:
 
 
 def read_hole(cursor: Cursor) -> Hole:
-    """One hole; its values are numbers or words, as written (names are resolved by who knows the place)."""
+    """One hole. Its values are numbers or words as written; the caller, who knows the place, resolves
+    names."""
     first = cursor.token
     name: str | None = None
     if first.kind == "hole":

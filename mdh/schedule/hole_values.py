@@ -1,4 +1,4 @@
-"""What the set of a hole may hold in each place (S115), and one value read as that place's entry.
+"""The values that the set of a hole may hold in each place (S115), and how a value is read as an entry.
 
 A hole's values are numbers and canonical words: `SM`, `BLK.x`, `FOR.1`, `A:SM[2,1]`, `^`.
 """
@@ -21,7 +21,7 @@ Value = int | str
 
 
 def tile_entry(value: Value) -> int | Caret | None:
-    """A tile's value, None where it cannot be one."""
+    """The value as a tile; None if it cannot be one."""
     match value:
         case "^":
             return Caret()
@@ -40,7 +40,7 @@ def layout_entry(value: Value) -> int | None:
 
 
 def whole_layout_entry(value: Value) -> tuple[int, ...] | None:
-    """`[2,1]`, `2,1` or, for one dimension, 1."""
+    """The layout that `[2,1]` or `2,1` states; for one dimension, `1`. None if it cannot be one."""
     found = _NUMBERS.fullmatch(str(value))
     if found is None:
         return None
@@ -72,7 +72,7 @@ def core_entry(value: Value) -> Unit | For | Caret | None:
 
 
 def word_of(entry: int | Caret | str | tuple[int, ...] | Place | Unit | For) -> Value:
-    """The canonical value of an entry, the inverse of the functions above."""
+    """The canonical word of an entry: the inverse of the functions above."""
     match entry:
         case int() | str():
             return entry

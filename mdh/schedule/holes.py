@@ -1,4 +1,4 @@
-"""Where the holes of a schedule stand, in text order."""
+"""The open holes of a schedule, in text order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from mdh.schedule.model import Arg, ArgCall, Attr, Hole, Mem, Place, Schedule, S
 
 
 class HolePlace(StrEnum):
-    """What a hole leaves open."""
+    """The kind of entry that a hole stands for."""
 
     TILE = "tile size"
     MEMORY = "memory entry"
@@ -23,9 +23,10 @@ class HolePlace(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OpenHole:
-    """A hole, its place, the section and step (0-based, textual) it is in.
+    """An open hole, with its place, section and step (0-based, in text order).
 
-    dim: the tile's or core's dimension; buffer: the place's buffer; attribute, parameter: the argument's.
+    dim: the dimension of a tile or core. buffer: the buffer of a memory entry. attribute, parameter: those of
+    an argument.
     """
 
     hole: Hole

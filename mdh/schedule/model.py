@@ -1,7 +1,7 @@
 """A Schedule as values: what the text says, holes included, before any program is known.
 
-The language is docs/language.md; names here are canonical (aliases are resolved by the parser, which also
-records the spelling that the user wrote in the spans). Spans take no part in equality.
+docs/language.md defines the language. Names are canonical: the parser resolves aliases, and the spans keep
+the spelling that the user wrote. Spans do not take part in equality.
 """
 
 from collections.abc import Mapping
@@ -13,14 +13,15 @@ from mdh.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Caret:
-    """`^`: as in the previous step."""
+    """`^`: the same as in the previous step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """`?`, `?name`, `?{8,16}`, `?tm{8,16}` or the bare set `{8,16}` (printed with `?`).
+    """`?`, `?name`, `?{8,16}`, `?tm{8,16}`, or the bare set `{8,16}`, which is printed with `?`.
 
-    values: the allowed values (ints or words such as `SM`, `BLK.x`, `FOR.1`, `^`), None = the default domain.
+    values: the allowed values (ints, or words such as `SM`, `BLK.x`, `FOR.1`, `^`). None means the default
+    domain.
     """
 
     name: str | None = None
@@ -32,7 +33,7 @@ class Hole:
 class Arg:
     """An attribute argument: `4`, `vec=4`, `grouped(8)`, `?{2,3}`, `regs=40/232`, with `else` alternatives.
 
-    value: int, word (`async`; `40/232` is the word "40/232"), hole, or a call `word(args)`.
+    value: an int, a word (`async`; `40/232` is the word "40/232"), a hole, or a call `word(args)`.
     """
 
     value: "int | str | Hole | ArgCall"
@@ -58,7 +59,7 @@ class Attr:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """First group: a tile size, `^` or a hole."""
+    """An entry of the first group: a tile size, `^` or a hole."""
 
     value: int | Caret | Hole
     attrs: tuple[Attr, ...] = ()
@@ -67,8 +68,8 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`BUF:REGION[layout]`; layout entries are 1-based buffer dims, the slowest first; a hole stands for
-    the whole layout (`[?]`) or for one entry."""
+    """`BUF:REGION[layout]`. Layout entries are 1-based dimensions of the buffer, the slowest first. A hole
+    stands for the whole layout (`[?]`) or for one entry."""
 
     buffer: str
     region: Space | Hole
@@ -77,7 +78,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Mem:
-    """Second group: where a buffer's part lies at this step."""
+    """An entry of the second group: where a buffer's part lies at this step."""
 
     value: Place | Caret | Hole
     attrs: tuple[Attr, ...] = ()
@@ -94,14 +95,14 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`FOR.n`."""
+    """`FOR.n`: a sequential loop. n: its place among the step's loops."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """Third group: who works on the parts of a dimension."""
+    """An entry of the third group: who works on the parts of a dimension."""
 
     value: Unit | For | Caret | Hole
     attrs: tuple[Attr, ...] = ()
@@ -110,7 +111,7 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One `(de-)comp` or `(de/re)-comp`; the spelling is kept (`slash`) so that printing is exact."""
+    """One `(de-)comp` or `(de/re)-comp`. slash: which spelling was used, so that printing is exact."""
 
     label: int | None
     tiles: tuple[Tile, ...]
@@ -123,7 +124,7 @@ class Step:
     comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """Comment lines above or inside the step, without their slashes."""
     remark: str = field(default="", compare=False, repr=False)
-    """The comment behind the step, on its last line."""
+    """The comment after the step, on its last line."""
 
 
 # `where` expressions: ints, names (named holes, program constants), operators.
@@ -138,7 +139,8 @@ class NameRef:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """op: + - * / % < <= > >= == != and or not; `not` and unary - have one operand. `/` is floor division."""
+    """An operator and its operands. op: + - * / % < <= > >= == != and or not. `not` and unary - have one
+    operand. `/` is floor division."""
 
     op: str
     operands: tuple["WhereExpr", ...]
@@ -158,7 +160,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The steps and conditions of one stage; `name` None: the schedule of the program's only stage."""
+    """The steps and conditions of one stage. name: None for the schedule of a program's only stage."""
 
     name: str | None
     steps: tuple[Step, ...]
@@ -169,10 +171,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class SizeHeader:
-    """`for`: sizes and machines that the schedule was made for; `small`: small sizes of the same structure.
+    """`for`: sizes and machines that the schedule was made for. `small`: small sizes of the same structure.
 
-    word: `for` or `small`. program: a C function; None: that of the line `program`, or any. machines: empty:
-    that of the line `target`. places: of the names of sizes and machines.
+    word: `for` or `small`. program: a C function; None for that of the line `program`, or any. machines: if
+    empty, that of the line `target`. places: where the names of sizes and machines stand.
     """
 
     word: str
@@ -185,7 +187,8 @@ class SizeHeader:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """target, program: the header lines `target NAME` (a machine) and `program NAME` (a C function)."""
+    """A schedule. target, program: the header lines `target NAME` (a machine) and `program NAME` (a C
+    function)."""
 
     sections: tuple[Section, ...]
     target: str | None = None
@@ -196,6 +199,6 @@ class Schedule:
     """Comment lines at the head of the file, without their slashes; the printer keeps them."""
     source: Source | None = field(default=None, compare=False, repr=False)
     places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
-    """Of the names behind `target` and `program`."""
+    """Where the names after `target` and `program` stand."""
     trailing: tuple[str, ...] = field(default=(), compare=False)
     """Comment lines behind the last item."""

@@ -1,4 +1,4 @@
-"""Names of layers, axes and regions, the other papers' words for them, and the nearest known word."""
+"""Names of layers, axes and regions, with the aliases that other papers use, and the nearest known word."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -25,12 +25,12 @@ KEYWORDS = ("stage", "where", "target", "program", "for", "small")
 
 
 def region_of(word: str) -> Space | None:
-    """The memory region of a word or alias, None where it names none."""
+    """The memory region of a word or alias; None if it is neither."""
     return _REGIONS.get(word)
 
 
 def layer_of(word: str) -> Layer | None:
-    """The core layer of a word or alias, None where it names none."""
+    """The core layer of a word or alias; None if it is neither."""
     return _LAYERS.get(word)
 
 
@@ -39,13 +39,14 @@ def axes_of(layer: Layer) -> tuple[str, ...]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`did you mean …?` for a word that is close to a known one, else empty."""
+    """`did you mean …?` for a word that is similar to a known one, else an empty text."""
     return _nearest(word[:80], tuple(known))
 
 
 @lru_cache(maxsize=256)
 def _nearest(word: str, words: tuple[str, ...]) -> str:
-    """A damaged text asks the same thousands of times, and each answer takes a fraction of a millisecond."""
+    """Cached: a damaged text asks for the same words thousands of times, and an answer takes a fraction of a
+    millisecond."""
     cutoff = 0.5 if len(word) < 4 else 0.6
     exact = [w for w in words if w.lower() == word.lower()]
     close = (

@@ -1,8 +1,8 @@
-"""Schedule text to `Schedule`: docs/language.md, section 1.
+"""Parses schedule text to a `Schedule`: docs/language.md, section 1.
 
-Recursive descent over a token list. The language is LL(1) but for labels, so this is short, takes a
-millisecond, and each place knows in plain words what it expected. tests/schedule/grammar.lark states the same
-language as a grammar; the tests hold the two against each other.
+This is recursive descent over a list of tokens. The language is LL(1) except for labels, so the parser is
+short, takes a millisecond, and knows at each place in plain words what it expected.
+tests/schedule/grammar.lark states the same language as a grammar, and tests compare the two.
 """
 
 import re
@@ -24,7 +24,7 @@ _STAGE_ITEM = "a step `(de-)comp(…)`, `where` or `}`"
 
 
 def parse_schedule(source: Source) -> Schedule:
-    """The schedule that `source` states, aliases resolved, with spans.
+    """The schedule that `source` states, with aliases resolved and with spans.
 
     Raises Failed with S1xx diagnostics: the first syntax error, or every wrong name and argument.
     """
@@ -37,7 +37,7 @@ def parse_schedule(source: Source) -> Schedule:
 
 
 class _Items:
-    """What the items read so far add up to."""
+    """Collects the items of a text."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -104,7 +104,7 @@ class _Items:
         self.comments += (remark,) if remark else ()
 
     def _sizes(self, word: Token) -> None:
-        """What stands behind `for` or `small`."""
+        """Reads what follows `for` or `small`."""
         cursor = self.cursor
         named = cursor.token.kind == "name" and cursor.look(1).text != "="
         program = cursor.take().text if named else None
@@ -133,7 +133,7 @@ class _Items:
         return self.cursor.token.kind == "name" and not self.cursor.at_word(*KEYWORDS)
 
     def _name(self, wanted: str) -> Span:
-        """The place of a name that may hold dots and dashes."""
+        """The span of a name that may contain dots and dashes."""
         cursor = self.cursor
         found = _HEADER_NAME.match(cursor.source.text, cursor.token.start)
         if found is None or cursor.begins_step():
@@ -142,7 +142,7 @@ class _Items:
         return Span(cursor.source, *found.span())
 
     def _once(self, key: object, place: Span, what: str) -> Span:
-        """`place`; raises Failed S114 where `key` stands already."""
+        """Returns `place`. Raises Failed S114 if `key` occurred before."""
         first = self.once.setdefault(key, place)
         if first is not place:
             labels = (Label(place, "again here"), Label(first, "first here"))
@@ -202,7 +202,8 @@ def _lines(comments: list[CommentToken]) -> tuple[str, ...]:
 
 
 def _head(cursor: Cursor) -> tuple[str, ...]:
-    """The comments at the head of the file; those that touch the first item are left to that item."""
+    """The comments at the head of the file, without those directly above the first item, which belong to
+    it."""
     source, item = cursor.source, cursor.token
     if item.kind == "end" or cursor.at_word(*_HEADERS):
         return _lines(cursor.comments_before(item.start))

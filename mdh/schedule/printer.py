@@ -1,4 +1,4 @@
-"""`Schedule` to canonical text: `parse(print(s)) == s`; this is what `mdh fmt` writes."""
+"""Prints a `Schedule` as canonical text: `parse(print(s)) == s`. This is what `mdh fmt` writes."""
 
 from typing import assert_never
 
@@ -23,11 +23,12 @@ from mdh.schedule.model import (
 )
 
 WIDTH = 120
-"""Steps that fit stand on one line, their groups in columns; longer ones as the papers print them."""
+"""A step that fits this width stands on one line, with its groups in columns. A longer one has the published
+form."""
 
 
 def print_schedule(schedule: Schedule) -> str:
-    """The whole schedule, comments included; ends in a newline unless it is empty."""
+    """The whole schedule with its comments. It ends in a newline unless it is empty."""
     head = [_comment(line) for line in schedule.comments]
     head += [_size_header(header) for header in schedule.sizes]
     head += [f"target {schedule.target}"] if schedule.target is not None else []
@@ -51,12 +52,12 @@ def _size_header(header: SizeHeader) -> str:
 
 
 def print_step(step: Step) -> str:
-    """One step without its comments, on one line however long."""
+    """One step without its comments, on one line of any length."""
     return " ".join(part for part in _groups(step) if part)
 
 
 def wrapped_step(step: Step) -> tuple[str, ...]:
-    """The lines of a step that does not fit on one: the published form."""
+    """The lines of a step that does not fit on one line: the published form."""
     return tuple(_wrapped(step, _groups(step)))
 
 
@@ -80,7 +81,7 @@ def _section_lines(section: Section) -> list[str]:
 
 
 def _columns(fitting: list[tuple[str, str, str, str]], width: int) -> tuple[int, int, int]:
-    """Widths of the first three groups; no padding at all where one padded step would not fit."""
+    """Widths of the first three groups. They are 0 if one padded step would not fit."""
     first, second, third = (max((len(g[i]) for g in fitting), default=0) for i in range(3))
     widest = max((len(_padded(g, (first, second, third))) for g in fitting), default=0)
     return (first, second, third) if widest <= width else (0, 0, 0)
@@ -92,13 +93,13 @@ def _padded(parts: tuple[str, str, str, str], columns: tuple[int, int, int]) -> 
 
 
 def _aligned(parts: tuple[str, str, str, str], columns: tuple[int, int, int], width: int) -> list[str] | None:
-    """One line with the groups in columns; None for a step that does not fit on one."""
+    """One line with the groups in columns; None for a step that does not fit on one line."""
     line = _padded(parts, columns)
     return [line] if len(line) <= width else None
 
 
 def _wrapped(step: Step, parts: tuple[str, str, str, str]) -> list[str]:
-    """The published form: each group on a line of its own, below the first."""
+    """The published form: the second and third groups on lines of their own."""
     indent = " " * parts[0].index("(", parts[0].index("comp"))
     last = f"{parts[2]} {parts[3]}".rstrip()
     return [parts[0], indent + parts[1], indent + last]
@@ -113,7 +114,7 @@ def _comment(line: str) -> str:
 
 
 def _groups(step: Step) -> tuple[str, str, str, str]:
-    """Word with tiles, memory, cores, attributes."""
+    """The texts of the word with tiles, of memory, of cores, and of attributes."""
     label = "" if step.label is None else f"{step.label}: "
     word = "(de/re)-comp" if step.slash else "(de-)comp"
     inputs = ", ".join(_entry(m) for m in step.inputs)

@@ -15,7 +15,7 @@ GROUPS = "a step has three groups: `( tiles ) ( inputs ; outputs ) ( cores )`"
 
 
 def at_step(cursor: Cursor) -> bool:
-    """A step begins here: its word, a label, or what looks like one of them."""
+    """Whether a step begins here: its word, a label, or something similar to one of them."""
     return cursor.token.kind in {"comp", "int"}
 
 

@@ -25,7 +25,8 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """kind: comp, int, name, hole, sign, end. A sign's text is the sign; the end's text is empty."""
+    """One token. kind: comp, int, name, hole, sign or end. text: of a sign, the sign itself; of the end,
+    empty."""
 
     kind: str
     text: str
@@ -41,7 +42,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class CommentToken:
-    """One comment; `lines` without slashes and stars."""
+    """One comment. lines: its lines without slashes and stars."""
 
     lines: tuple[str, ...]
     start: int
@@ -49,7 +50,7 @@ class CommentToken:
 
 
 def tokenise(source: Source) -> tuple[list[Token], list[CommentToken]]:
-    """All tokens (an `end` token last) and all comments of a text; raises S102, S103, S105, S106."""
+    """All tokens (an `end` token last) and all comments of a text. Raises Failed S102, S103, S105, S106."""
     text = source.text
     _refuse_foreign(source)
     tokens: list[Token] = []
@@ -120,7 +121,7 @@ def _stray(source: Source, at: int) -> Exception:
 
 
 def _comment_lines(text: str) -> tuple[str, ...]:
-    """Without passwords: what is printed anew may be a file that others read."""
+    """The lines without passwords, because others may read the file that is printed."""
     if text.startswith("//"):
         return (masked(text[2:].strip()),)
     lines = [line.strip().removeprefix("*").strip() for line in text[2:-2].splitlines()]

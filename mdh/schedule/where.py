@@ -1,4 +1,4 @@
-"""Evaluates `where` conditions on integers. Comparisons and logic yield 0 or 1; `/` and `%` are floor."""
+"""Evaluates `where` conditions on integers. Comparisons and logic yield 0 or 1; `/` and `%` round down."""
 
 import operator
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
 
 
 def evaluate(expression: WhereExpr, values: Mapping[str, int]) -> int:
-    """The value under `values` for every name; raises KeyError for a missing name, S123 for `x / 0`."""
+    """The value with `values` for every name. Raises KeyError for a missing name, S123 for `x / 0`."""
     match expression:
         case int(number):
             return number
@@ -67,7 +67,7 @@ def names_of(expression: WhereExpr) -> tuple[NameRef, ...]:
 
 
 def replace_names(expression: WhereExpr, values: Mapping[str, int]) -> WhereExpr:
-    """The condition with the holes that `values` names replaced by numbers."""
+    """The condition with the names in `values` replaced by numbers."""
     match expression:
         case int():
             return expression

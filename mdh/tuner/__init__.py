@@ -1,5 +1,6 @@
-"""The tuner: a schedule with holes in, the best schedule without them out, and a record of every trial.
+"""The tuner: takes a schedule with holes and returns the best schedule without holes, and a record of every
+trial.
 
-`order` is what is tuned, `start` opens the devices and `session` the space, `conduct` runs the loop,
-`outputs` are its files. The function of Python programs is mdh.api.tune.tune.
+`order` describes what is tuned, `start` opens the devices, `session` makes the space, `conduct` runs the
+loop, and `outputs` writes the files. The function for Python programs is mdh.api.tune.tune.
 """

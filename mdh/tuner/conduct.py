@@ -1,4 +1,4 @@
-"""A session from its first suggestion to its result: the search, the loop, the outputs."""
+"""Runs a session from its first suggestion to its result: the search, the loop, the outputs."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ from mdh.tuner.space.identity import identity
 from mdh.tuner.warm_start.suggestions import best_of_records, first_point, point_of
 
 _ACCOUNT = 0.5
-"""Seconds of asking the checker how many points of the space are legal."""
+"""Seconds that are spent on asking the checker how many points of the space are legal."""
 
 
 async def run_session(
@@ -47,11 +47,13 @@ async def run_session(
     clock: Callable[[], float] = time.monotonic,
     begun: float | None = None,
 ) -> Tuned:
-    """Searches until the goal. begun: when the budget began, by the clock. Never raises for what candidates
-    do. Raises Failed F111 where the best cannot be written."""
+    """Searches until the goal. begun: when the budget began, by the clock.
+
+    Candidates never make it raise. Raises Failed F111 if the best schedule cannot be written.
+    """
     earlier = session.earlier
     begin = await unless_asked(interrupt, in_background(partial(_beginning, session, earlier)))
-    # whom the user interrupts here has the best of the record, and nothing is asked of the search
+    # a user who interrupts here gets the record's best, and the search is not started
     proposals, keys = begin or (_untold(session, {}), ("", ""))
     run = Run(
         bench, proposals, session.record, session.order.goal, interrupt, watch, lambda _: None,
@@ -75,13 +77,14 @@ async def run_session(
     if session.experience is not None and not run.silent:
         session.experience.keep(proposals.learned)
     if run.best is not None:
-        # its head tells of the whole search
+        # its head describes the whole search
         run.found(run.best)
     return _tuned(session, run, earlier, ended, _winner(session, run))
 
 
 def _beginning(session: Session, earlier: Sequence[Trial]) -> tuple[CandidateQueue, tuple[str, str]]:
-    """What the search begins with, told of what the record holds; the keys of what it is compared with."""
+    """The queue that the search begins with, which knows the results of the record; and the keys of the two
+    baselines."""
     known: dict[str, float | None] = {}
     for trial in earlier:
         if trial.phase != "quick" or not of_candidate(trial.outcome):
@@ -95,7 +98,7 @@ def _beginning(session: Session, earlier: Sequence[Trial]) -> tuple[CandidateQue
 
 
 def _untold(session: Session, known: Mapping[str, float | None]) -> CandidateQueue:
-    """known: times of the record by candidate."""
+    """A queue that has been told nothing yet. known: times of the record by candidate."""
     kind = session.ground.machine.kind
     start = session.experience.constants if session.experience else None
     shortlist = Shortlist(kind, _rng(session, "model"), start) if session.order.model else None
@@ -111,8 +114,8 @@ def _untold(session: Session, known: Mapping[str, float | None]) -> CandidateQue
 
 
 def _suggest(session: Session, proposals: CandidateQueue) -> tuple[str, str]:
-    """The device's default first, what the schedule says next, then the best of other records. Returns the
-    keys of the first two; of a point that there is not, the empty text."""
+    """Suggests the device's default first, then the given schedule, then the best of other records. Returns
+    the keys of the first two; an empty text for a point that does not exist."""
     default, point = session.candidate(session.baseline), _default_point(session)
     baseline, given = default.key, ""
     if _allowed(session, session.baseline):
@@ -132,7 +135,7 @@ def _suggest(session: Session, proposals: CandidateQueue) -> tuple[str, str]:
 
 
 def _default_point(session: Session) -> Point | None:
-    """Where the default schedule lies in its own space, that of its opened tiles."""
+    """The point of the default schedule in its own space, in which its tiles are holes."""
     if session.order.schedule is not None or session.around is not None:
         return None
     program, ground = session.order.program, session.ground
@@ -149,8 +152,8 @@ def _default_point(session: Session) -> Point | None:
 def _enqueue(
     session: Session, proposals: CandidateQueue, origin: str, point: Point | None, plan: Plan | Failed | None
 ) -> str:
-    """The key of the suggested candidate; empty where there is none that may be measured. point: of the
-    space."""
+    """The key of the suggested candidate; empty if there is none that may be measured. point: its point in
+    the space."""
     if plan is None or isinstance(plan, Failed) or not _allowed(session, plan):
         return ""
     candidate = session.candidate(plan, point)
@@ -184,7 +187,7 @@ def _write_best(session: Session, run: Run, trial: Trial | None) -> None:
 
 
 def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
-    """The best as a plan and as text; its folder is written."""
+    """The best as a plan and as text. Its folder is written."""
     if run.best is None:
         return None
     order, pipeline = session.order, Pipeline()
@@ -194,7 +197,7 @@ def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
         try:
             session.outputs.write_kernel(text, plan, dict(order.job.defines), plan.text)
         except Failed as failed:
-            # a full disk costs the folder, not what was found
+            # a full disk costs the folder, but not the result
             best = session.outputs.schedule_path
             safe = f"the schedule is safe: `mdh compile` with {best} writes the folder"
             run.trouble += tuple(replace(d, help=d.help or safe) for d in failed.diagnostics)
@@ -202,7 +205,7 @@ def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
 
 
 def _sizes(session: Session, ended: Ended) -> Sizes | None:
-    """Of the space; what lies around a schedule is not counted."""
+    """The sizes of the space. The space around a schedule is not counted."""
     space = session.space
     if session.around is not None:
         return None
@@ -213,8 +216,8 @@ def _sizes(session: Session, ended: Ended) -> Sizes | None:
 def best_point_of(
     found: Trial | None, variables: tuple[Variable, ...], trials: Iterable[Trial]
 ) -> Trial | None:
-    """The best that is a point of the space: another one than `found` where the default schedule wins. By the
-    rule of those who read the record."""
+    """The best trial that is a point of the space. It differs from `found` if the default schedule wins.
+    Readers of the record use the same rule."""
     if found is not None and (found.candidate.values or not variables):
         return found
     return best(t for t in trials if t.candidate.values)

@@ -1,4 +1,4 @@
-"""Spans of time as people write them: `3h`, `5m`, `30s`, `1h30m`, `1.5h`."""
+"""Durations as people write them: `3h`, `5m`, `30s`, `1h30m`, `1.5h`."""
 
 import re
 
@@ -8,12 +8,13 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)([hms])", re.ASCII)
 _LONGEST = 366 * 24 * 3600.0
 _LENGTH = 40
-"""Characters: more are no time that anybody means, and looking at each digit of millions takes hours."""
+"""The most characters. Longer texts are no durations, and reading millions of digits takes hours."""
 _HELP = "write hours, minutes, seconds: 3h, 5m, 30s, 1h30m"
 
 
 def parse_duration(text: str) -> float:
-    """Seconds. Raises Failed F190 for what is no time, for none at all and for more than a year."""
+    """The duration in seconds. Raises Failed F190 for a malformed or zero duration, and for more than a
+    year."""
     if len(text) > _LENGTH:
         raise fail("F190", f"`{text[:20]}…` is no time: it has {len(text):,} characters", help=_HELP)
     parts = _PART.findall(text)

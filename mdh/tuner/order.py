@@ -1,4 +1,4 @@
-"""What a tuning begins from: the order, the ground it is measured on, the book of its trials."""
+"""What a tuning begins from: its order, the bench that it is measured on, and the log of its trials."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,11 +15,11 @@ from mdh.tuner.search.make import DEFAULT
 
 @dataclass(frozen=True)
 class Order:
-    """What is tuned, how and until when; everything is read, nothing is checked for a machine yet.
+    """What is tuned, how, and until when. Everything is read, but nothing is checked for a machine yet.
 
-    schedule: as the user wrote it, None: the default, its tile sizes left open where holes are searched.
-    place: the folder of the outputs. record: a file, None: beside the outputs. resume: go on with the record
-    that is there. replay: a record to simulate from, on `machine` or the one it names.
+    schedule: as the user wrote it; None for the default one, with its tile sizes as holes. place: the folder
+    of the outputs. record: its file; None for one beside the outputs. resume: whether to continue a record
+    that is there. replay: a record to simulate from, on `machine` or the one that it names.
     """
 
     job: Job
@@ -42,7 +42,7 @@ class Order:
 
 
 class Book(Log, Protocol):
-    """A log with the trials of earlier runs in it."""
+    """A log that also has the trials of earlier runs."""
 
     trials: list[Trial]
 
@@ -50,20 +50,20 @@ class Book(Log, Protocol):
 
 
 class Forgetful:
-    """A book for runs that leave nothing behind."""
+    """A log for runs that leave nothing behind."""
 
     def __init__(self) -> None:
         self.trials: list[Trial] = []
 
     def append(self, trial: Trial) -> None:
-        """The run itself has the trial."""
+        """Does nothing; the run itself has the trial."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing; no file is open."""
 
 
 class Ground(Protocol):
-    """What a bench says of where it measures."""
+    """What a bench says of the device that it measures on."""
 
     @property
     def machine(self) -> Machine: ...

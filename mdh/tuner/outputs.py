@@ -1,4 +1,5 @@
-"""The files of a run: the best schedule, whole at every moment; the record; the kernel's folder."""
+"""The files of a run: the best schedule, which is complete at every moment; the record; the kernel's
+folder."""
 
 import os
 import tempfile
@@ -20,11 +21,11 @@ from mdh.tuner.records.read import read_contents
 from mdh.tuner.records.schedule_file import Search, write_best_schedule
 
 _HEAD = 1 << 16
-"""Bytes of a schedule in which its head lies."""
+"""Bytes at the beginning of a schedule that hold its head."""
 
 
 def set_aside(path: str) -> None:
-    """A record that is not gone on with keeps its trials under the next free name. Raises Failed F111."""
+    """Renames a record that is not continued to the next free name. Raises Failed F111."""
     old = Path(path)
     if not os.path.exists(old):
         return
@@ -35,13 +36,13 @@ def set_aside(path: str) -> None:
 
 
 def _free(path: Path, suffix: str) -> Path:
-    """The next name beside `path` that no file has: NAME.1.mdh beside NAME.mdh."""
+    """The first free name beside `path`: NAME.1.mdh beside NAME.mdh."""
     names = (path.with_suffix(f".{n}{suffix}") for n in count(1))
     return next(name for name in names if not os.path.exists(name))
 
 
 def _tuned_by(path: Path, mark: str) -> bool:
-    """The schedule's head says that the tuning of this mark wrote it; or there is no such file."""
+    """Whether the tuning of this mark wrote the schedule (its head says so), or the file does not exist."""
     try:
         with path.open("rb") as file:
             return f"record: {mark}".encode() in file.read(_HEAD)
@@ -53,9 +54,11 @@ def _tuned_by(path: Path, mark: str) -> bool:
 
 @dataclass
 class Outputs:
-    """Under `place`: NAME.<machine>.mdh, NAME.<machine>.jsonl and the folder NAME.<machine>; where those are
-    of another tuning, or somebody's own, names with this tuning's mark. earlier: a schedule that stands there
-    is of no trial of the record, so that it is kept under another name before the first is written."""
+    """The files NAME.<machine>.mdh and NAME.<machine>.jsonl and the folder NAME.<machine>, in `place`.
+
+    If those belong to another tuning or to the user, the names have this tuning's mark. earlier: a schedule
+    is there that no trial of the record found; it is renamed before the first one is written.
+    """
 
     place: Path
     stem: str
@@ -70,7 +73,7 @@ class Outputs:
         ours = self._holds_ours(self.place / f"{self.stem}{SUFFIX}")
         free = ours and _tuned_by(self.place / f"{self.stem}.mdh", self.header.mark)
         self._own = self.stem if free else marked
-        # trials that are there are gone on with, whatever became of the schedule beside them
+        # trials that are there are continued, whatever happened to the schedule beside them
         self.record_path = self.place / f"{self.stem if ours else marked}{SUFFIX}"
 
     @property
@@ -78,18 +81,18 @@ class Outputs:
         return self.place / f"{self._own}.mdh"
 
     def _holds_ours(self, record: Path) -> bool:
-        """There is no record, or this tuning is in it."""
+        """Whether there is no record, or this tuning is in it."""
         try:
             held = (
                 [s.header.mark for s in read_contents(str(record)).sections] if os.path.exists(record) else []
             )
         except Failed:
-            # whoever opens it says what is wrong with it
+            # opening the record reports what is wrong with it
             held = []
         return not held or self.header.mark in held
 
     def demand_place(self) -> None:
-        """Makes the folder and sees that files can be made in it, before hours are spent. Raises Failed
+        """Makes the folder and tests that files can be made in it, before hours are spent. Raises Failed
         F111."""
         try:
             self.place.mkdir(parents=True, exist_ok=True)
@@ -99,8 +102,8 @@ class Outputs:
             raise unwritten(self.schedule_path, error) from None
 
     def write_schedule(self, trial: Trial | None, search: Search) -> None:
-        """The best so far; None: what was written turned out wrong and nothing else is right. Raises Failed
-        F111."""
+        """Writes the best schedule so far. None: the one that was written proved wrong, and nothing else is
+        right. Raises Failed F111."""
         if self.earlier:
             self._keep_earlier()
         if trial is None:
@@ -111,7 +114,7 @@ class Outputs:
         self.written["schedule"] = str(self.schedule_path)
 
     def _keep_earlier(self) -> None:
-        """Raises Failed F111."""
+        """Renames the earlier schedule. Raises Failed F111."""
         path = self.schedule_path
         if os.path.exists(path):
             kept = _free(path, ".mdh")
@@ -125,7 +128,7 @@ class Outputs:
     def write_kernel(
         self, text: KernelText, plan: Plan, defines: Mapping[str, str | int], schedule: str
     ) -> None:
-        """The folder that `mdh compile -o` writes. Raises Failed F111."""
+        """Writes the folder that `mdh compile -o` writes. Raises Failed F111."""
         files = folder(text, plan.program, schedule, defines=defines, arch=plan.machine.arch)
         inside = self.place / self._own
         for name, content in files.items():

@@ -1,4 +1,4 @@
-"""What a project lists for `mdh tune` without a file: `[[tool.mdh.tune]]` in pyproject.toml, `[[tune]]` in
+"""The programs that `mdh tune` tunes without a file: `[[tool.mdh.tune]]` in pyproject.toml, `[[tune]]` in
 mdh.toml.
 
     [[tool.mdh.tune]]
@@ -26,10 +26,10 @@ from mdh.tomlfile import parse_toml, shown
 from mdh.wording import meant
 
 NAMES = ("mdh.toml", "pyproject.toml")
-"""The first that lists something counts."""
+"""The first of these that lists something is used."""
 _LIMIT = 1 << 18
 _TOLD = 20
-"""Mistakes that are told at once."""
+"""The most mistakes that are reported at once."""
 _Name = Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z")]
 _Bindings = dict[_Name, Int64 | str]
 _Flag = Annotated[bool, Meta(description="true or false")]
@@ -58,7 +58,7 @@ _KEYS = tuple(f.name for f in fields(_Row))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry(_Row):
-    """One program to tune; paths are as they are to be opened. source, start: where it is listed."""
+    """One program to tune. Paths can be opened as they are. source, start: where it is listed."""
 
     source: Source
     start: int
@@ -84,7 +84,7 @@ def listed(folder: Path) -> tuple[Entry, ...]:
 
 
 def listed_in(path: Path) -> tuple[Entry, ...] | None:
-    """The entries of one project file; None where it is absent or lists none. Raises Failed F194, F103 to
+    """The entries of one project file; None if it is absent or lists none. Raises Failed F194, and F103 to
     F105."""
     if not os.path.isfile(path):
         return None
@@ -94,7 +94,7 @@ def listed_in(path: Path) -> tuple[Entry, ...] | None:
 
 
 def _rows(source: Source, *, own: bool) -> Any:
-    """What stands under the key; None where it is absent."""
+    """The value under the key; None if it is absent."""
     table: Any = parse_toml(source, "F194", f"`{source.name}`")
     for key in ("tune",) if own else ("tool", "mdh", "tune"):
         table = table.get(key) if isinstance(table, dict) else None
@@ -136,7 +136,7 @@ def _mistakes(source: Source, start: int, row: dict[str, Any]) -> Iterator[Diagn
 
 
 def _at(source: Source, start: int, key: str) -> Span:
-    """Where an entry sets a key."""
+    """The place where an entry sets a key."""
     found = re.compile(rf"^[ \t]*({re.escape(key)})[ \t]*[=.]", re.M).search(source.text, start)
     return Span(source, found.start(1), found.end(1)) if found else Span(source, start, start + 1)
 

@@ -1,4 +1,4 @@
-"""What a tuning is made of, once its order is read: its space, its record, its searcher."""
+"""The parts of a tuning, once its order is read: its space, its record, its searcher."""
 
 import time
 from dataclasses import dataclass, replace
@@ -44,9 +44,8 @@ _UNBOUND = "`where` holds for holes: schedules around this one are not bound by 
 
 @dataclass
 class Session:
-    """What an order becomes once its space is known. record: trials of earlier runs, and where new ones go;
-    outputs: None for a simulation, which writes nothing. experience: of the model, None: it has none, or has
-    no say."""
+    """A tuning whose space is known. record: trials of earlier runs, and the log of new ones. outputs: None
+    for a simulation, which writes nothing. experience: of the cost model; None if the model is not used."""
 
     order: Order
     ground: Ground
@@ -59,19 +58,19 @@ class Session:
     searcher: Searcher
     gate: Gate | None = None
     only: Gate | None = None
-    """Suggestions too must pass it."""
+    """Suggestions must pass it as well."""
     remarks: tuple[str, ...] = ()
     experience: Experience | None = None
     earlier: tuple[Trial, ...] = ()
-    """Trials of the record that the run goes on with."""
+    """Trials of the record that the run continues."""
 
     @property
     def around(self) -> Neighbours | None:
-        """The search, where schedules around schedules are searched and not the points of the space."""
+        """The local search, if whole schedules are searched instead of points of the space; else None."""
         return self.searcher if isinstance(self.searcher, Neighbours) else None
 
     def point(self, candidate: Candidate) -> Point | None:
-        """Where a candidate lies in what is searched; None: nowhere."""
+        """The point of a candidate in the searched space; None if it has none."""
         if self.around is not None:
             return (candidate.schedule,)
         return point_of(self.space, candidate)
@@ -82,15 +81,15 @@ class Session:
         return plan if isinstance(plan, Plan) else None
 
     def plan(self, schedule: Schedule) -> Plan:
-        """Of a schedule without holes."""
+        """The checked plan of a schedule without holes."""
         return _checked(self.order, self.ground, schedule)
 
     def close(self) -> None:
         self.record.close()
 
     def candidate(self, plan: Plan, point: Point | None = None) -> Candidate:
-        """point: of the space, if it is one. The text names the machine only where mdh knows one of that
-        name: files must be readable."""
+        """A candidate to measure. point: its point in the space, if it has one. The text names the machine
+        only if mdh knows a machine of that name, so that files stay readable."""
         schedule = parse_schedule(Source("<candidate>", plan.text))
         if plan.machine.name not in machine_names():
             schedule = replace(schedule, target=None)
@@ -101,8 +100,8 @@ class Session:
 
 
 def make_session(order: Order, ground: Ground) -> Session:
-    """Opens the space and the record. Raises Failed: what the schedule or its space is refused with, F111 for
-    the folder of the outputs, that and F170 to F174 for the record."""
+    """Opens the space and the record. Raises Failed: errors of the schedule or its space, F111 for the folder
+    of the outputs, and F111 and F170 to F174 for the record."""
     session = prepared(order, ground)
     outputs = Outputs(order.place, f"{order.program.name}.{ground.machine.name}", session.header)
     path = order.record or str(outputs.record_path)
@@ -127,7 +126,7 @@ def make_session(order: Order, ground: Ground) -> Session:
 
 
 def prepared(order: Order, ground: Ground) -> Session:
-    """All of a session that is not on disk."""
+    """All parts of a session that are not on disk."""
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
     default = default_schedule(program, machine, target, deterministic=deterministic)
@@ -136,7 +135,7 @@ def prepared(order: Order, ground: Ground) -> Session:
     if not space.variables:
         only = space.plan(())
         if isinstance(only, Failed):
-            # the only program that there is
+            # the space holds only this program
             raise only
     check = f"{QUICK.inputs} inputs"
     setting = Setting(machine, target, ground.title, deterministic, ground.versions, check)
@@ -150,15 +149,15 @@ def prepared(order: Order, ground: Ground) -> Session:
 
 
 def _template(order: Order, default: Schedule) -> Schedule:
-    """The schedule whose holes are searched: the user's, else the default with its tile sizes left open. What
-    is searched around has no holes of its own."""
+    """The schedule whose holes are searched: the user's, else the default one with its tile sizes as holes.
+    For a local search, a schedule without holes."""
     if order.schedule is not None:
         return order.schedule
     return default if order.sampler == AROUND else opened(default)
 
 
 def _searcher(order: Order, ground: Ground, space: Space) -> Searcher:
-    """Raises Failed F180 to F185."""
+    """The searcher. Raises Failed F180 to F185."""
     program, machine, target = order.program, ground.machine, ground.target
     if order.sampler != AROUND:
         study = study_name(program.name, ground.title, space)
@@ -178,7 +177,7 @@ def _searcher(order: Order, ground: Ground, space: Space) -> Searcher:
 def _checked(order: Order, ground: Ground, schedule: Schedule) -> Plan:
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
-    # of a program of a single element a schedule has no section
+    # a program of a single element has no section in its schedule
     default = (
         None if schedule.sections else default_schedule(program, machine, target, deterministic=deterministic)
     )

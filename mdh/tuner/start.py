@@ -1,4 +1,4 @@
-"""From an order to its result: on devices, on a cluster, or simulated from a record."""
+"""Runs an order: on devices, on a cluster, or simulated from a record."""
 
 import time
 from collections.abc import Callable
@@ -31,20 +31,20 @@ from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
 from mdh.tuner.session import make_session, prepared
 
 _NOT_REFUSED = ("duplicate", ELSEWHERE, Recorded.reason, SET_ASIDE)
-"""Why legal points are not measured."""
+"""Reasons why legal points are not measured."""
 Say = Callable[[str], None]
-"""Takes a remark for the user."""
+"""Called with a remark for the user."""
 
 
 class OpenedBench(Bench, Ground, Protocol):
-    """A bench that is entered before it says where it measures."""
+    """A bench that must be entered before it says where it measures."""
 
     async def __aenter__(self) -> Any: ...
 
 
 async def start(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> Tuned | None:
-    """The result; None where the user ended it before anything could be measured. Raises Failed for what
-    stands against the tuning as a whole: the schedule, the record, the device."""
+    """The result; None if the user ended it before anything could be measured. Raises Failed for errors of
+    the whole tuning: in the schedule, the record or the device."""
     if order.replay is not None:
         return await _replay(order, watch, interrupt, say)
     begun = time.monotonic()
@@ -75,7 +75,8 @@ def _bench(order: Order, say: Say) -> OpenedBench:
 
 
 def _cache(say: Say) -> Cache | None:
-    """Tuning works without; it then builds what it built before."""
+    """The cache of compiled candidates; None if it cannot be used. Tuning then builds again what it built
+    before."""
     try:
         return open_cache()
     except Failed as failed:
@@ -85,7 +86,7 @@ def _cache(say: Say) -> Cache | None:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The ground of a simulation, as a record's header tells it."""
+    """The device of a simulation, as a record's header describes it."""
 
     machine: Machine
     target: str
@@ -111,7 +112,7 @@ async def _replay(order: Order, watch: Watch, interrupt: Interrupt, say: Say) ->
 
 
 def _machine_of(order: Order, header: Header, say: Say) -> Machine:
-    """What legality is judged by: the machine that is named, else the record's where mdh knows it."""
+    """The machine that candidates are checked for: the named one, else the record's if mdh knows it."""
     if order.machine is not None:
         return order.machine
     if header.machine in machine_names():
@@ -129,7 +130,7 @@ def _machine_of(order: Order, header: Header, say: Say) -> Machine:
 
 
 def _same_program(path: str, there: Header, here: Header) -> None:
-    """Raises Failed F197."""
+    """Raises Failed F197 if the record is of another program."""
     old, new = dict(there.parts), dict(here.parts)
     if old.get("program") != new.get("program"):
         what = f"`{there.program}`, arrays {old.get('arrays', '')}" if there.program else "another program"
@@ -140,7 +141,7 @@ def _same_program(path: str, there: Header, here: Header) -> None:
 
 
 def nothing_legal(tuned: Tuned) -> Diagnostic | None:
-    """F198: the search looked at the schedule's own points, and none is legal."""
+    """F198: the search looked at points of the schedule, and none of them is legal."""
     over = tuned.ended in (Ended.EXHAUSTED, Ended.STUCK)
     refused = tuple((reason, n) for reason, n in tuned.skipped if reason not in _NOT_REFUSED)
     known = (*tuned.earlier, *tuned.trials)

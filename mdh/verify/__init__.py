@@ -1,6 +1,6 @@
-"""Is what mdh makes right?
+"""Verifies what mdh makes.
 
 `translation` compares the stages of every program with its C text before anything is built from them
-(translation validation), on a small program that `scaling` derives. `arguments` and `index_data` draw
+(translation validation). It uses a small program that `scaling` derives. `arguments` and `index_data` draw
 arrays, and `verdict` judges results.
 """

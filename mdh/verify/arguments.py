@@ -1,4 +1,4 @@
-"""Arguments to try a kernel with: numbers of several kinds, in guarded memory of their own."""
+"""Arguments to test a kernel with: numbers of several kinds, in memory with guard bands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from mdh.reference.numbers import Array, numpy_dtype
 from mdh.verify.index_data import draw_indices, index_arrays, index_limits
 
 GUARD = 256
-"""Bytes before and after each array; a multiple of every vector width, so that arrays stay aligned."""
+"""Bytes before and after each array. It is a multiple of every vector width, so that arrays stay aligned."""
 _PATTERN = 0xCB
 _DRAWN = 8
-"""Bytes of a random number."""
+"""Bytes of a random number as it is drawn."""
 Kind = Literal["exact", "random", "sparse", "wide"]
-"""exact: integers from -3 to 3. random: floats from -1 to 1. sparse: zeros, and a few ones and halves. wide:
+"""exact: integers from -3 to 3. random: floats from -1 to 1. sparse: zeros with a few ones and halves. wide:
 numbers of every size that the type holds."""
 
 
@@ -37,7 +37,8 @@ class Guarded:
 
 
 def guarded(array: Array) -> Guarded:
-    """A copy of `array` at an aligned place with a guard band on both sides. Raises Failed D104."""
+    """A copy of `array` at an aligned address with a guard band on both sides. Raises Failed D104 if memory
+    is short."""
     demand_room("a copy of an array", array.nbytes)
     memory = np.full(array.nbytes + 3 * GUARD, _PATTERN, np.uint8)
     start = GUARD + -memory.ctypes.data % GUARD
@@ -49,17 +50,18 @@ def guarded(array: Array) -> Guarded:
 def make_arrays(
     program: Program, given: Mapping[str, Array], seed: int, kind: Kind, *, positive: bool = False
 ) -> dict[str, Array]:
-    """Every array parameter: given ones as they are, index arrays in range, what no stage reads poisoned.
+    """Every array parameter: given ones unchanged, index arrays in range, and arrays that no stage reads
+    poisoned.
 
-    positive: no number is 0 or less, as divisors, counts of shifts and logarithms want it. Raises Failed D104
-    where the memory that is left does not hold them.
+    positive: all numbers are above 0, as divisors, shift counts and logarithms need. Raises Failed D104 if
+    the memory that is left does not hold the arrays.
     """
     rng = np.random.default_rng(seed)
     indices, limits = index_arrays(program), index_limits(program)
     read = read_before_written(program)
     out: dict[str, Array] = {}
     for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
-        # drawn in double precision, then converted
+        # they are drawn in double precision, then converted
         demand_room(f"array `{b.name}` while it is drawn", prod(b.shape) * (_DRAWN + b.dtype.bytes))
         values = _values(rng, b, kind, limits.get(b.name), positive=positive)
         if b.name in given:
@@ -73,7 +75,7 @@ def make_arrays(
 
 
 def make_scalars(program: Program, given: Mapping[str, int | float], seed: int) -> dict[str, int | float]:
-    """Every scalar parameter: sizes as bound, given ones as given, others small whole numbers."""
+    """Every scalar parameter: sizes as bound, given ones unchanged, others small whole numbers."""
     rng = np.random.default_rng(seed + 1)
     out: dict[str, int | float] = {}
     for s in program.scalars:
@@ -99,7 +101,7 @@ def _values(rng: np.random.Generator, b: Buffer, kind: Kind, below: int | None, 
 
 
 def _wide(rng: np.random.Generator, b: Buffer, *, positive: bool) -> Array:
-    """Powers of two, some of them one more or less, of either sign; of floats those from 2^-20 to 2^24."""
+    """Powers of two of either sign, some of them plus or minus one. For floats, from 2^-20 to 2^24."""
     dtype = numpy_dtype(b.dtype)
     if b.dtype.is_float:
         least, most = (-20, 25) if b.dtype.bits > 16 else (-10, 12)
@@ -116,7 +118,7 @@ def _wide(rng: np.random.Generator, b: Buffer, *, positive: bool) -> Array:
 
 
 def _poison(b: Buffer) -> Array:
-    """NaN, or a pattern that no small sum gives: an element that was never written shows."""
+    """NaN, or a pattern that no small sum gives, so that an element that was never written is found."""
     if b.dtype.is_float:
         return np.full(b.shape, np.nan).astype(numpy_dtype(b.dtype))
     size = b.dtype.bytes
@@ -124,7 +126,7 @@ def _poison(b: Buffer) -> Array:
 
 
 def read_before_written(program: Program) -> frozenset[str]:
-    """Arrays whose first contents some stage may see: read by it, or written in part before."""
+    """Arrays whose first contents a stage may see: it reads them, or only part of them was written before."""
     seen: set[str] = set()
     written: set[str] = set()
     for stage in program.stages:
@@ -134,7 +136,8 @@ def read_before_written(program: Program) -> frozenset[str]:
 
 
 def _covered(program: Program, b: Buffer) -> bool:
-    """Written as a whole by one stage: its index functions are distinct dims that span the shape."""
+    """Whether one stage writes the whole array: its index functions are distinct dimensions that span the
+    shape."""
     for stage in program.stages:
         extents = {d.name: d.extent for d in stage.dims}
         for output in (o for r in stage.results for o in r.outputs if o.buffer == b.name):

@@ -1,4 +1,4 @@
-"""The two meanings of a program compared: its C text by the interpreter, its stages by the reference."""
+"""Compares the two meanings of a program: its C text by the interpreter, its stages by the reference."""
 
 from collections.abc import Iterator, Mapping
 from math import prod
@@ -19,27 +19,28 @@ from mdh.verify.scaling import LADDER, scaled
 from mdh.verify.verdict import fits
 
 STEPS = 4_000
-"""Most assignments of a program that is run: some 10 ms."""
+"""The most assignments of a program that is run, which take some 10 ms."""
 BYTES = 1 << 22
-"""Most bytes of its arrays: a short loop may step through a large one."""
+"""The most bytes of its arrays, since a short loop may step through a large one."""
 STATEMENTS = 300
-"""Most statements that are read to find a small program."""
+"""The most statements of a text that is searched for a small program."""
 DRAWS = 4
-"""Data on which the two are compared."""
+"""The number of data sets that the two are compared on."""
 DRAWN: tuple[tuple[Kind, bool], ...] = tuple(
     (kind, positive) for positive in (False, True) for kind in ("exact", "random", "wide", "sparse")
 )
-"""Data that are drawn, the second ones positive: some divide by zero, or leave a comparison to rounding."""
+"""The kinds of data. The second set is positive, because some programs divide by zero, or compare values that
+differ by rounding."""
 
 
 def compared(pre: Preprocessed, program: Program) -> Disagreement | None:
-    """Where the two differ; None where they agree, or where there is no small program to run."""
+    """Where the two differ. None if they agree, or if there is no small program to run."""
     small = small_program(pre, program)
     return None if small is None else difference(small)
 
 
 def small_program(pre: Preprocessed, program: Program) -> Program | None:
-    """The program itself or one like it with short loops and the same stages; None: there is none."""
+    """The program itself, or one like it with short loops and the same stages; None if there is none."""
     if _short(program):
         return program
     tried: set[str] = set()
@@ -60,7 +61,7 @@ def small_program(pre: Preprocessed, program: Program) -> Program | None:
 
 
 def difference(program: Program) -> Disagreement | None:
-    """The first element that differs on one of a few data; None: they agree."""
+    """The first element that differs on one of a few data sets; None if they agree."""
     compared = 0
     for attempt in range(len(DRAWN)):
         try:
@@ -102,7 +103,7 @@ def _scalars(program: Program, attempt: int) -> Iterator[tuple[str, Any]]:
 
 
 def _short(program: Program) -> bool:
-    """The interpreter can run it, and soon."""
+    """Whether the interpreter can run the program, and quickly."""
     if sum(prod(b.shape) * b.dtype.bytes for b in program.buffers) > BYTES:
         return False
     return _runs_soon(program.syntax, program, program.sizes)
@@ -114,7 +115,7 @@ def _runs_soon(syntax: Function | None, program: Program, sizes: Mapping[str, in
 
 
 def _form(program: Program) -> tuple[Any, ...]:
-    """What has to be the same in a small program for it to stand for the large one."""
+    """The properties that a small program must share with a large one to stand for it."""
     return tuple(
         (
             s.name,

@@ -1,4 +1,5 @@
-"""Random values for index arrays: every subscript that they take part in stays inside, guards included."""
+"""Random values for index arrays, such that every subscript that they occur in stays in its array. Conditions
+around a subscript count."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,21 +15,22 @@ from mdh.reference.gathers import Gather, Outside, first_outside, gathers_of
 from mdh.reference.numbers import Array, numpy_dtype
 
 POOL = 1 << 12
-"""Values that are tried for the elements of an index array."""
+"""The number of values that are tried for the elements of an index array."""
 ROUNDS = 24
-"""Each halves what is left of the values, so that at last one value is left."""
+"""The number of times that the remaining values are halved, so that at last one value is left."""
 CORNERS = 64
-"""Points of a stage at which a value is tried."""
+"""The number of points of a stage at which a value is tried."""
 HINT = "give index arrays whose values lie inside the array that they index"
 
 
 def index_arrays(program: Program) -> frozenset[str]:
-    """Arrays whose elements stand in subscripts."""
+    """Arrays whose elements occur in subscripts."""
     return frozenset(b for g in gathers_of(program) for b in g.arrays)
 
 
 def index_limits(program: Program) -> dict[str, int]:
-    """Index array -> what its elements must stay below, for arrays that are used as subscripts directly."""
+    """Index array -> the exclusive upper limit of its elements, for arrays that are used as subscripts
+    directly."""
     found = gathers_of(program)
     out: dict[str, int] = {}
     for g in found:
@@ -39,7 +41,7 @@ def index_limits(program: Program) -> dict[str, int]:
 
 
 def outside_failure(found: Outside, program: Program) -> Failed:
-    """A130 for a subscript that lies outside, shown at the array that holds it."""
+    """A130 for a subscript that is out of range, shown at the array that holds it."""
     g = found.gather
     name = min(g.arrays)
     place = program.buffer_of[name].span
@@ -52,7 +54,7 @@ def outside_failure(found: Outside, program: Program) -> Failed:
 
 
 def check_indices(program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, int | float]) -> None:
-    """Raises Failed A130 where a subscript that is data lies outside of its array."""
+    """Raises Failed A130 if a subscript that is data is out of its array's range."""
     found = first_outside(program, arrays, scalars, gathers_of(program))
     if found is not None:
         raise outside_failure(found, program)
@@ -61,7 +63,8 @@ def check_indices(program: Program, arrays: Mapping[str, Array], scalars: Mappin
 def draw_indices(
     program: Program, rng: np.random.Generator, names: Iterable[str], arrays: dict[str, Array]
 ) -> None:
-    """New values for the arrays `names` in `arrays`, which may be any where it changes no subscript."""
+    """Draws new values for the arrays `names` in `arrays`. Arrays that change no subscript may hold any
+    values."""
     gathers = gathers_of(program)
     pools: dict[str, Array] = {}
     for name in names:
@@ -75,7 +78,8 @@ def draw_indices(
         if not wrong:
             return
         for name in wrong:
-            # several arrays in one subscript: nearer to 0, for which each was tried with the others
+            # with several arrays in one subscript, values nearer to 0 are safer: each array was tried with
+            # the others at 0
             near = pools[name][np.argsort(np.abs(pools[name]), kind="stable")]
             pools[name] = near[: max(1, near.size // 2)]
             shape, dtype = arrays[name].shape, arrays[name].dtype
@@ -83,7 +87,7 @@ def draw_indices(
 
 
 def _pool(b: Buffer, gathers: list[Gather], rng: np.random.Generator) -> Array:
-    """Sorted values that every one of the gathers takes, others being 0."""
+    """Sorted values that every one of the gathers accepts, with the other arrays at 0."""
     low, high = (-(2**31), 2**31 - 1) if b.dtype.is_float else integer_range(b.dtype)
     most = max(g.extent for g in gathers)
     near = {c for g in gathers for e in (g.index, *(c for c, _ in g.guards)) for c in _constants(e)}
@@ -104,11 +108,11 @@ def _constants(e: Expr) -> set[int]:
 
 
 def _taken(g: Gather, b: Buffer, values: Array) -> Array:
-    """Which of `values` keep the subscript inside at a choice of points, wherever its guards are met."""
+    """Which of `values` keep the subscript in range at a choice of points, wherever its conditions hold."""
     name = f"{b.name}[]"
     numbers = CArithmetic()
     index = _with(g.index, b.name, Var(name, b.dtype))
-    # what hangs on other arrays may well hold
+    # a condition on other arrays may hold
     guards = [(c, holds) for c, holds in g.guards if {x.buffer for x in loads(c)} <= {b.name}]
     guards = [(_with(c, b.name, Var(name, b.dtype)), holds) for c, holds in guards]
     known = {d.name for d in g.stage.dims} | {name}
@@ -135,7 +139,7 @@ def _with(e: Expr, buffer: str, value: Var) -> Expr:
 
 
 def _corners(g: Gather) -> list[dict[str, int]]:
-    """Points of the stage: ends and middles of the dimensions that the subscript depends on."""
+    """Points of the stage: the ends and middles of the dimensions that the subscript depends on."""
     names = {n.name for e in (g.index, *(c for c, _ in g.guards)) for n in walk(e) if isinstance(n, Var)}
     out: list[dict[str, int]] = [{}]
     for d in g.stage.dims:

@@ -1,4 +1,4 @@
-"""A program like a given one whose loops are short: large numbers of the C text become small ones."""
+"""Makes a program with short loops from a given one: large numbers of the C text become small ones."""
 
 import re
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ _NUMBER = re.compile(
     re.M,
 )
 NEAR = 8
-"""Numbers that are nearer than this to one another stay as far apart as they are: N and N - 1."""
+"""Numbers whose difference is smaller than this keep their difference, like N and N - 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A number above `least` becomes the next one from `base` on that leaves the same rest by `rest`; what
-    was larger than another stays larger."""
+    """A way to shrink numbers. A number above `least` becomes the next one from `base` on with the same
+    remainder modulo `rest`; the order of numbers is kept."""
 
     base: int
     rest: int
@@ -28,8 +28,8 @@ class Scale:
 
 LADDER = (Scale(5, 4, 8), Scale(3, 4, 8), Scale(2, 2, 4), Scale(1, 1, 3), Scale(9, 4, 12), Scale(17, 8, 24),
           Scale(33, 16, 40), Scale(5, 4, 1000), Scale(65, 4, 1000))  # fmt: skip
-"""Tried one after another, until the small program has the stages of the large one. The last ones leave a
-text with many different numbers as it is: only what is certainly an extent becomes small."""
+"""These are tried one after another, until the small program has the stages of the large one. The last ones
+keep texts with many different numbers as they are: they shrink only what is certainly an extent."""
 
 
 def scaled(pre: Preprocessed, scale: Scale) -> Preprocessed:
@@ -46,7 +46,7 @@ def scaled(pre: Preprocessed, scale: Scale) -> Preprocessed:
 
 
 def _value(literal: str) -> int:
-    """What a decimal, octal or hexadecimal number without its suffix is."""
+    """The value of a decimal, octal or hexadecimal number without its suffix."""
     return int(literal, 16 if literal[1:2] in ("x", "X") else 8 if literal[0] == "0" else 10)
 
 
@@ -55,7 +55,7 @@ def _small(numbers: list[int], scale: Scale) -> dict[int, int]:
 
 
 def _grown(numbers: list[int], scale: Scale) -> Iterator[int]:
-    """The small numbers for `numbers`, which grow."""
+    """The small numbers for `numbers`, which are ascending."""
     last = scale.base - 1
     for before, n in pairwise((None, *numbers)):
         assert n is not None

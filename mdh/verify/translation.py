@@ -1,8 +1,8 @@
-"""Translation validation: the stages that the front end has found are compared with the C text, each time.
+"""Translation validation: compares the stages that the front end found with the C text, for each program.
 
 The compiler does not trust its own reading of a program. It runs the text by the interpreter and the stages
-by the reference, on small sizes and exact data, and refuses where they differ.
-Source: Pnueli, Siegel and Singerman, "Translation Validation", TACAS 1998.
+by the reference, on small sizes and exact data, and refuses the program if they differ. Source: Pnueli,
+Siegel and Singerman, "Translation Validation", TACAS 1998.
 """
 
 from importlib import import_module
@@ -15,20 +15,20 @@ from mdh.verify.disagreement import Disagreement
 
 SCHEMA = "mdh.validated/1"
 _known: set[str] = set()
-"""What this process has compared."""
+"""The programs that this process has compared."""
 
 
 def validate(pre: Preprocessed, program: Program) -> None:
-    """Raises Failed B102 where the stages of `program` do not compute what its text says.
+    """Raises Failed B102 if the stages of `program` do not compute what its text says.
 
-    What has been compared once is remembered in the cache of this user. A program that cannot be made small
-    enough, or for which no data are found, is left to `run --check`.
+    Results are remembered in this user's cache. A program that cannot be made small enough, or for which no
+    data are found, is left to `run --check`.
     """
     key = key_of(SCHEMA, pre.text, repr(sorted(pre.sizes.items())), repr(program))
     cache = None if key in _known else cache_if_any()
     if key in _known or (cache is not None and cache.get(key) is not None):
         return
-    # the interpreter and the reference are loaded only where there is something to compare
+    # the interpreter and the reference are imported only if there is something to compare
     found: Disagreement | None = import_module("mdh.verify.comparison").compared(pre, program)
     if found is not None:
         raise Failed(_diagnostic(program, found))

@@ -1,4 +1,5 @@
-"""Is a result right? Every element against the reference and the error that an implementation may make."""
+"""Judges results: compares every element with the reference, within the error that an implementation may
+make."""
 
 from collections.abc import Mapping
 
@@ -15,7 +16,8 @@ from mdh.verify.arguments import Guarded
 def judge(
     program: Program, before: Mapping[str, Array], after: Mapping[str, Guarded], want: Mapping[str, Bounded]
 ) -> list[Diagnostic]:
-    """N101 a wrong element, N102 an input was changed, N103 memory outside an array was written."""
+    """Diagnostics: N101 a wrong element, N102 an input was changed, N103 memory outside an array was
+    written."""
     found: list[Diagnostic] = []
     for name, held in after.items():
         if not held.intact:
@@ -30,7 +32,7 @@ def judge(
 
 
 def _wrong(name: str, got: Array, want: Bounded) -> list[Diagnostic]:
-    """The first wrong element in the array's order, and how many there are."""
+    """The first wrong element in the array's order, and the number of wrong elements."""
     good = fits(got, want)
     if good.all():
         return []
@@ -52,6 +54,6 @@ def fits(got: Array, want: Bounded) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         good = np.asarray((mine == want.value) | (np.isnan(mine) & np.isnan(want.value)))
         if want.bound is not None:
-            # an infinite bound allows what an overflow may lead to, NaN included
+            # an infinite bound allows any result of an overflow, NaN included
             good |= (np.abs(mine - want.value) <= want.bound) | np.isposinf(want.bound)
     return good if want.also is None else np.asarray(good | fits(got, want.also))

@@ -1,4 +1,4 @@
-"""The rules in the order they run. Adding one: a function in a file of this folder, and a row here."""
+"""The rules in the order they run. To add one, write a function in a file of this folder and a row here."""
 
 from mdh.checker.rules.arity import check_arity
 from mdh.checker.rules.banks import check_banks
@@ -34,10 +34,10 @@ from mdh.checker.rules.warps import check_below_warps, check_warp_products
 from mdh.checker.rules.window import check_window
 
 SHAPE_RULES = (check_depth, check_arity)
-"""Before anything else: later rules walk the groups dimension by dimension."""
+"""These run first, because later rules walk the groups dimension by dimension."""
 
 PROGRAM_RULES = (check_order,)
-"""The stages of a program together, before any schedule."""
+"""Rules about the stages of a program together, before any schedule is looked at."""
 
 DRAFT_RULES = (
     check_races,
@@ -48,7 +48,7 @@ DRAFT_RULES = (
     check_layouts,
     check_for_order,
 )
-"""Each step as written; the plan is resolved only where all of these are content."""
+"""Rules about each step as written. The plan is resolved only if none of these reports anything."""
 
 PLAN_RULES = (
     check_known_layers,
@@ -78,6 +78,6 @@ PLAN_RULES = (
     check_hints,
     check_lowered,
 )
-"""The resolved plan."""
+"""Rules about the resolved plan."""
 TILE_RULES = (check_capacity, check_engines, check_banks, check_window)
-"""The tile tree of a resolved plan."""
+"""Rules about the tile tree of a resolved plan."""

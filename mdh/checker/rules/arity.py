@@ -15,7 +15,7 @@ OTHER_PROGRAM = "S150"
 def check_arity(draft: Draft) -> Iterator[Diagnostic]:
     """For each step: |tiles| = |cores| = |dims|, |inputs| = |arrays read only|, |outputs| = |arrays written|.
 
-    Where every step agrees on other numbers, the schedule was written for another program (S150).
+    If all steps agree on other numbers, the schedule was written for another program (S150).
     """
     shapes = {_shape(step) for step in draft.steps}
     wanted = (len(draft.stage.dims), len(draft.inputs), len(draft.outputs), len(draft.stage.dims))

@@ -1,4 +1,4 @@
-"""K167, and K110 for `@pad` and `@swizzle`: how the rows of a staged buffer lie over the banks."""
+"""K167, and K110 for `@pad` and `@swizzle`: how the rows of a staged buffer map to the banks."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from mdh.ir.plan import Staging
 SWIZZLE, EFFECT = "K167", "K110"
 SPANS = (32, 64, 128)
 CHUNK = 16
-"""Bytes that a swizzle moves as one."""
+"""Bytes that a swizzle moves as one unit."""
 
 
 def check_banks(subject: Subject) -> Iterator[Diagnostic]:

@@ -1,4 +1,4 @@
-"""K152, K153: what a block stages fits shared memory, what a thread holds fits its registers."""
+"""K152, K153: the staged data of a block fit its shared memory, and those of a thread fit its registers."""
 
 from collections.abc import Iterator
 
@@ -67,7 +67,7 @@ def _registers(subject: Subject, words: int, limit: int) -> Diagnostic:
 
 
 def _labels(subject: Subject, found: list[Copy | Hold], unit: str) -> tuple[Label, ...]:
-    """Each entry with its size, the largest first."""
+    """A label for each entry with its size, the largest first."""
     out: tuple[Label, ...] = ()
     for node in sorted(found, key=lambda node: -node.tile.bytes):
         if node.step is None:

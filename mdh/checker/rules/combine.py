@@ -1,7 +1,7 @@
-"""K141 to K145: how partial results meet where a reduction or a scan is split over core layers.
+"""K141 to K145: how partial results are combined when core layers split a reduction or a scan.
 
-Source: language.md section 5. Across blocks: `kernel`, `ticket`, `atomic`, `cluster`; inside a block:
-`shared`, `shuffle`. The defaults are chosen here too, so that a choice and its rule stand together.
+Source: language.md section 5. Across blocks: `kernel`, `ticket`, `atomic`, `cluster`. Inside a block:
+`shared`, `shuffle`. This module also chooses the defaults, so that a choice and its rule stand together.
 """
 
 from collections.abc import Iterator
@@ -25,19 +25,20 @@ WARP = 32
 
 
 def choose_combines(subject: Subject) -> StagePlan:
-    """The plan with `combines` filled: what entries say, else the default of language.md 5."""
+    """The plan with `combines` filled: as entries say, else the default of language.md section 5."""
     chosen = tuple((*_within(subject, r), *_across(subject, r)) for r in subject.stage.results)
     return replace(subject.plan, combines=chosen)
 
 
 def split_loops(subject: Subject, *layers: Layer) -> tuple[Level, ...]:
-    """Loops over these layers that split a dimension which is not concatenated."""
+    """Loops over these layers that split a pw or ps dimension."""
     kinds = subject.stage.dims
     return tuple(x for x in by_layer(subject.plan, *layers) if kinds[x.dim].kind is not DimKind.CC)
 
 
 def _across(subject: Subject, result: Result) -> tuple[Combine, ...]:
-    """`cluster` where blocks of a cluster meet, and how what is split over the grid does."""
+    """The methods across blocks: `cluster` if blocks of a cluster share the result, then the method across
+    the grid."""
     if not split_loops(subject, *BLOCKED) or result.op is None:
         return ()
     stated, clustered = (_stated(subject, result, methods) for methods in (GRID, (Combine.CLUSTER,)))
@@ -59,7 +60,8 @@ def _over_grid(subject: Subject, result: Result) -> Combine:
 
 
 def _within(subject: Subject, result: Result) -> tuple[Combine, ...]:
-    """How lanes of a warp and threads of a block meet: as stated, else by shuffles as far as they reach."""
+    """The methods among the lanes of a warp and the threads of a block: as stated, else shuffles as far as
+    they reach."""
     split = split_loops(subject, *THREADED)
     if not split or result.op is None:
         return ()
@@ -75,8 +77,9 @@ def _within(subject: Subject, result: Result) -> tuple[Combine, ...]:
 
 
 def _in_cluster(subject: Subject) -> bool:
-    """Blocks of one cluster share a reduction, and reach one another's shared memory."""
-    # a prefix sum keeps an order that ranks in a cluster do not, and a histogram's parts meet at random
+    """Whether the blocks of one cluster share a reduction, and can access one another's shared memory."""
+    # ranks in a cluster keep no order, as a prefix sum needs; parts of a histogram are combined in no fixed
+    # order
     plain = all(x.kind is not DimKind.PS for x in subject.stage.dims) and not subject.stage.scattered
     able = subject.machine.cluster > 1 and subject.plan.units(Layer.CLU) > 1
     return plain and able and bool(split_loops(subject, Layer.BLK))
@@ -96,9 +99,11 @@ def _holdings(subject: Subject, result: Result) -> Iterator[tuple[int, Holding]]
 
 
 def shuffle_obstacle(subject: Subject) -> str | None:
-    """Why lanes of one warp cannot exchange all parts: a split over warps, or lanes that are not consecutive.
+    """Why the lanes of one warp cannot exchange all parts, or None. Either the split is over warps, or the
+    lanes are not consecutive.
 
-    With linear ids x fastest, parts p at stride s stay inside a warp for XOR exchanges iff s * p divides 32.
+    With linear ids (x fastest), p parts at stride s stay inside a warp for XOR exchanges iff s * p divides
+    32.
     """
     plan = subject.plan
     for loop in split_loops(subject, Layer.WGP, Layer.WRP):
@@ -118,8 +123,8 @@ def shuffle_obstacle(subject: Subject) -> str | None:
 
 
 def look_back_obstacle(subject: Subject) -> str | None:
-    """Why blocks cannot hand a prefix sum on: each takes its part in one turn of all its threads, in the
-    order in which blocks start."""
+    """Why blocks cannot pass a prefix sum on, or None. They can if each block takes its part in one iteration
+    of all its threads, in the order in which blocks start."""
     grid = subject.plan.grid
     if grid.persistent or grid.order != BlockOrder.ROWS:
         return f"blocks take their tiles as told by {'@persistent' if grid.persistent else '@order'}"
@@ -132,7 +137,8 @@ def look_back_obstacle(subject: Subject) -> str | None:
 
 
 def check_combines(subject: Subject) -> Iterator[Diagnostic]:
-    """K141-K145. `@combine(m)` joins what is split, in a way that program and machine allow."""
+    """K141-K145. `@combine(m)` combines parts that exist, by a method that the program and the machine
+    allow."""
     for result in subject.stage.results:
         taken: list[Combine] = []
         for s, holding in _holdings(subject, result):
@@ -149,7 +155,8 @@ def check_combines(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _clash(a: Combine, b: Combine) -> bool:
-    """Two methods across the grid; or a ticket, which every block draws, where clusters send one result."""
+    """Whether two methods across the grid contradict: two of them at once, or a ticket, which every block
+    draws, with clusters, which produce one result each."""
     return a != b and ({a, b} <= set(GRID) or {a, b} == {Combine.CLUSTER, Combine.TICKET})
 
 
@@ -220,7 +227,8 @@ def _unavailable(subject: Subject, method: Combine, why: str, labels: tuple[Labe
 
 
 def _written_split(subject: Subject, layers: tuple[Layer, ...]) -> bool:
-    """Some step hands a dimension that is not concatenated to one of these layers, whatever its parts."""
+    """Whether some step gives a dimension that is not concatenated to one of these layers, however many parts
+    it has."""
     return any(
         isinstance(core.value, Unit)
         and core.value.layer in layers

@@ -1,4 +1,4 @@
-"""K150, K154: copies go inward, and only what has a known extent can be copied."""
+"""K150, K154: copies go inward, and only data of a known extent can be copied."""
 
 from collections.abc import Iterable, Iterator
 

@@ -10,7 +10,7 @@ from mdh.poly.digits import Chain, unnested
 
 COVER, NEST = "K120", "K121"
 MOST_SHOWN = 4096
-"""Alternatives are looked for up to this size."""
+"""The largest alternative that a message suggests."""
 
 
 def check_coverage(subject: Subject) -> Iterator[Diagnostic]:
@@ -49,13 +49,13 @@ def _miscovered(subject: Subject, d: int, name: str, chain: Chain, miss: Miss) -
 def check_cyclic_nesting(subject: Subject) -> Iterator[Diagnostic]:
     """K121. Below `@cyclic(n)`, every tile of the dimension divides n or is a multiple of it.
 
-    Otherwise a deeper part begins inside one block and ends in another, and its index is no sum of digits.
+    Otherwise a deeper part begins inside one block and ends in another, and its index is not a sum of digits.
     """
     for d, dim in enumerate(subject.stage.dims):
         chain = chain_of(subject.plan, d)
         found = unnested(chain)
         if found is None or (ends_in_ones(chain) and miscovered(chain) is not None):
-            # K120 says what is wrong
+            # K120 reports the mistake
             continue
         outer, inner = found
         n, tile = chain[outer].cyclic, chain[inner].tile

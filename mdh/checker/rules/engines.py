@@ -1,4 +1,4 @@
-"""K166: a copy moves as many bytes at once, between such places, as its engine can."""
+"""K166: the width and the memories of a copy are ones that its engine supports."""
 
 import math
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
 
 
 def _packed(subject: Subject, i: int, staging: Staging) -> bool:
-    """Only every n-th element of the last dimension is read, and those are stored side by side."""
+    """Whether only every n-th element of the last dimension is read, and those are stored side by side."""
     tiles = (copy.tile for copy in subject.copies(i, staging.buffer))
     return any(tile.shape[-1] < tile.box[-1] for tile in tiles)
 
@@ -82,7 +82,7 @@ def _fits(subject: Subject, i: int, staging: Staging, vec: int) -> bool:
 
 
 def alignment(subject: Subject, i: int, staging: Staging) -> int:
-    """Largest number of elements that divides every row's start and length, in DM and in the copy."""
+    """The largest number of elements that divides every row's start and length, in DM and in the copy."""
     plan = subject.plan
     shape = subject.program.buffer_of[staging.buffer].shape
     within = {(x.step, x.dim) for x in inside(plan, i)}

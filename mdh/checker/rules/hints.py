@@ -1,4 +1,4 @@
-"""K110 for `@cache`: hints stand where an instruction takes them. What an output says, it says once."""
+"""K110 for `@cache`: a hint stands where an instruction takes it, and once for each output."""
 
 from collections.abc import Iterator
 
@@ -13,8 +13,8 @@ LEAVE = "leave it out"
 
 
 def check_hints(subject: Subject) -> Iterator[Diagnostic]:
-    """A cache hint stands on a plain copy from device memory or on stores of an output, which
-    OpenCL C does not take: there it is left out."""
+    """A cache hint stands on a plain copy from device memory or on stores of an output. OpenCL C has no such
+    hints, so they are dropped there."""
     plan = choose_combines(subject)
     staged: set[str] = set()
     for i in plan.code_order:
@@ -58,7 +58,8 @@ def _store(subject: Subject, plan: StagePlan, holding: Holding) -> tuple[str, st
 
 
 def _once(subject: Subject) -> Iterator[Diagnostic]:
-    """`@cache` and `@store` are about all stores of an output: where it has two, the second says nothing."""
+    """`@cache` and `@store` apply to all stores of an output, so a second one on the same output has no
+    effect."""
     first: dict[tuple[str, str], int] = {}
     for i, step in enumerate(subject.plan.steps):
         for holding in step.holdings:

@@ -1,4 +1,4 @@
-"""K160 to K163: the launch fits the machine: threads of a block, axes of block and grid, cluster."""
+"""K160 to K163: the launch fits the machine: threads of a block, axes of block and grid, and clusters."""
 
 from collections.abc import Iterator
 

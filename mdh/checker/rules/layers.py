@@ -12,7 +12,7 @@ from mdh.language import LANGUAGES
 
 UNKNOWN, NESTING, TWICE = "K105", "K106", "K107"
 ELSEWHERE = (Layer.NOD, Layer.DEV, Layer.MMA)
-"""Layers that no target has yet: other rules say so."""
+"""Layers that no target has yet; other rules report them."""
 
 
 def check_known_layers(subject: Subject) -> Iterator[Diagnostic]:

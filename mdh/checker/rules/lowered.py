@@ -1,4 +1,4 @@
-"""K190: what the language has and the compiler does not lower yet."""
+"""K190: features of the language that the compiler does not lower yet."""
 
 from collections.abc import Iterator
 from itertools import islice

@@ -1,4 +1,4 @@
-"""K170: a tensor-core step is the last one, and computes a product-sum in whole atoms."""
+"""K170: a tensor-core step is the last one, and computes a sum of products in whole atoms."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,8 @@ CODE = "K170"
 
 
 def check_mma(subject: Subject) -> Iterator[Diagnostic]:
-    """The MMA step is last; m, n split cc dims, k a pw dim; the stage sums products; atoms divide."""
+    """The MMA step is last; m and n split cc dimensions, k a pw dimension; the stage sums products; atoms
+    divide."""
     steps = subject.draft.splitting
     for s, step in enumerate(steps):
         if not has_layer(step, Layer.MMA):

@@ -1,4 +1,4 @@
-"""K102: a memory entry names the buffer whose place it stands in."""
+"""K102: a memory entry names the buffer that its position belongs to."""
 
 from collections.abc import Iterator
 

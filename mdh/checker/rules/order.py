@@ -1,7 +1,7 @@
-"""K130 to K133: dependences. What must keep C's order keeps it.
+"""K130 to K133: dependences keep C's order where it matters.
 
-Reductions may be re-associated and re-ordered (all operators are associative and commutative); prefix sums
-keep the order of their dimension; with --strict-fp, so do float reductions.
+Reductions may be re-associated and re-ordered, because all operators are associative and commutative. Prefix
+sums keep the order of their dimension. With --strict-fp, so do float reductions.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,12 @@ from mdh.poly.order import Pair, first_reversal
 
 SCAN_ORDER, SCAN_LAYER, STRICT, ARRIVAL = "K130", "K131", "K132", "K133"
 SCAN_LAYERS = (Layer.BLK, None, Layer.THR, None)
-"""What may split a ps dim, from outside in."""
+"""The layers that may split a ps dimension, from outside in; None is a sequential loop."""
 
 
 def check_scan_order(subject: Subject) -> Iterator[Diagnostic]:
-    """K130. For x < x' of a ps dim: code order reaches x before x', units counted in order of parts."""
+    """K130. For x < x' of a ps dim: code order reaches x before x', where units count in the order of their
+    parts."""
     for d, dim in enumerate(subject.stage.dims):
         if dim.kind is not DimKind.PS:
             continue
@@ -42,14 +43,15 @@ def check_scan_order(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _reversal(subject: Subject, dims: tuple[int, ...]) -> Pair | None:
-    """Iterations of these dims (in C's order) that code order exchanges, all units counted in part order."""
+    """Two iterations of these dimensions that code order exchanges, in C's order; units count in the order of
+    their parts."""
     chains = tuple(chain_of(subject.plan, d) for d in dims)
     order = tuple((dims.index(x.dim), x.step) for x in code_loops(subject.plan) if x.dim in dims)
     return first_reversal(chains, order)
 
 
 def _order_labels(subject: Subject, d: int) -> tuple[Label, ...]:
-    """The cyclic entry, or the first loop of the dim that encloses one above it in the text."""
+    """The cyclic entry, or the first loop of the dimension that encloses a loop above it in the text."""
     loops = [x for x in code_loops(subject.plan) if x.dim == d]
     for loop in loops:
         if loop.cyclic:
@@ -64,7 +66,8 @@ def _order_labels(subject: Subject, d: int) -> tuple[Label, ...]:
 def check_scan_layers(subject: Subject) -> Iterator[Diagnostic]:
     """K131. A ps dimension is split, from outside in, over BLK, loops, THR and loops, and nothing else.
 
-    So every block holds one contiguous part, and the threads hold contiguous parts of what a loop takes.
+    So every block holds one contiguous part, and threads hold contiguous parts of each loop iteration's
+    share.
     """
     for d, dim in enumerate(subject.stage.dims):
         if dim.kind is not DimKind.PS:
@@ -97,10 +100,10 @@ def _misplaced(subject: Subject, loop: Level, outer: list[Level]) -> Diagnostic:
 
 
 def check_strict_order(subject: Subject) -> Iterator[Diagnostic]:
-    """K132. With --strict-fp: the additions, multiplications and comparisons of a float result happen in C's
-    order (fmin, fmax, argmin and argmax come out as in C in any order).
+    """K132. With --strict-fp, the additions, multiplications and comparisons of a float result happen in C's
+    order. (fmin, fmax, argmin and argmax give C's result in any order.)
 
-    So no reduced dimension is split over units that work side by side, and loops keep C's order.
+    So no reduced dimension is split over parallel units, and loops keep C's order.
     """
     if not subject.program.strict_fp or not _order_matters(subject):
         return
@@ -126,7 +129,8 @@ def _order_matters(subject: Subject) -> bool:
 
 
 def _in_shared(subject: Subject) -> list[tuple[int, str]]:
-    """(step, output) of what is summed up in SM, from nothing, and added to the output when it is done."""
+    """(step, output) of results that are summed up in SM from the identity, and added to the output at the
+    end."""
     if any(dim.kind is DimKind.PS for dim in subject.stage.dims):
         return []
     sums = {o.buffer for r in subject.stage.results if r.op is not None and r.op.ordered for o in r.outputs}
@@ -177,7 +181,7 @@ def _exchanged(subject: Subject, dims: tuple[int, ...], pair: Pair) -> Diagnosti
 
 
 def _exchanging(subject: Subject, dims: tuple[int, ...]) -> tuple[Label, ...]:
-    """The first written step whose loops do not stand where C's order has them."""
+    """The first written step whose loops are not in C's order."""
     loops = [x for x in code_loops(subject.plan) if x.dim in dims]
     in_order = sorted(loops, key=lambda x: (x.dim, x.step))
     for loop, wanted in zip(loops, in_order, strict=True):
@@ -189,7 +193,7 @@ def _exchanging(subject: Subject, dims: tuple[int, ...]) -> tuple[Label, ...]:
 
 
 def check_arrival_order(subject: Subject) -> Iterator[Diagnostic]:
-    """K133. With --deterministic: no float histogram is counted by units side by side.
+    """K133. With --deterministic, parallel units do not update one float histogram.
 
     Their atomic additions round in the order in which they arrive.
     """

@@ -1,10 +1,10 @@
-"""K134: what the stages do one after another and in parallel keeps the order of the statements.
+"""K134: the order of the stages, and their parallelism, keep the order of the statements.
 
-For any two statement instances that depend on each other, the first of the text comes first in the stages;
-and no point of a stage writes what another point of it reads or writes.
+For any two statement instances that depend on each other, the one that is first in the text comes first in
+the stages. No point of a stage writes what another point of it reads or writes.
 
-A front end proves this before it merges statements (`frontend.dependences`). It is asked once more of what is
-about to be compiled, so that no program gets here unproven, wherever it was made.
+A front end proves this before it merges statements (`frontend.dependences`). The checker proves it again for
+the program that is about to be compiled, wherever that was made.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,8 @@ from mdh.poly.sets import Point
 
 
 def check_order(program: Program) -> Iterator[Diagnostic]:
-    """The stages keep every dependence of the statements that they carry out; a message a pair."""
+    """The stages keep every dependence of the statements that they carry out. One diagnostic for each broken
+    pair."""
     told: set[tuple[int, int, str]] = set()
     for b in broken_dependences(program.statements):
         pair = (b.first.number, b.second.number, b.access.buffer)

@@ -1,4 +1,4 @@
-"""K168, and K110 and K190 for `@stages`: slots that the loop around them can rotate through."""
+"""K168, and K110 and K190 for `@stages`: the loop around the slots can rotate through them."""
 
 from collections.abc import Iterator
 
@@ -12,9 +12,10 @@ UNROLLED, EFFECT, LATER = "K168", "K110", "K190"
 
 
 def check_pipeline(subject: Subject) -> Iterator[Diagnostic]:
-    """K168. Registers in n slots: the loop is unrolled by a multiple of n, or as a whole.
+    """K168. For n slots in registers, the loop is unrolled by a multiple of n, or fully.
 
-    K110. On a CPU at least one staged input lies in RM: nothing copies into SM while a work-group computes.
+    K110. On a CPU, at least one staged input lies in RM, because nothing copies into SM while a work-group
+    computes.
     """
     for i, step in enumerate(subject.plan.steps):
         if step.stages == 1:
@@ -36,7 +37,7 @@ def check_pipeline(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def shares_scan(subject: Subject) -> bool:
-    """Threads share a prefix sum: their loops over it move behind all others."""
+    """Whether threads share a prefix sum. Their loops over it then move inside all others."""
     split = by_layer(subject.plan, *THREADED)
     gpu = subject.machine.kind != "cpu"
     return gpu and any(subject.stage.dims[x.dim].kind is DimKind.PS for x in split)

@@ -1,4 +1,4 @@
-"""K142 for histograms: units that work side by side need an atomic to update one element."""
+"""K142 for histograms: parallel units need an atomic to update the same element."""
 
 from collections.abc import Iterator
 

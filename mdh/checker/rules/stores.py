@@ -1,4 +1,5 @@
-"""K166 and K110 for `@store(plain, vec=n)`: a thread has n neighbours of the output to store at once."""
+"""K166 and K110 for `@store(plain, vec=n)`: a thread has n contiguous elements of the output to store at
+once."""
 
 from collections.abc import Iterator
 from math import gcd
@@ -20,7 +21,7 @@ from mdh.poly.digits import digits
 CODE, EFFECT = "K166", "K110"
 WIDEST = 16
 LONGEST = 64
-"""Parts of a loop that is still unrolled for wide stores."""
+"""The most parts of a loop that is still unrolled for wide stores."""
 
 Reason = tuple[str, str]
 
@@ -87,7 +88,8 @@ def _obstacle(subject: Subject, plan: StagePlan, holding: Holding) -> Reason | N
 
 
 def _apart(subject: Subject, plan: StagePlan, n: int, result: Result) -> Reason | None:
-    """Elements that are finished one by one: by other threads than those that computed them, or at random."""
+    """Why elements are finished one by one: other threads than those that computed them finish them, or in no
+    order."""
     one = "vec=1, or leave it out"
     if subject.stage.scattered or any(d.kind is DimKind.PS for d in subject.stage.dims):
         return "its elements are finished one by one", one
@@ -106,7 +108,7 @@ def _apart(subject: Subject, plan: StagePlan, n: int, result: Result) -> Reason 
 
 
 def _ragged(subject: Subject, plan: StagePlan) -> Reason | None:
-    """Tiles inside a block that do not divide: what a thread stores is guarded element by element."""
+    """Why a thread's stores are guarded element by element: tiles inside a block do not divide."""
     for step in plan.steps:
         for split in step.splits:
             inside = split.layer not in (Layer.BLK, Layer.CLU) and not subject.reduces(split.dim)
@@ -129,7 +131,8 @@ def _broken(subject: Subject, plan: StagePlan, result: Result) -> Reason | None:
 
 
 def _store_loops(subject: Subject, plan: StagePlan, result: Result) -> set[tuple[int, int]]:
-    """(step, dim) of the loops that store what a thread holds; a map without a region: the innermost one."""
+    """(step, dim) of the loops that store a thread's elements. For a map without a region, this is the
+    innermost loop."""
     items = code_items(plan, cpu=False)
     opens = _opens(subject, plan, items, result)
     held = [x for x in items[opens:] if isinstance(x, Level) and not subject.reduces(x.dim)]
@@ -139,7 +142,7 @@ def _store_loops(subject: Subject, plan: StagePlan, result: Result) -> set[tuple
 
 
 def _opens(subject: Subject, plan: StagePlan, items: list[Item], result: Result) -> int:
-    """The item before which the outermost region of the result opens; the end for a map without one."""
+    """The item before which the outermost region of the result opens; the end if the result has no region."""
     outputs = {o.buffer for o in result.outputs}
     points = [
         k
@@ -159,7 +162,7 @@ def _opens(subject: Subject, plan: StagePlan, items: list[Item], result: Result)
 
 
 def _run(plan: StagePlan, function: Affine, loops: set[tuple[int, int]], rows: int) -> int:
-    """The most neighbours that every group of the innermost loop has, aligned: a common divisor."""
+    """The most contiguous, aligned elements that every group of the innermost loop has: a common divisor."""
     common, count = gcd(rows, function.const), 1
     for name, c in function.terms:
         d = int(name)

@@ -1,4 +1,4 @@
-"""K140: partial results lie where all units that share a split reduction can see them."""
+"""K140: partial results lie where all units that share a split reduction can access them."""
 
 from collections.abc import Iterator
 
@@ -26,10 +26,11 @@ def unshared(plan: StagePlan) -> Iterator[tuple[Level, int, Holding]]:
 
 
 def check_visibility(subject: Subject) -> Iterator[Diagnostic]:
-    """Let a pw dim have p > 1 parts on BLK or CLU at step s: no output region open at s lies in SM or RM.
+    """If a pw dimension has p > 1 parts on BLK or CLU at step s, no output region that is open at s lies in
+    SM or RM.
 
-    Units of a block meet in registers or shared memory, blocks only in device memory: the region must open
-    further inside, so that every block merges its own partial result outward.
+    Units of a block can share registers (by shuffles) and shared memory, but blocks share only device memory.
+    So the region must open further inside, and every block merges its own partial result outward.
     """
     plan = subject.plan
     for loop, i, holding in unshared(plan):

@@ -1,4 +1,4 @@
-"""K112, K113: warps have 32 lanes, warp groups four warps, and threads below them."""
+"""K112, K113: a warp has 32 lanes, a warp group has four warps, and threads are split below them."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,8 @@ LANES, WARPS, GROUP = 32, 4, 128
 
 
 def check_warp_products(subject: Subject) -> Iterator[Diagnostic]:
-    """K112. Under WRP the THR parts multiply to 32; under WGP the WRP parts to 4, without WRP THR to 128."""
+    """K112. Under WRP, the product of the THR parts is 32. Under WGP, the product of the WRP parts is 4, or
+    without WRP that of the THR parts is 128."""
     group, warp, thread = (subject.plan.units(layer) for layer in (Layer.WGP, Layer.WRP, Layer.THR))
     lanes = any(by_layer(subject.plan, Layer.THR))
     if warp > 1 and lanes and thread != LANES:

@@ -1,4 +1,4 @@
-"""K110 and K190 for `@window`: a sliding buffer keeps what two consecutive parts have in common."""
+"""K110 and K190 for `@window`: a sliding buffer keeps what consecutive parts have in common."""
 
 from collections.abc import Iterator
 
@@ -14,8 +14,8 @@ CODE, LATER = "K110", "K190"
 
 
 def check_window(subject: Subject) -> Iterator[Diagnostic]:
-    """For every index function of B and the innermost sequential dim d of the step: one dim of B moves with
-    d, forward, and extent of the part > advance along d.
+    """For every index function of B and the innermost sequential dimension d of the step: one dimension of B
+    moves forward with d, and the extent of the part exceeds the advance along d.
 
     K190. The part lies in SM, in one slot, and threads share no prefix sum.
     """
@@ -45,12 +45,12 @@ def _innermost(step: PlanStep) -> Split | None:
 
 
 def _obstacle(subject: Subject, i: int, staging: Staging, loop: Split) -> str:
-    """Why parts that follow one another along `loop` share nothing that could stay."""
+    """Why consecutive parts along `loop` have nothing in common that could stay."""
     plan, name = subject.plan, subject.dim(loop.dim)
     own = [digit for digit in digits(chain_of(plan, loop.dim)) or () if digit.cut == i]
     if len(own) > 1:
         return f"parts of `{name}` are dealt out and do not follow one another"
-    # units that take turns in a step before move on by all of theirs
+    # units that execute a step in turns advance by the parts of all of them
     moved = own[0].weight if own else loop.tile
     for copy in subject.copies(i, staging.buffer):
         linear, tile = copy.linear, copy.tile

@@ -1,7 +1,8 @@
-"""Default schedules: a good one for any program, by class of stage, as a starting point to edit.
+"""Default schedules: a good schedule for any program, as a starting point to edit.
 
-Each class has a file: which dims go to blocks, threads and vector lanes, what is staged where. All are pure
-functions of a stage and a machine, and what they write passes the checker for every size.
+Each class of stage has a file. It decides which dimensions go to blocks, threads and vector lanes, and what
+is staged where. All functions are pure functions of a stage and a machine. The checker accepts what they
+write, for every size.
 """
 
 from mdh.cost.gpu import Joining
@@ -21,7 +22,7 @@ from mdh.schedule.model import Schedule, Section
 def default_schedule(
     program: Program, machine: Machine, target: str, *, deterministic: bool = False
 ) -> Schedule:
-    """A schedule without holes for every stage; `deterministic`: nothing is summed in order of arrival."""
+    """A schedule without holes for every stage. deterministic: nothing is summed in order of arrival."""
     sections = tuple(
         default_section(program, stage, machine, target, deterministic=deterministic)
         for stage in program.stages
@@ -32,7 +33,8 @@ def default_schedule(
 def default_section(
     program: Program, stage: Stage, machine: Machine, target: str, *, deterministic: bool = False
 ) -> Section:
-    """The steps of one stage; `target` is `cuda`, `opencl` or `c`."""
+    """The steps of one stage. target: `cuda`, `opencl` or `c`; deterministic: nothing is summed in order of
+    arrival."""
     shape = Shape(program, stage)
     joining = Joining.KERNEL if deterministic else joining_of(shape, machine, target)
     if stage.scattered:

@@ -1,9 +1,9 @@
-"""Contractions: two inputs combined over what they share (matmul, convolution, CCSD(T)).
+"""Contractions: two inputs that are combined over shared dimensions (matmul, convolution, CCSD(T)).
 
-Which dims the inputs use decides, not the function of them: sums of products get the same tiles as other
-reductions of this form, so this does not ask `mdh.ir.product_sum`.
-Dims fall into rows (in the first operand only), columns (in the second only), batch (in both or neither) and
-the reduced ones. What is made of them differs by kind of machine: `contraction_cpu`, `contraction_gpu`.
+A stage is one because of the dimensions that its inputs use, whatever function it computes, so this module
+does not ask `mdh.ir.product_sum`. Dimensions fall into rows (in the first operand only), columns (in the
+second only), batch (in both or neither) and reduced ones. `contraction_cpu` and `contraction_gpu` choose the
+steps.
 """
 
 from itertools import permutations
@@ -21,7 +21,7 @@ from mdh.schedule.default.window_gpu import window_gpu
 
 
 def find_contraction(shape: Shape) -> Contraction | None:
-    """The two operands with the largest rows x columns, None where no two inputs are combined so."""
+    """The two operands with the largest rows x columns; None if no two inputs are combined like this."""
     results, reduced = shape.of_kind(DimKind.CC), shape.of_kind(DimKind.PW)
     operands = [
         a
@@ -44,7 +44,8 @@ def find_contraction(shape: Shape) -> Contraction | None:
 
 
 def _oriented(shape: Shape, found: Contraction, first: Access, second: Access) -> Contraction:
-    """Main dims first in each group; columns are the side along which the output is contiguous."""
+    """The contraction with main dimensions first in each group. Columns are the side along which the output
+    is contiguous."""
     out = shape.contiguous(shape.writes[0])
     if out in found.rows:
         flipped = Contraction(
@@ -69,7 +70,7 @@ def _oriented(shape: Shape, found: Contraction, first: Access, second: Access) -
 def contraction(
     shape: Shape, found: Contraction, machine: Machine, joining: Joining = Joining.KERNEL
 ) -> Outline:
-    """joining: how blocks that share a sum may add to the outputs."""
+    """The steps. joining: how blocks that share a sum may add to the outputs."""
     if machine.kind == "cpu":
         return contraction_cpu(shape, found, machine)
     window = find_window(shape, found)

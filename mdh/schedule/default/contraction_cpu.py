@@ -12,27 +12,28 @@ from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import For, Mem, Unit
 
 HEIGHTS = (6, 4, 5)
-"""Rows of the register tile, the best first: with two vectors a row, 8 to 12 vector registers accumulate."""
+"""Rows of the register tile, the best first. With two vectors a row, 8 to 12 vector registers accumulate."""
 TALL = (8, 7, 6, 5, 4)
-"""The same where there are 32 registers, as there are of WIDE bytes."""
+"""The same for machines with 32 registers, as those with registers of WIDE bytes have."""
 WIDE = 64
 VECTORS = 2
 BROAD, BROAD_HEIGHTS = 4, (6, 7, 5)
-"""Vectors a row where there are 32 registers and columns enough, and rows then: 20 to 28 accumulate, and
-fewest values are read a multiplication. Other threads of a core are then less in the way."""
+"""Vectors a row, and rows, where there are 32 registers and enough columns. 20 to 28 registers accumulate,
+and each multiplication loads the fewest values. This also disturbs other threads of the core the least."""
 MANY = 8
-"""Register tiles of the first of BROAD_HEIGHTS from which on a cut last one counts little."""
+"""The number of register tiles of the first of BROAD_HEIGHTS from which on a partial last one matters
+little."""
 PANELS = 4
 """Register tiles side by side in a block."""
 ALONE = 1 << 20
-"""Points that one core is done with before others have been woken: a group of its own."""
+"""Points that one core finishes before others have woken up; so many form a group of their own."""
 REUSE = 24
-"""Rows from which on packing a panel of the second operand pays."""
+"""The number of rows from which on it pays to pack a panel of the second operand."""
 READ = 2
-"""Rows of it that are read at once where it is not packed."""
+"""Rows of the second operand that are read at once if it is not packed."""
 
 SHORT = 4
-"""Vectors in a row of columns below which a cut last one counts."""
+"""The number of vectors in a row of columns below which a partial last one matters."""
 UNROLLED = 16
 """Points of the small reduced dims (a convolution's window) that are unrolled."""
 
@@ -46,7 +47,7 @@ def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outli
 
 
 def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
-    """Lanes along the output's contiguous dim."""
+    """Puts the lanes along the output's contiguous dimension."""
     outline = Outline(shape)
     column, row = found.columns[0], found.rows[0]
     lanes = vector_lanes(shape, column, machine)
@@ -73,8 +74,8 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
 
 
 def _few(shape: Shape, found: Contraction, machine: Machine) -> int | None:
-    """Rows of a tile of BROAD vectors where there are 32 registers, one result, and rows too few for packing
-    to pay; None where it is otherwise, or the matrix' lines do not run along the columns."""
+    """Rows of a tile of BROAD vectors, for 32 registers, one result, and too few rows for packing to pay.
+    None in other cases, and if the matrix' lines do not run along the columns."""
     rows, columns = (shape.extents[dims[0]] for dims in (found.rows, found.columns))
     plain = len(found.rows) == len(found.columns) == len(found.reduced) == 1 and not found.batch
     wide = columns >= SHORT * BROAD * vector_lanes(shape, found.columns[0], machine)
@@ -87,8 +88,8 @@ def _few(shape: Shape, found: Contraction, machine: Machine) -> int | None:
 
 
 def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> Outline:
-    """A few rows over a matrix that is read as it lies, in runs of BROAD lines, as much of it at once as a
-    core's own cache keeps until the next rows have used it."""
+    """A few rows times a matrix that is read in place, in runs of BROAD lines. A run is as much of the matrix
+    as the core's own cache keeps until the next rows have used it."""
     outline = Outline(shape)
     row, column, reduced = found.rows[0], found.columns[0], found.reduced[0]
     lanes = vector_lanes(shape, column, machine)
@@ -106,8 +107,8 @@ def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> O
 
 
 def _turned(shape: Shape, found: Contraction, machine: Machine) -> Contraction | None:
-    """Sides exchanged, where the columns are few and do not fill their vectors, while some row does and its
-    operand can be packed with that row fastest."""
+    """Exchanges the sides if the columns are too few to fill their vectors, some row dimension fills them,
+    and its operand can be packed with that dimension fastest. Otherwise None."""
     column = found.columns[0]
     lanes, extent = native_lanes(shape, machine), shape.extents[column]
     whole = [d for d in found.rows if shape.extents[d] % lanes == 0]
@@ -121,7 +122,8 @@ def _turned(shape: Shape, found: Contraction, machine: Machine) -> Contraction |
 
 
 def _across(shape: Shape, found: Contraction, machine: Machine) -> Outline:
-    """Lanes along a dim that lies apart in memory: its operand is packed, results are held so, too."""
+    """Puts the lanes along a dimension that is not contiguous in memory. Its operand is packed, and results
+    are held packed too."""
     outline = Outline(shape)
     column, row = found.columns[0], found.rows[0]
     lanes = native_lanes(shape, machine)
@@ -144,7 +146,7 @@ def _across(shape: Shape, found: Contraction, machine: Machine) -> Outline:
 
 
 def _broad(shape: Shape, found: Contraction, lanes: int, machine: Machine) -> int | None:
-    """Rows of a tile of BROAD vectors, None where it would be cut too often, or its panel not be packed."""
+    """Rows of a tile of BROAD vectors; None if too many tiles would be partial, or the panel not packed."""
     rows, columns = shape.extents[found.rows[0]], shape.extents[found.columns[0]]
     width = BROAD * lanes
     fits = columns % width == 0 or columns >= SHORT * width
@@ -157,14 +159,14 @@ def _broad(shape: Shape, found: Contraction, lanes: int, machine: Machine) -> in
 
 
 def _height(extent: int, machine: Machine) -> int:
-    """Rows of the register tile: such that none is cut by the edge, where there is such a number."""
+    """Rows of the register tile, such that the edge cuts none, if there is such a number."""
     heights = TALL if machine.vector_bytes >= WIDE else HEIGHTS
     return next((h for h in heights if extent % h == 0), min(HEIGHTS[1], extent))
 
 
 def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: Machine) -> dict[int, int]:
-    """Tiles of a group: a few panels of columns, then what fills the cores; rows last, they share a panel.
-    Where one core does it all there is one group."""
+    """Tiles of a group: a few panels of columns, and rows so that the groups fill the cores. Rows of a group
+    share a panel. If one core does everything, there is one group."""
     if prod(shape.extents) <= ALONE:
         return {}
     column, row = found.columns[0], found.rows[0]
@@ -183,7 +185,8 @@ def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: 
 
 
 def _whole(extent: int, tile: int, height: int) -> int:
-    """A multiple of `height` near `tile` that divides the extent, since a cut group guards every access."""
+    """A multiple of `height` near `tile` that divides the extent, because a partial group guards every
+    access."""
     exact = [t for t in divisors(extent) if t % height == 0 and tile <= 2 * t <= 4 * tile]
     return min(exact, key=lambda t: (abs(t - tile), t), default=min(extent, round_up(tile, height)))
 
@@ -191,8 +194,8 @@ def _whole(extent: int, tile: int, height: int) -> int:
 def _fetched(
     shape: Shape, found: Contraction, packed: dict[str, Mem], outline: Outline, machine: Machine
 ) -> dict[str, Mem]:
-    """One problem's operand as it lies, line by line, before a copy of it is turned: turning alone would wait
-    for a line of each column at once."""
+    """Copies one problem's operand in its own order, line by line, before the transposing copy. Transposing
+    directly would wait for a line of each column at once."""
     straight = staged(shape, found.second, Space.SM)
     if not found.batch or packed in ({}, {found.second: straight}):
         return {}
@@ -202,7 +205,7 @@ def _fetched(
 
 
 def _packed(shape: Shape, found: Contraction, width: int, machine: Machine) -> dict[str, Mem]:
-    """A panel of the second operand, one register tile wide, if it fits the cache share and is used again."""
+    """A panel of the second operand, one register tile wide, if it fits the cache share and is reused."""
     tiles = {found.columns[0]: width, **{d: shape.extents[d] for d in found.reduced}}
     size = shape.footprint(found.second, tiles) * shape.element_bytes(found.second)
     reused = prod(shape.extents[d] for d in found.rows) >= REUSE

@@ -1,14 +1,14 @@
-"""Contractions on a GPU: which tiles, and into how many parts the sum goes, by an estimate of the time.
+"""Contractions on a GPU: chooses tiles, and the number of parts of the sum, by an estimate of the time.
 
-A block computes rows x columns results, held in registers, from slices of both operands in shared memory, the
-next slice on its way while one is used. Small blocks let a multiprocessor hold several, so that one computes
-while another one waits for its copies; large ones read less. Where the results are too few to fill the
-machine, blocks share the sum; a second kernel adds their parts, or they themselves do.
+A block computes rows x columns results in registers, from slices of both operands in shared memory. The next
+slice is copied while one is used. With small blocks a multiprocessor holds several, so that one computes
+while another waits for its copies; large blocks read less. If the results are too few to fill the machine,
+blocks share the sum, and a second kernel or the blocks themselves add the parts.
 
-The ladder and the costs of the estimate are a fit to measured fp32 products of random sizes on an H200
-(`scripts/fit-default`, artifacts/h200/default_fit*.jsonl.gz): of what was measured of 246 products, some 30
-schedules of each, what it chooses takes 1.042 times the best, as a geometric mean, and 1.025 of the 100 that
-were measured with lanes interleaved, to which the costs are fitted.
+The ladder of tiles and the costs of the estimate are fitted to measured fp32 products of random sizes on an
+H200 (`scripts/fit-default`, artifacts/h200/default_fit*.jsonl.gz). Over 246 products with some 30 measured
+schedules each, the chosen schedule takes 1.042 times the best (geometric mean). Over the 100 products that
+were measured with interleaved lanes, to which the costs are fitted, it takes 1.025 times.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,24 +25,24 @@ from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Unit
 
 SHARED = 48 * 1024
-"""What every GPU gives a block without asking."""
+"""Bytes of shared memory that every GPU gives a block by default."""
 PARTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64)
-"""Into which the longest reduced dim may be cut."""
+"""The numbers of parts that the longest reduced dimension may be cut into."""
 SPLIT_LEAST = 64
-"""Iterations of a part."""
+"""The fewest iterations of a part."""
 GROUP = 8
 """Rows of blocks that run at about the same time, so that they share operands in the cache."""
 SLOTS = 2
 WARP = 32
-"""Threads of a warp as the ladder has them."""
+"""Threads of a warp, as the ladder assumes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Results of a block, of a warp and of a thread, as rows and columns.
+    """Results of a block, of a warp and of a thread, as (rows, columns).
 
-    depth: iterations of the sum that a block stages at once, of elements of 4 bytes; ahead: of them a thread
-    has in registers.
+    depth: iterations of the sum that a block stages at once, for elements of 4 bytes. ahead: how many of them
+    a thread holds in registers.
     """
 
     block: tuple[int, int]
@@ -67,10 +67,10 @@ LADDER = (
 )
 
 WHOLE = Tile((32, 32), (8, 32), (2, 4), 16)
-"""For products into which no tile of the ladder fits, beside the least one: a block computes one whole."""
+"""For products that no tile of the ladder fits besides the smallest: one block computes the whole product."""
 
 SPARE = 40
-"""Registers of a thread beside results and operands."""
+"""Registers of a thread besides results and operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ def plans(
     ladder: Sequence[Tile] = LADDER,
     joining: Joining = Joining.KERNEL,
 ) -> Iterator[LadderTiling]:
-    """What there is to choose from: tiles that fit, numbers of parts, and whether a kernel adds these, or one
-    writes starting values first."""
+    """The candidates: tiles that fit, numbers of parts, and how the parts are added (by a second kernel, or
+    by blocks after a kernel has written starting values)."""
     ways = (Joining.KERNEL, joining) if joining is Joining.FRESH else (joining,)
     rows, columns = (prod(shape.extents[d] for d in dims) for dims in (found.rows, found.columns))
     sides = rows, columns
@@ -142,7 +142,7 @@ def _whole(found: Contraction, sides: tuple[int, int]) -> tuple[Tile, ...]:
 def plan_of(
     shape: Shape, found: Contraction, machine: Machine, tile: Tile, parts: int
 ) -> LadderTiling | None:
-    """The tile's plan, None where the sum does not go into so many parts."""
+    """The plan of a tile; None if the sum cannot be cut into so many parts."""
     k = max(found.reduced, key=lambda d: shape.extents[d])
     others = prod(shape.extents[d] for d in found.reduced if d != k)
     block, thread = dict.fromkeys(found.batch, 1), dict[int, int]()
@@ -163,7 +163,8 @@ def plan_of(
 def _side(
     shape: Shape, dims: tuple[int, ...], side: int, own: int, block: dict[int, int], thread: dict[int, int]
 ) -> None:
-    """Threads along the main dim; the thread's tile along it and, where it is short, along the next ones."""
+    """Puts threads along the main dimension. The thread's tile lies along it and, if it is short, along the
+    next ones."""
     main, *others = dims
     size = min(shape.extents[main], side)
     thread[main] = ceil_div(size, max(1, side // own))
@@ -184,7 +185,7 @@ def _slices(shape: Shape, found: Contraction, depth: int) -> dict[int, int]:
 
 
 def _slice(extent: int, depth: int) -> int:
-    """About `depth`, without a remainder where a number near it divides the extent."""
+    """A number near `depth`, one that divides the extent if there is one."""
     if extent <= depth:
         return extent
     near = (t for t in range(max(1, depth * 3 // 4), depth * 3 // 2 + 1) if extent % t == 0)
@@ -192,7 +193,7 @@ def _slice(extent: int, depth: int) -> int:
 
 
 def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> Work:
-    """What a plan's time depends on."""
+    """The quantities that a plan's time depends on."""
     size = shape.value_bytes
     rows, high = _of(plan, found.rows)
     columns, wide = _of(plan, found.columns)
@@ -219,18 +220,18 @@ def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTili
 
 
 def _of(plan: LadderTiling, dims: tuple[int, ...]) -> tuple[int, int]:
-    """Of a block and of a thread along a side."""
+    """(tile of a block, tile of a thread) along one side."""
     side = prod(plan.block[d] for d in dims)
     return side, side * plan.thread[dims[0]] // plan.block[dims[0]] or 1
 
 
 def _registers(ahead: int, words: int, own: tuple[int, int]) -> int:
-    """Of a thread, for its results and operands of so many words each."""
+    """Registers of a thread for its results and operands, of `words` words each."""
     return words * (prod(own) + ahead * sum(own)) + SPARE
 
 
 def _slots(shape: Shape, plan: LadderTiling, copies: Mapping[str, Mem]) -> tuple[Attr, ...]:
-    """Two, where one loop goes through slices."""
+    """Two slots, if one loop goes through the slices."""
     loops = [d for d, t in plan.slices.items() if t < (plan.part if d == plan.k else shape.extents[d])]
     return (attribute("stages", SLOTS),) if copies and len(loops) == 1 else ()
 
@@ -238,8 +239,8 @@ def _slots(shape: Shape, plan: LadderTiling, copies: Mapping[str, Mem]) -> tuple
 def _threads(
     shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling, outline: Outline
 ) -> None:
-    """Warps where tiles are whole ones, then threads, whose results are vectors that lie apart, so that
-    neighbours read neighbours."""
+    """Splits over warps where tiles are whole, then over threads. A thread's results are vectors that lie
+    apart, so that neighbouring threads read neighbouring elements."""
     main = (found.rows[0], found.columns[0])
     whole = machine.warp == WARP and all(
         plan.block[d] == side and plan.thread[d] == own
@@ -257,11 +258,11 @@ def _threads(
 def _interleaved(plan: LadderTiling, main: tuple[int, int], outline: Outline) -> tuple[str, str]:
     """Axes of the threads of rows and of columns.
 
-    Shared memory answers half a warp that reads vectors at once where lanes that differ in their lowest bit,
-    or else those that differ in the next one, read the same (an H200's: `scripts/ports reads`). So one
-    operand depends on the lowest bit of a lane and not on the next, and the other one the other way round:
-    the side with fewer threads goes over every second lane, and where it has more than two, over the warp's
-    halves, too.
+    Shared memory serves half a warp of vector reads at once if the lanes that differ in their lowest bit, or
+    else those that differ in the next bit, read the same address (measured on an H200: `scripts/ports
+    reads`). So one operand depends on a lane's lowest bit and not on the next one, and the other operand the
+    other way round. The side with fewer threads takes every second lane. If it has more than two threads, it
+    also takes the warp's halves.
     """
     counts = [outline.tiles[d] // plan.thread[d] for d in main]
     few = counts.index(min(counts))

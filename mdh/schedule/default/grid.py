@@ -1,4 +1,4 @@
-"""Which dims become axes of the grid, and how large their tiles must be."""
+"""Chooses the dimensions that become axes of the grid, and the least size of their tiles."""
 
 from collections.abc import Mapping, Sequence
 from math import isqrt
@@ -12,7 +12,7 @@ AXES = ("x", "y", "z")
 
 
 def divisors(n: int) -> list[int]:
-    """Of a positive number, ascending; takes as many steps as its square root is."""
+    """The divisors of a positive number, ascending. The time grows with the square root of the number."""
     small = [d for d in range(1, isqrt(n) + 1) if n % d == 0]
     return sorted({*small, *(n // d for d in small)})
 
@@ -26,7 +26,7 @@ def round_up(a: int, b: int) -> int:
 
 
 def power_up(n: int) -> int:
-    """The least power of two that is not less than n."""
+    """The least power of two that is at least n."""
     return 1 << max(0, n - 1).bit_length()
 
 
@@ -54,7 +54,7 @@ def block_axes(
 
 
 def grid_size(units: Mapping[int, Unit], tiles: Mapping[int, int], extents: Sequence[int]) -> int:
-    """Blocks of the grid."""
+    """The number of blocks of the grid."""
     blocks = 1
     for d in units:
         blocks *= ceil_div(extents[d], tiles[d])

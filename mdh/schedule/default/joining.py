@@ -1,4 +1,4 @@
-"""How the parts of a sum that blocks share are joined, where the default schedules have a choice."""
+"""How the default schedules join the parts of a sum that blocks share."""
 
 from collections.abc import Iterable
 
@@ -15,10 +15,9 @@ from mdh.schedule.model import Caret, Mem
 
 
 def joining_of(shape: Shape, machine: Machine, target: str) -> Joining:
-    """What there is beside a second kernel: atomics, where the machine adds vectors of floats (CUDA, with
-    clusters: compute capability 9.0). Elsewhere a second kernel takes about as long, and sums in one order
-    always. FRESH is for contractions, whose estimate knows what the first kernel costs.
-    """
+    """Atomics, if the machine adds vectors of floats atomically (CUDA with clusters: compute capability 9.0).
+    Otherwise a second kernel, which takes about as long there and always sums in one order. FRESH is only for
+    contractions, because their estimate knows what the first kernel costs."""
     seen = LANGUAGES[target].seen(machine)
     wide = seen.float_atomics and seen.cluster > 1
     if not wide or not all(_adds(shape.program, r) for r in shape.stage.results):
@@ -32,5 +31,5 @@ def _adds(program: Program, result: Result) -> bool:
 
 
 def added(outputs: Iterable[str]) -> dict[str, Mem]:
-    """`^@combine(atomic)` for each."""
+    """`^@combine(atomic)` for each output."""
     return {b: Mem(Caret(), (attribute("combine", Combine.ATOMIC),)) for b in outputs}

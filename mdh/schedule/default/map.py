@@ -1,4 +1,4 @@
-"""Maps and transposes: every output element by itself."""
+"""Maps and transposes: each output element is computed by itself."""
 
 from collections.abc import Callable
 from math import prod
@@ -22,7 +22,7 @@ def map_stage(shape: Shape, machine: Machine) -> Outline:
 
 
 def by_output(shape: Shape, machine: Machine, on_gpu: Callable[[Outline, int, Machine], None]) -> Outline:
-    """Along the output's contiguous dim: by `on_gpu`, or the same way for all on a CPU."""
+    """Steps along the output's contiguous dimension: by `on_gpu` on a GPU, in one way for all on a CPU."""
     outline = Outline(shape)
     x = output_dim(shape)
     if x is not None:
@@ -39,14 +39,15 @@ def _on_gpu(outline: Outline, x: int, machine: Machine) -> None:
 
 
 def output_dim(shape: Shape) -> int | None:
-    """The cc dim along which the first output is contiguous, else the largest; None for a single point."""
+    """The cc dimension along which the first output is contiguous, else the largest; None for a single
+    point."""
     dims = shape.of_kind(DimKind.CC)
     found = [c for w in shape.writes if (c := shape.contiguous(w)) is not None and c in dims]
     return found[0] if found else max(dims, key=lambda d: (shape.extents[d], d), default=None)
 
 
 def neighbour(shape: Shape, x: int) -> int | None:
-    """The other cc dim with the smallest stride in the output: the rows next to one another."""
+    """The other cc dimension with the smallest stride in the output: the one that counts its rows."""
     dims = [d for d in shape.of_kind(DimKind.CC) if d != x]
     if not shape.writes:
         return None
@@ -54,7 +55,7 @@ def neighbour(shape: Shape, x: int) -> int | None:
 
 
 def map_cpu(outline: Outline, x: int, machine: Machine) -> None:
-    """Outer dims to work-groups, one row of vectors after the other inside."""
+    """Gives outer dimensions to work-groups; inside, one row of vectors follows the other."""
     shape, extents = outline.shape, outline.shape.extents
     lanes = vector_lanes(shape, x, machine)
     dims = shape.of_kind(DimKind.CC)
@@ -72,7 +73,7 @@ def map_cpu(outline: Outline, x: int, machine: Machine) -> None:
 
 
 def outer_tiles(shape: Shape, dims: list[int], wanted: int) -> dict[int, int]:
-    """Tiles of the outermost dims, at most three, so that there are about `wanted` parts in all."""
+    """Tiles of the outermost dimensions (at most three) that give about `wanted` parts in all."""
     tiles: dict[int, int] = {}
     groups = 1
     for d in dims[:3]:
@@ -84,8 +85,8 @@ def outer_tiles(shape: Shape, dims: list[int], wanted: int) -> dict[int, int]:
 
 
 def vector_lanes(shape: Shape, x: int, machine: Machine) -> int:
-    """Lanes of a native vector along x, fewer where x is shorter; 1 where nothing is contiguous along it, and
-    for argmin and argmax whose keys are not as wide as the positions."""
+    """Lanes of a native vector along x, or fewer if x is shorter. 1 if nothing is contiguous along x, and for
+    argmin and argmax whose keys are not as wide as the positions."""
     if not all(_positioned(shape, r) for r in shape.stage.results):
         return 1
     lanes = min(native_lanes(shape, machine), power_up(shape.extents[x] + 1) // 2)
@@ -94,19 +95,20 @@ def vector_lanes(shape: Shape, x: int, machine: Machine) -> int:
 
 
 def native_lanes(shape: Shape, machine: Machine) -> int:
-    """Values of the stage that a vector register of a CPU holds, as far as vector types go."""
+    """The number of the stage's values that a vector register of a CPU holds, up to the widest vector
+    type."""
     return min(16, max(2, machine.vector_bytes // max(4, shape.value_bytes)))
 
 
 def _positioned(shape: Shape, result: Result) -> bool:
-    """Keys, positions and what goes with them are selected by one mask, so all have 32 bits."""
+    """Whether keys, positions and payload all have 32 bits, so that one mask selects them."""
     if result.op is None or not result.op.name.startswith("arg"):
         return True
     return all(t.bits == 32 for t in result.types) and prod(shape.extents) < 1 << 31
 
 
 def _wide(shape: Shape, x: int) -> int:
-    """Contiguous elements of one thread: 4, or 2 of 8 bytes, where rows keep their alignment; else 1."""
+    """Contiguous elements of one thread: 4, or 2 of 8 bytes, if rows keep their alignment; else 1."""
     width = 4 if shape.value_bytes <= 4 else 2
     accesses = [a for a in (*shape.writes, *shape.reads) if shape.uses(a, x)]
     aligned = all(a.affine and _aligned(shape, a, x, width) for a in accesses)
@@ -126,7 +128,7 @@ def _aligned(shape: Shape, access: Access, x: int, width: int) -> bool:
 
 
 def _map_gpu(outline: Outline, x: int, machine: Machine) -> None:
-    """A block writes whole rows; each thread up to four elements."""
+    """Each block writes whole rows, and each thread up to four elements."""
     shape, extents = outline.shape, outline.shape.extents
     wide = _wide(shape, x)
     y = neighbour(shape, x)
@@ -146,9 +148,10 @@ def _map_gpu(outline: Outline, x: int, machine: Machine) -> None:
 
 
 def _transposed(shape: Shape, x: int) -> int | None:
-    """The dim along which an input is contiguous while the output is along x; None where all agree."""
+    """The dimension along which an input is contiguous while the output is contiguous along x; None if all
+    agree."""
     for access in shape.reads:
-        # what has one dimension has no rows that could be turned
+        # an array of one dimension has no rows to transpose
         y = shape.contiguous(access) if len(access.index) > 1 else None
         if y is not None and y != x and shape.uses(access, x) and stageable(shape, access.buffer):
             return y

@@ -1,4 +1,4 @@
-"""The dims of a contraction by role, and its operands' copies in shared memory."""
+"""The dimensions of a contraction by role, and its operands' copies in shared memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,12 +13,13 @@ from mdh.schedule.model import Arg, Attr, Mem, Place
 
 PAD_BYTES = 16
 ASYNC_LEAST = 4
-"""Bytes that cp.async copies at least."""
+"""The fewest bytes that cp.async copies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """Operands and dims; `rows` move the first operand only, `columns` the second, main dims first."""
+    """Operands and dimensions. `rows` move the first operand only, `columns` the second only; main dimensions
+    come first."""
 
     first: str
     second: str
@@ -30,10 +31,11 @@ class Contraction:
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """Tiles of a contraction by dim; threads compute single elements of dims that `thread` does not name.
+    """Tiles of a contraction by dimension. A thread computes single elements of dimensions that `thread` does
+    not name.
 
-    slices: of the reduced dims, staged at once. part: of dim `k`, where blocks share the sum in `parts`.
-    joining: how these are joined.
+    slices: tiles of the reduced dimensions, staged at once. part: the tile of dimension `k` if blocks share
+    the sum in `parts` parts. joining: how these parts are joined.
     """
 
     block: Mapping[int, int]
@@ -46,16 +48,17 @@ class Tiling:
 
     @property
     def first(self) -> dict[int, int]:
-        """Tiles of the blocks, the part of the sum among them."""
+        """Tiles of the blocks, with the part of the sum."""
         return {**self.block, self.k: self.part} if self.parts > 1 else dict(self.block)
 
     def entries(self, shape: Shape) -> dict[str, Mem] | None:
-        """What the blocks' step says of the outputs."""
+        """The output entries of the blocks' step."""
         return added(shape.outputs) if self.parts > 1 and self.joining is not Joining.KERNEL else None
 
 
 def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Mem:
-    """A copy in SM with the position that `main` moves stored fastest: transposed, and padded, if need be."""
+    """A copy in SM in which the position that `main` moves is stored fastest: transposed, and padded if
+    needed."""
     name = shape.stage.dims[main].name
     access = shape.reads_of(buffer)[0]
     last = len(access.index) - 1
@@ -68,7 +71,7 @@ def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Me
 
 
 def asynchronous(shape: Shape, copy: Mem, machine: Machine) -> Mem:
-    """A copy in the order of its source by the engine that needs no registers; others stay as they are."""
+    """The copy by the asynchronous engine if it keeps the order of its source; otherwise unchanged."""
     assert isinstance(copy.value, Place) and isinstance(copy.value.layout, tuple)
     straight = copy.value.layout == tuple(range(1, len(copy.value.layout) + 1))
     able = Engine.ASYNC in machine.copy_engines and shape.element_bytes(copy.value.buffer) >= ASYNC_LEAST

@@ -1,4 +1,4 @@
-"""Puts a section together step by step, with `^` wherever nothing changes."""
+"""Builds a section step by step, with `^` wherever nothing changes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,13 +31,13 @@ LOOP = ("stages", "unroll")
 
 
 def _loops(before: Sequence[int], after: Sequence[int], units: Mapping[int, Unit | For]) -> bool:
-    """Some dimension is split and stays with loops."""
+    """Whether some dimension is split into a sequential loop."""
     pairs = enumerate(zip(before, after, strict=True))
     return any(a != b and not isinstance(units.get(d), Unit) for d, (b, a) in pairs)
 
 
 class Outline:
-    """The steps so far. `tiles` are the current tiles: what the next step splits."""
+    """The steps so far. `tiles` are the current tiles, which the next step splits."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -53,11 +53,11 @@ class Outline:
         attrs: Sequence[Attr] = (),
         cyclic: Mapping[int, int] | None = None,
     ) -> None:
-        """Adds a step; tiles are cut to what is left, entries and units without effect are left out.
+        """Adds a step. Tiles are cut to what is left; entries and units without effect are left out.
 
-        tiles: by dim position, absent dims keep their tile. units: who takes the parts, absent: loops.
-        entries: by buffer. cyclic: elements that units of a dim take in turn. A step that would say nothing
-        is not written.
+        tiles: by dimension; absent ones keep their tile. units: who takes the parts; absent dimensions are
+        loops. entries: by buffer. cyclic: elements that units of a dimension take in turn. A step without
+        effect is not written.
         """
         units, entries = units or {}, entries or {}
         new = [max(1, min(tiles.get(d, t), t)) for d, t in enumerate(self.tiles)]
@@ -89,7 +89,7 @@ class Outline:
 
 
 def staged(shape: Shape, buffer: str, region: Space, fastest: int | None = None, *attrs: Attr) -> Mem:
-    """`buffer:region[layout]`, the buffer's position `fastest` last, the others in their order."""
+    """`buffer:region[layout]` with the buffer's position `fastest` last and the others in their order."""
     order = [p for p in range(len(shape.program.buffer_of[buffer].shape)) if p != fastest]
     if fastest is not None:
         order.append(fastest)
@@ -97,7 +97,8 @@ def staged(shape: Shape, buffer: str, region: Space, fastest: int | None = None,
 
 
 def held(shape: Shape, region: Space = Space.RM, *, fastest: int | None = None) -> dict[str, Mem]:
-    """All outputs of the stage in a region, in their natural layout or with what dim `fastest` moves last."""
+    """All outputs of the stage in a region, in their natural layout, or with the position that dimension
+    `fastest` moves last."""
     return {b: staged(shape, b, region, _position(shape, b, fastest)) for b in shape.outputs}
 
 
@@ -110,6 +111,6 @@ def _position(shape: Shape, output: str, dim: int | None) -> int | None:
 
 
 def stageable(shape: Shape, buffer: str) -> bool:
-    """A copy needs a known extent and at least one dimension."""
+    """Whether a buffer can be copied: it has a known extent and at least one dimension."""
     found = shape.reads_of(buffer)
     return buffer in shape.inputs and bool(found) and all(a.affine and a.index for a in found)

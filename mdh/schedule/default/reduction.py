@@ -1,4 +1,4 @@
-"""Reductions that are no contraction: sums of rows and columns, dot products, gathers, matches, filters."""
+"""Reductions that are not contractions: sums of rows and columns, dot products, gathers, matches, filters."""
 
 from math import prod
 
@@ -17,21 +17,21 @@ THREADS = 256
 WARP = 32
 BLOCKS_PER_UNIT = 4
 UNROLL = 4
-"""Terms of a thread that are written out."""
+"""Terms of a thread's sum that are unrolled."""
 AHEAD = 8
-"""Of those that are no gathers: read at once, of TERMS in all."""
+"""Terms that are read at once if they are no gathers; of TERMS in all."""
 TERMS = 32
 WINDOW = 64
-"""Terms of a sum that may be written out."""
+"""The most terms of a sum that may be unrolled."""
 SQUARE, LINES = 4, 4
-"""Results of a thread along two dims, and threads of a block along the outer one."""
+"""SQUARE: results of a thread along each of two dimensions. LINES: threads of a block along the outer one."""
 SHARED = 16 * 1024
 HELD = 160
-"""Elements of an input that a thread has in registers."""
+"""The most elements of an input that a thread holds in registers."""
 
 
 def reduction(shape: Shape, machine: Machine, target: str, *, adding: bool = False) -> Outline:
-    """adding: blocks that share a sum add to the outputs."""
+    """The steps. adding: blocks that share a sum add to the outputs."""
     outline = Outline(shape)
     results = shape.of_kind(DimKind.CC)
     reduced = shape.of_kind(DimKind.PW)
@@ -54,8 +54,8 @@ def reduction(shape: Shape, machine: Machine, target: str, *, adding: bool = Fal
 
 
 def sliding(shape: Shape, most: int) -> Access | None:
-    """The one input whose elements neighbouring results share, each a window of at most `most` of it, along
-    the output's two last dims."""
+    """The one input whose elements neighbouring results share, each through a window of at most `most`
+    elements, along the output's two last dimensions."""
     reduced, results = shape.of_kind(DimKind.PW), shape.of_kind(DimKind.CC)
     if len(results) < 2 or len(shape.writes) != 1 or prod(shape.extents[d] for d in reduced) > most:
         return None
@@ -68,15 +68,15 @@ def sliding(shape: Shape, most: int) -> Access | None:
 
 
 def _slides(shape: Shape, access: Access) -> bool:
-    """Some index of the access moves with a result and a term of its sum."""
+    """Whether an index of the access moves with both a result and a term of its sum."""
     kinds = {d.name: d.kind for d in shape.stage.dims if d.extent > 1}
     moved = ({kinds[n] for n in f.names if n in kinds} for f in access.index if f is not None)
     return any({DimKind.CC, DimKind.PW} <= kind for kind in moved)
 
 
 def _window(outline: Outline, access: Access, machine: Machine) -> None:
-    """A thread's window of the input stays in registers for its square of results; what only the sum's terms
-    move through is shared by the block."""
+    """Keeps a thread's window of the input in registers for its square of results. The block shares inputs
+    that only the sum's terms move through."""
     shape, extents = outline.shape, outline.shape.extents
     y, x = _last_two(shape) or (0, 0)
     tiles = {**dict.fromkeys(shape.of_kind(DimKind.CC), 1), y: LINES * SQUARE, x: WARP * SQUARE}
@@ -104,7 +104,7 @@ def _window(outline: Outline, access: Access, machine: Machine) -> None:
 
 
 def _last_two(shape: Shape) -> tuple[int, int] | None:
-    """The dims that move the output's last two positions."""
+    """The dimensions that move the output's last two positions."""
     results = set(shape.of_kind(DimKind.CC))
     moved = [
         [d for d in results if f is not None and shape.stage.dims[d].name in f.names]
@@ -115,7 +115,8 @@ def _last_two(shape: Shape) -> tuple[int, int] | None:
 
 
 def _lane(shape: Shape) -> int | None:
-    """The contiguous dim of the input that moves with most dims: its neighbours go to neighbouring lanes."""
+    """The contiguous dimension of the input that moves with most dimensions. Neighbouring lanes take its
+    neighbours."""
     reads = [a for a in shape.reads if a.buffer in shape.inputs and shape.contiguous(a) is not None]
     results = shape.of_kind(DimKind.CC)
     both = [
@@ -133,13 +134,14 @@ def _lane(shape: Shape) -> int | None:
 
 
 def _along(shape: Shape) -> int | None:
-    """A reduced dim along which some input is contiguous, where no input moves with results and it."""
+    """A reduced dimension along which some input is contiguous, if no input moves with both results and
+    it."""
     found = (shape.contiguous(a) for a in shape.reads if a.buffer in shape.inputs)
     return next((d for d in found if d in shape.of_kind(DimKind.PW)), None)
 
 
 def _results_only(outline: Outline, machine: Machine) -> None:
-    """One thread a result; its sum runs in C's order."""
+    """One thread computes a result; its sum runs in C's order."""
     shape = outline.shape
     results = shape.of_kind(DimKind.CC)
     if not results:
@@ -151,7 +153,8 @@ def _results_only(outline: Outline, machine: Machine) -> None:
 
 
 def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool) -> None:
-    """Lanes along the reduced dim: a warp a row, or a block a row, or many blocks where rows are few."""
+    """Puts lanes along the reduced dimension: a warp a row, or a block a row, or many blocks if there are few
+    rows."""
     shape, extents = outline.shape, outline.shape.extents
     results = shape.of_kind(DimKind.CC)
     wide = 4 if extents[k] % 4 == 0 and extents[k] >= 4 * WARP else 1
@@ -180,7 +183,8 @@ def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool)
 
 
 def _columns(outline: Outline, x: int, machine: Machine, adding: bool) -> None:
-    """Lanes along the results; the reduced dim over the block's other axis and, if need be, over blocks."""
+    """Puts lanes along the results. The reduced dimension goes over the block's other axis and, if needed,
+    over blocks."""
     shape, extents = outline.shape, outline.shape.extents
     k = max(shape.of_kind(DimKind.PW), key=lambda d: extents[d])
     columns = min(64, power_up(extents[x]))
@@ -189,7 +193,7 @@ def _columns(outline: Outline, x: int, machine: Machine, adding: bool) -> None:
     lines = min(THREADS // columns, power_up(ceil_div(extents[k], UNROLL)))
     if blocks >= BLOCKS_PER_UNIT * 8 * machine.units:
         lines = 1
-    # several loads on their way before the first is needed
+    # so several loads are in flight before the first is needed
     ahead = {a.buffer: staged(shape, a.buffer, Space.RM) for a in _moving(shape, x, k)}
     own = min(TERMS, round_up(ceil_div(extents[k], lines), AHEAD)) if ahead else UNROLL
     _split_reduction(outline, tiles, k, lines * own if ahead else lines * UNROLL * 4, blocks, machine)
@@ -203,7 +207,7 @@ def _columns(outline: Outline, x: int, machine: Machine, adding: bool) -> None:
 
 
 def _moving(shape: Shape, x: int, k: int) -> list[Access]:
-    """Inputs of which a thread of `_columns` reads an element for each of its terms."""
+    """Inputs of which a thread of `_columns` reads one element for each of its terms."""
     alone = len(shape.of_kind(DimKind.PW)) == 1
     return [
         a
@@ -215,7 +219,8 @@ def _moving(shape: Shape, x: int, k: int) -> list[Access]:
 def _split_reduction(
     outline: Outline, tiles: dict[int, int], k: int, least: int, blocks: int, machine: Machine
 ) -> None:
-    """Puts the reduced dim on blocks, in multiples of `least`, where results alone do not fill the grid."""
+    """Puts the reduced dimension on blocks, in multiples of `least`, if the results alone do not fill the
+    grid."""
     extent = outline.shape.extents[k]
     parts = min(BLOCKS_PER_UNIT * machine.units // max(1, blocks), ceil_div(extent, least))
     if parts > 1:
@@ -223,7 +228,8 @@ def _split_reduction(
 
 
 def _cpu(outline: Outline, lane: int | None, machine: Machine) -> None:
-    """Results to work-groups; vector lanes along what is contiguous; partial results in registers."""
+    """Gives results to work-groups and vector lanes to a contiguous dimension. Partial results are in
+    registers."""
     shape, extents = outline.shape, outline.shape.extents
     results = list(shape.of_kind(DimKind.CC))
     reduced = shape.of_kind(DimKind.PW)

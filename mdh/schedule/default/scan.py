@@ -1,4 +1,4 @@
-"""Prefix sums: blocks and threads over the scanned dim, each running over a contiguous part."""
+"""Prefix sums: blocks and threads split the scanned dimension, and each takes a contiguous part."""
 
 from mdh.hardware import Layer, Space
 from mdh.ir.program import DimKind
@@ -10,11 +10,11 @@ from mdh.schedule.model import Mem, Unit
 
 THREADS = 256
 ELEMENTS = 15
-"""Elements a thread runs over: an odd number, so that its lanes' words lie in different banks."""
+"""Elements of a thread. The number is odd, so that the lanes' words lie in different banks."""
 BLOCKS_PER_UNIT = 2
 GROUPS_PER_CORE = 4
 CHUNK = 8
-"""Elements that a CPU scans at a time, before the running value joins them."""
+"""Elements that a CPU scans at a time before it adds the running value."""
 
 
 def scan(shape: Shape, machine: Machine) -> Outline:
@@ -41,7 +41,8 @@ def scan(shape: Shape, machine: Machine) -> Outline:
     if groups < BLOCKS_PER_UNIT * machine.units:
         tiles[s] = part
         most = 8 * BLOCKS_PER_UNIT * machine.units
-        # blocks that look back read and write once, however many; else the parts' totals are scanned apart
+        # blocks that look back read and write once, however many there are; otherwise the parts' totals are
+        # scanned separately
         if not machine.acquire_release and ceil_div(extents[s], part) > most:
             tiles[s] = round_up(ceil_div(extents[s], most), part)
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
@@ -52,14 +53,15 @@ def scan(shape: Shape, machine: Machine) -> Outline:
 
 
 def _held_back(shape: Shape, part: int, machine: Machine) -> dict[str, Mem]:
-    """Outputs through shared memory, from where neighbours store to neighbours."""
+    """Stages the outputs in shared memory, so that neighbouring threads store neighbouring elements."""
     size = part * len(shape.outputs) * shape.value_bytes
     in_place = any(b in shape.inputs for b in shape.outputs)
     return {} if in_place or size > machine.shared_per_block // 4 else held(shape, Space.SM)
 
 
 def _copies(shape: Shape, tiles: dict[int, int], machine: Machine) -> dict[str, Mem]:
-    """Inputs that move with the scanned dim alone, through shared memory: threads read them in turn."""
+    """Stages the inputs that move with the scanned dimension alone in shared memory, because threads read
+    them in turn."""
     room = machine.shared_per_block // 4
     out: dict[str, Mem] = {}
     for buffer in shape.inputs:

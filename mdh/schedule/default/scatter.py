@@ -1,4 +1,4 @@
-"""Histograms: blocks and threads over the loops, a private output a block where it fits."""
+"""Histograms: blocks and threads split the loops; each block has a private output if it fits."""
 
 from math import prod
 
@@ -13,7 +13,7 @@ THREADS = 256
 BLOCKS_PER_UNIT = 4
 INTEGER_OPS = ("+", "min", "max", "&", "|", "^")
 PRIVATE = 32 * 1024
-"""Bytes of a private output that still leave room for several blocks a multiprocessor."""
+"""The most bytes of a private output that still let a multiprocessor hold several blocks."""
 
 
 def scatter(shape: Shape, machine: Machine) -> Outline:
@@ -38,7 +38,7 @@ def scatter(shape: Shape, machine: Machine) -> Outline:
 
 
 def _atomic(shape: Shape) -> bool:
-    """Units that work side by side can update one element (K142)."""
+    """Whether parallel units can update one element atomically (K142)."""
     return all(
         r.op is not None
         and [t.bits for t in r.types] in ([32], [64])
@@ -48,7 +48,7 @@ def _atomic(shape: Shape) -> bool:
 
 
 def _private(shape: Shape, machine: Machine) -> dict[str, Mem]:
-    """The outputs in SM, if all of them fit and each element will be hit more than once."""
+    """The outputs in SM, if all of them fit and each element is updated more than once on average."""
     elements = [prod(shape.program.buffer_of[b].shape) for b in shape.outputs]
     size = sum(elements) * shape.value_bytes
     worth = prod(shape.extents) >= 4 * sum(elements)

@@ -1,4 +1,4 @@
-"""What a default schedule looks at: which dims each access uses, and which of them is contiguous."""
+"""A stage as default schedules see it: the dimensions of each access, and which of them is contiguous."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from mdh.ir.program import DimKind, Program, Stage
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An access to a buffer; index[p] is None where position p is data (gather, scatter).
+    """An access to a buffer. index[p] is None if position p is data (gather, scatter).
 
-    dims: names of all dims on which the element accessed depends, through data too.
+    dims: names of all dimensions that the accessed element depends on, also through data.
     """
 
     buffer: str
@@ -28,14 +28,14 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The bounding box of a buffer's accesses while dims run over tiles, for asking often: each position's
-    elements at a single point, and steps by dim; dims by position."""
+    """The bounding box of a buffer's accesses while dimensions run over tiles; it is cheap to evaluate often.
+    It holds each position's elements at a single point and its steps by dimension."""
 
     positions: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
     size: tuple[int, ...]
 
     def sides(self, tiles: Mapping[int, int]) -> list[int]:
-        """Elements along each position; dims that `tiles` does not name stand still."""
+        """Elements along each position. Dimensions that `tiles` does not name stand still."""
         return [
             least + sum(step * (tiles[d] - 1) for d, step in steps if d in tiles)
             for least, steps in self.positions
@@ -47,7 +47,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Shape:
-    """A stage seen by its dims (by position) and accesses."""
+    """A stage, seen by its dimensions (by position) and accesses."""
 
     program: Program
     stage: Stage
@@ -65,7 +65,7 @@ class Shape:
         return self.program.outputs(self.stage)
 
     def of_kind(self, kind: DimKind) -> tuple[int, ...]:
-        """Positions of the dims of a kind that have more than one iteration."""
+        """Positions of the dimensions of a kind that have more than one iteration."""
         return tuple(i for i, d in enumerate(self.stage.dims) if d.kind is kind and d.extent > 1)
 
     @cached_property
@@ -88,7 +88,8 @@ class Shape:
         return self.stage.dims[dim].name in access.dims
 
     def stride(self, access: Access, dim: int) -> int:
-        """Elements between neighbours along the dim; 0 where the access does not move (or moves by data)."""
+        """Elements between neighbours along the dimension; 0 if the access does not move with it (or moves by
+        data)."""
         shape = self.program.buffer_of[access.buffer].shape
         name = self.stage.dims[dim].name
         steps = (
@@ -99,7 +100,7 @@ class Shape:
         return sum(steps)
 
     def contiguous(self, access: Access) -> int | None:
-        """The dim along which the access goes from element to element; the largest if there are several."""
+        """The dimension along which the access is contiguous; the largest if there are several."""
         found = [d for d, n in enumerate(self.extents) if n > 1 and abs(self.stride(access, d)) == 1]
         return max(found, key=lambda d: self.extents[d], default=None)
 
@@ -111,11 +112,12 @@ class Shape:
 
     @cached_property
     def value_bytes(self) -> int:
-        """Bytes of the widest type a result is combined in."""
+        """Bytes of the widest type that a result is combined in."""
         return max((t.bytes for r in self.stage.results for t in r.types), default=4)
 
     def footprint(self, buffer: str, tiles: dict[int, int]) -> int:
-        """Elements of the bounding box of all accesses while each dim runs over `tiles` (1 if absent)."""
+        """Elements of the bounding box of all accesses while each dimension runs over its tile (1 if
+        absent)."""
         ranges = {d.name: (0, tiles.get(i, 1) - 1) for i, d in enumerate(self.stage.dims)}
         elements = 1
         for p in range(len(self.program.buffer_of[buffer].shape)):
@@ -125,7 +127,7 @@ class Shape:
 
     @cached_property
     def boxes(self) -> dict[str, Box]:
-        """Of all affine reads of each buffer."""
+        """The bounding box of all affine reads of each buffer."""
         return {buffer: self._box(buffer) for buffer in dict.fromkeys(a.buffer for a in self.reads)}
 
     def _box(self, buffer: str) -> Box:
@@ -141,7 +143,7 @@ class Shape:
 
     @cached_property
     def keeps_order(self) -> bool:
-        """Floats must be added up, multiplied and compared in C's order (--strict-fp)."""
+        """Whether floats must be added, multiplied and compared in C's order (--strict-fp)."""
         return self.program.strict_fp and any(
             r.op is not None
             and (r.op.ordered or (r.op.name in {"+", "*"} and any(t.is_float for t in r.types)))

@@ -1,4 +1,4 @@
-"""Stencils: neighbouring elements of one input. Threads along the rows, a few rows a thread."""
+"""Stencils: neighbouring elements of one input. Threads go along the rows, and each computes a few rows."""
 
 from mdh.hardware import Layer
 from mdh.ir.program import DimKind
@@ -10,13 +10,13 @@ from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Unit
 
 ROWS = 4
-"""Rows a thread computes: neighbours above and below stay in its registers."""
+"""Rows that a thread computes. Neighbours above and below stay in its registers."""
 COLUMNS = 64
 THREADS = 256
 
 
 def is_stencil(shape: Shape) -> bool:
-    """An input is read at several constant offsets."""
+    """Whether an input is read at several constant offsets."""
     return any(len(shape.reads_of(b)) > 2 for b in shape.inputs)
 
 

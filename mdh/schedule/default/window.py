@@ -1,4 +1,4 @@
-"""Contractions over windows (convolutions): their dims by role."""
+"""Contractions over windows (convolutions): their dimensions by role."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from mdh.schedule.default.shape import Access, Shape
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A contraction whose operand `image` is read at sums of result and reduced dims.
+    """A contraction whose operand `image` is read at sums of result and reduced dimensions.
 
-    slid: pairs of them, in the order of the image's positions; channels: the other reduced dims; features:
-    result dims of the operand `weights` alone, main first; images: of `image` alone; others: all other
-    result dims.
+    slid: pairs of (result, reduced) dimensions, in the order of the image's positions. channels: the other
+    reduced dimensions. features: result dimensions of the operand `weights` alone, the main one first.
+    images: result dimensions of `image` alone. others: all other result dimensions.
     """
 
     image: str
@@ -29,7 +29,8 @@ class Window:
 
 
 def find_window(shape: Shape, found: Contraction) -> Window | None:
-    """The window of a contraction; None where no operand has one, both have, or the sum's order counts."""
+    """The window of a contraction. None if no operand has one, if both have one, or if the sum's order
+    matters."""
     if shape.keeps_order:
         return None
     sides = (
@@ -52,7 +53,7 @@ def find_window(shape: Shape, found: Contraction) -> Window | None:
 def _slid(
     shape: Shape, access: Access, own: tuple[int, ...], reduced: tuple[int, ...]
 ) -> tuple[tuple[int, int], ...]:
-    """Pairs of a result and a reduced dim that share a position of the operand."""
+    """Pairs of a result dimension and a reduced dimension that share a position of the operand."""
     names = [d.name for d in shape.stage.dims]
     pairs = []
     for position in access.index:

@@ -1,10 +1,10 @@
-"""Contractions over windows (convolutions) on a GPU: which tiles, by an estimate of the time.
+"""Contractions over windows (convolutions) on a GPU: chooses tiles by an estimate of the time.
 
-A block computes some features of a box of points from copies of what the box reads, with its border, and of
-the weights, a few channels at a time. A thread computes several features of neighbouring points, whose
-windows overlap in its registers. Where the results are too few to fill the machine, blocks share the sum.
+A block computes some features of a box of points, a few channels at a time. It copies what the box reads,
+with its border, and the weights. A thread computes several features of neighbouring points, whose windows
+overlap in its registers. If the results are too few to fill the machine, blocks share the sum.
 
-The costs of the estimate (`mdh.cost.gpu.WINDOWS`) are a fit to measured convolutions on an H200.
+The costs of the estimate (`mdh.cost.gpu.WINDOWS`) are fitted to measured convolutions on an H200.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from mdh.schedule.model import Mem, Unit
 
 
 def window_gpu(shape: Shape, window: Window, machine: Machine, *, adding: bool = False) -> Outline | None:
-    """The steps of the plan with the best estimate, None where none fits."""
+    """The steps of the plan with the best estimate; None if no plan fits."""
 
     def time(plan: Tiling) -> float:
         return seconds(work_of(shape, window, machine, plan), machine, WINDOWS)
@@ -41,7 +41,7 @@ def outline_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> 
     outline.step(plan.slices, entries=held(shape) | _copies(shape, window, machine))
     thread = {**dict.fromkeys(plan.block, 1), **plan.thread}
     outline.step(thread, _threads(outline, thread, out))
-    # channel by channel: between two uses of a value of the image lie few others then
+    # channel by channel, so that few other values are used between two uses of a value of the image
     depth = prod(outline.tiles[d] for d in window.reduced)
     unroll = (attribute("unroll"),)
     outline.step(dict.fromkeys(window.channels, 1), attrs=unroll if depth <= UNROLLED else ())
@@ -51,7 +51,7 @@ def outline_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> 
 
 
 def _threads(outline: Outline, thread: Mapping[int, int], out: int | None) -> dict[int, Unit]:
-    """Neighbours along the output's contiguous dim, then along the inner ones."""
+    """Puts neighbouring threads along the output's contiguous dimension, then along the inner ones."""
     cut = sorted((d for d, t in thread.items() if t < outline.tiles[d]), key=lambda d: (d != out, -d))
     return {d: Unit(Layer.THR, axis) for d, axis in zip(cut, ("x", "y", "z"), strict=False)}
 

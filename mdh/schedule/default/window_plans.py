@@ -1,5 +1,5 @@
-"""Plans for contractions over windows on a GPU: tiles that fit, numbers of parts of the sum, and the work of
-each plan."""
+"""Plans for contractions over windows on a GPU: tiles that fit, numbers of parts of the sum, and their
+work."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,50 +14,50 @@ from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.window import Window
 
 SHARED = 48 * 1024
-"""What every GPU gives a block without asking."""
+"""Bytes of shared memory that every GPU gives a block by default."""
 COLUMNS = (1, 2, 4)
-"""Neighbouring points of a thread along rows, beside whole short rows."""
+"""Neighbouring points of a thread along rows. Whole short rows are tried as well."""
 SHORT = 8
 ROWS = 14
-"""At most as many rows of points a thread."""
+"""The most rows of points of a thread."""
 FEATURES = (2, 4, 8)
-"""Of a thread."""
+"""Features of a thread."""
 SIDES = (16, 32, 64)
 """Features of a block."""
 CUTS = (1, 2, 4, 8)
-"""Into which a block may cut rows and columns of an image."""
+"""The numbers of pieces that a block may cut rows and columns of an image into."""
 IMAGES = (1, 2, 4)
 """Whole small images of a block."""
 CHANNELS = (2, 4, 8)
-"""Staged at once."""
+"""Channels that are staged at once."""
 FEW = 4
-"""Channels up to which all of them are staged together, a row of the window at a time, too; and tiles of rows
-that are tried at least."""
+"""The most channels that are all staged together, also one row of the window at a time; and the fewest tile
+heights that are tried."""
 PARTS = (2, 4, 8, 16)
-"""Of the sum."""
+"""Numbers of parts of the sum."""
 PER_UNIT = 4
-"""Blocks of a multiprocessor to which sharing sums leads, at most; half a block, at least."""
+"""The most blocks a multiprocessor that sharing a sum leads to. The fewest is half a block."""
 PART_LEAST = 16
-"""Channels of a part."""
+"""The fewest channels of a part."""
 RESULTS = (8, 56)
-"""Of a thread, at least and at most."""
+"""The fewest and the most results of a thread."""
 THREADS = (64, 512)
 SPARE = 40
-"""Registers of a thread beside results, weights and window."""
+"""Registers of a thread besides results, weights and window."""
 REGISTERS = 168
-"""From about which on compilers spill some."""
+"""The number of registers from which on compilers spill."""
 UNROLLED = 48
-"""Iterations of the sum that are written out."""
+"""The most iterations of the sum that are unrolled."""
 
 
 SECTOR = 8
-"""Elements of 4 bytes that memory hands over together."""
+"""Elements of 4 bytes in a sector, the unit of memory transfers."""
 VECTOR = 4
 """Elements of 4 bytes in the widest access."""
 
 
 def plans(shape: Shape, window: Window, machine: Machine, *, adding: bool = False) -> Iterator[Tiling]:
-    """What there is to choose from. adding: blocks that share a sum add to the outputs."""
+    """The candidates. adding: blocks that share a sum add to the outputs."""
     joining = Joining.IN_PLACE if adding else Joining.KERNEL
     image, weights = shape.boxes[window.image], shape.boxes[window.weights]
     whole = {d: shape.extents[d] for d in window.reduced}
@@ -81,8 +81,8 @@ def plans(shape: Shape, window: Window, machine: Machine, *, adding: bool = Fals
 
 
 def registers_of(shape: Shape, window: Window, thread: Mapping[int, int], sums: Mapping[int, int]) -> int:
-    """Of a thread that goes through a slice: results, weights, and the window of a channel, which compilers
-    keep from one multiplication to the next."""
+    """Registers of a thread that goes through a slice: results, weights, and the window of a channel, which
+    compilers keep from one multiplication to the next."""
     inner = {r: sums[r] for _, r in window.slid}
     read = shape.boxes[window.image].elements({**thread, **inner})
     held = prod(thread.values()) + thread[window.features[0]] + read
@@ -90,7 +90,7 @@ def registers_of(shape: Shape, window: Window, thread: Mapping[int, int], sums: 
 
 
 def _threads(block: Mapping[int, int], thread: Mapping[int, int], out: int | None, machine: Machine) -> int:
-    """Threads of a block, 0 where they are too few or too many, or do not go on three axes."""
+    """Threads of a block; 0 if they are too few, too many, or do not fit on three axes."""
     units = ((d, ceil_div(t, thread.get(d, 1))) for d, t in block.items())
     cut = [n for _, n in sorted(units, key=lambda u: (u[0] != out, -u[0])) if n > 1]
     axes = len(cut) <= 3 and all(n <= limit for n, limit in zip(cut, machine.block_limits, strict=False))
@@ -112,15 +112,15 @@ def _thread_tiles(shape: Shape, window: Window) -> Iterator[dict[int, int]]:
 
 
 def even(extent: int) -> list[int]:
-    """Tiles of at most ROWS elements that divide an extent; of the others, where few do, those that leave
-    least of it."""
+    """Tiles of at most ROWS elements that divide an extent. If there are few, also those with the smallest
+    remainder."""
     tiles = range(1, min(extent, ROWS) + 1)
     ranked = sorted(tiles, key=lambda t: (-extent % t, -t))
     return sorted(t for n, t in enumerate(ranked) if extent % t == 0 or n < FEW)
 
 
 def _block_tiles(shape: Shape, window: Window, thread: dict[int, int]) -> Iterator[dict[int, int]]:
-    """Others one by one; boxes of whole thread tiles."""
+    """Tiles of a block: boxes of whole thread tiles, and single elements of the other dimensions."""
     extents = shape.extents
     single = dict.fromkeys(
         (*window.images, *window.others, *window.features[1:], *(d for d, _ in window.slid[:-2])), 1
@@ -143,7 +143,8 @@ def _block_tiles(shape: Shape, window: Window, thread: dict[int, int]) -> Iterat
 
 
 def _slices(shape: Shape, window: Window) -> list[dict[int, int]]:
-    """Channels that are staged at once, or a row of the window with all of few channels."""
+    """The slices that are staged at once: some channels, or, if channels are few, a row of the window with
+    all of them."""
     extents = shape.extents
     main, *rest = window.channels
     single = dict.fromkeys(rest, 1)
@@ -154,7 +155,7 @@ def _slices(shape: Shape, window: Window) -> list[dict[int, int]]:
 
 
 def _parted(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Iterator[Tiling]:
-    """The plan, and those that share its sum among blocks."""
+    """The plan itself, and the plans in which blocks share its sum."""
     yield plan
     k = plan.k
     counts = [ceil_div(shape.extents[d], t) for d, t in plan.block.items()]
@@ -169,7 +170,7 @@ def _parted(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Ite
 
 
 def work_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Work:
-    """What a plan's time depends on."""
+    """The quantities that a plan's time depends on."""
     size, extents = shape.value_bytes, shape.extents
     words = max(1, size // WORD)
     whole = {d: extents[d] for d in window.reduced}
@@ -212,19 +213,19 @@ def _sectors(shape: Shape, window: Window, tiles: Mapping[int, int]) -> int:
 
 
 def _lanes(elements: int) -> int:
-    """Neighbours that a thread reads at once."""
+    """Neighbouring elements that a thread reads with one access."""
     return VECTOR if elements % VECTOR == 0 else 2 if elements % 2 == 0 else 1
 
 
 def _read_at_once(shape: Shape, window: Window, plan: Tiling) -> int:
-    """Neighbours of a window that a thread reads at once, where they lie side by side."""
+    """Neighbouring elements of a window that a thread reads with one access, if they are contiguous."""
     x = window.slid[-1][0]
     beside = any(d == x for d, _ in shape.boxes[window.image].positions[-1][1])
     return _lanes(plan.thread[x]) if beside else 1
 
 
 def _grid(shape: Shape, plan: Tiling) -> tuple[int, int]:
-    """(blocks, tiles that each goes through): a grid has three axes."""
+    """(blocks, tiles that each block goes through); a grid has three axes."""
     counts = sorted((ceil_div(shape.extents[d], t) for d, t in plan.block.items()), reverse=True)
     axes = 3 if plan.parts == 1 else 2
     return plan.parts * prod(counts[:axes]), prod(counts[axes:])

@@ -1,4 +1,4 @@
-"""What the model will do to a search, before it begins: the model's stage of `mdh explain --space`."""
+"""Previews the cost model's pruning before a search: the model's part of `mdh explain --space`."""
 
 from dataclasses import dataclass
 from random import Random
@@ -15,12 +15,13 @@ from mdh.tuner.space.space import Space
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """Of legal points drawn as a search draws its first ones, and chosen among as the search chooses.
+    """Statistics of legal points, drawn and chosen as a search would at its start.
 
-    drawn: different programs. best, median, worst: predicted seconds. spilled: how many of them hold more
-    than registers do; hopeless: more code than a compiler takes. group: points that compete with one
-    another, 1: none do. first: the best of each group, which are built; explored: others that are built all
-    the same, each with the chance `explore`; aside: what waits until the space is used up.
+    drawn: the number of different programs. best, median, worst: predicted seconds. spilled: how many need
+    more registers than there are. hopeless: how many have more code than a compiler takes. group: how many
+    points compete for one build; 1 if none compete. first: how many are built as the best of their groups.
+    explored: how many others are built, each with probability `explore`. aside: how many wait until the space
+    is used up.
     """
 
     drawn: int
@@ -37,7 +38,8 @@ class Foresight:
 
 
 def foresee(space: Space, seed: int = 0) -> Foresight | None:
-    """By the constants that mdh comes with; None where no legal point was found. The same for a seed."""
+    """The statistics with the constants that mdh comes with; None if no legal point was found. The result is
+    the same for the same seed."""
     found = _drawn(space, Random(f"{seed} drawn"))
     if not found:
         return None
@@ -64,12 +66,12 @@ def foresee(space: Space, seed: int = 0) -> Foresight | None:
 
 
 def _drawn(space: Space, rng: Random) -> list[Prediction]:
-    """Predictions about different programs, in the order in which a search draws them."""
+    """Predictions for different programs, in the order in which a search draws them."""
     out: dict[str, Prediction] = {}
     for _ in range(DRAWN):
         point = space.draw_legal(rng, tries=TRIES)
         if point is None:
-            # a search too gives up drawing here
+            # a search gives up drawing here too
             break
         plan = point[1]
         out.setdefault(identity(plan), predict(plan))

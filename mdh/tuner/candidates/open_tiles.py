@@ -1,4 +1,4 @@
-"""A schedule without holes as the start of a search: what it splits stays, how large parts are is open."""
+"""Makes a search space from a schedule without holes: it keeps what is split and leaves tile sizes open."""
 
 from dataclasses import replace
 
@@ -6,12 +6,14 @@ from mdh.schedule.model import Hole, Schedule, Section, Step, Tile
 
 
 def opened(schedule: Schedule) -> Schedule:
-    """Every tile that is a number becomes a hole, save ones: those say that an element is one unit's."""
+    """The schedule with a hole for every tile that is a number other than 1. A tile of 1 means one element a
+    unit, so it stays."""
     return replace(schedule, sections=tuple(_section(s) for s in schedule.sections))
 
 
 def open_values(schedule: Schedule) -> tuple[int, ...]:
-    """What `opened` takes out, in the order of the holes: the point that the schedule is."""
+    """The tiles that `opened` removes, in the order of the holes. They are the schedule's point in its
+    space."""
     return tuple(
         tile.value
         for section in schedule.sections

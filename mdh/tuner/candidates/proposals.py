@@ -1,6 +1,6 @@
-"""What is measured next: suggestions and known results first, then what the searcher asks for.
+"""The queue of candidates: suggestions and known results first, then the points that the searcher asks for.
 
-A point that is illegal, or says the same program as an earlier one, costs no measurement: the searcher is
+A point that is illegal, or that gives the same program as an earlier one, is not measured. The searcher is
 told at once what is known of it.
 """
 
@@ -19,17 +19,17 @@ from mdh.tuner.candidates.shortlist import BATCH, FIRST, Shortlist, drawn_first
 from mdh.tuner.search.searcher import Searcher
 
 STUCK = 5000
-"""Steps in a row without a new legal candidate after which a search has nothing left to find."""
+"""Consecutive steps without a new legal candidate after which the search ends."""
 LOST = 20
-"""Illegal points in a row after which a legal one is drawn: where few are, a searcher must learn where. Each
-further time half as many."""
+"""Consecutive illegal points after which one legal point is drawn, so that a searcher learns where they are.
+The limit halves each time."""
 BLIND = frozenset({"random", "qmc"})
-"""Searchers that learn nothing from times: the model chooses among what they propose. The others begin from
-the model's points, and then know better than to be asked for what is not measured."""
+"""Samplers that do not learn from times. The model chooses among their proposals. Other samplers start from
+the model's points; after that all their proposals are measured."""
 TRIES = 150
-"""Draws of one step: signals and results wait meanwhile."""
+"""The most draws in one step. Signals and results wait meanwhile."""
 TOLD = 20
-"""Points that are skipped for reasons told in full."""
+"""The number of skipped points whose reasons are reported in full."""
 IMPLAUSIBLE = "illegal by values alone"
 SET_ASIDE = "set aside by the model"
 ELSEWHERE = "measured by another tuner"
@@ -43,17 +43,17 @@ class Planner(Protocol):
     def count(self) -> int: ...
 
     def plausible(self, point: Point, /) -> bool:
-        """False where the checker would refuse the point; cheap."""
+        """False if the checker would certainly refuse the point; cheap."""
 
     def draw_legal(self, rng: Random, /, tries: int) -> tuple[Point, Plan] | None:
-        """A legal point and its plan; None where none was found."""
+        """A legal point and its plan; None if none was found."""
 
     def plan(self, point: Point, /) -> Plan | Failed:
-        """The checked plan of a point, or why it is not legal."""
+        """The checked plan of a point, or the reason why it is not legal."""
 
 
 class Gate(Protocol):
-    """What may be measured at all. reason: why the rest may not, in words."""
+    """Decides what may be measured at all. reason: why the rest may not, in words."""
 
     @property
     def reason(self) -> str: ...
@@ -63,7 +63,8 @@ class Gate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A candidate to measure; point: where it lies in the space, if it does; attempts: lost to others."""
+    """A candidate to measure. point: its point in the space, if it has one. attempts: how often it was lost
+    because of other candidates."""
 
     candidate: Candidate
     origin: str
@@ -73,22 +74,23 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A point that is not measured now. reason: a diagnostic code, `duplicate`, the gate's words, `later`."""
+    """A point that is not measured now. reason: a diagnostic code, `duplicate`, the gate's words, or
+    `later`."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """How a plan becomes a candidate, and what tells two spellings of one program."""
+    """How a plan becomes a candidate, and the key that is equal for two spellings of one program."""
 
     candidate: Callable[[Plan, Point], Candidate]
     identity: Callable[[Plan], str]
 
 
 class CandidateQueue:
-    """known: seconds (None: failed) of candidates that earlier runs measured, by key. shortlist: the model,
-    None: every legal point is measured as it comes."""
+    """known: seconds (None: failed) of candidates that earlier runs measured, by key. shortlist: the cost
+    model's selection; None: every legal point is measured as it comes."""
 
     def __init__(
         self,
@@ -120,33 +122,33 @@ class CandidateQueue:
 
     @property
     def aside(self) -> int:
-        """Legal candidates that the model has set aside."""
+        """The number of legal candidates that the model has set aside."""
         return 0 if self._shortlist is None else self._shortlist.aside
 
     @property
     def reasons(self) -> tuple[tuple[str, int], ...]:
-        """Why points were not measured, and how many."""
+        """Reasons why points were not measured, each with its count."""
         aside = ((SET_ASIDE, self.aside),) if self.aside else ()
         return (*self.skipped.most_common(), *aside)
 
     @property
     def learned(self) -> Sequence[tuple[Prediction, float]]:
-        """What the model predicted and the bench measured."""
+        """Pairs of the model's prediction and the measured seconds."""
         return () if self._shortlist is None else self._shortlist.seen
 
     def enqueue(self, proposal: Proposal, plan: Plan) -> None:
-        """Suggested from outside; measured before anything that the searcher asks for."""
+        """Adds a suggestion. It is measured before anything that the searcher asks for."""
         self._programs.setdefault(self._making.identity(plan), proposal.candidate.key)
         if proposal.candidate.key not in self._known and proposal.candidate.key not in self._twins:
             self._twins[proposal.candidate.key] = []
             self._queue.append(proposal)
 
     def again(self, proposal: Proposal) -> None:
-        """To be measured once more: it was lost through no fault of its own."""
+        """Queues a candidate again that was lost through no fault of its own."""
         self._queue.appendleft(proposal)
 
     def next(self) -> Proposal | Skipped | None:
-        """One step of the search; None: the space is used up."""
+        """One step of the search; None when the space is used up."""
         if self._queue:
             return self._claimed(self._queue.popleft())
         if self._to_draw:
@@ -163,11 +165,11 @@ class CandidateQueue:
         return self._judge(point, self._searcher.name, self._batch, 1 / self._batch)
 
     def _claimed(self, proposal: Proposal) -> Proposal | Skipped:
-        """What tuners that share a study drew by themselves is measured by one of them. What all others are
-        compared with, each measures."""
+        """The proposal, if this tuner gets to measure it. Tuners that share a study measure each drawn point
+        once, in one of them. Each measures the baselines itself."""
         key = proposal.candidate.key
         own = proposal.point is None or proposal.origin in _COMPARED or proposal.attempts
-        # of points that say the same program one is enough, and it may be one that was asked for
+        # one of several points with the same program is enough, and it may be one that the searcher asked for
         points = () if proposal.point is None else (proposal.point, *self._twins.get(key, ()))
         if own or any(self._searcher.claim(p) for p in points):
             return proposal
@@ -176,7 +178,7 @@ class CandidateQueue:
         return Skipped(ELSEWHERE)
 
     def _draw(self) -> Skipped:
-        """Points that nobody asked for: the model's best of them are where the search begins."""
+        """Draws points at random. The search begins with those that the model ranks best."""
         drawn = self._space.draw_legal(self._rng, tries=TRIES)
         self._to_draw = 0 if drawn is None else self._to_draw - 1
         if drawn is not None:
@@ -186,14 +188,14 @@ class CandidateQueue:
         return Skipped("later")
 
     def _leftover(self) -> Proposal | Skipped | None:
-        """What the model set aside, once nothing else is left."""
+        """The best of what the model set aside, once nothing else is left."""
         if self._shortlist is not None:
             self._queue.extend(self._waiting.pop(key) for key in self._shortlist.rest())
         return self._claimed(self._queue.popleft()) if self._queue else None
 
     def _judge(self, point: Point, origin: str, batch: int, share: float) -> Proposal | Skipped:
         self._illegal += 1
-        # of the first ones the checker says why: where nothing is legal the user must know the rule
+        # the checker's reasons for the first ones are kept: if nothing is legal the user must know the rule
         looked = sum(self.skipped.values()) < TOLD
         if not looked and not self._space.plausible(point):
             return self._skip(point, IMPLAUSIBLE, None, True)
@@ -206,14 +208,14 @@ class CandidateQueue:
     def _legal(
         self, point: Point, plan: Plan, origin: str, batch: int, share: float, *, told: bool
     ) -> Proposal | Skipped:
-        """told: the searcher asked for the point, and hears of it whatever comes."""
+        """told: the searcher asked for the point, and is told its result in any case."""
         candidate = self._making.candidate(plan, point)
         key = self._programs.setdefault(self._making.identity(plan), candidate.key)
         for one in (key, candidate.key):
             if one in self._known:
                 return self._skip(point, "duplicate", self._known[one], told)
             if one in self._waiting and told:
-                # the model set it aside, and the search wants it all the same
+                # the model set it aside, but the search asks for it
                 return self._take(one, point)
             if one in self._twins:
                 # the same program is being measured: both points get its time
@@ -252,7 +254,7 @@ class CandidateQueue:
         return Skipped(reason)
 
     def told(self, proposal: Proposal, seconds: float | None) -> None:
-        """What came of a proposal: for it and for the points that say the same program."""
+        """Records a result, for the proposal and for the points with the same program."""
         key = proposal.candidate.key
         self._known[key] = seconds
         if self._shortlist is not None:

@@ -1,7 +1,7 @@
-"""The model's say: of a few points that are drawn the best predicted are measured, the rest waits.
+"""The model's selection: of a few drawn points the best predicted are measured, and the rest waits.
 
-Nothing is thrown away. What the model sets aside is measured, the best first, once the search has used up its
-space; and a share of it is measured all the same, so that a wrong model is found out.
+Nothing is dropped. What the model sets aside is measured, the best first, once the search has used up its
+space. A share of it is measured anyway, so that a wrong model is noticed.
 """
 
 from collections.abc import Sequence
@@ -20,27 +20,27 @@ from mdh.tuner.candidates.choose import rank, worth
 BATCH = 4
 """Proposals of a search that compete with one another."""
 DRAWN = 64
-"""Points drawn before a search knows anything."""
+"""Points that are drawn before a search knows anything."""
 FIRST = 16
-"""Of them compete with one another; the bench begins with the best of the first ones."""
+"""How many of these compete with one another. Measuring begins with the best of the first ones."""
 _TRUST = 0.1
-"""Rank correlation of predictions with times below which the model has no say."""
+"""The rank correlation of predictions with times below which the model is ignored."""
 _REFIT = 20
 """New times after which the constants are fitted again."""
 _MOST = 400
-"""Latest times that fits and limits look at."""
+"""The number of latest times that fits and limits look at."""
 
 
 def drawn_first(points: int) -> int:
-    """How many points of a space of so many are drawn before the search begins: of small ones none, for the
-    search comes to all of them."""
+    """The number of points that are drawn before the search begins, for a space of `points` points. It is 0
+    for small spaces, because the search visits all of their points."""
     return DRAWN if points > 2 * DRAWN else 0
 
 
 @dataclass
 class Shortlist:
-    """kind: of the machine, `cpu` or `gpu`. start: constants to begin with, None: those that mdh comes with.
-    Names are keys of candidates."""
+    """kind: the machine's, `cpu` or `gpu`. start: the first constants; None for those that mdh comes with.
+    Candidates are named by their keys."""
 
     kind: str
     rng: Random
@@ -58,12 +58,12 @@ class Shortlist:
 
     @property
     def aside(self) -> int:
-        """Candidates that wait."""
+        """The number of candidates that wait."""
         return len(self._aside) + len(self._pool)
 
     @property
     def seen(self) -> Sequence[tuple[Prediction, float]]:
-        """What was predicted and measured."""
+        """Pairs of prediction and measured seconds."""
         return tuple(self._seen)
 
     @property
@@ -71,13 +71,13 @@ class Shortlist:
         return self._trusted
 
     def add(self, candidate: Candidate, plan: Plan) -> int:
-        """A legal candidate; returns how many are in the pool now."""
+        """Adds a legal candidate to the pool. Returns the number of candidates in the pool."""
         self._pool.append((candidate, predict(plan, self.constants)))
         return len(self._pool)
 
     def choose(self, share: float) -> tuple[str, ...]:
-        """Keys of the pool's best, the best first; the pool is empty then. All of it where the model's order
-        has turned out to mean nothing."""
+        """Keys of the pool's best candidates, the best first, and empties the pool. Returns the whole pool if
+        the model's order has proved meaningless."""
         pool, self._pool = self._pool, []
         share = share if self.trusted else 1.0
         kept = worth([p for _, p in pool], self._seen, self.rng, share=share)
@@ -87,20 +87,20 @@ class Shortlist:
         return tuple(candidate.key for candidate, _ in chosen)
 
     def rest(self) -> tuple[str, ...]:
-        """Keys of all that waits, the best first."""
+        """Keys of all waiting candidates, the best first."""
         waiting, self._aside, self._pool = [*self._aside, *self._pool], [], []
         self._asked.update((candidate.key, prediction) for candidate, prediction in waiting)
         return tuple(waiting[i][0].key for i in rank([p for _, p in waiting]))
 
     def take(self, key: str) -> None:
-        """One that waits is measured after all."""
+        """Removes a waiting candidate, because it is measured after all."""
         for waiting in (self._pool, self._aside):
             for one in [w for w in waiting if w[0].key == key]:
                 waiting.remove(one)
                 self._asked[key] = one[1]
 
     def saw(self, key: str, seconds: float | None) -> None:
-        """What came of a candidate."""
+        """Records the result of a candidate."""
         prediction = self._asked.pop(key, None)
         if prediction is None or seconds is None:
             return
@@ -111,7 +111,7 @@ class Shortlist:
             self._learn()
 
     def _learn(self) -> None:
-        """Fits the constants to this device; what was predicted is predicted anew."""
+        """Fits the constants to this device and renews the predictions."""
         del self._seen[:-_MOST]
         self.constants = fit(self.start or NOMINAL[self.kind], self._seen)
         self._seen = [(self._anew(p), s) for p, s in self._seen]

@@ -1,1 +1,2 @@
-"""Many machines: workers of a Dask cluster that build and measure, each with the bench of its machine."""
+"""Tuning on many machines: workers of a Dask cluster build and measure, each with the bench of its
+machine."""

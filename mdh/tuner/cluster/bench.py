@@ -1,7 +1,7 @@
 """The bench of many machines: trials go to workers of a Dask cluster, each with a LocalBench of its own.
 
-What travels is JSON text. Dask itself runs code that clients send it, so the cluster must be one that you
-trust: on loopback, on a network of your own, or behind TLS (`tls://`, with Dask's configuration).
+mdh sends only JSON texts. But Dask itself runs any code that clients send, so the cluster must be one that
+you trust: on loopback, on a network of your own, or behind TLS (`tls://`, with Dask's configuration).
 """
 
 import asyncio
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from mdh.tuner.cluster.member import Member
 
 ATTEMPTS = 3
-"""Workers that a candidate may be lost with before it is held for the cause."""
+"""The number of workers lost with a candidate after which the candidate is taken for the cause."""
 _ADDRESS = re.compile(r"[a-z]+://[^/\s]+:\d{1,5}")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">]', re.MULTILINE)
 
 
 def _silent(remark: str) -> None:
-    """Nobody listens."""
+    """Ignores a remark."""
 
 
 class ClusterBench:
-    """`async with ClusterBench(job, "tcp://host:8786") as bench`, of any number of workers that come and go.
+    """`async with ClusterBench(job, "tcp://host:8786") as bench`. Any number of workers may join and leave.
 
-    devices: those each worker measures on; absent: the job's, and where that names none, all that are of the
-    model of the worker's default device. jobs: builders a worker. say: takes remarks. Files that the C
-    includes do not travel.
+    devices: those that each worker measures on. Without them: the job's devices, and if it names none, all
+    devices of the model of the worker's default device. jobs: builders a worker. say: called with remarks for
+    the user. Files that the C includes are not sent.
     """
 
     machine: Machine
@@ -63,7 +63,8 @@ class ClusterBench:
 
     @property
     def slots(self) -> int:
-        """Of the workers that are here; never none, so that trials wait for workers that come back."""
+        """The slots of the workers that are here, but at least one, so that trials wait for workers to
+        return."""
         return max(1, 0 if self._crew is None else self._crew.slots)
 
     async def __aenter__(self) -> Self:
@@ -96,7 +97,7 @@ class ClusterBench:
         await self.close()
 
     async def close(self) -> None:
-        """See mdh.tuner.measure.bench.Bench. Workers end their benches; the cluster stays."""
+        """See mdh.tuner.measure.bench.Bench. Workers end their benches; the cluster keeps running."""
         for task in self._stops:
             task.cancel()
         if self._crew is not None:
@@ -106,14 +107,14 @@ class ClusterBench:
             self._link = None
 
     async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
-        """See mdh.tuner.measure.bench.Bench. Raises Failed: F203 the scheduler is lost, F204 so is the last
-        worker, or what the last worker's device was lost of."""
+        """See mdh.tuner.measure.bench.Bench. Raises Failed: F203 the scheduler is lost, F204 the last worker
+        is lost, or the reason why the last worker's device was lost."""
         return (await self.duel((candidate,), effort, limits))[0]
 
     async def duel(
         self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
     ) -> tuple[Outcome, ...]:
-        """On one worker. Those that were lost with it are measured again by another, all of them."""
+        """Measures finalists on one worker. If that is lost, another one measures all of them again."""
         request: Json = {
             "do": "measure", "candidates": [candidate_json(c) for c in finalists],
             "effort": asdict(effort), "limits": asdict(limits),
@@ -138,7 +139,8 @@ class ClusterBench:
         return tuple(unlucky(ATTEMPTS, why) for _ in finalists)
 
     async def _asked(self, member: "Member", request: Json) -> Json:
-        """Raises WorkerLostError, F203. A trial that is given up here is given up there."""
+        """Sends one request. Raises WorkerLostError, F203. If the caller cancels it, the worker cancels the
+        trial too."""
         assert self._link is not None
         self._numbered += 1
         trial = {"session": self._crew.session if self._crew else "", "trial": str(self._numbered)}
@@ -163,7 +165,7 @@ class ClusterBench:
         try:
             await self._link.ask(member.address, request)
         except (Failed, WorkerLostError):
-            # then nothing runs there any more
+            # nothing runs there any more
             return
 
     def _signed(self, member: "Member", reply: Json, count: int) -> tuple[Outcome, ...]:
@@ -177,7 +179,7 @@ class ClusterBench:
 
 
 def check_whole(job: Job) -> None:
-    """Raises Failed F206: a worker has the text of the C file and no other."""
+    """Raises Failed F206 if the program includes files: a worker has only the text of the C file."""
     source = Source(job.path, job.source)
     for found in _INCLUDE.finditer(job.source):
         if (Path(job.path).parent / found[1]).is_file():

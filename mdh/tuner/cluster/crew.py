@@ -1,7 +1,8 @@
-"""Which workers take part: alike in device and versions, one a place; found while the tuning goes on.
+"""The workers that take part. They are equal in device and versions and do not share devices; some join
+during a tuning.
 
-Times are comparable between equal devices only, and a schedule is the same kernel only where mdh and the
-compilers are the same, so whoever differs is named and left out.
+Only times of equal devices are comparable, and a schedule gives the same kernel only with the same mdh and
+compilers. So workers that differ are named and left out.
 """
 
 import asyncio
@@ -23,20 +24,20 @@ from mdh.tuner.measure.posts import START
 from mdh.tuner.measure.wire import read_failed
 
 _JOIN = 20.0
-"""Seconds that workers get to open their devices after the first has; later ones join on the way."""
+"""Seconds that workers get to open their devices after the first has. Later ones join during the tuning."""
 _FIRST = 30.0
 """Seconds that an empty cluster gets for its first worker."""
 _RETURN = 60.0
-"""Seconds that a cluster that has lost its last worker gets for another: nannies start them anew."""
+"""Seconds that a cluster without workers gets for a new one, because nannies restart them."""
 _LOOK = 2.0
 _BEAT = 15.0
 _STRIKES = 3
-"""Losses after which an address is not asked again."""
+"""Losses after which an address is excluded for good."""
 
 
 class Crew:
-    """session: how the workers know this tuning; asked: devices, empty: the workers choose; say: takes
-    remarks for the user."""
+    """session: identifies this tuning to the workers. asked: devices; empty lets the workers choose. say:
+    called with remarks for the user."""
 
     def __init__(
         self, link: Link, session: str, job: Job, asked: tuple[str, ...], jobs: int | None,
@@ -63,7 +64,7 @@ class Crew:
         return sum(m.slots for m in self.members.values())
 
     async def gather(self) -> None:
-        """The first members: the largest group of workers that are alike. Raises Failed F202, F203."""
+        """Finds the first members: the largest group of equal workers. Raises Failed F202, F203."""
         end = monotonic() + _FIRST
         while not (seen := await self.link.workers()) and monotonic() < end:
             await asyncio.sleep(0.2)
@@ -88,8 +89,8 @@ class Crew:
             await asyncio.wait_for(asyncio.gather(*ends), 1.5)
 
     async def seat(self) -> Member:
-        """A member with a free slot, the idlest. Raises Failed F203, F204, or what the last one was lost
-        of."""
+        """A member with a free slot, the least busy. Raises Failed F203, F204, or the reason why the last one
+        was lost."""
         async with self._changed:
             while True:
                 if self.failed is not None:
@@ -107,7 +108,7 @@ class Crew:
             self._changed.notify_all()
 
     async def lose(self, member: Member, why: str) -> None:
-        """It may come back: a nanny starts its process anew."""
+        """Removes a member that may return, because a nanny restarts its process."""
         if self.members.pop(member.address, None) is member:
             self._begun.discard(member.address)
             self._strike(member.address, member.host, why, silent=True)
@@ -116,7 +117,7 @@ class Crew:
             await self._wake()
 
     async def retire(self, member: Member, failed: Failed) -> None:
-        """Its machine cannot measure any more."""
+        """Removes a member whose machine cannot measure any more."""
         if self.members.pop(member.address, None) is member:
             self._aside[member.address] = str(failed)
             self.say(f"worker {member.address} on {member.host} gives up: {failed}")
@@ -127,7 +128,7 @@ class Crew:
             await self._end(member.address)
 
     async def fail(self, failed: Failed) -> None:
-        """Nothing can be measured any more."""
+        """Ends everything: nothing can be measured any more."""
         self.failed = self.failed or failed
         for member in self.members.values():
             member.gone.set()
@@ -138,7 +139,7 @@ class Crew:
             self._changed.notify_all()
 
     async def _keep(self) -> None:
-        """Lost workers leave, new ones join, those that are here hear that the tuner lives."""
+        """Removes lost workers, adds new ones, and tells the others that the tuner lives."""
         beaten = monotonic()
         try:
             while True:
@@ -175,7 +176,8 @@ class Crew:
             self.failed = emptied(self.link.address)
 
     async def _looked(self, seen: frozenset[str]) -> dict[str, Inventory]:
-        """Those that may be opened: of the same mdh, with devices that no member and no other has."""
+        """The workers that may be opened: of the same mdh, with devices that no member and no other worker
+        has."""
         new = sorted(a for a in seen if a not in self._aside)
         found = await asyncio.gather(*(self._inventory(address) for address in new))
         taken = {p for m in self.members.values() for p in m.places}
@@ -208,7 +210,8 @@ class Crew:
         return None
 
     async def _opened(self, found: dict[str, Inventory]) -> list[Member]:
-        """In the order of addresses; those that take too long are met again by the next look."""
+        """Opens workers in the order of their addresses. Those that take too long are tried again at the next
+        look."""
         tasks = [asyncio.create_task(self._begin(a, found[a])) for a in sorted(found)]
         if not tasks:
             return []
@@ -236,7 +239,7 @@ class Crew:
             self._set_aside(address, inventory.host, str(read_failed(reply["failed"])))
             return None
         if "lost" in reply:
-            # it was told that this tuning is over
+            # the worker was told that this tuning is over
             return None
         if "busy" in reply:
             if not force and dead(reply["holder"]):
@@ -277,7 +280,7 @@ class Crew:
             await self.link.ask(address, {"do": "end", "session": self.session})
 
     def _strike(self, address: str, host: str, why: str, *, silent: bool = False) -> None:
-        """It was lost: not for good, unless that becomes a habit."""
+        """Counts a loss of a worker. It is excluded after three losses."""
         self._known.pop(address, None)
         self._strikes[address] += 1
         if self._strikes[address] >= _STRIKES:
@@ -286,13 +289,13 @@ class Crew:
             self._hold(address, host, why)
 
     def _set_aside(self, address: str, host: str, why: str) -> None:
-        """For good."""
+        """Excludes a worker for good."""
         self._held.pop(address, None)
         self._aside[address] = why
         self.say(f"worker {address} on {host} takes no part: {why}")
 
     def _hold(self, address: str, host: str, why: str) -> None:
-        """Until that changes."""
+        """Leaves a worker out until its reason changes."""
         if self._held.get(address) != why:
             self._held[address] = why
             self.say(f"worker {address} on {host} takes no part yet: {why}")

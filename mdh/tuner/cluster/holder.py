@@ -1,4 +1,4 @@
-"""Which tuner has a worker, and whether it is known to have died."""
+"""Which tuner holds a worker, and whether that tuner is known to have died."""
 
 import os
 import socket
@@ -11,14 +11,14 @@ from mdh.tuner.measure.wire import Json
 
 
 def holder() -> Json:
-    """This process, as other tuners may recognise it. started: ticks since the boot, so that a number that
-    was given away again is not mistaken."""
+    """This process, described so that other tuners recognise it. started: clock ticks since the boot, so that
+    a reused process number is not mistaken for it."""
     return {"host": socket.gethostname(), "boot": boot(), "pid": os.getpid(), "space": _space(),
             "started": _started(os.getpid())}  # fmt: skip
 
 
 def dead(other: Mapping[str, Any]) -> bool:
-    """Only a tuner of this machine can be known to have died."""
+    """Whether the tuner is known to have died. This can be known only of tuners on this machine."""
     here = bool(other["boot"] == boot() and other["space"] == _space())
     return here and _started(int(other["pid"])) != str(other["started"])
 
@@ -37,7 +37,7 @@ def _started(pid: int) -> str:
 
 
 def _space() -> str:
-    """In which processes have their numbers; a container has its own."""
+    """The namespace of process numbers; a container has its own."""
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:

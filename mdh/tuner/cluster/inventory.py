@@ -1,6 +1,6 @@
-"""What a worker's machine has, found in a process of its own: `python -m mdh.tuner.cluster.inventory`.
+"""What a worker's machine has. It is found in a process of its own: `python -m mdh.tuner.cluster.inventory`.
 
-Drivers are loaded there and not in the Dask worker, which must outlive whatever a driver does.
+Drivers are loaded there and not in the Dask worker, which must survive whatever a driver does.
 """
 
 import asyncio
@@ -27,10 +27,13 @@ _SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """mdh: version and digest of the package, equal where the same schedule gives the same kernel. boot: says
-    which running machine, containers of it included. cores: those the worker may use. visible: what
-    CUDA_VISIBLE_DEVICES lists, None where it is not set. devices: spec -> title, kind. default: the device
-    that is taken where none is asked for, empty where there is none."""
+    """What a machine has.
+
+    mdh: version and digest of the package, equal if the same schedule gives the same kernel. boot: identifies
+    the running machine, equal in its containers. cores: those that the worker may use. visible: the value of
+    CUDA_VISIBLE_DEVICES; None if not set. devices: spec -> title, kind. default: the device that is taken if
+    none is asked for; empty if there is none.
+    """
 
     mdh: str
     host: str
@@ -42,7 +45,7 @@ class Inventory:
     default: str
 
     def chosen(self, asked: Sequence[str]) -> tuple[str, ...]:
-        """The devices to measure on: those asked for, else all of the model of the default."""
+        """The devices to measure on: those asked for, else all of the default's model."""
         if asked:
             return tuple(asked)
         titles = {spec: title for spec, title, _ in self.devices}
@@ -51,7 +54,8 @@ class Inventory:
         return same or tuple(s for s in (self.default,) if s)
 
     def places(self, specs: Sequence[str]) -> frozenset[str]:
-        """What the devices are made of: two workers that share a place would disturb each other's times."""
+        """The hardware that the devices use. Two workers that share any of it would disturb each other's
+        times."""
         kinds = {spec: kind for spec, _, kind in self.devices}
         visible = (self.visible or "").split(",")
         out: set[str] = set()
@@ -68,7 +72,7 @@ class Inventory:
 
 
 def fingerprint() -> str:
-    """Version and digest of what decides which kernel a schedule becomes."""
+    """Version and digest of everything that decides which kernel a schedule becomes."""
     root = Path(mdh.__file__).parent
     digest = sha256()
     for path in sorted((*root.rglob("*.py"), *root.rglob("*.toml"))):
@@ -77,14 +81,14 @@ def fingerprint() -> str:
 
 
 def boot() -> str:
-    """Of this machine since it was started; the host's name where the system does not tell."""
+    """Identifies this machine since its last start; the host's name if the system does not say."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return socket.gethostname()
 
 
 async def take_inventory() -> dict[str, Any]:
-    """As JSON can carry it."""
+    """The inventory as JSON values."""
     process = await asyncio.create_subprocess_exec(
         *module_command(_MODULE), stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=module_environment(),
@@ -94,7 +98,7 @@ async def take_inventory() -> dict[str, Any]:
         told, _ = await asyncio.wait_for(process.communicate(), _SECONDS)
         found = json.loads(told)
     except (TimeoutError, ValueError):
-        # its drivers hang or crash: the machine takes part in nothing
+        # its drivers hang or crash, so the machine takes no part
         with suppress(ProcessLookupError):
             process.kill()
     whole = Inventory(

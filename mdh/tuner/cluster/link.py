@@ -1,7 +1,7 @@
-"""The line to a Dask scheduler and through it to its workers: the one importer of `distributed`.
+"""The connection to a Dask scheduler and its workers. Only this module imports `distributed`.
 
-A scheduler and its workers execute whatever code a client sends, and an answer of theirs is unpickled here:
-connect only to a cluster on a network that you trust, or one whose TLS lets in nobody else (`tls://`).
+A scheduler and its workers run any code that a client sends, and this process unpickles their answers. So
+connect only to a cluster on a network that you trust, or one whose TLS admits nobody else (`tls://`).
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from mdh.tuner.measure.shape import NonsenseError
 from mdh.tuner.measure.wire import Json
 
 _CONNECT = 10.0
-"""Seconds in which a scheduler has greeted the tuner."""
+"""Seconds that a scheduler has to greet the tuner."""
 _ANSWER = 20.0
-"""Seconds that a scheduler has for a question about itself."""
+"""Seconds that a scheduler has to answer a question about itself."""
 _CLOSE = 0.5
 
 
 class Link:
-    """Requests may be under way at the same time."""
+    """A connection. Several requests may be in flight at once."""
 
     def __init__(self, address: str, client: Any) -> None:
         self.address, self._client = address, client
@@ -36,7 +36,7 @@ class Link:
     @staticmethod
     async def open(address: str) -> "Link":
         """Raises Failed F201."""
-        # what Dask has to say of lost workers and schedulers, the bench says in its own words
+        # the bench itself reports lost workers and schedulers
         for name in [n for n in logging.root.manager.loggerDict if n.partition(".")[0] == "distributed"]:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         with warnings.catch_warnings():
@@ -46,7 +46,7 @@ class Link:
             )
             link = Link(address, client)
             try:
-                # the limit that Dask itself keeps is one for each step, and it tries again
+                # Dask's own limit is one for each step, and it tries again
                 await asyncio.wait_for(client, _CONNECT)
             except Exception as error:
                 await link.close()
@@ -57,7 +57,7 @@ class Link:
         return link
 
     async def workers(self) -> frozenset[str]:
-        """Addresses of those that run. Raises Failed F203."""
+        """Addresses of the running workers. Raises Failed F203."""
         try:
             told = await asyncio.wait_for(self._client.scheduler.identity(), _ANSWER)
             workers = dict(told["workers"])
@@ -66,7 +66,7 @@ class Link:
             raise lost(self.address, _plain(error)) from None
 
     async def ask(self, worker: str, request: Json) -> Json:
-        """Raises Failed F203, and WorkerLostError."""
+        """Sends a request and returns the answer. Raises Failed F203, and WorkerLostError."""
         try:
             replies = await self._client.run(serve, json.dumps(request), workers=[worker], on_error="return")
             reply = replies.get(worker)
@@ -80,13 +80,13 @@ class Link:
             raise WorkerLostError(str(error)) from None
 
     async def close(self) -> None:
-        """At the latest after a second, however the scheduler is."""
+        """Closes within a second, whatever state the scheduler is in."""
         with suppress(Exception):
             await asyncio.wait_for(self._client.close(_CLOSE), 2 * _CLOSE)
 
 
 def _plain(error: Exception) -> Exception:
-    """Dask names sockets and streams where it means that the other side is gone."""
+    """The error in plain words. Dask names sockets and streams where it means that the other side is gone."""
     return ConnectionError("the connection is closed") if isinstance(error, CommClosedError) else error
 
 

@@ -1,4 +1,4 @@
-"""What a worker is: its device and versions, and its place among those that take part."""
+"""A worker: its device and versions, and its role among those that take part."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Model:
         return self.title, self.target, self.machine.arch, self.machine.units, own
 
     def unlike(self, other: "Model") -> str:
-        """How it differs from `other`, in words; empty where it does not."""
+        """The differences from `other` in words; empty if there are none."""
         if self.key == other.key:
             return ""
         if (self.title, self.machine.units) != (other.title, other.machine.units):
@@ -40,7 +40,7 @@ class Model:
 
 @dataclass(eq=False)
 class Member:
-    """A worker that takes part. gone: set when it is lost, to whoever waits for an answer of it."""
+    """A worker that takes part. gone: set when it is lost, for everyone who waits for its answer."""
 
     address: str
     host: str
@@ -52,7 +52,7 @@ class Member:
 
 
 def read_model(reply: Mapping[str, Any]) -> Model:
-    """Of a worker that has opened its bench. Raises Failed where the machine is none."""
+    """The model of a worker that has opened its bench. Raises Failed if the answer is malformed."""
     versions = tuple((str(name), str(value)) for name, value in reply["versions"])
     return Model(
         reply["title"], reply["target"], read_machine(Source("<worker>", reply["machine"])), versions

@@ -1,5 +1,5 @@
-"""What the tuner and its workers on other machines say to one another: JSON texts, nothing else. Both sides
-look at what they get before they use it."""
+"""The messages between the tuner and its workers on other machines: JSON texts only. Both sides validate what
+they receive."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -79,7 +79,7 @@ _ANSWERS: Mapping[str, tuple[Any, ...]] = {
 
 
 def read_request(message: str) -> Json:
-    """Of a tuner, for a worker. Raises NonsenseError."""
+    """A request of a tuner, validated. Raises NonsenseError."""
     value = parsed(message)
     do = value.get("do")
     if not isinstance(do, str) or do not in REQUESTS or not fits(value, REQUESTS[do]):
@@ -88,7 +88,7 @@ def read_request(message: str) -> Json:
 
 
 def read_answer(do: str, message: str) -> Json:
-    """Of a worker, for the tuner that asked it to `do`. Raises NonsenseError."""
+    """The answer of a worker to the request `do`, validated. Raises NonsenseError."""
     value = parsed(message)
     if not any(fits(value, kind) for kind in _ANSWERS[do]):
         raise NonsenseError("it gives no answer that a worker of mdh gives")
@@ -96,15 +96,15 @@ def read_answer(do: str, message: str) -> Json:
 
 
 def candidate_json(candidate: Candidate) -> Json:
-    """Its values stay with the tuner: the schedule says it all."""
+    """A candidate without its values: its schedule is enough for a worker."""
     return {"key": candidate.key, "schedule": candidate.schedule}
 
 
 def outcome_json(candidate: Candidate, outcome: Outcome) -> Json:
-    """As a record has it."""
+    """An outcome in the form of a record."""
     return trial_fields(Trial(0, candidate, "", "", outcome), "")
 
 
 def read_outcome(value: Json) -> Outcome:
-    """Raises BadLineError, a ValueError, where it is none."""
+    """An outcome. Raises BadLineError, a ValueError, if it is malformed."""
     return trial_from(value).outcome

@@ -1,6 +1,6 @@
-"""What runs inside a Dask worker: one bench of its machine, held for one tuning at a time.
+"""Runs inside a Dask worker: holds one bench of its machine, for one tuning at a time.
 
-`serve` is all that Dask is asked to call. It is sent by its name, takes JSON and gives JSON.
+Dask is asked to call only `serve`. It is sent by its name, takes JSON and returns JSON.
 """
 
 import asyncio
@@ -21,12 +21,13 @@ from mdh.tuner.measure.shape import NonsenseError
 from mdh.tuner.measure.wire import Json, failed_json
 
 LEASE = 120.0
-"""Seconds without a word from the tuner after which its bench is closed: the tuner was killed."""
+"""Seconds without a message from the tuner after which its bench is closed, because the tuner was killed."""
 
 
 @dataclass
 class Session:
-    """holder: the tuner, as it describes itself; heard: when it last asked for anything."""
+    """A tuning that uses this worker. holder: the tuner, as it describes itself. heard: when its last request
+    came."""
 
     name: str
     holder: Json
@@ -46,7 +47,8 @@ class Session:
 
 
 class Seat:
-    """The place of a session in this process. opening: which session's bench is on its way, and as what."""
+    """The session of this process. opening: the session whose bench is being opened, and the task that opens
+    it."""
 
     def __init__(self) -> None:
         self.held: Session | None = None
@@ -71,8 +73,11 @@ _SEAT = Seat()
 
 
 async def serve(text: str) -> str:
-    """Answers one request of a tuner. `failed` in an answer: diagnostics of the machine or the program;
-    `refused`: no tuner asks that."""
+    """Answers one request of a tuner.
+
+    `failed` in an answer holds diagnostics of the machine or the program. `refused` means that no tuner asks
+    this.
+    """
     try:
         request = read_request(text)
     except NonsenseError as error:
@@ -88,7 +93,8 @@ async def _look(request: Json) -> Json:
 
 
 async def _begin(request: Json) -> Json:
-    """Opens the bench. `busy`: another tuning has this worker; `force` names one that is known to be dead."""
+    """Opens the bench. The answer `busy` means that another tuning has this worker; `force` names one that is
+    known to be dead."""
     async with _SEAT.changing:
         held = _SEAT.held
         if held is not None and not held.expired and held.name not in (request["session"], request["force"]):
@@ -107,8 +113,8 @@ async def _begin(request: Json) -> Json:
 
 
 async def _opened(name: str, bench: LocalBench) -> bool:
-    """False where the tuner ends its session meanwhile, as one does that is interrupted: it must not find the
-    worker taken when it comes again."""
+    """Returns False if the tuner ends its session meanwhile, for example after an interrupt. Then the worker
+    is free when the tuner returns."""
     task = asyncio.create_task(bench.__aenter__())
     _SEAT.opening = name, task
     try:
@@ -142,7 +148,8 @@ async def _expire(session: Session) -> None:
 
 
 async def _measure(request: Json) -> Json:
-    """One candidate, or several in one process. `lost`: this process holds no bench for the session."""
+    """Measures one candidate, or several in one process. The answer `lost` means that this process has no
+    bench for the session."""
     session = _SEAT.session(request["session"])
     if session is None:
         return {"lost": True}
@@ -170,7 +177,7 @@ async def _outcomes(
 
 
 async def _stop(request: Json) -> Json:
-    """Gives up a trial that nobody waits for any more."""
+    """Cancels a trial that nobody waits for any more."""
     session = _SEAT.session(request["session"])
     task = None if session is None else session.trials.get(request["trial"])
     if task is not None:

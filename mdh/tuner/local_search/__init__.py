@@ -1,5 +1,5 @@
-"""Schedules around a schedule: whatever it says may be changed, and the checker says what is legal.
+"""Local search around a schedule: any part of it may be changed, and the checker decides what is legal.
 
-A search of its own beside those over the holes: `moves` are the changes, a module a group of the schedule's
-parts; `neighbours` is the search, as the tuner's loop knows searches.
+`moves` are the changes, with a module for each group of the schedule's parts. `neighbours` is the search,
+with the same interface to the tuner's loop as the searches over holes.
 """

@@ -1,4 +1,4 @@
-"""Changes of attributes: any that the language has, where it may stand, with the values of its `?`."""
+"""Changes of attributes: any attribute of the language where it may stand, with the values of its `?`."""
 
 from dataclasses import replace
 from random import Random
@@ -9,17 +9,17 @@ from mdh.schedule.model import Arg, ArgCall, Attr, Caret, Place
 from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, put, with_entry
 
 _LEFT_OUT = frozenset({"atom", "acc", "roles"})
-"""They need an MMA step, or warps that load for others."""
+"""Attributes that need an MMA step, or warps that load for others."""
 _GONE = 0.3
-"""Chance that an attribute that is there goes; otherwise it gets another value."""
+"""The probability that a chosen attribute is removed; otherwise it gets another value."""
 _FIRST = 0.7
-"""Chance that it is the first of several arguments that is changed."""
+"""The probability that the first of several arguments is the one that changes."""
 _WORDS = ("multicast",)
-"""Arguments without a name that are there or not."""
+"""Arguments without a name that are either present or absent."""
 
 
 def attributed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """An attribute of a step or of an entry comes, goes, or gets another value."""
+    """Adds, removes or changes an attribute of a step or of an entry."""
     at = rng.randrange(len(steps))
     step = steps[at]
     site = rng.choice([Site.STEP, Site.STEP, Site.INPUT, Site.OUTPUT, Site.CORE])
@@ -60,7 +60,7 @@ def _changed(attrs: tuple[Attr, ...], attribute: Attribute, rng: Random) -> tupl
 
 
 def _further(attr: Attr, parameter: Parameter, rng: Random) -> Attr:
-    """With another value of an argument behind the first, or without it."""
+    """The attribute with another value of an argument after the first, or without it."""
     first, *rest = attr.args
     is_it = [a.name == parameter.name and (a.name is not None or a.value in _WORDS) for a in rest]
     kept = [a for a, it in zip(rest, is_it, strict=True) if not it]
@@ -71,7 +71,7 @@ def _further(attr: Attr, parameter: Parameter, rng: Random) -> Attr:
 
 
 def _argument(value: int | str) -> Arg:
-    """`grouped(8)` is a call; what a machine may lack has something to fall back on."""
+    """The argument. `grouped(8)` is a call; a value that a machine may lack gets a fallback."""
     head, bracket, rest = str(value).partition("(")
     if bracket:
         return Arg(ArgCall(head, (Arg(int(rest[:-1])),)))

@@ -1,4 +1,4 @@
-"""Changes of who works on the parts."""
+"""Changes of the core layers that work on the parts."""
 
 from dataclasses import replace
 from random import Random
@@ -19,7 +19,7 @@ _AXES = "xyz"
 
 
 def exchanged(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """Two dimensions of a step change their units' axes, or the order of their loops."""
+    """Exchanges the units' axes of two dimensions of a step, or the order of their loops."""
     at = rng.randrange(len(steps))
     step = steps[at]
     split = [d for d, core in enumerate(step.cores) if not isinstance(core.value, Caret)]
@@ -43,7 +43,7 @@ def _alike(step: Step, a: int, b: int) -> bool:
 
 
 def handed_over(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """A unit works on another dimension, split as the first one was; that is not split any more."""
+    """Moves a unit to another dimension with the same tile; the first dimension is no longer split."""
     at = rng.randrange(len(steps))
     step = steps[at]
     units = [d for d, core in enumerate(step.cores) if isinstance(core.value, Unit)]
@@ -57,7 +57,7 @@ def handed_over(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | No
 
 
 def shared_out(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """Units of a layer on a dimension that a step does not split; or a loop where units were."""
+    """Gives a dimension that a step does not split to units of a layer, or replaces units by a loop."""
     at, dim = rng.randrange(len(steps)), rng.randrange(len(subject.extents))
     step = steps[at]
     if isinstance(step.cores[dim].value, Unit):
@@ -84,8 +84,8 @@ def shared_out(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | Non
 
 
 def interleaved(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """Threads of one dimension lie on every second lane and, in a step of its own, on the groups of lanes
-    that those of another fill: shared memory answers what both read in half as many accesses."""
+    """Puts the threads of one dimension on every second lane, and in another step on groups of lanes that the
+    other dimension's threads fill. Shared memory then serves their reads in half as many accesses."""
     threads = [d for step in steps for d in _threads(step)]
     at = next((at for at, step in enumerate(steps) if len(_threads(step)) == 2), None)
     if Layer.WRP not in subject.layers or len(threads) != 2 or at is None:
@@ -103,6 +103,6 @@ def interleaved(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | No
 
 
 def _threads(step: Step) -> list[int]:
-    """Dimensions that threads share in a step."""
+    """Dimensions that a step gives to threads."""
     units = ((d, core.value) for d, core in enumerate(step.cores))
     return [d for d, unit in units if isinstance(unit, Unit) and unit.layer == Layer.THR]

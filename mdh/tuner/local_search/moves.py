@@ -1,4 +1,4 @@
-"""A schedule to one of its neighbours: one change or a few."""
+"""Makes a neighbour of a schedule by one change or a few."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,19 +16,19 @@ MOVES: Mapping[Move, int] = {
     resized: 8, scaled: 3, placed: 3, turned: 1, attributed: 5, exchanged: 1, handed_over: 1, shared_out: 2,
     interleaved: 1, split: 2, dropped: 1, swapped: 1,
 }  # fmt: skip
-"""How often each is chosen. Sizes are most of what a schedule says."""
+"""The relative frequency of each move. Sizes are the largest part of a schedule."""
 _COUNTS = (1, 1, 1, 2, 2, 3)
-"""Changes of one neighbour: some are of use only together."""
+"""The number of changes of a neighbour. Some changes help only together."""
 _TRIES = 20
 
 
 def neighbour(
     schedule: Schedule, subjects: Mapping[str | None, SearchSubject], rng: Random
 ) -> Schedule | None:
-    """A changed schedule, legal or not; None where nothing could be changed. subjects: of the sections, by
-    their names."""
+    """A changed schedule, legal or not; None if nothing could be changed. subjects: of the sections, by their
+    names."""
     sections = list(schedule.sections)
-    # of what is a single element a schedule says nothing
+    # a stage of a single element has no steps to change
     telling = [i for i, section in enumerate(sections) if section.steps and subjects[section.name].extents]
     if not telling:
         return None
@@ -51,8 +51,8 @@ def _moved(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
 
 
 def _labelled(section: Section, steps: Steps) -> Section:
-    """Steps stay where they are in the code: one that is new comes behind the one above it. Where the code's
-    order was the text's it still is."""
+    """The section with labels for its new steps. Steps keep their place in the code order, and a new one
+    follows the one above it. A code order that was the text order stays so."""
     labels = [step.label for step in section.steps if step.label is not None]
     if not labels or labels == sorted(labels):
         return replace(section, steps=tuple(replace(s, label=n + 1) for n, s in enumerate(steps)))

@@ -1,6 +1,6 @@
-"""The search around schedules: neighbours of the best ones that are known, as the tuner's loop knows points.
+"""Local search: neighbours of the best known schedules, with the interface that the tuner's loop expects.
 
-A point is the text of a schedule. So the loop, which asks for points and is told times, serves this search as
+A point is the text of a schedule. So the loop, which asks for points and reports times, runs this search as
 it does those over the holes of one schedule.
 """
 
@@ -22,16 +22,16 @@ from mdh.tuner.search.make import AROUND
 from mdh.tuner.space.identity import identity
 
 PARENTS = 10
-"""The fastest schedules, any of which the next neighbour is one of."""
+"""The number of fastest schedules that neighbours are made from."""
 _TRIES = 200
 
 
 class Neighbours:
-    """A Planner and a Searcher. plan: the checker's, of a schedule without holes, raises Failed."""
+    """A Planner and a Searcher. plan: the checker for a schedule without holes; it raises Failed."""
 
     name = AROUND
     count = 1 << 62
-    """Nobody knows how many there are; more than can be measured."""
+    """The size of the space is unknown; this is more than can be measured."""
 
     def __init__(
         self, plan: Callable[[Schedule], Plan], subjects: Mapping[str | None, SearchSubject], rng: Random
@@ -40,20 +40,20 @@ class Neighbours:
         self._starts: list[str] = []
         self._ranked: list[tuple[float, str]] = []
         self._parents: set[str] = set()
-        # digests, since a long search makes hundreds of thousands of texts
+        # digests, because a long search makes hundreds of thousands of texts
         self._asked: set[int] = set()
         self._programs: dict[int, str] = {}
         self._read: dict[str, Schedule] = {}
 
     def begin(self, text: str) -> Point:
-        """A schedule to start from: it has neighbours before it has a time. Returns its point."""
+        """Adds a schedule to start from; it has neighbours before it has a time. Returns its point."""
         if text not in self._starts:
             self._starts.append(text)
         self._asked.add(hash(text))
         return (text,)
 
     def ask(self) -> Point | None:
-        """A neighbour, an old one where no new one is found; None: nothing can be changed."""
+        """A new neighbour, or an old one if no new one is found. None: nothing can be changed."""
         text: str | None = None
         for _ in range(_TRIES):
             text = self._drawn(self._rng) or text
@@ -63,11 +63,12 @@ class Neighbours:
         return None if text is None else (text,)
 
     def claim(self, point: Point) -> bool:
-        """Nobody else searches here."""
+        """Always true: no other tuner searches here."""
         return True
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """A second spelling of a program makes no further parent of it."""
+        """Records the time of a point. Another spelling of the same program does not become a parent as
+        well."""
         text = str(point[0])
         program = self._programs.get(hash(text), text)
         if seconds is not None and program not in self._parents:
@@ -75,7 +76,7 @@ class Neighbours:
             insort(self._ranked, (seconds, text))
 
     def plausible(self, point: Point) -> bool:
-        """Only the checker knows."""
+        """Always true: only the checker can decide."""
         return True
 
     def draw_legal(self, rng: Random, tries: int) -> tuple[Point, Plan] | None:
@@ -90,7 +91,8 @@ class Neighbours:
         return None
 
     def plan(self, point: Point) -> Plan | Failed:
-        """B101 where mdh has a bug that a schedule nobody would write meets: it costs that schedule alone."""
+        """The plan, or why there is none. B101: an internal error of mdh on an unusual schedule fails that
+        schedule alone."""
         text = str(point[0])
         try:
             plan = self._check(self._schedule(text))
@@ -117,7 +119,7 @@ class Neighbours:
 
 
 def _without_comments(schedule: Schedule) -> Schedule:
-    """What was said of steps and sizes is not true of their neighbours."""
+    """The schedule without comments, because they may not be true of a neighbour."""
     sections = tuple(map(_silent, schedule.sections))
     return replace(schedule, sections=sections, sizes=(), comments=(), trailing=())
 

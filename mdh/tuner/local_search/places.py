@@ -1,4 +1,4 @@
-"""Changes of where operands and results lie."""
+"""Changes of the memory in which operands and results lie."""
 
 from dataclasses import replace
 from random import Random
@@ -9,13 +9,13 @@ from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, wit
 
 _REGIONS = (Space.SM, Space.SM, Space.SM, Space.RM)
 _HELD = (Space.RM, Space.RM, Space.RM, Space.SM)
-"""Where copies of inputs, and results, are put."""
+"""The regions that copies of inputs, and results, are put in."""
 _TURNED = 0.3
-"""Chance that the dimensions come in another order than the array's."""
+"""The probability that a layout differs from the array's own order."""
 
 
 def placed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """A buffer lies elsewhere from a step on where it did not, or no longer where it did."""
+    """Adds or removes the placement of a buffer at a step."""
     at = rng.randrange(len(steps))
     n = rng.randrange(len(entries_of(steps[at])))
     if isinstance(entries_of(steps[at])[n].value, Place):
@@ -29,7 +29,7 @@ def placed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
 
 
 def turned(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """Two dimensions of what is placed change their order."""
+    """Exchanges two dimensions of a layout."""
     found = [
         (i, n, entry.value.layout)
         for i, step in enumerate(steps)

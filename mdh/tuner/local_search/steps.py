@@ -1,4 +1,4 @@
-"""Changes of the steps themselves."""
+"""Changes of the list of steps."""
 
 from random import Random
 
@@ -9,7 +9,7 @@ _SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
 
 
 def split(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """A further step: a loop over parts of one dimension."""
+    """Adds a step: a loop over parts of one dimension."""
     at, dim = rng.randrange(len(steps) + 1), rng.randrange(len(subject.extents))
     before, after = tile_before(steps, at, dim, subject), tile_after(steps, at, dim)
     sizes = sorted({*_SIZES, -(-before // 2), -(-before // 3), -(-before // 4)})
@@ -20,7 +20,7 @@ def split(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
 
 
 def dropped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """One step less."""
+    """Removes a step."""
     if len(steps) < 2:
         return None
     at = rng.randrange(len(steps))
@@ -28,7 +28,7 @@ def dropped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
 
 
 def swapped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """Two steps that follow one another change places."""
+    """Exchanges two consecutive steps."""
     if len(steps) < 2:
         return None
     at = rng.randrange(len(steps) - 1)

@@ -1,4 +1,4 @@
-"""What changes to the schedule of a stage have to know of the stage, and of the machine."""
+"""What the moves need to know of a stage and of the machine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,8 +15,9 @@ Steps = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class SearchSubject:
-    """extents: of the dimensions. inputs, outputs: how many of `buffers`, which are in the order of a step's
-    entries; ranks: of them. layers: core layers that a dimension can be split over."""
+    """A stage to change. extents: of its dimensions. inputs, outputs: the number of each in `buffers`, which
+    has the order of a step's entries. ranks: of the buffers. layers: core layers that a dimension can be
+    split over."""
 
     extents: tuple[int, ...]
     inputs: int
@@ -27,7 +28,7 @@ class SearchSubject:
 
 
 Move = Callable[[Steps, SearchSubject, Random], Steps | None]
-"""One change at a place of its choice; None where there is no such place. The result need not be legal."""
+"""One change at a random place; None if there is no such place. The result need not be legal."""
 
 
 def subject_of(program: Program, stage: Stage, machine: Machine, target: str) -> SearchSubject:
@@ -39,36 +40,36 @@ def subject_of(program: Program, stage: Stage, machine: Machine, target: str) ->
 
 
 def tile_before(steps: Steps, at: int, dim: int, subject: SearchSubject) -> int:
-    """Of a dimension, before step `at` splits it."""
+    """The tile of a dimension before step `at` splits it."""
     sizes = (step.tiles[dim].value for step in reversed(steps[:at]))
     return next((size for size in sizes if isinstance(size, int)), subject.extents[dim])
 
 
 def tile_after(steps: Steps, at: int, dim: int) -> int:
-    """The next smaller tile of a dimension from step `at` on, 1: there is none."""
+    """The next smaller tile of a dimension from step `at` on; 1 if there is none."""
     sizes = (step.tiles[dim].value for step in steps[at:])
     return next((size for size in sizes if isinstance(size, int)), 1)
 
 
 def put(steps: Steps, at: int, step: Step) -> Steps:
-    """`steps` with another one at `at`."""
+    """`steps` with `step` in place of the one at `at`."""
     return (*steps[:at], step, *steps[at + 1 :])
 
 
 def entries_of(step: Step) -> tuple[Mem, ...]:
-    """Of its inputs, then of its outputs."""
+    """The memory entries of a step: inputs, then outputs."""
     return (*step.inputs, *step.outputs)
 
 
 def with_entry(steps: Steps, at: int, n: int, entry: Mem) -> Steps:
-    """`steps` with another entry `n` of `entries_of` at step `at`."""
+    """`steps` with entry `n` (as in `entries_of`) of step `at` replaced."""
     step = steps[at]
     entries, inputs = (*entries_of(step)[:n], entry, *entries_of(step)[n + 1 :]), len(step.inputs)
     return put(steps, at, replace(step, inputs=entries[:inputs], outputs=entries[inputs:]))
 
 
 def alone(subject: SearchSubject, dim: int, tile: int, who: Unit | For) -> Step:
-    """A step that splits one dimension, and keeps all else."""
+    """A step that splits one dimension and keeps everything else."""
     tiles = [Tile(Caret()) for _ in subject.extents]
     cores = [Core(Caret()) for _ in subject.extents]
     tiles[dim], cores[dim] = Tile(tile), Core(who)
@@ -78,5 +79,5 @@ def alone(subject: SearchSubject, dim: int, tile: int, who: Unit | For) -> Step:
 
 
 def next_loop(step: Step) -> Core:
-    """A loop inside those that the step has."""
+    """A loop inside the existing loops of the step."""
     return Core(For(1 + max((c.value.number for c in step.cores if isinstance(c.value, For)), default=0)))

@@ -1,4 +1,4 @@
-"""Changes of how large parts are."""
+"""Changes of tile sizes."""
 
 from dataclasses import replace
 from random import Random
@@ -8,11 +8,11 @@ from mdh.tuner.local_search.subject import SearchSubject, Steps, next_loop, put,
 
 _FEW = (1, 2, 4, 8, 16)
 _UNSPLIT = 0.15
-"""Chance to split a dimension where it is not split; otherwise a tile that is there is changed."""
+"""The probability of splitting a dimension that is not split; otherwise an existing tile is changed."""
 
 
 def resized(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """Another size for the parts of one dimension at one step; smaller parts follow where they must."""
+    """Changes a tile of one dimension at one step. Smaller tiles below it are adapted where they must be."""
     at = rng.randrange(len(steps))
     split = [d for d, tile in enumerate(steps[at].tiles) if isinstance(tile.value, int)]
     dims = range(len(subject.extents)) if rng.random() < _UNSPLIT else split
@@ -33,8 +33,8 @@ def resized(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
 
 
 def scaled(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
-    """Parts of one dimension larger or smaller by the same factor at a step and all before it: the units
-    between stay as many."""
+    """Scales the tiles of one dimension by one factor, at a step and at all before it. The units between keep
+    their number."""
     at = rng.randrange(len(steps))
     dims = [d for d, tile in enumerate(steps[at].tiles) if isinstance(tile.value, int) and tile.value > 1]
     if not dims:
@@ -49,8 +49,8 @@ def scaled(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
 
 
 def _cut(steps: Steps, at: int, dim: int, size: int, before: int) -> Steps:
-    """A tile of `size` elements; none where that is all of `before`. Who works on a dimension that was not
-    split is a loop."""
+    """The step's dimension with a tile of `size`; without a tile if `size` is all of `before`. A dimension
+    that was not split becomes a loop."""
     step, whole = steps[at], size >= before
     tile = Tile(Caret()) if whole else replace(step.tiles[dim], value=size)
     core = step.cores[dim]

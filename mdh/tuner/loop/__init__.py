@@ -1,3 +1,2 @@
-"""The tuning loop: `run` searches until a goal is reached, `finals` decide between the best, `state` is what
-both work with, `effort` how thoroughly a candidate is measured.
-"""
+"""The tuning loop. `run` searches until a goal is reached, `finals` choose among the best, `state` holds what
+both work with, and `effort` says how thoroughly a candidate is measured."""

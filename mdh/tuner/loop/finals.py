@@ -1,5 +1,5 @@
 """The finals of a run: candidates that quick timing cannot tell apart are timed in turns in one process, and
-the winner once more by itself."""
+then the winner once more alone."""
 
 import time
 from collections.abc import Sequence
@@ -11,16 +11,20 @@ from mdh.tuner.loop.state import Run, keep, progress, seconds_of, settle
 from mdh.tuner.records.best import best as best_of
 
 MOST = 5
-"""Finalists at most."""
+"""The most finalists."""
 _LEAST_NOISE, _MOST_NOISE = 0.03, 0.20
 _BASELINE = 10.0
-"""The baseline takes part unless it is more than this times as slow: its turns would take all the time."""
+"""The baseline takes part unless it is more than this many times slower than the best, because its runs would
+take all the time."""
 
 
 async def finals(run: Run) -> None:
-    """The finalists in one process, then the winner alone in a fresh one; in rounds, since one that more
-    inputs show to be wrong makes room for the next. A finalist that fails in another way is tried alone once
-    more; where no finalist comes through, what the search found stands."""
+    """Times the finalists in one process, then the winner alone in a fresh one.
+
+    If more inputs show that a finalist is wrong, another round with the next candidate follows. A finalist
+    that fails in another way is tried alone once more. If no finalist succeeds, the result of the search
+    stands.
+    """
     while True:
         chosen = finalists(_right(run))
         contest = with_baseline(chosen, run.baseline if seconds_of(run.baseline) else None)
@@ -43,7 +47,7 @@ async def finals(run: Run) -> None:
 
 
 async def _wins(run: Run, trial: Trial) -> bool:
-    """Times a finalist alone in a fresh process; without time left its standing is enough."""
+    """Times a finalist alone in a fresh process. Without time left, its time in the finals is enough."""
     effort = final_effort(1, run.left)
     if effort is None:
         if trial.phase != "quick":
@@ -65,8 +69,8 @@ def _right(run: Run) -> list[Trial]:
 
 
 def _take_back(run: Run, found: Sequence[Trial]) -> None:
-    """Those whose results were wrong are out, and the best of the others takes their place at once. A crash,
-    a limit or a lack of memory shows nothing of the kind."""
+    """Removes candidates whose results were wrong; the best of the others replaces them at once. A crash, a
+    limit or a lack of memory does not prove a candidate wrong."""
     wrong = {t.candidate.key for t in found if t.outcome.failure is Failure.WRONG}
     run.refuted |= wrong
     run.drop(tuple(sorted(wrong)))
@@ -75,7 +79,8 @@ def _take_back(run: Run, found: Sequence[Trial]) -> None:
 
 
 async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Trial]:
-    """Those that are right on more inputs too, the fastest first; the baseline's paired time is kept."""
+    """The finalists that are right on more inputs too, the fastest first; the baseline's paired time is
+    kept."""
     since = time.time()
     outcomes = await run.bench.duel(tuple(t.candidate for t in contest), effort, run.limits)
     ranked: list[tuple[float, Trial]] = []
@@ -97,7 +102,8 @@ async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Tria
 
 
 def finalists(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """The best of the quick trials and those within noise of it, the fastest first; one a candidate."""
+    """The best of the quick trials and those within noise of it, the fastest first, one for each
+    candidate."""
     timed: dict[str, tuple[float, Trial]] = {}
     for trial in trials:
         seconds = trial.outcome.seconds
@@ -113,7 +119,7 @@ def finalists(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def noise_of(outcome: Outcome) -> float:
-    """The relative spread of the middle half of the warm runs, within bounds."""
+    """The relative interquartile range of the warm runs, within bounds."""
     if len(outcome.warm) < 4 or not outcome.seconds:
         return _MOST_NOISE
     low, _, high = quantiles(outcome.warm, n=4)

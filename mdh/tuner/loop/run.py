@@ -1,6 +1,7 @@
-"""The tuning loop: proposals to the bench, outcomes to the record and the searcher, until a goal is reached.
+"""The tuning loop: sends proposals to the bench, and results to the record and the searcher, until a goal is
+reached.
 
-One thread owns the searcher and the record; building, judging and timing happen in the bench's processes.
+One thread owns the searcher and the record. Building, judging and timing happen in the bench's processes.
 """
 
 import asyncio
@@ -22,16 +23,19 @@ from mdh.tuner.runtime.interrupt import until
 
 T = TypeVar("T")
 ATTEMPTS = 3
-"""Times that a candidate is measured when its worker dies of another one."""
+"""How often a candidate is measured whose worker dies because of another one."""
 _GRACE = 10.0
-"""Seconds that trials in flight get at the end of a search, and the search itself past its budget."""
+"""Seconds that trials in flight get at the end of a search, and the search itself after its budget."""
 _LAST_THOUGHT = 1.0
 """Seconds that the search gets to answer once the user wants the run to end."""
 
 
 async def tune(run: Run) -> Ended:
-    """Searches, then holds the finals; `run` has the findings. Never raises for what candidates do; where
-    nothing can be measured any more `run.trouble` says why and what was found stays."""
+    """Searches, then holds the finals. The results are in `run`.
+
+    Candidates never make it raise. If nothing can be measured any more, `run.trouble` says why, and earlier
+    results stay.
+    """
     if run.started is None:
         run.started = run.clock()
     run.watch(progress(run), None)
@@ -79,7 +83,7 @@ def _over(run: Run) -> Ended | None:
 
 
 async def _launch(run: Run) -> bool:
-    """Fills the bench's slots; True where the space is used up."""
+    """Fills the bench's slots. Returns True when the space is used up."""
     while len(run._flying) < run.bench.slots:
         if run._ready is None:
             if not await _may_think(run):
@@ -92,25 +96,25 @@ async def _launch(run: Run) -> bool:
 
 
 async def _think_ahead(run: Run) -> None:
-    """Finds the next proposal while the bench works, so that a slot which gets free is filled at once. Where
-    the bench has one slot, each proposal waits for the last result instead."""
+    """Finds the next proposal while the bench works, so that a free slot is filled at once. If the bench has
+    only one slot, each proposal waits for the last result instead."""
     while run.bench.slots > 1 and run._ready is None and await _may_think(run):
         if not await _think(run):
             return
 
 
 async def _may_think(run: Run) -> bool:
-    """True while a further proposal is of use, and no result waits."""
+    """Whether another proposal is useful and no result waits."""
     ahead = len(run.trials) + len(run._flying)
     if run.proposals.stuck or (run.goal.trials is not None and ahead >= run.goal.trials):
         return False
-    # results, signals and the budget get their turn between two draws
+    # lets results, signals and the budget be handled between two draws
     await asyncio.sleep(0)
     return _over(run) is None and not any(task.done() for task in run._flying)
 
 
 async def _think(run: Run) -> bool:
-    """One step of the search, in a thread: the bench goes on meanwhile. False where the space is used up."""
+    """One step of the search, in a thread, while the bench works. Returns False when the space is used up."""
     found = await _thought(run, run.proposals.next)
     if isinstance(found, Proposal):
         run._ready = found
@@ -118,7 +122,8 @@ async def _think(run: Run) -> bool:
 
 
 async def _thought(run: Run, work: Callable[[], T]) -> T | None:
-    """What the search says. None with `run.silent` where it says nothing by the time the run has to end."""
+    """The answer of the search. None, with `run.silent` set, if there is none by the time the run has to
+    end."""
     task = asyncio.ensure_future(run._search.do(work))
     try:
         while not task.done():
@@ -142,7 +147,7 @@ def _start_ready(run: Run) -> None:
     if proposal is None:
         return
     best = seconds_of(run.best)
-    # the baseline is timed in full however slow it is: it is what all others are compared with
+    # the baseline is timed in full however slow it is, because all others are compared with it
     suggested = proposal.candidate.key in (run.baseline_key, run.given_key)
     effort = effort_for(None if suggested else best)
     work = run.bench.trial(proposal.candidate, effort, run.limits)
@@ -155,8 +160,8 @@ async def _land(run: Run) -> None:
 
 
 async def _drain(run: Run) -> None:
-    """A little longer for what is in flight: giving it up costs workers that the finals need. Where nothing
-    is right yet the wait is long, since a run that finds nothing has used its budget for nothing."""
+    """Waits a little for trials in flight, because cancelling them costs workers that the finals need. The
+    wait is long if nothing is right yet, because such a run would have used its budget for nothing."""
     over = run.clock()
     while run._flying and not run.interrupt.asked:
         patient = run.left is None or run.best is None
@@ -176,7 +181,7 @@ async def _wait(run: Run, left: float | None) -> None:
     landed = [(task, *run._flying.pop(task)) for task in ended]
     if landed and _over(run) is None:
         _start_ready(run)
-    # what has ended well is kept before a failure of the machine ends the run
+    # completed trials are kept before a failure of the machine ends the run
     for task, proposal, since in sorted(landed, key=lambda one: one[0].exception() is not None):
         outcome = task.result()
         if outcome.innocent and proposal.attempts < ATTEMPTS:
@@ -228,7 +233,7 @@ async def _until_asked(run: Run, work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _drop(run: Run) -> None:
-    """Gives up what is in flight."""
+    """Cancels the trials in flight."""
     flying = list(run._flying)
     run._flying.clear()
     for task in flying:

@@ -1,4 +1,4 @@
-"""What a tuning run works with and what it has found so far."""
+"""The state of a tuning run: what it works with and what it has found so far."""
 
 import asyncio
 import time
@@ -18,30 +18,29 @@ from mdh.tuner.runtime.interrupt import Interrupt
 
 
 class Log(Protocol):
-    """Where trials are kept; a trial is on disk when `append` returns."""
+    """Keeps trials. A trial is on disk when `append` returns."""
 
     def append(self, trial: Trial) -> None: ...
 
 
 class Watch(Protocol):
-    """Told of every trial and phase; what the user sees while a run goes on."""
+    """Called with every trial and phase, to show the user how a run proceeds."""
 
     def __call__(self, progress: RunProgress, trial: Trial | None, /) -> None: ...
 
 
 def _keep_all(keys: tuple[str, ...]) -> None:
-    """For benches that keep nothing."""
+    """For benches that cache nothing."""
 
 
 @dataclass
 class Run:
-    """What a run works with and what it has found so far.
+    """The state of a run.
 
-    limits: what kills a worker; drop: told of candidates whose machine code is not needed again.
-    found: called with each better trial before anybody is told of it, and with what is left when the best
-    proves wrong; clock: seconds, of no particular start; first: the number of the first trial; earlier:
-    quick trials of the record that this run goes on with; started: when the
-    budget began, None: with the search.
+    limits: the time limits of workers. drop: called with candidates whose machine code is not needed again.
+    found: called with each better trial before anybody else learns of it, and with the next best if the best
+    proves wrong. clock: seconds since any fixed moment. first: the number of the first trial. earlier: quick
+    trials of the record that this run continues. started: when the budget began; None: with the search.
     """
 
     bench: Bench
@@ -66,22 +65,22 @@ class Run:
     phase: str = "search"
     started: float | None = None
     refuted: set[str] = field(default_factory=set)
-    """Keys of candidates that gave wrong results, in finals of earlier runs too."""
+    """Keys of candidates that gave wrong results, also in finals of earlier runs."""
     paid: float = 0.0
-    """Seconds of tuning that earlier runs of the record took."""
+    """Seconds that earlier runs of the record took."""
     silent: bool = False
-    """The search gave no answer in time, as where its storage hangs. It is asked nothing more."""
+    """The search did not answer in time, for example because its storage hangs. It is not asked again."""
     _search: BackgroundThread = field(default_factory=BackgroundThread)
-    """Where the search thinks."""
+    """The thread in which the search runs."""
     _ready: Proposal | None = None
-    """Found while the bench was full; the next slot is its."""
+    """A proposal that was found while the bench was full; it gets the next slot."""
     _ok: int = 0
     _failures: Counter[Failure] = field(default_factory=Counter)
     _flying: dict["asyncio.Task[Outcome]", tuple[Proposal, float]] = field(default_factory=dict)
 
     @property
     def candidates(self) -> list[Trial]:
-        """Every quick trial known."""
+        """Every known quick trial."""
         return [*self.earlier, *(t for t in self.trials if t.phase == "quick")]
 
     @property

@@ -1,4 +1,4 @@
-"""How much memory a compiler may take: one that eats all of it fails alone."""
+"""Limits the memory of a compiler, so that one that takes too much fails alone."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from mdh.memory_left import limited, memory_total
 
 _LEAST = 4 << 30
 _PART = 0.5
-"""Of the machine's memory."""
+"""The share of the machine's memory."""
 
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Inside, what this process holds may grow by half of the machine's memory, or by 4 GiB where that is
-    more: machines there are whose memory grows with its use."""
+    """Inside, this process may grow by half of the machine's memory, or by 4 GiB if that is more, because on
+    some machines the memory grows with its use."""
     with limited(max(_LEAST, int(_PART * memory_total()))):
         yield

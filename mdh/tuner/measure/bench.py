@@ -1,4 +1,4 @@
-"""What the tuning loop asks of the part that measures candidates."""
+"""The interface of the part that measures candidates, as the tuning loop uses it."""
 
 from typing import Protocol
 
@@ -6,21 +6,22 @@ from mdh.results.trial import Candidate, Effort, Limits, Outcome
 
 
 class Bench(Protocol):
-    """Builds, judges and measures candidates of one Job: local workers, or a cluster.
+    """Builds, judges and measures candidates of one Job, on local workers or a cluster.
 
-    slots: trials that may be in flight at once so that neither the compilers nor the devices wait.
+    slots: trials that may be in flight at once so that neither compilers nor devices wait.
     """
 
     slots: int
 
     async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
-        """Never raises for what a candidate does. Raises Failed where nothing can be measured any more: the
-        device is lost (D1xx), the cluster is gone."""
+        """Measures one candidate. Never raises for what a candidate does. Raises Failed if nothing can be
+        measured any more: the device is lost (D1xx), or the cluster is gone."""
 
     async def duel(
         self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
     ) -> tuple[Outcome, ...]:
-        """The finalists in one process, their timed runs interleaved so that a change of clock meets all."""
+        """Times the finalists in one process, with interleaved runs, so that clock drift affects all of them
+        equally."""
 
     async def close(self) -> None:
-        """End every process, at the latest after two seconds."""
+        """Ends every process within two seconds."""

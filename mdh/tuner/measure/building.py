@@ -1,4 +1,4 @@
-"""Candidates to machine code, in a process whose compilers may hang, crash or eat all memory."""
+"""Builds candidates in a process whose compilers may hang, crash or use all memory."""
 
 import json
 from collections.abc import Mapping
@@ -28,7 +28,8 @@ from mdh.tuner.runtime.processors import one_thread
 
 
 class Builder:
-    """device: None for CUDA, whose compiler needs none. folder: the bench's own, for what is handed over."""
+    """Builds candidates. device: None for CUDA, whose compiler needs none. folder: the bench's own, for files
+    that are handed over."""
 
     def __init__(
         self, job: Job, program: Program, machine: Machine, target: str, device: Device | None,
@@ -38,8 +39,9 @@ class Builder:
         self.device, self.cache, self.folder, self.faults = device, cache, folder, faults
 
     def poisoned(self, found: Diagnostic) -> bool:
-        """NVRTC and OpenCL's compilers work in this process: once one got no memory or no open file, it may
-        fail on what comes next. Compilers that refuse a text take the next."""
+        """Whether this process is unreliable now. NVRTC and OpenCL's compilers work in this process: once one
+        got no memory or no open file, it may fail on the next text. A compiler that only refuses a text can
+        take the next one."""
         return found.code in ("D102", "D120") or doubtful(refused((found,)))
 
     def answer(self, request: Mapping[str, Any]) -> Json:
@@ -85,10 +87,10 @@ class Builder:
         return made
 
     def _program(self, text: KernelText, device: Keeps, cache: Cache | None, keep: bool) -> bytes:
-        """The binary where the cache has it or the device ships it; else empty where the text was built,
-        since then the runtime keeps the result in a folder that all workers of the bench share."""
+        """The binary, if the cache has it or the device takes binaries. Otherwise empty: the text was built,
+        and the runtime keeps the result in a folder that all workers of the bench share."""
         # PoCL compiles for any size of a work-group before it hands out a binary, which takes as long as the
-        # build did: candidates that win nothing must not pay that
+        # build. Losing candidates must not pay for that.
         if cache is not None and (keep or device.ships):
             image, new = cached_program(text, device, cache)
             return b"" if new and not device.ships else image
@@ -99,7 +101,7 @@ class Builder:
         return device.binary(built) if device.ships else b""
 
     def _text(self, schedule: str) -> KernelText:
-        """Raises Failed with what the checker found, B101 for a bug of mdh on the way."""
+        """The kernel text. Raises Failed with what the checker found, and B101 for a bug of mdh."""
         pipeline = Pipeline()
         try:
             given = pipeline.schedule(Source("<candidate>", schedule))

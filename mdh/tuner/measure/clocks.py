@@ -1,4 +1,4 @@
-"""How fast the device's clock runs just now, in MHz, where it is cheap to know."""
+"""The current clock of the device in MHz, where it is cheap to read."""
 
 import ctypes
 from functools import cache
@@ -8,11 +8,12 @@ from typing import Any
 _CORES = Path("/sys/devices/system/cpu/cpufreq")
 _CPUINFO = Path("/proc/cpuinfo")
 _SM = 1
-"""NVML_CLOCK_SM."""
+"""NVML's number of the multiprocessor clock."""
 
 
 def gpu_clock(bus: str) -> float | None:
-    """Of the multiprocessors of the GPU at a PCI address (`0000:1b:00.0`); None where NVML cannot tell."""
+    """The clock of the multiprocessors of the GPU at a PCI address (`0000:1b:00.0`); None if NVML cannot
+    tell."""
     library = _nvml()
     if library is None:
         return None
@@ -25,7 +26,7 @@ def gpu_clock(bus: str) -> float | None:
 
 
 def cpu_clock() -> float | None:
-    """The mean over the cores; None where the system does not say."""
+    """The mean clock of the cores; None if the system does not say."""
     found = []
     try:
         found = [int(p.read_text()) / 1e3 for p in _CORES.glob("policy*/scaling_cur_freq")]

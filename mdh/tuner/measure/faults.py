@@ -1,8 +1,8 @@
-"""Faults planted on purpose, to show that the bench survives and names them.
+"""Plants faults on purpose, to test that the bench survives and names them.
 
-The one door is the argument `--faults FILE` of the worker module, which `LocalBench.open(faults=…)` passes
-on; no verb, option, schedule or environment variable leads to it. The file is JSON: candidate key -> a kind
-of KINDS, or a list of [old, new] replacements in the kernel's source, each of which must be found.
+The only way in is the argument `--faults FILE` of the worker module, which `LocalBench.open(faults=…)` passes
+on. No command, option, schedule or environment variable leads to it. The file is JSON: candidate key -> a
+kind of KINDS, or a list of [old, new] replacements in the kernel's source, each of which must be found.
 """
 
 import ctypes
@@ -26,13 +26,13 @@ _LITTLE = 64 << 20
 
 
 class Faults:
-    """The plan of a file; without one nothing is ever planted."""
+    """The plan of a file. Without a file nothing is planted."""
 
     def __init__(self, path: Path | None) -> None:
         self.plan: Mapping[str, Any] = {} if path is None else json.loads(path.read_text(encoding="utf-8"))
 
     def in_builder(self, key: str) -> None:
-        """Act as a compiler that fails, hangs or eats memory."""
+        """Behaves like a compiler that fails, hangs or uses up the memory."""
         match self.plan.get(key):
             case "endless compile":
                 while True:
@@ -69,7 +69,7 @@ def _replaced(source: str, pairs: list[list[str]]) -> str:
 
 
 DYNAMIC_SHARED = ("cuda",)
-"""Languages whose launch says how much shared memory a block has."""
+"""Languages whose launch states the shared memory of a block."""
 STATEMENTS = {
     "cuda": {
         "illegal store": "*(volatile int *)64 = 1;",
@@ -106,7 +106,7 @@ def _planted(text: KernelText, entry: EntryPoint, kind: str) -> str:
 
 
 def _eat_memory() -> None:
-    """Until the limit, which is drawn close so that the machine does not suffer."""
+    """Takes memory up to the limit, which is set low so that the machine does not suffer."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (held_bytes() + _LITTLE, hard))
     eaten = []

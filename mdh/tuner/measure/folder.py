@@ -1,4 +1,5 @@
-"""The private folder of a bench: the job, expected results, what workers hand over, runtimes' caches."""
+"""The private folder of a bench: the job, expected results, files that workers hand over, and runtimes'
+caches."""
 
 import json
 import os
@@ -12,11 +13,11 @@ from mdh.folders import PrivateFolder, make_private
 from mdh.results.trial import Job
 
 _KEPT = 256
-"""Builds of a runtime's own cache that `trim_runtime` leaves, the newest."""
+"""The number of newest builds of a runtime's own cache that `trim_runtime` keeps."""
 _IDLE = 300.0
-"""Seconds after which a build is no longer on its way to be measured."""
+"""Seconds after which a build is not waiting to be measured any more."""
 _FOLDERS = {"POCL_CACHE_DIR": "pocl", "CUDA_CACHE_PATH": "cuda", "CUPY_CACHE_DIR": "cupy", "TMPDIR": "tmp"}
-"""What workers and their compilers keep, by the variable that says where."""
+"""Folders of workers and their compilers, by the environment variable that names them."""
 
 
 def make_folder(job: Job) -> PrivateFolder:
@@ -33,7 +34,8 @@ def make_folder(job: Job) -> PrivateFolder:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Runtimes find what another worker built, touch no cache of the user's, and leave nothing."""
+    """Environment variables with which runtimes find builds of other workers, use no cache of the user, and
+    leave nothing behind."""
     return {**os.environ, **{name: str(folder / part) for name, part in _FOLDERS.items()}}
 
 

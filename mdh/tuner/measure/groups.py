@@ -1,4 +1,4 @@
-"""What the processes of a group are doing, as the system tells it."""
+"""The state of the processes of a group, as the system reports it."""
 
 import os
 from contextlib import suppress
@@ -10,7 +10,8 @@ _TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """stopped: one of them stands still by a signal; seconds: of processors, with those of ended children."""
+    """stopped: a signal has stopped one of them. seconds: processor time, including that of ended
+    children."""
 
     stopped: bool
     seconds: float
@@ -28,5 +29,5 @@ def group_of(number: int) -> Group:
 
 
 def _words(path: Path) -> list[str]:
-    """What follows the name, which may hold anything: the state first, the group third."""
+    """The fields after the name, which may hold anything: the state first, the group third."""
     return path.read_text(encoding="latin-1").rpartition(")")[2].split()

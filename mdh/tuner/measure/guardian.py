@@ -1,9 +1,9 @@
-"""Ends what the workers of a killed tuner have started: compilers, assemblers, linkers.
+"""Ends the compilers, assemblers and linkers that the workers of a killed tuner have started.
 
-A worker ends with the tuner by itself, whatever ended that; what it had started does not. Those processes are
-all in the worker's group. The guardian is a process of its own that knows the groups; it holds one end of a
-pipe, and no signal to the tuner's group reaches it. When the tuner is gone it kills the groups that are left.
-This file is run by itself: it imports nothing of mdh.
+A worker ends with the tuner by itself, but the processes that it started do not. They are all in the worker's
+process group. The guardian is a separate process that knows the groups. It holds one end of a pipe, and
+signals to the tuner's group do not reach it. When the tuner is gone, it kills the groups that are left. This
+file is run by itself, so it imports nothing of mdh.
 """
 
 import os
@@ -14,11 +14,11 @@ import sys
 from contextlib import suppress
 
 _LOOK = 1.0
-"""Seconds between two looks at whether the tuner lives: a fork of it may hold the pipe open."""
+"""Seconds between two checks whether the tuner lives. A fork of the tuner may hold the pipe open."""
 
 
 class Guardian:
-    """The tuner's side. Raises OSError where the process cannot be started; without it all else goes on."""
+    """The tuner's side. Raises OSError if the process cannot be started; the bench works without it."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -31,7 +31,7 @@ class Guardian:
         self._say(f"+{group}\n")
 
     def leave(self, group: int) -> None:
-        """All of the group has been killed: its number may be another's soon."""
+        """Forgets a group whose processes have all been killed, because its number may be reused."""
         self._say(f"-{group}\n")
 
     def close(self) -> None:
@@ -46,7 +46,7 @@ class Guardian:
             self._process.wait()
 
     def _say(self, words: str) -> None:
-        # whoever has killed it gets a bench without one
+        # if the guardian itself was killed, the bench goes on without one
         with suppress(OSError, ValueError):
             os.write(self._process.stdin.fileno(), words.encode())  # type: ignore[union-attr]
 

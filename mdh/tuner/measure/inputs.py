@@ -1,4 +1,4 @@
-"""Sets of arrays that candidates are judged on, and what a right one makes of them."""
+"""Sets of arrays that candidates are judged on, with the expected results."""
 
 import json
 import os
@@ -17,15 +17,15 @@ from mdh.verify.arguments import Kind, make_arrays, make_scalars, read_before_wr
 from mdh.verify.index_data import index_arrays
 
 _ANEW = 1_000_003
-"""Added to the seed where data are drawn anew."""
+"""Added to the seed when data are drawn again."""
 _CHOOSING = ("min", "max", "argmin", "argmax")
-"""Operators that keep one value of many."""
+"""Operators that keep one of many values."""
 
 
 @dataclass(frozen=True)
 class InputSet:
-    """before: arrays as given to a run; want: results and how far from them a right one may be. private:
-    outputs whose first contents no stage reads; they are poisoned."""
+    """before: arrays as given to a run. want: expected results with their error bounds. private: outputs
+    whose first contents no stage reads; they are poisoned."""
 
     before: Mapping[str, Array]
     scalars: Mapping[str, int | float]
@@ -34,12 +34,13 @@ class InputSet:
 
 
 def kind_of(number: int) -> Kind:
-    """Exact integers first: they show a wrong index best, and random values a wrong rounding."""
+    """The kind of data of a set. Exact integers come first: they show a wrong index best, and random values a
+    wrong rounding."""
     return "random" if number % 2 else "exact"
 
 
 def write_expected(program: Program, seed: int, number: int, folder: Path) -> None:
-    """Finds the results of set `number` once and keeps them for every worker."""
+    """Computes the results of set `number` once and keeps them for every worker."""
 
     def draw(attempt: int) -> Arguments:
         return _given(program, seed, number, attempt)
@@ -59,7 +60,7 @@ def write_expected(program: Program, seed: int, number: int, folder: Path) -> No
 
 
 def read_set(program: Program, seed: int, number: int, folder: Path) -> InputSet:
-    """The set with the results that `write_expected` left; the files stay where they are."""
+    """The set, with the results that `write_expected` left. The files stay."""
     written = json.loads((folder / f"{number}.json").read_text(encoding="utf-8"))
     before, scalars = _given(program, seed, number, written["attempt"])
     want = {}
@@ -87,9 +88,9 @@ def _given(
 
 
 def _mark_edges(array: Array, number: int) -> None:
-    """The greatest value at the end and the least at the beginning of every other line along each axis, in
-    the next set the other way round: of a choice among many, random values hardly ever show that a loop
-    leaves out the last."""
+    """Puts the greatest value at the end and the least at the beginning of every other line along each axis,
+    and the other way round in the next set. With random values alone, a minimum or maximum hardly ever shows
+    that a loop leaves out its last iteration."""
     least, greatest = (-7, 7) if array.dtype.kind != "u" else (0, 7)
     first, last = (least, greatest) if number % 4 in (0, 3) else (greatest, least)
     for axis in range(array.ndim):

@@ -1,4 +1,4 @@
-"""Is a built candidate right? Before it is timed on every set of inputs, and after on what the runs left."""
+"""Judges built candidates: on every set of inputs before timing, and on what the timed runs left after it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Trusted:
 
 
 class Judge:
-    """Holds the input sets of a program; the results are those that `write_expected` left in `folder`."""
+    """Holds the input sets of a program. The expected results are in `folder`."""
 
     def __init__(self, program: Program, device: Device, seed: int, folder: Path) -> None:
         self.program, self.device, self.seed, self.folder = program, device, seed, folder
@@ -44,14 +44,14 @@ class Judge:
         return trusted
 
     def at_one_place(self, trusted: Sequence[Trusted]) -> list[BoundCall]:
-        """Calls of all of them on the arrays of the first: where arrays lie in the caches decides up to a
-        tenth of the time of kernels that hardly compute."""
+        """Calls of all candidates on the arrays of the first one. The place of arrays in the caches changes
+        the time of kernels that hardly compute by up to a tenth."""
         first = trusted[0]
         others = (t.built.call(first.held.arguments(), first.inputs.scalars) for t in trusted[1:])
         return [first.call, *others]
 
     def unharmed(self, trusted: Trusted) -> bool:
-        """Whether the runs left all but the results as it was."""
+        """Whether the runs changed nothing but the results."""
         held, inputs = trusted.held, trusted.inputs
         held.fetch()
         return all(
@@ -60,8 +60,8 @@ class Judge:
         )
 
     def still_right(self, trusted: Trusted) -> None:
-        """After timed runs: what they left, where it does not depend on how many there were; and one more
-        run from the start with the same workspaces. Raises Failed N1xx."""
+        """Judges after timed runs: what they left, if that does not depend on their number, and one more run
+        from the start with the same workspaces. Raises Failed N1xx."""
         call, held, inputs = trusted.call, trusted.held, trusted.inputs
         if held.in_place and inputs.private >= set(inputs.want):
             self._right(trusted)

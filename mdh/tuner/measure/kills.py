@@ -1,18 +1,19 @@
-"""Whether a worker that was killed, or crashed, speaks against the candidate that it worked on."""
+"""Decides whether a worker that was killed, or crashed, counts against the candidate that it worked on."""
 
 from collections import Counter, deque
 from time import monotonic
 
 _SPELL = 60.0
-"""Seconds in which the kills of others count."""
+"""Seconds for which kills of other workers count."""
 _ALONE, _AMONG_OTHERS = 3, 6
-"""Kills that a candidate is held for: where it alone is met, and where other workers are killed too.
-A candidate that eats the machine's memory is killed by the system again and again; somebody who ends
-processes does not choose."""
+"""The number of kills that a candidate is blamed for: if it alone is hit, and if other workers are killed
+too. A candidate that uses up the machine's memory is killed again and again. Somebody who ends processes hits
+any of them."""
 
 
 class Kills:
-    """Of one bench. A trial's name is its own: a candidate that is tried again begins anew."""
+    """The kills of one bench. Each trial has its own name, so a candidate that is tried again starts from
+    zero."""
 
     def __init__(self) -> None:
         self._of: Counter[str] = Counter()
@@ -21,16 +22,18 @@ class Kills:
         self._recent: deque[tuple[float, str]] = deque(maxlen=32)
 
     def blame(self, name: str) -> bool:
-        """Call it once for each kill. True: the candidate is at fault."""
+        """Counts a kill; call it once for each. Returns True if the candidate is at fault."""
         self._recent.append((monotonic(), name))
         self._of[name] += 1
         return self._of[name] >= (_AMONG_OTHERS if self._others(name) else _ALONE)
 
     def overran(self, name: str, *, outside: bool) -> bool:
-        """Call it once for each limit that passed. True: the candidate is at fault. outside: its process was
-        stopped, or had no processor, which says as little about the candidate as a kill among others. Where
-        processes are killed just now, others are slowed by what kills them, and the second time is
-        believed."""
+        """Counts a passed time limit; call it once for each. Returns True if the candidate is at fault.
+
+        outside: its process was stopped or got no processor time, which tells as little of the candidate as a
+        kill among others. While processes are being killed, others are slowed down too, so only the second
+        limit counts then.
+        """
         if outside:
             self.blame(name)
             return self._of[name] >= _AMONG_OTHERS
@@ -38,20 +41,21 @@ class Kills:
         return self._late[name] > 1 or not self._others(name)
 
     def believe(self, name: str) -> bool:
-        """Call it once for each crash or refusal that may come from want of memory or files. True: the
-        candidate is at fault. Two faults of a machine do meet one candidate, so the third is believed."""
+        """Counts a crash or refusal that may come from a lack of memory or files; call it once for each.
+        Returns True if the candidate is at fault, which is the third time: two faults of a machine do happen
+        to one candidate."""
         self._crashes[name] += 1
         return self._crashes[name] >= _ALONE
 
     def elsewhere(self) -> None:
-        """A process that worked on no candidate was killed."""
+        """Records that a process was killed that worked on no candidate."""
         self._recent.append((monotonic(), ""))
 
     def forget(self, name: str) -> None:
-        """The trial has ended."""
+        """Forgets a trial that has ended."""
         del self._of[name], self._crashes[name], self._late[name]
 
     def _others(self, name: str) -> bool:
-        """Other workers were killed a short time ago."""
+        """Whether other workers were killed a short time ago."""
         now = monotonic()
         return any(other != name and now - at < _SPELL for at, other in self._recent)

@@ -1,4 +1,4 @@
-"""The bench of one machine: builders that may hang or crash, and one measuring process a device."""
+"""The bench of one machine: builders that may hang or crash, and one measuring process for each device."""
 
 import asyncio
 from collections.abc import Iterable
@@ -36,12 +36,13 @@ from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.processors import processors
 
 _TRIMMED = 100
-"""Trials between two looks at what the runtimes keep."""
+"""Trials between two checks of what the runtimes keep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A candidate that was built, under a name of this trial: files that hold its text and machine code."""
+    """A candidate that was built, with the files of its text and machine code. Their name belongs to this
+    trial."""
 
     name: str
     text: Path
@@ -64,10 +65,13 @@ class Loaded:
 
 
 class LocalBench:
-    """`async with LocalBench(job) as bench`. After that `machine`, `target`, `title` and `versions` say what
-    is measured on. devices: of one model, measured in parallel; absent: the job's. jobs: builders. say: takes
-    remarks on faults of the machine, which are waited for (Outage). faults: for tests alone
-    (mdh.tuner.measure.faults)."""
+    """`async with LocalBench(job) as bench`. After that `machine`, `target`, `title` and `versions` describe
+    what is measured on.
+
+    devices: of one model, measured in parallel; without them, the job's. jobs: the number of builders. say:
+    called with remarks on faults of the machine, which are waited for (Outage). faults: for tests only
+    (mdh.tuner.measure.faults).
+    """
 
     machine: Machine
     target: str
@@ -94,7 +98,7 @@ class LocalBench:
 
     async def __aenter__(self) -> Self:
         """Raises Failed: D1xx the device cannot be used, D132 no room for its files, D133 no process starts,
-        D134 devices of several models; and what the program is refused with."""
+        D134 devices of several models, and any error of the program."""
         try:
             held = self._held = make_folder(self.job)
         except OSError as error:
@@ -130,7 +134,7 @@ class LocalBench:
         await self.close()
 
     async def close(self) -> None:
-        """End every process, at the latest after two seconds."""
+        """Ends every process within two seconds."""
         for task in self._sets.values():
             task.cancel()
         self._building.closed = self._measuring.closed = True
@@ -163,7 +167,8 @@ class LocalBench:
         return tuple(found[b.name] if isinstance(b, Ready) else b for b in built)
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Removes the machine code of these candidates from the cache: losers are not needed again."""
+        """Removes the machine code of these candidates from the cache, because losers are not needed
+        again."""
         for key in keys:
             cached = self._cached.pop(key, "")
             if cached and self.cache is not None:
@@ -177,7 +182,7 @@ class LocalBench:
         )
 
     async def expected(self, sets: int) -> Path:
-        """The folder with the right results of so many sets of arrays, for `read_set`. Raises Failed D135."""
+        """The folder of the expected results of `sets` sets of arrays, for `read_set`. Raises D135."""
         await self._expect(sets)
         return self._folder / "expected"
 
@@ -190,13 +195,13 @@ class LocalBench:
             words += ["--faults", str(self._faults)]
         progress = Progress(self._folder / f"{name}.at") if role == "measure" else None
         command = Command(tuple(words), environment(self._folder))
-        # what a builder reads, the measuring worker has read before it
+        # the measuring worker has read what a builder reads
         return Post(
             spec, command, self._quiet, progress, self._guardian, self._kills, proved=role == "build"
         )  # fmt: skip
 
     def _settle(self, abouts: list[Json]) -> None:
-        """What builders and the caller must know of the devices."""
+        """Keeps what builders and the caller must know of the devices."""
         titles = sorted({a["title"] for a in abouts})
         if len(titles) > 1:
             raise different(self.devices, titles)
@@ -220,7 +225,7 @@ class LocalBench:
                 try:
                     reply = await worker.ask(request, limit)
                 except Late as late:
-                    # a compiler that only waits does so for the machine
+                    # a compiler that only waits does so because of the machine
                     if self._kills.overran(name, outside=late.stopped or late.idle):
                         return replace(timed_out("build", limit), build_seconds=limit)
                     return None
@@ -247,14 +252,14 @@ class LocalBench:
         return Ready(name, Path(reply["text"]), image, resources, float(reply["seconds"]))
 
     async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
-        """A round settles at least one candidate, save where its worker was killed or the machine was at
-        fault. Those that are not settled are measured again in the next."""
+        """One round of finals. It settles at least one candidate, unless its worker was killed or the machine
+        was at fault. The next round measures the others again."""
         await self._building.overcome(lambda: self._expect(effort.inputs))
         out: dict[str, Outcome] = {}
 
         async def attempt() -> None:
             pending = [r for r in ready if r.name not in out]
-            # what a process did before must not speak for or against those that may win
+            # earlier work of a process must not influence the finals
             async with self._measurers.taken(fresh=final(effort)) as (post, worker):
                 found = await self._round(post, worker, pending, effort, limits)
             out.update((r.name, self._signed(found[r.name], r, post)) for r in pending if r.name in found)
@@ -333,7 +338,7 @@ class LocalBench:
         return out
 
     async def _expect(self, sets: int) -> None:
-        """The reference runs once a set, in a builder."""
+        """Runs the reference once for each set, in a builder."""
         for number in range(max(1, sets)):
             known = self._sets.get(number)
             if known is None or (known.done() and known.exception() is not None):

@@ -1,4 +1,4 @@
-"""Built candidates on the device: judged, then timed, in the one process that owns the device."""
+"""Judges and times built candidates, in the one process that owns the device."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from mdh.tuner.measure.wire import Json, failed_json, read_text
 
 
 class Measurer:
-    """Keeps the candidates that were loaded until they have been timed."""
+    """Keeps loaded candidates until they have been timed."""
 
     def __init__(self, job: Job, program: Program, device: Device, folder: Path, progress: Progress) -> None:
         self.device, self.progress = device, progress
@@ -30,7 +30,7 @@ class Measurer:
         self._trusted: dict[str, Trusted] = {}
 
     def poisoned(self, found: Diagnostic) -> bool:
-        """What this process does next may fail for the candidate's sake. OpenCL on GPUs does not tell which
+        """Whether this process may fail because of an earlier candidate. OpenCL on GPUs does not tell which
         errors last."""
         vague = self.device.machine.kind == "gpu" and self.device.memory == "host"
         unsure = of_the_machine((found,)) or doubtful(refused((found,)))
@@ -62,7 +62,7 @@ class Measurer:
         return self.device.load(text, image.read_bytes())
 
     def _time(self, names: list[str], effort: Mapping[str, Any]) -> Json:
-        """One result a candidate: its runs, or why it was not right any more."""
+        """One result for each candidate: its runs, or why it was not right any more."""
         start = perf_counter()
         trusted = [self._trusted.pop(name) for name in names]
         before = self._clock()
@@ -82,7 +82,7 @@ class Measurer:
             runs = timed(self.judge.at_one_place(trusted))
             if self.judge.unharmed(trusted[0]):
                 return runs
-            # one of them stores where it must not, and arrays that all share do not tell which
+            # one of them stores where it must not, and shared arrays do not tell which
         return timed([t.call for t in trusted])
 
     def _result(self, trusted: Trusted, timed: Timed) -> Json:

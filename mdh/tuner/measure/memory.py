@@ -1,4 +1,4 @@
-"""The arrays of one run: private, between guard bands, on the device where it has memory of its own."""
+"""The arrays of one run: private, between guard bands, and in device memory if the device has its own."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
@@ -9,7 +9,7 @@ from mdh.verify.arguments import Guarded, guarded
 
 
 class Twin(Protocol):
-    """Memory of a device of the size of a block of the host's."""
+    """Device memory of the size of a block of host memory."""
 
     def send(self) -> None: ...
 
@@ -17,7 +17,7 @@ class Twin(Protocol):
 
     @property
     def argument(self) -> Any:
-        """What a call takes in place of the array."""
+        """What a call takes instead of the array."""
 
 
 @runtime_checkable
@@ -25,13 +25,15 @@ class Twins(Protocol):
     """A device that may have memory of its own."""
 
     def twin(self, memory: Array, array: Array) -> Twin | None:
-        """None: the device works in the host's memory, of which `memory` is a block and `array` a part."""
+        """The device's copy of `memory`, a block of host memory that `array` is a part of. None if the device
+        works in the host's memory."""
 
 
 class Held:
-    """Guarded copies of `before`. On a GPU the guard bands lie in the GPU's memory too.
+    """Guarded copies of `before`. On a GPU the guard bands are in the GPU's memory too.
 
-    in_place: each launch of a call sees what `restore` put there."""
+    in_place: each launch of a call sees what `restore` put there.
+    """
 
     def __init__(self, device: Device, before: Mapping[str, Array]) -> None:
         self.before = before
@@ -41,24 +43,24 @@ class Held:
         if isinstance(device, Twins):
             twins = {name: device.twin(g.memory, g.array) for name, g in self.guarded.items()}
             self._twins = {name: twin for name, twin in twins.items() if twin is not None}
-            # calls are bound to the twins themselves
+            # calls are bound to the device's copies themselves
             self.in_place |= bool(self._twins)
         self._send()
 
     def arguments(self) -> dict[str, Any]:
-        """What a call binds, by name."""
+        """The arguments that a call binds, by name."""
         out: dict[str, Any] = {name: g.array for name, g in self.guarded.items()}
         out.update((name, twin.argument) for name, twin in self._twins.items())
         return out
 
     def restore(self) -> None:
-        """The contents before the first run, at the same place."""
+        """Restores the contents from before the first run, at the same place."""
         for name, g in self.guarded.items():
             g.array[...] = self.before[name]
         self._send()
 
     def fetch(self) -> None:
-        """Make the host's side hold what the kernels left."""
+        """Copies what the kernels left to the host."""
         for twin in self._twins.values():
             twin.fetch()
 

@@ -1,4 +1,4 @@
-"""While the machine is at fault the bench waits: it asks again with growing pauses, and at last gives up."""
+"""Waits while the machine is at fault: it tries again with growing pauses, and at last gives up."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,20 +14,21 @@ LASTS = 60.0
 _FIRST = 0.25
 _LONGEST = 5.0
 _ATTEMPTS = 5
-"""Made before the bench gives up, however long each takes. A process that was stopped at its start says
-nothing for minutes, but that is one fault and no lasting one."""
+"""Attempts before the bench gives up, however long each takes. A process that was stopped at its start is
+silent for minutes, but that is one fault and does not last."""
 Say = Callable[[str], None]
-"""Takes a remark for the user."""
+"""Called with a remark for the user."""
 
 
 def silent(remark: str) -> None:
-    """Nobody listens."""
+    """Ignores a remark."""
 
 
 class Outage:
-    """One kind of work that the machine lets down. While it does, one attempt at a time is made.
+    """Handles faults of the machine in one kind of work. During a fault, only one attempt at a time is made.
 
-    closed: nothing is tried again any more."""
+    closed: nothing is tried again any more.
+    """
 
     def __init__(self, say: Say = silent) -> None:
         self._say = say
@@ -39,8 +40,8 @@ class Outage:
         self.closed = False
 
     async def overcome(self, work: Callable[[], Awaitable[T]]) -> T:
-        """What `work` gives, once the machine lets it. Raises the Failed of `work`: at once where it is not
-        the machine's, else where the fault lasts for LASTS and _ATTEMPTS."""
+        """The result of `work`, once the machine allows it. Raises the Failed of `work`: at once if the
+        machine is not at fault, else after the fault has lasted for LASTS seconds and _ATTEMPTS attempts."""
         while True:
             again = self._since is not None
             try:
@@ -57,8 +58,8 @@ class Outage:
                 return done
 
     def _note(self, failed: Failed, again: bool) -> None:
-        """Raises `failed` where there is nothing to wait for, or not any more. again: of an attempt that knew
-        of the fault; several that begin before it is known are one."""
+        """Counts a failed attempt. Raises `failed` if waiting does not help, or not any more. again: the
+        attempt knew of the fault; several attempts that began before count as one."""
         if self.closed or not of_the_machine(failed.diagnostics):
             raise failed
         now = monotonic()
@@ -72,7 +73,7 @@ class Outage:
         self._tell(failed)
 
     def _tell(self, failed: Failed) -> None:
-        """Once for each thing that is to be repaired."""
+        """Tells the user once of each thing that needs repair."""
         first = failed.diagnostics[0]
         if first.code not in self._told:
             self._told.add(first.code)

@@ -1,4 +1,4 @@
-"""What a worker's reply, or its death, makes of a candidate."""
+"""Turns a worker's reply, or its death, into the outcome of a candidate."""
 
 import signal
 from typing import Any
@@ -11,12 +11,12 @@ from mdh.tuner.measure.wire import Json, read_failed
 
 
 def final(effort: Effort) -> bool:
-    """Is it the measurement of candidates that may win?"""
+    """Whether this measures candidates that may win."""
     return effort.inputs > QUICK.inputs
 
 
 def refused_reply(reply: Json) -> Outcome:
-    """Raises Failed where the fault is the machine's."""
+    """The outcome of a reply that holds a failure. Raises Failed if the machine is at fault."""
     failed = read_failed(reply["failed"])
     if of_the_machine(failed.diagnostics):
         raise failed
@@ -24,13 +24,14 @@ def refused_reply(reply: Json) -> Outcome:
 
 
 def after_death(name: str, stage: str, died: Died, kills: Kills) -> Outcome | None:
-    """None: it is to be tried again. Raises Failed D132 where the process said what the system denied it."""
+    """The outcome of a candidate whose worker died; None if it is to be tried again. Raises Failed D132 if
+    the process reported what the system denied it."""
     if died.status > 0 and system_said(died.words):
         raise no_room(OSError(died.words))
     if died.doubtful and not kills.blame(name):
         return None
-    # compilers that get no memory crash, and so does what maps a file that the disk has no room for; runtimes
-    # that get neither files nor memory give up
+    # compilers that get no memory crash, and so does a process that maps a file for which the disk has no
+    # room; runtimes that get neither files nor memory abort
     starved = stage == "build" or died.status in (-signal.SIGBUS, -signal.SIGABRT)
     if not died.doubtful and starved and not kills.believe(name):
         return None

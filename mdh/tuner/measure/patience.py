@@ -1,15 +1,16 @@
-"""How long a worker is waited for: the given limits, and less in a search that knows good candidates."""
+"""How long a worker is waited for: the given limits, or less in a search that knows good candidates."""
 
 from mdh.results.trial import Effort, Limits, Outcome
 
 _LAUNCH_FLOOR = 10.0
 _MEASURE_FLOOR = 3.0
 _TIMES = 10.0
-"""A candidate that takes this many times as long as any good one before is none that could win."""
+"""A candidate that takes this many times as long as every good one before cannot win."""
 
 
 class Patience:
-    """Searching means that `Effort.give_up` is set; finalists have the whole limits."""
+    """The limits of one bench. They are shorter in a search (`Effort.give_up` is set); finalists get the full
+    limits."""
 
     def __init__(self) -> None:
         self._check = 0.0
@@ -24,7 +25,8 @@ class Patience:
         return min(limits.launch, max(_LAUNCH_FLOOR, _TIMES * self._check))
 
     def measure(self, effort: Effort, limits: Limits) -> float:
-        """Sampling ends by itself after `Effort.seconds`; what takes longer hangs in a run."""
+        """Seconds that a measurement may take. Sampling ends by itself after `Effort.seconds`, so a longer
+        one hangs in a run."""
         if effort.give_up is None:
             return limits.measure
         return min(limits.measure, max(_MEASURE_FLOOR, 4 * effort.seconds + 20 * _TIMES * effort.give_up))

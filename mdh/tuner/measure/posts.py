@@ -1,4 +1,4 @@
-"""Places where workers stand: a lost worker is replaced, again and again for as long as others work."""
+"""Posts: each keeps one worker process and replaces it when it is lost."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,21 +16,22 @@ from mdh.tuner.measure.quiet import Quiet
 from mdh.tuner.measure.wire import Json, read_failed
 
 START = 120.0
-"""Seconds in which a new worker has imported its libraries, opened its device and read the program."""
+"""Seconds that a new worker has to import its libraries, open its device and read the program."""
 _AGAIN, _TIMES = 20.0, 10
-"""Limit for the start of a replacement: the larger of _AGAIN seconds and _TIMES the last start. A worker that
-was stopped at its start is given up soon; after each that was too late the limit is doubled, up to START."""
+"""The limit for the start of a replacement is _AGAIN seconds or _TIMES the last start, whichever is more. So
+a worker that was stopped at its start is given up soon. After each late one the limit is doubled, up to
+START."""
 _ATTEMPTS = 4
 _BACK_OFF = 0.5
-"""Seconds before the second attempt to start a worker; each further wait is twice as long."""
+"""Seconds before the second attempt to start a worker. Each further pause is twice as long."""
 _LONGEST = 8.0
 RETIRE = 500
-"""Requests after which a worker is replaced: runtimes of devices keep something of every kernel."""
+"""Requests after which a worker is replaced, because device runtimes keep something of every kernel."""
 
 
 class Post:
-    """about: what its first worker said of the device; proved: a worker has already read the program and the
-    machine, so whatever another one is refused with is the machine's doing."""
+    """about: what its first worker reported of the device. proved: a worker has already read the program and
+    the machine, so the machine is at fault if another one is refused."""
 
     def __init__(
         self, spec: str, command: Command, quiet: Quiet, progress: Progress | None,
@@ -49,13 +50,13 @@ class Post:
         self._closed = False
 
     async def worker(self) -> Worker:
-        """The worker, a new one where the last is gone. Raises Failed D133 where it does not start; until a
-        worker has read the program also the device's own D1xx, and what the text is refused with."""
+        """The worker, or a new one if the last is gone. Raises Failed D133 if it does not start. Until a
+        worker has read the program, also raises the device's own D1xx and errors of the program."""
         async with self._starting:
             worker = self._worker
             if worker is None or not worker.running:
                 if worker is not None and worker.alive:
-                    # it was killed while it had nothing to do, and what it had started lives on
+                    # it was killed while it had nothing to do, and its children live on
                     await worker.kill()
                     self.kills.elsewhere()
                 worker = await self._start()
@@ -64,8 +65,8 @@ class Post:
             return worker
 
     async def first(self) -> Worker:
-        """The worker that begins the work: what the device is refused with is raised at once, and only
-        workers that end before they say anything are tried again."""
+        """The first worker. Errors of the device are raised at once; only a worker that ends without a
+        message is tried again."""
         pause = _BACK_OFF
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -78,13 +79,13 @@ class Post:
         return await self.worker()
 
     async def refresh(self) -> None:
-        """Sees to it that the next request meets a new process."""
+        """Makes sure that the next request gets a new process."""
         async with self._starting:
             if self._worker is not None and self._served:
                 await self._worker.kill()
 
     async def renew(self) -> None:
-        """Replaces a lost or worn worker ahead of its next use."""
+        """Replaces a lost or worn worker before its next use."""
         worker = self._worker
         if worker is not None and worker.running and self._served >= RETIRE:
             await worker.kill()
@@ -114,7 +115,7 @@ class Post:
         if self._closed:
             raise unstarted("the tuner is closing")
         try:
-            # it is the post's before it has said anything, so that closing ends it too
+            # it belongs to the post before its first message, so that closing ends it too
             worker = self._worker = await Worker.start(self.command, self.guardian)
         except OSError as error:
             raise unstarted(f"the system starts none: {error.strerror}") from None
@@ -152,7 +153,7 @@ class Post:
 
 
 class Posts:
-    """Several posts; whoever needs a worker takes a free one. say: takes remarks for the user."""
+    """Several posts; a request takes a free one. say: called with remarks for the user."""
 
     def __init__(self, posts: tuple[Post, ...], say: Say = silent) -> None:
         self.all = posts
@@ -169,9 +170,11 @@ class Posts:
 
     @asynccontextmanager
     async def taken(self, *, fresh: bool = False) -> AsyncIterator[tuple[Post, Worker]]:
-        """A free post and its worker, `fresh`: one that has not done anything yet. A post where none starts
-        is left alone for a while. Raises Failed: the program is refused, or no post has a worker now; then
-        the next call tries again."""
+        """A free post and its worker. fresh: one that has done nothing yet.
+
+        A post whose worker does not start is left alone for a while. Raises Failed if the program is refused,
+        or if no post has a worker now; then the next call tries again.
+        """
         post, worker = await self._ready(fresh)
         try:
             yield post, worker
@@ -183,7 +186,7 @@ class Posts:
         while True:
             post = await self._free.get()
             if post is None:
-                # all who wait are told
+                # wakes up everyone who waits
                 self._free.put_nowait(None)
                 assert self._failed is not None
                 raise self._failed
@@ -201,7 +204,7 @@ class Posts:
                 return post, worker
 
     def _lose(self, post: Post, failed: Failed) -> None:
-        """Raises `failed` where no other post is left for now."""
+        """Takes a post out of use. Raises `failed` if no other post is left for now."""
         if self._closed:
             self._free.put_nowait(post)
             raise failed

@@ -1,4 +1,4 @@
-"""The parent's side of one worker process: started afresh, asked over a private socket, killed as a group."""
+"""The parent's side of one worker process, which is asked over a private socket and killed as a group."""
 
 import asyncio
 import json
@@ -23,17 +23,17 @@ WORKER = "mdh.tuner.measure.worker"
 _REPLY = 1 << 24
 """Bytes of the longest reply."""
 _WORDS = 1 << 14
-"""Bytes kept of what a worker says on stderr."""
+"""Bytes that are kept of a worker's stderr."""
 _LEAVING = 1.0
-"""Seconds that a process which hung up may take to end by itself."""
+"""Seconds that a process has to end by itself after it closed the connection."""
 _IDLE = 0.5
-"""Part of a processor that a process which works has at least, where the machine is not overloaded."""
+"""The least share of a processor that a working process gets, unless the machine is overloaded."""
 _GONE = 1.5
-"""Seconds that a killed process is waited for; one that hangs inside a driver is left to the system."""
+"""Seconds that a killed process is waited for. One that hangs inside a driver is left to the system."""
 
 
 class Died(Exception):  # noqa: N818 - an outcome
-    """The process ended before it replied. status: as of subprocess; words: what it said last."""
+    """The process ended before it replied. status: as in subprocess; words: its last output."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(f"status {status}: {words}")
@@ -41,16 +41,18 @@ class Died(Exception):  # noqa: N818 - an outcome
 
     @property
     def doubtful(self) -> bool:
-        """It may not be for what it was asked: killed from outside, as it seems, or ended by itself, which
-        it does where it gets no memory or its linker fails. Kernels and compilers that crash end it by a
-        signal of their own."""
+        """Whether the request may not be the cause: the process was probably killed from outside, or ended by
+        itself, as it does without memory or with a failing linker. Kernels and compilers that crash end it
+        with a signal."""
         return self.status > 0 or from_outside(self.status) or unlinked(self.words)
 
 
 class Late(Exception):  # noqa: N818 - an outcome
-    """The reply did not come within the limit; the process was killed. stopped: somebody made it stand still
-    by a signal; idle: it had less than _IDLE of a processor in the second half: it waited, or others
-    had the machine."""
+    """The reply did not come within the limit, and the process was killed.
+
+    stopped: a signal had stopped it. idle: in the second half it had less than _IDLE of a processor, because
+    it waited or others used the machine.
+    """
 
     def __init__(self, *, stopped: bool = False, idle: bool = False) -> None:
         super().__init__("it was stopped" if stopped else "it did not end in time")
@@ -59,20 +61,20 @@ class Late(Exception):  # noqa: N818 - an outcome
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How a worker is started. arguments: the words after the module's name."""
+    """How a worker is started. arguments: those after the module's name."""
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
 
 
 class Worker:
-    """One request at a time. Its clock stands still while it is paused."""
+    """A worker process. It answers one request at a time. Its clock stops while it is paused."""
 
     def __init__(
         self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
         guardian: Guardian | None, kernels: Path | None = None,
     ) -> None:  # fmt: skip
-        """kernels: where PoCL keeps what it has linked."""
+        """kernels: the folder in which PoCL keeps what it has linked."""
         self.process, self._reader, self._writer, self._guardian = process, reader, writer, guardian
         self._kernels = kernels
         self._words = bytearray()
@@ -84,7 +86,7 @@ class Worker:
 
     @staticmethod
     async def start(command: Command, guardian: Guardian | None = None) -> "Worker":
-        """Raises OSError."""
+        """Starts a worker. Raises OSError."""
         ours, theirs = socket.socketpair()
         with theirs:
             fd = theirs.fileno()
@@ -113,7 +115,8 @@ class Worker:
         return self.process.pid
 
     async def ask(self, request: Json, limit: float | None) -> Json:
-        """Raises Late after `limit` seconds of its clock, Died where it ends first; then it is gone."""
+        """The reply to a request. Raises Late after `limit` seconds of its clock, and Died if it ends first;
+        then it is gone."""
         start = self._clock()
         self._halfway = None
         try:
@@ -128,7 +131,7 @@ class Worker:
             idle = since is not None and now.seconds - since < _IDLE * (limit or 0.0) / 2
             raise Late(stopped=now.stopped, idle=idle) from None
         except asyncio.CancelledError:
-            # what it is doing cannot be taken back
+            # the request cannot be taken back
             self._kill_group()
             raise
 
@@ -167,7 +170,7 @@ class Worker:
         return reply
 
     def pause(self) -> None:
-        """Stop the whole group so that it disturbs no timed run."""
+        """Stops the whole group, so that it does not disturb a timed run."""
         if self.alive and self._paused_at is None and self._signal(signal.SIGSTOP):
             self._paused_at = monotonic()
 
@@ -178,7 +181,7 @@ class Worker:
             self._paused_at = None
 
     async def _died(self) -> Died:
-        """It has hung up: its own exit status, not that of being killed for it."""
+        """The own exit status of a process that closed the connection."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), _LEAVING)
         status = await self.kill()
@@ -188,7 +191,7 @@ class Worker:
         return Died(status, words)
 
     async def kill(self) -> int:
-        """Ends the group; returns the process's exit status, -SIGKILL where it does not go."""
+        """Ends the group. Returns the process's exit status, or -SIGKILL if it does not end."""
         self._kill_group()
         status = -signal.SIGKILL
         with suppress(TimeoutError):
@@ -202,8 +205,8 @@ class Worker:
         return status
 
     def last_words(self) -> str:
-        """The last line that the process said at the margin: of a traceback the exception itself. A note says
-        more of the line before."""
+        """The last line without indentation that the process printed: of a traceback, the exception itself. A
+        note comes with the line before it."""
         lines = self._words.decode(errors="replace").splitlines()
         said = [x.strip() for x in lines if x.strip() and not x[0].isspace() and not x.startswith("note:")]
         return said[-1][:300] if said else ""
@@ -221,7 +224,8 @@ class Worker:
                 self._guardian.leave(self.pid)
 
     def _signal(self, number: signal.Signals) -> bool:
-        """To the group, whose number is its leader's; children of a dead leader are still in it."""
+        """Sends a signal to the group, whose number is its leader's. Children of a dead leader are still in
+        it."""
         try:
             os.killpg(self.process.pid, number)
         except (ProcessLookupError, PermissionError):

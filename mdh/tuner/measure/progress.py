@@ -1,4 +1,5 @@
-"""Which candidate a worker is busy with, told by shared memory: it costs no system call and outlives it."""
+"""Tells which candidate a worker is busy with, by shared memory: it costs no system call and survives the
+worker."""
 
 import mmap
 from pathlib import Path
@@ -13,7 +14,7 @@ class Progress:
         path.touch(mode=0o600)
         with open(path, "r+b") as file:
             if path.stat().st_size < _SIZE:
-                # written, not only claimed: a full disk is told of here, and ends no process later
+                # written, and not only allocated, so that a full disk is reported here
                 file.write(bytes(_SIZE))
                 file.flush()
             self._page = mmap.mmap(file.fileno(), _SIZE)
@@ -24,7 +25,7 @@ class Progress:
 
     @property
     def name(self) -> str:
-        """Of the last candidate that was begun."""
+        """The name of the last candidate that was begun."""
         return self._page[:].partition(b"\0")[0].decode(errors="replace")
 
     def close(self) -> None:

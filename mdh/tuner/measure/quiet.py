@@ -1,4 +1,4 @@
-"""Silence for timed runs: on a device that shares the host's cores, all other workers stand still."""
+"""Keeps other workers stopped during timed runs on a device that shares the host's cores."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,9 +8,9 @@ from mdh.tuner.measure.process import Worker
 
 
 class Quiet:
-    """One timed run at a time where `needed` (CPU devices); no rule at all elsewhere.
+    """One timed run at a time if `needed` (CPU devices); no effect otherwise.
 
-    Stopping the others beats waiting for them: a compile may take a minute, or never end.
+    The others are stopped and not waited for, because a compile may take a minute, or never end.
     """
 
     def __init__(self, needed: bool) -> None:

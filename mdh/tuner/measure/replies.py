@@ -1,5 +1,5 @@
-"""What a worker of the bench may answer. One that answers anything else is lost: a candidate's kernel runs in
-its process and may have written where it likes."""
+"""Validates the answers of a worker. A worker that sends anything else is lost, because a candidate's kernel
+runs in its process and may have written anywhere."""
 
 from typing import Any
 
@@ -28,11 +28,11 @@ _REPLIES = {
         {"results": listed(dict[str, Any]), "clocks": listed(Finite), "seconds": Amount}, more=True
     ),
 }  # fmt: skip
-"""Types of replies by what was asked."""
+"""By the kind of request."""
 
 
 def demanded(request: Json, reply: Json) -> Json:
-    """The reply, where it is one to the request. Raises NonsenseError."""
+    """The reply, if it is one to the request. Raises NonsenseError."""
     do = request["do"]
     right = fits(reply, _REFUSED if "failed" in reply else _REPLIES[do])
     if right and do == "time" and "failed" not in reply:

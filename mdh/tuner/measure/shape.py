@@ -1,4 +1,4 @@
-"""What messages must look like: what another process says is looked at before anything is done with it."""
+"""Shapes of messages. What another process sends is validated before it is used."""
 
 import json
 from sys import float_info
@@ -18,7 +18,7 @@ class NonsenseError(ValueError):
 
 
 def parsed(text: str | bytes) -> dict[str, Any]:
-    """The object that the JSON text says. Raises NonsenseError."""
+    """The object in a JSON text. Raises NonsenseError."""
     if len(text) > LONGEST:
         raise NonsenseError("it is too long")
     try:

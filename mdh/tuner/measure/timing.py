@@ -1,4 +1,4 @@
-"""Timed runs of one candidate or of several in turn, until there are enough or the time is up."""
+"""Times runs of one candidate, or of several in turns, until there are enough or the time is up."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from mdh.device.protocols import BoundCall, RunTimes
 from mdh.results.trial import Effort
 
 _SURE = 3
-"""Runs after which a clear loser is known."""
+"""Runs after which a clear loser is recognised."""
 
 
 @dataclass(slots=True)
 class Timed:
-    """Runs of one candidate so far."""
+    """The runs of one candidate so far."""
 
     call: BoundCall
     warm: list[RunTimes] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Timed:
         return "device" if own else "wall"
 
     def seconds(self, samples: Sequence[RunTimes]) -> list[float]:
-        """By the device's clock where it timed all runs."""
+        """Seconds of the runs, by the device's clock if it timed all of them."""
         wall = self.clock == "wall"
         return [s.wall if wall or s.device is None else s.device for s in samples]
 
@@ -35,10 +35,12 @@ class Timed:
 def run_timed(
     calls: Sequence[BoundCall], effort: Effort, flush: Callable[[], object], running: Callable[[int], None]
 ) -> list[Timed]:
-    """Rounds of one run each (A-B-A-B), so that a change of clock meets all. `running` is told the number of
-    the candidate that comes next. The first run of each is not counted. The cold rounds come after all warm
-    ones: what is run just after the caches were evicted is not yet as fast as it becomes. Without room for
-    what evicts the caches there are no cold runs."""
+    """Times rounds of one run each (A-B-A-B), so that clock drift affects all candidates equally.
+
+    `running` is called with the number of the candidate that comes next. The first run of each is not
+    counted. The cold rounds come after all warm ones, because runs directly after an eviction of the caches
+    are slower for a while. Without memory for evicting the caches there are no cold runs.
+    """
     timed = [Timed(call) for call in calls]
     for number, one in enumerate(timed):
         running(number)
@@ -71,8 +73,8 @@ def _rounds(
     running: Callable[[int], None],
     take: Callable[[Timed], bool],
 ) -> bool:
-    """One sample of each that is not stopped, at most `samples` times and for `seconds`, but once at least.
-    Ends where `take` could not; returns whether it always could."""
+    """Takes one sample of each candidate that is not stopped, at most `samples` times and for `seconds`, but
+    at least once. Ends if `take` fails; returns whether it never failed."""
     end = perf_counter() + seconds
     for taken in range(max(1, samples)):
         if taken and perf_counter() > end:

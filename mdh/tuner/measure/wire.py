@@ -1,4 +1,4 @@
-"""What processes of the bench say to one another, as JSON: kernel texts and diagnostics."""
+"""The values that processes of the bench exchange, as JSON: kernel texts, diagnostics, efforts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -75,7 +75,7 @@ def _read_arg(value: list[Any]) -> Arg:
 
 
 def failed_json(failed: Failed) -> list[Json]:
-    """Without places: they point into texts that the other side has itself."""
+    """Diagnostics without places, because these point into texts that the other side has itself."""
     return [
         {
             "code": d.code,

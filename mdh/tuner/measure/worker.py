@@ -1,7 +1,8 @@
-"""The process of a worker: `python -m mdh.tuner.measure.worker`, started by the bench and by nothing else.
+"""The process of a worker: `python -m mdh.tuner.measure.worker`. Only the bench starts it.
 
-Requests and replies are lines of JSON over a socket of its own, so that whatever a library prints does no
-harm. The first message says what it found, or why it cannot work. It ends when the socket is closed.
+Requests and replies are lines of JSON over a socket of their own, so that output of libraries does no harm.
+The first message describes the device, or says why the worker cannot work. The process ends when the socket
+is closed.
 """
 
 import argparse
@@ -38,7 +39,7 @@ from mdh.tuner.measure.wire import Json, failed_json
 
 _PR_SET_PDEATHSIG = 1
 _NICER = 5
-"""By how much builders stand back behind what measures."""
+"""The niceness of builders, so that they give way to measuring."""
 
 
 class Role(Protocol):
@@ -81,7 +82,8 @@ def main(words: Sequence[str]) -> int:
 
 
 def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
-    """Raises Failed D1xx where the device cannot be opened, and what the program's text is refused with."""
+    """The role of this process and its first message. Raises Failed D1xx if the device cannot be opened, and
+    any error of the program's text."""
     folder: Path = given.folder
     job = convert(json.loads((folder / "job.json").read_text(encoding="utf-8")), Job)
     program = read_program(
@@ -97,7 +99,8 @@ def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
 
 
 def _measurer(given: argparse.Namespace, job: Job, program: Program) -> tuple[Role, Json]:
-    # checker and code generators are left out: candidates crash this process, and it must be back soon
+    # checker and code generators are not imported here: candidates crash this process, and it must restart
+    # fast
     module = import_module("mdh.tuner.measure.measuring")
     device = open_device(given.device)
     progress = Progress(given.folder / f"{given.number}.at")
@@ -133,19 +136,20 @@ def _reply(role: Role, request: Json) -> Json:
         poisoned = any(role.poisoned(d) for d in failed.diagnostics)
         return {"failed": failed_json(failed), "poisoned": poisoned}
     except OSError as error:
-        # candidates open no files: the machine is at fault, and what this process holds may be half done
+        # candidates open no files, so the machine is at fault, and the state of this process may be
+        # incomplete
         return {"failed": failed_json(no_room(error)), "poisoned": True}
 
 
 def _die_with(parent: int) -> None:
-    """Nothing outlives a parent that was killed."""
+    """Lets this process end when its parent is killed."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(0)
 
 
 def _be_the_victim() -> None:
-    """Where the system runs out of memory and must choose a process, it is not the tuner."""
+    """Makes the system choose this process, and not the tuner, when it runs out of memory."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 

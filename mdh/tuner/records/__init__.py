@@ -1,5 +1,5 @@
-"""The records of the tuner: every trial on disk the moment it is known, and nothing that was there ever lost.
+"""The records of the tuner: every trial is on disk as soon as it is known, and none is ever lost.
 
-`file.Record` appends, `read.read_record` loads, `merge` joins, `export` hands on, `schedule_file` writes the
-best schedule; `key` says which results may be compared.
+`file.Record` appends, `read.read_record` loads, `merge` joins records, `export` writes other formats, and
+`schedule_file` writes the best schedule. `key` says which results may be compared.
 """

@@ -1,4 +1,4 @@
-"""Which trial of a record is the best, by a rule that gives every reader the same answer."""
+"""Chooses the best trial of a record, by a rule that gives every reader the same answer."""
 
 from collections.abc import Iterable
 
@@ -6,14 +6,14 @@ from mdh.results.trial import Failure, Trial
 from mdh.tuner.measure.failures import of_candidate
 
 PHASES = ("quick", "final", "winner")
-"""Ascending: a later phase measures better."""
+"""In order of trust: a later phase measures better."""
 
 
 def best(trials: Iterable[Trial]) -> Trial | None:
-    """The fastest candidate's most trusted trial; None where nothing has a time.
+    """The most trusted trial of the fastest candidate; None if nothing has a time.
 
-    A candidate that was measured quickly alone is ahead of the best finalist only where it is faster than
-    both times of that finalist: a lucky short measurement wins nothing. Ties go to the lower number.
+    A candidate that was only measured quickly beats the best finalist only if it is faster than both times of
+    that finalist, so that a lucky short measurement wins nothing. Ties go to the lower number.
     """
     rows = ranked(trials)
     finalists = [r for r in rows if rank(r[-1].phase) > 0]
@@ -26,11 +26,11 @@ def best(trials: Iterable[Trial]) -> Trial | None:
 
 
 def ranked(trials: Iterable[Trial]) -> tuple[tuple[Trial, ...], ...]:
-    """The timed trials of each right candidate, the most trusted last; the fastest candidate first.
+    """The timed trials of each right candidate, the most trusted last; the fastest candidate comes first.
 
-    A candidate is out where any of its results was wrong, where its last quick trial failed and no finals had
-    it, and where it failed in finals that another one came through. Finals that nobody came through, as on a
-    machine that is short of memory, say nothing against it.
+    A candidate is left out if any of its results was wrong, if its last quick trial failed and it was in no
+    finals, or if it failed in finals in which another one succeeded. Finals in which nobody succeeded, as on
+    a machine that is short of memory, do not count against it.
     """
     of: dict[str, list[Trial]] = {}
     for trial in trials:
@@ -45,7 +45,8 @@ def ranked(trials: Iterable[Trial]) -> tuple[tuple[Trial, ...], ...]:
 
 
 def _timed(found: list[Trial], through: float) -> tuple[Trial, ...]:
-    """through: when the latest trial of finals began that a candidate came through."""
+    """The timed trials of one candidate. through: when the latest trial of finals began in which a candidate
+    succeeded."""
     last = found[-1]
     failed = last.outcome.seconds is None
     beaten = failed and (rank(last.phase) == 0 or last.started <= through)

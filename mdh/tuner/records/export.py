@@ -1,7 +1,7 @@
 """Records for other tools: JSON Lines, CSV, and the T4 results format of the autotuning community.
 
-T4: https://github.com/odgaard/TuningSchema, results-schema.json, version 1.0.0. Its times carry no unit; as
-in the files of the tools that write it, they are milliseconds here.
+T4: https://github.com/odgaard/TuningSchema, results-schema.json, version 1.0.0. Its times have no unit; here
+they are milliseconds, as in the files of the tools that write it.
 """
 
 import csv
@@ -30,7 +30,7 @@ _COLUMNS = (
 
 
 def export_text(form: str, sections: Sequence[Section]) -> str:
-    """`form` is one of FORMATS; t4 has room for the first section only."""
+    """The text of the sections. form: one of FORMATS; t4 has room for the first section only."""
     match form:
         case "jsonl":
             return jsonl_text(sections)
@@ -41,7 +41,7 @@ def export_text(form: str, sections: Sequence[Section]) -> str:
 
 
 def jsonl_text(sections: Sequence[Section]) -> str:
-    """The record format itself, sealed."""
+    """The record format itself, with checksums."""
     lines = []
     for section in sections:
         lines.append(seal(header_fields(section.header)))
@@ -50,8 +50,8 @@ def jsonl_text(sections: Sequence[Section]) -> str:
 
 
 def csv_text(sections: Sequence[Section]) -> str:
-    """A row a trial: fixed columns, then one a hole. Seconds. A text that a spreadsheet would take for a
-    formula begins with an apostrophe."""
+    """A row for each trial: fixed columns, then one for each hole. Times are in seconds. A text that a
+    spreadsheet would take for a formula begins with an apostrophe."""
     holes = dict.fromkeys(n for s in sections for t in s.trials for n, _ in t.candidate.values)
     rows = [_csv_row([*_COLUMNS, *holes])]
     for section in sections:
@@ -63,7 +63,7 @@ def csv_text(sections: Sequence[Section]) -> str:
 
 
 def _csv_row(cells: Sequence[object]) -> str:
-    """Ended by a newline. The library quotes a carriage return only where rows end in one."""
+    """A row with its newline. The csv library quotes a carriage return only if rows end in one."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n").writerow(cells)
     return out.getvalue().removesuffix("\r\n") + "\n"
@@ -108,7 +108,7 @@ def _t4(trial: Trial) -> dict[str, Any]:
 
 
 def _invalidity(failure: Failure | None) -> str:
-    """The classes of T4, of which a launch that fails and a process that dies are `runtime`."""
+    """T4's class for a failure. A failed launch and a process that died are `runtime`."""
     match failure:
         case None:
             return "correct"
@@ -123,7 +123,7 @@ def _invalidity(failure: Failure | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """No formula to a spreadsheet: an apostrophe stands before it. Numbers are not texts. Bytes of compilers
-    that are no text are spelled out."""
+    """A text that is no formula for a spreadsheet, with an apostrophe before it if needed. Invalid bytes of
+    compilers' messages are escaped."""
     shown = encodable(text)
     return f"'{shown}" if shown.startswith(_FORMULA) else shown

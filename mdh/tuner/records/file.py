@@ -1,4 +1,5 @@
-"""A record that grows: a line a trial, written in one piece and on the disk before the next is told."""
+"""A growing record: each trial is a line, written in one piece, and on the disk before the next trial is
+reported."""
 
 import os
 from contextlib import suppress
@@ -17,14 +18,14 @@ from mdh.tuner.records.read import Contents, contents_of
 from mdh.tuner.records.scan import Scan, check_file, scan
 
 BEGINNING = f'{{"schema":"{SCHEMA}"'.encode("ascii")
-"""How a header begins: what else is cut off at the end of a file is somebody else's text."""
+"""The beginning of a header. Any other incomplete text at the end of a file was written by somebody else."""
 
 ROOM = 1 << 14
-"""Bytes that must be free when a record is taken up: some ten trials."""
+"""Bytes that must be free when a record is opened: some ten trials."""
 
 
 class Record:
-    """An open record, locked against other writers until it is closed or its process ends.
+    """An open record. It is locked against other writers until it is closed or its process ends.
 
     header: of the file. trials: those that were there when it was opened, and those appended since. remarks:
     sentences about damage that was found.
@@ -41,7 +42,7 @@ class Record:
 
     @staticmethod
     def open(path: str, header: Header) -> "Record":
-        """Begins a record, or takes one up whose key is the header's; what a cut-off write left behind goes
+        """Begins a record, or continues one with the header's key. The rest of an interrupted write is moved
         to `PATH.torn`.
 
         Raises Failed: F102 not a file, F105 too large, F111 cannot be written, F170 not a record, F171 of a
@@ -64,8 +65,8 @@ class Record:
             raise
 
     def append(self, trial: Trial) -> None:
-        """The trial is on the disk when this returns. Raises Failed F111; the file is then as before, and a
-        later append may succeed."""
+        """Appends a trial, which is on the disk when this returns. Raises Failed F111; the file is then
+        unchanged, and a later append may succeed."""
         _write(self.path, self._handle, seal(trial_fields(trial, self.header.mark)))
         self.trials.append(trial)
 
@@ -103,15 +104,15 @@ def _taken_up(path: str, handle: int, header: Header) -> Record:
 
 
 def _demand_room(path: str, handle: int) -> None:
-    """Refuses a disk that has no room for a few trials before hours are spent. What a sudden end leaves
-    behind is a blank line, which readers skip. Raises Failed F111."""
+    """Refuses a disk without room for a few trials, before hours are spent. If the process is killed here, a
+    blank line remains, which readers skip. Raises Failed F111."""
     before = os.fstat(handle).st_size
     _write(path, handle, b" " * ROOM + b"\n")
     os.ftruncate(handle, before)
 
 
 def _contents(path: str, found: Scan, header: Header) -> Contents | None:
-    """None for a file that holds nothing yet, or only the beginning of a header."""
+    """The contents of the file; None if it is empty, or has only the beginning of a header."""
     if found.whole == 0 and _is_beginning(path, found):
         return None
     return contents_of(path, found)
@@ -126,7 +127,7 @@ def _is_beginning(path: str, found: Scan) -> bool:
 
 
 def _same(held: Contents, header: Header) -> None:
-    """Raises Failed F172 where none of the file's records is the header's."""
+    """Raises Failed F172 if none of the file's records has the header's key."""
     marks = {s.header.mark for s in held.sections} | {mark for mark, _ in held.orphans}
     if header.mark in marks:
         return
@@ -141,19 +142,19 @@ def _same(held: Contents, header: Header) -> None:
 
 
 def _said(parts: dict[str, str], name: str) -> str:
-    """A part for people: eight digits of a digest tell as much as all of them."""
+    """A part for people: the first eight digits of a digest are enough."""
     words = parts.get(name, "").split(" ")
     return " ".join(w[:8] if len(w) == 32 and w.isalnum() else w for w in words) or "none"
 
 
 def _mend(path: str, handle: int, found: Scan) -> None:
-    """A last line that was cut off is moved aside; one that lacks its newline alone gets it."""
+    """Moves an incomplete last line to another file; adds a newline if only that is missing."""
     if found.unended:
         _write(path, handle, b"")
     if found.torn is None:
         return
     name = f"{path}.torn"
-    # a pipe of that name must not make the tuner wait
+    # the tuner must not wait for a pipe of that name
     aside = os.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
     try:
         at = found.torn.offset
@@ -167,13 +168,13 @@ def _mend(path: str, handle: int, found: Scan) -> None:
 
 
 def _write(path: str, handle: int, data: bytes, *, fresh: bool = True) -> None:
-    """All of `data` at the end of the file, and on the disk; nothing of it where that fails. fresh: it begins
-    a line, whatever an interrupted write has left before it. Raises Failed F111."""
+    """Appends all of `data` and syncs it to the disk, or nothing if that fails. fresh: it begins a new line,
+    whatever an interrupted write has left before it. Raises Failed F111."""
     before = os.fstat(handle).st_size
     if fresh and before and os.pread(handle, 1, before - 1) != b"\n":
         data = b"\n" + data
     try:
-        # in one piece, save where the disk or a limit ends inside of it
+        # in one piece, unless the disk or a limit ends inside it
         while data:
             data = data[os.write(handle, data) :]
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Headers and trials as JSON objects and back. What a newer mdh adds is kept, as `extra`."""
+"""Headers and trials as JSON objects and back. Fields that a newer mdh added are kept as `extra`."""
 
 import json
 from dataclasses import MISSING, fields
@@ -13,17 +13,17 @@ from mdh.tuner.records.line import BadLineError, Fields
 
 SCHEMA = "mdh.record/1"
 MESSAGE_LIMIT = 20_000
-"""Characters of a message that are kept: compilers write more than anybody reads."""
+"""The most characters of a message that are kept."""
 _HEADER = (
     "program", "sizes", "types", "device", "machine", "target", "key", "parts", "versions", "method",
     "command", "seed", "created", "schedule",
 )  # fmt: skip
-"""Fields of a header, in the order in which a line has them."""
+"""The fields of a header, in the order of a line."""
 _OUTCOME = tuple(f.name for f in fields(Outcome))
 _OBJECTS = frozenset({"sizes", "types", "parts", "versions", "values", "resources"})
 """Fields that are pairs here and objects in JSON."""
 _NOT_IN_LINES = frozenset({"number", "candidate", "outcome", "extra"})
-"""Fields of values here. One of that name in a line is a newer mdh's."""
+"""Names of fields here that no line has. A field of that name in a line is a newer mdh's."""
 
 
 def header_fields(header: Header) -> Fields:
@@ -32,7 +32,7 @@ def header_fields(header: Header) -> Fields:
 
 
 def header_from(line: Fields) -> Header:
-    """Without the passwords that an earlier mdh left in commands. Raises BadLineError where a field is
+    """A header, without passwords that an earlier mdh left in commands. Raises BadLineError if a field is
     missing or of another type."""
     left = without_passwords(line)
     _taken(left, "schema", str)
@@ -45,7 +45,7 @@ def header_from(line: Fields) -> Header:
 
 
 def trial_fields(trial: Trial, mark: str) -> Fields:
-    """`mark`: of the record's header."""
+    """A trial as a JSON object. mark: of the record's header."""
     c, o = trial.candidate, trial.outcome
     return {
         "record": mark,
@@ -70,7 +70,7 @@ def trial_fields(trial: Trial, mark: str) -> Fields:
 
 
 def trial_from(line: Fields) -> Trial:
-    """Raises BadLineError where a field is missing or of another type."""
+    """A trial. Raises BadLineError if a field is missing or of another type."""
     left = {"origin": "", "phase": "", **without_passwords(line)}
     _taken(left, "record", str)
     number = _taken(left, "trial", Number)
@@ -80,15 +80,16 @@ def trial_from(line: Fields) -> Trial:
 
 
 def without_passwords(line: Fields) -> Fields:
-    """Of a line of either kind: what an earlier mdh left in commands and in the heads of schedules."""
+    """A line of either kind without the passwords that an earlier mdh left in commands and in heads of
+    schedules."""
     texts = {"command": masked_command, "schedule": masked}
     known = {n: mask(line[n]) for n, mask in texts.items() if isinstance(line.get(n), str)}
     return {**line, **known}
 
 
 def _lasting(seconds: float) -> float:
-    """What a clock that was set back, or a driver that knows no time, makes of a duration has no place in
-    JSON, or none that is believed."""
+    """A duration that JSON can hold. A clock that was set back, or a driver without a clock, gives negative
+    or infinite ones."""
     return min(max(float(seconds), 0.0), LONGEST) if isfinite(seconds) else 0.0
 
 
@@ -98,7 +99,7 @@ def _written(value: object, names: tuple[str, ...]) -> Fields:
 
 
 def _known(left: Fields, kind: type) -> dict[str, Any]:
-    """The fields of a dataclass that the line has, taken out of `left`."""
+    """The fields of a dataclass that the line has; they are removed from `left`."""
     own = [f for f in fields(kind) if f.name not in _NOT_IN_LINES]
     return {f.name: _taken(left, f.name, f.type) for f in own if f.name in left or f.default is MISSING}
 

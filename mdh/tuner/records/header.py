@@ -1,4 +1,4 @@
-"""The first line of a record: what was tuned, where, how, with which versions."""
+"""The first line of a record: what was tuned, where, how, and with which versions."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,11 @@ from mdh.tuner.records.key import Parts, Setting, key_of, key_parts
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """program: the C function. schedule: the text whose holes are searched. sizes: what `-D` bound. types:
-    array -> `f32[64][64]`. device: its title; machine, target: what candidates are checked for. parts: what
-    the record's key is made of. method: how times are taken, in words. command: what starts the same tuning.
+    """The header of a record.
+
+    program: the C function. schedule: the text with the holes. sizes: what `-D` bound. types: array ->
+    `f32[64][64]`. device: its title. machine, target: what candidates are checked for. parts: what the
+    record's key is made of. method: how times are taken, in words. command: what starts the same tuning.
     created: seconds since the epoch. extra: fields of a newer mdh, as JSON text.
     """
 
@@ -38,7 +40,7 @@ class Header:
 
     @property
     def mark(self) -> str:
-        """How the record's lines name it."""
+        """The name by which lines of the record refer to this header."""
         return self.key[:16]
 
 

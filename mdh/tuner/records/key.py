@@ -1,4 +1,4 @@
-"""Keys: two results may stand for one another where, and only where, their keys are equal.
+"""Keys of results: one result may stand for another if and only if their keys are equal.
 
 A key is the SHA-256 of named parts, so that a message can say which of them differ.
 """
@@ -17,20 +17,20 @@ from mdh.schedule.where import names_of
 from mdh.tuner.records.meaning import program_meaning
 
 Parts = tuple[tuple[str, str], ...]
-"""(name, text) of all that decides a result; their order does not matter."""
+"""Pairs (name, text) of everything that decides a result; their order does not matter."""
 
 
 _MEASURED = frozenset({"memory", "clock", "bandwidth", "peak_f32", "peak_f64"})
 _ESTIMATED = frozenset({"partitions"})
-"""Fields from which times are estimated, and nothing else follows."""
+"""Fields that only estimated times depend on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where and with what candidates are built, judged and timed.
+    """Where and with which versions candidates are built, judged and timed.
 
     title: of the device. versions: (`mdh`, `0.1.0`), (`nvrtc`, `13.0`), … of tool, compiler, runtime, driver.
-    check: the level at which results are judged, in words of the caller's (`2 inputs`).
+    check: the level at which results are judged, in the caller's words (`2 inputs`).
     """
 
     machine: Machine
@@ -42,7 +42,7 @@ class Setting:
 
 
 def candidate_key(program: Program, schedule: Schedule, setting: Setting) -> str:
-    """Of one kernel and its results: hex SHA-256."""
+    """The key of one kernel and its results: hex SHA-256."""
     return key_of(key_parts(program, schedule, setting))
 
 
@@ -51,8 +51,8 @@ def key_of(parts: Parts) -> str:
 
 
 def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
-    """Short parts as they are, long ones as name and digest. `arrays` repeats what `program` holds, so that
-    messages about other sizes and types can name them."""
+    """The parts of a key. Short ones are kept as they are, and long ones as name and digest. `arrays` repeats
+    a part of `program`, so that messages can name other sizes and types."""
     machine = setting.machine
     return (
         *program_parts(program, deterministic=setting.deterministic),
@@ -67,12 +67,12 @@ def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
 
 
 def machine_part(machine: Machine) -> str:
-    """The part of a key that says for which machine candidates are checked."""
+    """The part of a key for the machine that candidates are checked for."""
     return f"{machine.name} {_digest(_limits(machine))[:32]}"
 
 
 def program_parts(program: Program, *, deterministic: bool) -> Parts:
-    """Those parts of a key that say what is computed, whatever the schedule and the machine."""
+    """The parts of a key for what is computed, whatever the schedule and the machine."""
     arrays = "; ".join(f"{b.name} {b.dtype} {'x'.join(map(str, b.shape))}" for b in program.buffers)
     return (
         ("program", f"{program.name} {_digest(program_meaning(program))[:32]}"),
@@ -102,14 +102,14 @@ def _bare_where(where: Where) -> Where:
 
 
 def _constants(program: Program, schedule: Schedule) -> list[tuple[str, int]]:
-    """The program's macros that conditions of the schedule name; the others change nothing."""
+    """The program's macros that conditions of the schedule name. Others change nothing."""
     named = {n.text for s in schedule.sections for w in s.wheres for n in names_of(w.condition)}
     return [(name, value) for name, value in program.constants if name in named]
 
 
 def _limits(machine: Machine) -> dict[str, Any]:
-    """What decides whether a schedule is legal and which kernel it gives. Speeds and sizes of memory are left
-    out: some drivers report what they are at the moment."""
+    """The fields of a machine that decide whether a schedule is legal and which kernel it gives. Speeds and
+    memory sizes are left out, because some drivers report momentary values."""
     return {name: value for name, value in asdict(machine).items() if name not in _MEASURED | _ESTIMATED}
 
 
@@ -118,6 +118,6 @@ def _word(value: bool) -> str:
 
 
 def _digest(value: Any) -> str:
-    """Hex SHA-256 of a value's one JSON text."""
+    """Hex SHA-256 of a value's canonical JSON text."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode("ascii")).hexdigest()

@@ -1,4 +1,5 @@
-"""One line of a record: a JSON object that carries its own checksum, so that damage is seen, never loaded."""
+"""One line of a record: a JSON object with its own checksum, so that damaged lines are noticed and not
+loaded."""
 
 import json
 import re
@@ -8,17 +9,17 @@ from typing import Any
 Fields = dict[str, Any]
 
 LINE_LIMIT = 1 << 20
-"""Bytes. A trial with a schedule of the largest size that mdh reads and hundreds of samples has a fifth."""
+"""Bytes. A trial with the largest schedule that mdh reads and hundreds of samples has a fifth of this."""
 DEPTH_LIMIT = 16
-"""Objects and arrays inside one another; a trial has three."""
+"""The most nested objects and arrays; a trial has three."""
 SUM = "sum"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-"""Half of a character beyond 16 bits, or of none."""
+"""An escaped surrogate: half of a character beyond 16 bits, or of none."""
 
 
 class BadLineError(ValueError):
-    """A line that cannot be what was written; the text says why. schema: what the line calls itself, where
-    it is JSON and says so."""
+    """A line that is not as it was written; the text says why. schema: what the line says it is, if it is
+    JSON and says so."""
 
     def __init__(self, reason: str, schema: str = "") -> None:
         super().__init__(reason)
@@ -26,17 +27,17 @@ class BadLineError(ValueError):
 
 
 def seal(fields: Fields) -> bytes:
-    """The line with its checksum and its newline; ASCII. Characters that no text has become `?`. Raises
-    ValueError for infinities and NaN."""
+    """The line with its checksum and its newline, in ASCII. Invalid characters become `?`. Raises ValueError
+    for infinities and NaN."""
     if _SURROGATE.search(json.dumps(fields)):
-        # bytes of a compiler's message that are no text
+        # a compiler's message may hold invalid bytes
         fields = json.loads(json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace"))
     whole = {**fields, SUM: checksum(fields)}
     return (json.dumps(whole, separators=(",", ":"), allow_nan=False) + "\n").encode("ascii")
 
 
 def unseal(line: bytes) -> Fields:
-    """The object of a line, with neither newline nor checksum. Raises BadLineError."""
+    """The object of a line without newline and checksum. Raises BadLineError."""
     if len(line) > LINE_LIMIT:
         raise BadLineError(f"it has more than {LINE_LIMIT:,} bytes")
     try:
@@ -66,7 +67,8 @@ def unseal(line: bytes) -> Fields:
 
 
 def checksum(fields: Fields) -> str:
-    """16 hex digits of the SHA-256 of the object's one JSON text: names sorted, no spaces, ASCII."""
+    """The first 16 hex digits of the SHA-256 of the object's canonical JSON text: sorted names, no spaces,
+    ASCII."""
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode("ascii")).hexdigest()[:16]
 

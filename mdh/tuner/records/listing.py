@@ -12,12 +12,12 @@ from mdh.tuner.records.read import Contents, Section, failures_of, read_contents
 
 SUFFIX = ".jsonl"
 _FOREIGN = frozenset({"F170", "F101"})
-"""Codes of files that are no records, or not there any more: a folder may hold what it likes."""
+"""Codes of files that are no records, or that are gone. A folder may hold any files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One record. ok: trials with a time; failures: class -> trials; seconds: of the best."""
+    """One record. ok: trials with a time. failures: class -> number of trials. seconds: of the best."""
 
     path: str
     header: Header
@@ -28,14 +28,14 @@ class Listed:
 
 
 def data_folder(environment: Mapping[str, str]) -> str:
-    """Where records are kept that belong to no folder of the user's: `$XDG_DATA_HOME/mdh`."""
+    """The folder of records that belong to no folder of the user's: `$XDG_DATA_HOME/mdh`."""
     home = environment.get("XDG_DATA_HOME") or os.path.expanduser(os.path.join("~", ".local", "share"))
     return os.path.join(home, "mdh")
 
 
 def list_folder(folder: str) -> tuple[tuple[Listed, ...], tuple[str, ...]]:
-    """The records among the folder's `*.jsonl` files, by name, and remarks about those that cannot be read.
-    A folder that is not there has none."""
+    """The records among the folder's `*.jsonl` files, by name, and remarks about those that cannot be read. A
+    folder that does not exist has none."""
     found: list[Listed] = []
     remarks: list[str] = []
     for path in _files(folder):

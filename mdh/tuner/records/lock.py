@@ -1,4 +1,5 @@
-"""One writer a record. The system holds the lock and drops it with the process: none can be stale."""
+"""Locks a record for one writer. The system holds the lock and drops it with the process, so no lock can be
+stale."""
 
 import fcntl
 import os
@@ -10,7 +11,7 @@ from mdh.tuner.records.disk import unwritten
 
 
 def open_locked(path: str, flags: int) -> int:
-    """A handle of the file that `path` names, locked. Raises Failed: F111 cannot be opened, F173 in use."""
+    """A locked handle of the file `path`. Raises Failed: F111 cannot be opened, F173 in use."""
     while True:
         try:
             handle = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
@@ -23,7 +24,7 @@ def open_locked(path: str, flags: int) -> int:
         except BaseException:
             os.close(handle)
             raise
-        # replaced between opening and locking: what was locked has no name any more
+        # replaced between opening and locking: the locked file has no name any more
         os.close(handle)
 
 
@@ -53,7 +54,7 @@ def _in_use(handle: int, path: str) -> Failed:
 
 
 def _holder(handle: int) -> int | None:
-    """The process that holds the lock, where the system's table of locks tells it."""
+    """The process that holds the lock, if the system's table of locks lists it."""
     try:
         with open("/proc/locks", encoding="ascii") as table:
             rows = [row.split() for row in table]

@@ -1,4 +1,4 @@
-"""What a Program means, as plain data: equal for programs that differ in nothing but text."""
+"""The meaning of a Program as plain data. It is equal for programs that differ only in their text."""
 
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -10,8 +10,8 @@ from mdh.ir.program import Dim, Let, Operator, Program, Stage
 
 
 def program_meaning(program: Program) -> list[Any]:
-    """Nested lists that JSON can carry. Places in the C, its macros, comments and the names of loop variables
-    and scalar locals are left out; every extent, type, operator, index and constant is in it."""
+    """Nested lists that JSON can hold. They have every extent, type, operator, index and constant. They leave
+    out places in the C, its macros, comments, and the names of loop variables and scalar locals."""
     return [
         program.name,
         program.strict_fp,
@@ -23,7 +23,7 @@ def program_meaning(program: Program) -> list[Any]:
 
 
 def _stage(stage: Stage) -> list[Any]:
-    """Loop variables are numbered from the outermost, locals in their order."""
+    """A stage. Loop variables are numbered from the outermost, locals in their order."""
     names = {d.name: f"loop {n}" for n, d in enumerate(stage.dims)}
     names |= {let.name: f"local {n}" for n, let in enumerate(stage.lets)}
     return [
@@ -52,7 +52,7 @@ def _data(value: object, names: dict[str, str]) -> Any:
         case Operator():
             rest = [value.ordered, _data(value.rounded, names)] if value.ordered else []
             if value.takes and not value.ordered:
-                # joined as `x > m ? x : m` is
+                # combined as `x > m ? x : m` is
                 return ["Operator", value.name, "first", value.nan]
             return ["Operator", value.name, value.tie, value.nan, *rest, *(["takes"] if value.takes else [])]
         case _ if is_dataclass(value):

@@ -1,4 +1,4 @@
-"""The union of records: no trial is dropped, no field of a newer mdh is lost, the same trial stands once."""
+"""Merges records: keeps every trial and every field of a newer mdh, and each trial once."""
 
 import os
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from mdh.tuner.records.scan import Scan, scan_file
 
 
 def merge(out: str, paths: Sequence[str]) -> tuple[str, ...]:
-    """Writes to `out` every line of `paths`, and of `out` where it is there, once each and without passwords:
-    headers first, each with its trials by starting time. Inputs stay as they are; what is damaged in `out`
-    goes to `OUT.damaged`.
+    """Writes to `out` every line of `paths`, and of `out` if it exists, once each and without passwords.
 
-    Returns remarks. Raises Failed as `read_contents` and `Record.open` do; nothing is written then.
+    Headers come first, each with its trials by starting time. Inputs are not changed. Damaged lines of `out`
+    go to `OUT.damaged`. Returns remarks. Raises Failed as `read_contents` and `Record.open` do; nothing is
+    written then.
     """
     if not os.path.lexists(out):
         scans = [_read(path) for path in paths]
@@ -45,13 +45,14 @@ def _told(scans: list[tuple[Scan, tuple[str, ...]]]) -> tuple[str, ...]:
 
 
 def _joined(scans: Sequence[Scan]) -> bytes:
-    """Sealed lines: a header, the lines that name it, the next header; then lines of neither kind."""
+    """Lines with checksums: a header, the lines that name it, the next header; at the end, lines of neither
+    kind."""
     lines: dict[str, Fields] = {}
     for scan in scans:
         for line in scan.good:
             fields = without_passwords(line.fields)
             lines.setdefault(checksum(fields), fields)
-    # by the key's first digits, as lines name it; of a header that is written again the first comes first
+    # by the first digits of the key, as lines have it; of repeated headers the first counts
     place = {mark: n for n, mark in enumerate(dict.fromkeys(_mark(f) for f in lines.values()))}
     ordered = sorted(lines.values(), key=lambda f: (place[_mark(f)], "schema" not in f, _started(f)))
     return b"".join(seal(fields) for fields in ordered)
@@ -69,7 +70,7 @@ def _started(fields: Fields) -> tuple[float, int]:
 
 
 def _keep_damaged(out: str, handle: int, found: Scan) -> None:
-    """Bytes of lines that cannot be read are not ours to throw away."""
+    """Keeps the bytes of lines that cannot be read, in another file."""
     damaged = (*found.bad, *((found.torn,) if found.torn else ()))
     pieces = [_masked(os.pread(handle, b.size, b.offset)) for b in damaged]
     if not pieces:
@@ -82,5 +83,5 @@ def _keep_damaged(out: str, handle: int, found: Scan) -> None:
 
 
 def _masked(line: bytes) -> bytes:
-    """Latin-1 has a character for every byte."""
+    """The line without passwords. It is decoded as Latin-1, which has a character for every byte."""
     return masked(line.decode("latin-1")).encode("latin-1")

@@ -1,4 +1,4 @@
-"""Records as values. A line that is damaged is left out, counted and named; it is never loaded wrong."""
+"""Reads records as values. A damaged line is left out, counted and named; it is never loaded wrong."""
 
 import re
 from collections import Counter
@@ -26,8 +26,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a file holds: merged files have several sections. orphans: (mark, trials) whose header is lost.
-    remarks: sentences about what was left out."""
+    """The contents of a file; merged files have several sections. orphans: (mark, trials) whose header is
+    lost. remarks: sentences about what was left out."""
 
     path: str
     sections: tuple[Section, ...]
@@ -36,11 +36,11 @@ class Contents:
 
 
 def read_record(path: str, mark: str | None = None) -> tuple[Header, tuple[Trial, ...], tuple[str, ...]]:
-    """The record of a file: its header, its trials, remarks about what was left out. mark: which one of a
-    merged file, by the first digits of its key.
+    """The record of a file: its header, its trials, and remarks about what was left out. mark: selects a
+    record of a merged file by the first digits of its key.
 
     Raises Failed: F101 to F103 and F105 (the file), F170 not a record, F171 of a newer mdh, F174 its header
-    is damaged, F176 none or several have that mark.
+    is damaged, F176 none or several records have that mark.
     """
     contents = read_contents(path)
     section = chosen(contents, mark)
@@ -48,7 +48,7 @@ def read_record(path: str, mark: str | None = None) -> tuple[Header, tuple[Trial
 
 
 def read_contents(path: str) -> Contents:
-    """Every record of a file. Raises Failed as `read_record` does, save F176."""
+    """Every record of a file. Raises Failed as `read_record` does, except F176."""
     contents = read_lines(path)
     if not contents.sections:
         raise fail(
@@ -60,7 +60,7 @@ def read_contents(path: str) -> Contents:
 
 
 def read_lines(path: str) -> Contents:
-    """As `read_contents`, but a file that has lost its headers is read too: its trials are orphans."""
+    """Like `read_contents`, but also reads a file that has lost its headers: its trials are orphans."""
     return contents_of(path, scan_file(path))
 
 
@@ -80,7 +80,7 @@ def chosen(contents: Contents, mark: str | None) -> Section:
 
 
 def contents_of(path: str, scan: Scan) -> Contents:
-    """Raises Failed: F170 not a record, F171 of a newer mdh."""
+    """The contents of scanned lines. Raises Failed: F170 not a record, F171 of a newer mdh."""
     headers: dict[str, Header] = {}
     trials: dict[str, list[Trial]] = {}
     wrong = [(bad.number, bad.reason) for bad in scan.bad]
@@ -120,7 +120,7 @@ def refuse_newer(path: str, schema: object) -> None:
 
 
 def _refuse_foreign(path: str, scan: Scan, wrong: list[tuple[int, str]]) -> None:
-    """Nothing in the file can be loaded: newer, not a record, or nothing there."""
+    """Raises Failed for a file of which nothing can be loaded: it is newer, empty, or no record."""
     torn = (scan.torn,) if scan.torn else ()
     for bad in (*scan.bad, *torn):
         with suppress(BadLineError):
@@ -161,6 +161,6 @@ def _trials(count: int) -> str:
 
 
 def failures_of(trials: tuple[Trial, ...]) -> dict[str, int]:
-    """Failure class -> how many trials, the most frequent first."""
+    """Failure class -> number of trials, the most frequent first."""
     counts = Counter(str(t.outcome.failure) for t in trials if t.outcome.failure is not None)
     return dict(counts.most_common())

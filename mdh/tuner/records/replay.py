@@ -1,4 +1,4 @@
-"""A bench that answers from a record: the times of the trials, and of measuring them, without a device."""
+"""A bench that takes times from a record, the measuring times included. It needs no device."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,11 +12,11 @@ from mdh.tuner.measure.failures import of_candidate
 from mdh.tuner.records.key import schedule_meaning
 
 _LEAST = 1e-3
-"""Seconds that a trial takes at least, so that simulated time never stands still."""
+"""The least seconds that a trial takes, so that simulated time never stands still."""
 
 
 class SimulatedClock:
-    """Seconds since the start of the simulation; trials move it."""
+    """Seconds since the start of the simulation. Each trial advances it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -26,8 +26,8 @@ class SimulatedClock:
 
 
 class TrialTable:
-    """What a record knows, by what schedules mean; the latest trial of a phase counts. trials: with schedules
-    that can be read, save those that failed."""
+    """The trials of a record by the meaning of their schedules; the latest trial of a phase counts. trials:
+    with readable schedules, except failed ones."""
 
     def __init__(self, trials: Sequence[Trial]) -> None:
         self._quick: dict[str, Outcome] = {}
@@ -36,7 +36,7 @@ class TrialTable:
             if not of_candidate(trial.outcome):
                 continue
             table = self._quick if trial.phase == "quick" else self._late
-            # one that failed may have failed because its schedule is none
+            # a failed trial may have an unreadable schedule
             with suppress(Failed):
                 table[meaning_of(trial.candidate.schedule)] = trial.outcome
 
@@ -51,7 +51,7 @@ def meaning_of(schedule: str) -> str:
 
 
 class Recorded:
-    """Admits what the record has measured: nothing else has a time."""
+    """Admits only what the record has measured, because nothing else has a time."""
 
     reason = "not in the record"
 
@@ -63,7 +63,7 @@ class Recorded:
 
 
 class ReplayBench:
-    """A Bench that answers from a record, one trial at a time, as fast as it can."""
+    """A Bench that answers from a record, one trial at a time, without delay."""
 
     slots = 1
 
@@ -79,7 +79,7 @@ class ReplayBench:
         return tuple(self._answer(c, True) for c in finalists)
 
     async def close(self) -> None:
-        """Nothing runs."""
+        """Does nothing, because nothing runs."""
 
     def _answer(self, candidate: Candidate, thorough: bool) -> Outcome:
         outcome = self._table.find(candidate.schedule, thorough=thorough)

@@ -1,4 +1,4 @@
-"""The lines of a record file, good and bad, before anybody asks what they say."""
+"""Finds the lines of a record file, whole and damaged, before they are interpreted."""
 
 import os
 import stat
@@ -12,10 +12,10 @@ from mdh.textfile import reason
 from mdh.tuner.records.line import LINE_LIMIT, BadLineError, Fields, unseal
 
 FILE_LIMIT = 1 << 30
-"""Bytes: hundreds of thousands of trials of the usual size; a tuner measures a few thousand a day."""
+"""Bytes: hundreds of thousands of trials of the usual size. A tuner measures a few thousand a day."""
 WASTE_LIMIT = 10_000
-"""Lines that are empty or damaged, beyond which a file that holds fewer whole ones is none of ours: they
-would be read for minutes."""
+"""Empty or damaged lines beyond which a file with fewer whole ones is no record. Reading it would take
+minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """A line that is not what was written; offset and size find its bytes again."""
+    """A damaged line. Its bytes are found by offset and size."""
 
     number: int
     reason: str
@@ -37,8 +37,8 @@ class Bad:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """whole: bytes up to the end of the last whole line; torn: what is behind it, a write that was cut off;
-    unended: the last line is whole but for its newline."""
+    """whole: bytes up to the end of the last whole line. torn: the bytes after it, an interrupted write.
+    unended: the last line is whole except for its newline."""
 
     good: tuple[Good, ...]
     bad: tuple[Bad, ...]
@@ -48,7 +48,8 @@ class Scan:
 
 
 def scan_file(path: str) -> Scan:
-    """Raises Failed: F101 no such file, F102 not a file, F103 not readable, F105 too large."""
+    """The lines of a file. Raises Failed: F101 no such file, F102 not a file, F103 not readable, F105 too
+    large."""
     try:
         check_file(path, os.stat(path))
         with open(path, "rb") as file:
@@ -76,7 +77,7 @@ def check_file(path: str, status: os.stat_result) -> None:
 
 
 def scan(path: str, file: BufferedReader) -> Scan:
-    """From the start of the file to its end. Raises Failed F170 where hardly a line is whole."""
+    """The lines from the start of the file to its end. Raises Failed F170 if hardly any line is whole."""
     file.seek(0)
     good: list[Good] = []
     bad: list[Bad] = []
@@ -106,8 +107,8 @@ def scan(path: str, file: BufferedReader) -> Scan:
 
 
 def _lines(file: BufferedReader) -> Iterator[tuple[bytes, int]]:
-    """(the line with its newline, its bytes in the file); of a line beyond the limit only what shows that
-    it is one is kept, whatever its length."""
+    """Pairs of a line with its newline and its size in the file in bytes. Of a line beyond the limit, only
+    enough is kept to see that it is too long."""
     while line := file.readline(LINE_LIMIT + 2):
         size, end = len(line), line
         while len(end) > LINE_LIMIT and not end.endswith(b"\n"):

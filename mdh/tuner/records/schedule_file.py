@@ -1,4 +1,5 @@
-"""The best schedule as a file: without holes, headed by what was measured, how, when and on what."""
+"""Writes the best schedule as a file: without holes; its head says what was measured, how, when and on
+what."""
 
 import re
 from dataclasses import dataclass, replace
@@ -18,8 +19,8 @@ from mdh.tuner.records.moment import moment_text
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search amounted to. seconds: of tuning; baselines: what the best is compared with, by name
-    (`default schedule`), in seconds a run; unconfirmed: why the finals could not confirm the best."""
+    """The result of a search. seconds: of tuning. baselines: what the best is compared with, by name
+    (`default schedule`), in seconds a run. unconfirmed: why the finals could not confirm the best."""
 
     trials: int
     failed: int
@@ -32,12 +33,12 @@ _OWN = (
     "tuned", "program", "sizes", "types", "device", "time", "cold", "compared", "holes", "search", "method",
     "versions", "when", "command", "record",
 )  # fmt: skip
-"""Keys of the comment lines, in their order; those of an earlier tuning are replaced."""
+"""Keys of the comment lines, in their order. Those of an earlier tuning are replaced."""
 
 
 def best_schedule_text(header: Header, trial: Trial, search: Search) -> str:
-    """The trial's schedule in the canonical form. Its head has `key: value` comments; comments of the user's
-    own stay below them. `target` is set where the machine is one that mdh knows by name."""
+    """The trial's schedule in canonical form, with `key: value` comments at its head. The user's own comments
+    stay below them. `target` is set if mdh knows the machine by name."""
     schedule = canonical(parse_schedule(Source("<best schedule>", trial.candidate.schedule)))
     kept = [line for line in schedule.comments if line.partition(":")[0] not in _OWN]
     target = header.machine if header.machine in machine_names() else schedule.target
@@ -46,7 +47,7 @@ def best_schedule_text(header: Header, trial: Trial, search: Search) -> str:
 
 
 def write_best_schedule(path: str | Path, header: Header, trial: Trial, search: Search) -> None:
-    """In one move: the file is whole at every moment. Raises Failed F111."""
+    """Writes the file atomically. Raises Failed F111."""
     replace_file(path, best_schedule_text(header, trial, search).encode("utf-8"))
 
 
@@ -66,7 +67,7 @@ def _lines(header: Header, trial: Trial, search: Search) -> list[tuple[str, str]
     of["search"] = (
         f"{search.trials} trials, {search.failed} of them failed, {search.seconds:.0f} s, seed {header.seed}"
     )
-    # finals come after the search: what was found in it alone says so
+    # a trial that only the search measured says so
     of["method"] = header.method
     if trial.phase == "quick":
         finals = f"finals could not confirm it ({search.unconfirmed})" if search.unconfirmed else "no finals"
@@ -98,7 +99,7 @@ def _pairs(pairs: tuple[tuple[str, int | str], ...]) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Titles and commands come from outside: a line break would end the comment."""
+    """The text on one line. Titles and commands come from outside, and a line break would end the comment."""
     return re.sub(
         r"[\s\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text.encode("utf-8", "replace").decode()
     ).strip()

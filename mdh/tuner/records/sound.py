@@ -1,4 +1,4 @@
-"""Trials that can be used: one whose schedule is none, whoever wrote it, costs itself and not the others."""
+"""Selects usable trials. A trial with an unreadable schedule is left out, and the others stay."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,8 +14,8 @@ _NAMED = 5
 def sound(
     path: str, trials: Sequence[Trial], doubt: Callable[[Trial], str] = lambda _: ""
 ) -> tuple[tuple[Trial, ...], tuple[str, ...]]:
-    """The trials but those with a time whose schedule cannot be read, and those that `doubt` gives a reason
-    against; and a remark for each reason, which names the file and the trials."""
+    """The usable trials, and a remark for each reason, which names the file and the trials. Trials with a
+    time are left out if their schedule cannot be read, or if `doubt` returns a reason."""
     kept: list[Trial] = []
     out: dict[str, list[int]] = {}
     for trial in trials:
@@ -28,7 +28,8 @@ def sound(
 
 
 def _unreadable(trial: Trial) -> str:
-    """Of what failed nobody reads the schedule again."""
+    """Why the trial's schedule cannot be read; empty if it can, or if the trial failed, because nobody reads
+    that schedule."""
     if trial.outcome.seconds is None:
         return ""
     try:

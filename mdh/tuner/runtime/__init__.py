@@ -1,1 +1,1 @@
-"""The tuner's own process: signals that end a run, threads that nobody waits for, processors."""
+"""The tuner's own process: signals that end a run, threads that may be abandoned, and processors."""

@@ -1,7 +1,7 @@
-"""Calls that may block for long, in threads that nobody has to wait for: storages, records, folders.
+"""Runs calls that may block for long (storages, records, folders) in threads that nobody has to wait for.
 
-`asyncio.to_thread` would do but for its end: the interpreter waits for those threads before it exits, so a
-file system that never answers would keep an interrupted process alive. `mdh.ending.leave` knows of these.
+With `asyncio.to_thread` the interpreter waits for those threads before it exits. So a file system that never
+answers would keep an interrupted process alive. `mdh.ending.leave` knows of the threads made here.
 """
 
 import asyncio
@@ -18,15 +18,16 @@ T = TypeVar("T")
 
 
 class BackgroundThread:
-    """One such thread; it does one piece of work after the other. The C library keeps free memory for each
-    thread that asked for some, so a process grows if every piece of work gets a new thread."""
+    """One thread, which does one piece of work after another. It is reused because the C library keeps free
+    memory for each thread, so a process would grow with each new one."""
 
     def __init__(self) -> None:
         self._todo: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     async def do(self, work: Callable[[], T]) -> T:
-        """What `work` returns or raises. If the caller is cancelled, work that has begun goes on unheard."""
+        """The result or exception of `work`. If the caller is cancelled, work that has begun continues, and
+        its result is dropped."""
         future: Future[T] = Future()
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=BACKGROUND, daemon=True)
@@ -35,13 +36,13 @@ class BackgroundThread:
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Ends the thread once it has done what it was given."""
+        """Ends the thread once it has done its work."""
         self._todo.put(None)
 
     def _serve(self) -> None:
         while (run := self._todo.get()) is not None:
             run()
-            # else it would keep the work and its result alive until there is more to do
+            # otherwise the work and its result would stay in memory until there is more to do
             del run
 
 

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Interrupt:
-    """Set from outside; whoever waits sees it within one turn of the event loop."""
+    """An interrupt by the user. Waiting tasks see it within one iteration of the event loop."""
 
     def __init__(self) -> None:
         self.event = asyncio.Event()
@@ -28,7 +28,7 @@ class Interrupt:
 
 
 async def unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, T]) -> T | None:
-    """What `work` gives; None where the user ended it before."""
+    """The result of `work`; None if the user ended it before."""
     task = asyncio.ensure_future(work)
     await until(interrupt, task)
     if task.done():
@@ -39,7 +39,7 @@ async def unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, T]) -> T 
 
 
 async def until(interrupt: Interrupt, task: "asyncio.Task[T]", timeout: float | None = None) -> None:
-    """Waits until the task is done, the user asks for the end, or so many seconds are over."""
+    """Waits until the task is done, the user asks for the end, or `seconds` are over."""
     asked = asyncio.ensure_future(interrupt.event.wait())
     try:
         await asyncio.wait({task, asked}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
@@ -49,9 +49,12 @@ async def until(interrupt: Interrupt, task: "asyncio.Task[T]", timeout: float | 
 
 @contextmanager
 def on_signals(interrupt: Interrupt, said: Callable[[signal.Signals], None]) -> Iterator[None]:
-    """Handles SIGINT and SIGTERM of the running event loop's thread, which must be the main one; `said` may
-    tell the user. A run that does not end by itself is ended by the process's guard, also while the loop is
-    stuck: all that matters is on disk. A second signal ends the process at once."""
+    """Handles SIGINT and SIGTERM in the event loop of this thread, which must be the main one. `said` may
+    tell the user.
+
+    A run that does not end by itself is ended by the process's guard, even if the loop is stuck: all results
+    are on disk. A second signal ends the process at once.
+    """
     loop = asyncio.get_running_loop()
 
     def handle(number: signal.Signals) -> None:
@@ -77,5 +80,5 @@ def on_signals(interrupt: Interrupt, said: Callable[[signal.Signals], None]) -> 
 
 
 def _noted(number: int, frame: object) -> None:
-    """The guard is told of the signal by another way. A handler must stand here: Python notes no signal that
-    has none."""
+    """Does nothing: the guard learns of the signal in another way. But Python notes only signals that have a
+    handler."""

@@ -1,4 +1,4 @@
-"""The processors of this machine: how many compilers they carry, and how the tuner's thread shares them."""
+"""The processors of this machine: how many builders they can run, and how the tuner's thread shares them."""
 
 import os
 import sys
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from threadpoolctl import threadpool_limits
 
 _GIVES_WAY = 0.0005
-"""Seconds after which a thread that computes lets another one that asks."""
+"""Seconds after which a computing thread hands over to one that waits."""
 _EACH = 4
-"""Builders for one processor that still make sense: some wait for the disk. Each holds a quarter of a
-gigabyte before it compiles anything; thousands would take the machine down."""
+"""The most builders for each processor, since some wait for the disk. Each holds a quarter of a gigabyte
+before it compiles anything, so thousands would exhaust the machine."""
 _WRITTEN = 10**9
 
 
 def processors() -> int:
-    """That this process may use."""
+    """The number of processors that this process may use."""
     return max(1, len(os.sched_getaffinity(0)))
 
 
@@ -25,12 +25,12 @@ def most_jobs() -> int:
 
 
 def too_many(jobs: int) -> tuple[str, str] | None:
-    """Headline and help for more builders than this machine can carry."""
+    """Headline and help if there are more builders than this machine can run; None otherwise."""
     if jobs <= most_jobs():
         return None
     count = processors()
     one = "processor" if count == 1 else "processors"
-    # Python does not write out a number of 5,000 digits
+    # Python does not print a number of 5,000 digits
     many = f"{jobs:,}" if jobs < _WRITTEN else "so many"
     return (
         f"{many} compilers at once are too many for {count} {one}",
@@ -40,15 +40,16 @@ def too_many(jobs: int) -> tuple[str, str] | None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Matrix products of numpy use one thread of the processor."""
+    """Inside, NumPy's matrix products use one thread."""
     with threadpool_limits(1):
         yield
 
 
 @contextmanager
 def beside_workers() -> Iterator[None]:
-    """The model's matrices are small: threads of the array library would only spin beside the compilers. And
-    the thread that thinks gives way at once: a device must not wait while its next candidate is there."""
+    """Inside, the tuner's own thread disturbs the workers as little as possible. Its matrices are small, so
+    more threads of the array library would only spin beside the compilers. And it hands over at once, because
+    a device must not wait for its next candidate."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_GIVES_WAY)
     try:

@@ -1,10 +1,10 @@
-"""Points as values of static, independent parameters, the only kind that Optuna's samplers model jointly.
+"""Encodes points as static, independent parameters, the only kind that Optuna's samplers model jointly.
 
-A tile is one integer for each prime of its extent: the exponent. Along the chain of a dimension's tiles the
-exponents of a prime are sorted, largest first, so that whatever a sampler suggests is a chain of divisors
-(a suggestion and its permutations are one point). A tile whose values are not all divisors (a set, powers of
-two) is the place among its values. A number is its place too, so that nearness counts; a word is a category.
-Decoding gives a wish, which the space's `nearest` turns into a legal point.
+A tile becomes one integer for each prime factor of its extent: the exponent. Along the tiles of a dimension
+the exponents of a prime are sorted, largest first, so that any suggestion is a chain of divisors (a
+suggestion and its permutations are one point). A tile whose values are not all divisors (a set, powers of
+two) becomes its position among its values. A number becomes its position too, so that distance counts; a word
+becomes a category. Decoding gives a wish, which the space's `nearest` turns into a legal point.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,8 +35,8 @@ Parameter = Integer | Category
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """parameters: those with at least two values. exponents: for each variable its primes, or none where it
-    is a place. chains: the places of variables whose exponents, or values, are sorted together."""
+    """parameters: those with at least two values. exponents: for each variable its primes, or none if it is
+    encoded as a position. chains: positions of variables whose exponents, or values, are sorted together."""
 
     variables: tuple[Variable, ...]
     parameters: tuple[Parameter, ...]
@@ -44,7 +44,7 @@ class Encoding:
     chains: tuple[tuple[int, ...], ...]
 
     def encode(self, point: Point) -> dict[str, int | str]:
-        """One value a parameter; `decode` gives the point again."""
+        """The parameter values of a point; `decode` gives the point again."""
         out: dict[str, int | str] = {}
         for variable, primes, value in zip(self.variables, self.primes, point, strict=True):
             if len(variable.values) == 1:
@@ -83,7 +83,7 @@ class Encoding:
 
 
 def exponent(value: int, prime: int) -> int:
-    """How often the prime divides the value."""
+    """The exponent of the prime in the value."""
     count = 0
     while value % prime == 0:
         value //= prime
@@ -113,7 +113,8 @@ def _sorted_exponents(
 
 
 def encoding_of(variables: tuple[Variable, ...]) -> Encoding:
-    """Depends on nothing but the variables: every process that searches a space has the same parameters."""
+    """The encoding of the variables. It depends on nothing else, so that every process that searches a space
+    has the same parameters."""
     chains = chains_of(variables)
     primes: list[tuple[tuple[int, int], ...]] = [()] * len(variables)
     for chain in chains:

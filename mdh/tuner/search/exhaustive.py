@@ -1,4 +1,5 @@
-"""`exhaustive`: every point once, in the order of the space; for small spaces and for tables of all times."""
+"""`exhaustive`: proposes every point once, in the order of the space; for small spaces and full tables of
+times."""
 
 from collections.abc import Container
 from random import Random
@@ -21,4 +22,4 @@ class Exhaustive:
         return None
 
     def learn(self, point: Point, seconds: float | None) -> None:
-        """The order does not depend on times."""
+        """Ignores times: the order does not depend on them."""

@@ -1,9 +1,10 @@
-"""Optuna's samplers by ask and tell over the static encoding. This folder is the only importer of optuna.
+"""Runs Optuna's samplers by ask and tell, over the static encoding.
 
-The study lives in memory and is the sampler's alone. A suggestion whose legal point is encoded otherwise is
-told as failed, which samplers skip, and the legal point enters as an added trial, so that models learn what
-was really measured; samplers that breed generations know their own suggestions only, and are told the time
-of the point that the suggestion became. The objective is the logarithm of seconds: ratios count.
+The study is in memory and belongs to the sampler alone. If a suggestion decodes to a legal point with another
+encoding, it is told as failed, which samplers skip, and the legal point is added as a trial, so that models
+learn what was really measured. Samplers that breed generations know only their own suggestions, so they are
+told the time of the point that the suggestion became. The objective is the logarithm of seconds, because
+ratios matter.
 """
 
 import warnings
@@ -25,22 +26,22 @@ from mdh.tuner.search.space import Space
 from mdh.tuner.search.steps import free_neighbour
 
 ATTEMPTS = 2
-"""Suggestions that may meet taken points before a free neighbour of the last one serves: a sampler that has
-found its place suggests the same points again and again, and each suggestion costs milliseconds."""
+"""Suggestions that may be taken already before a free neighbour of the last one is used. A sampler that has
+converged repeats its suggestions, and each takes milliseconds."""
 BAD = log(4)
-"""A failure counts as four times the slowest time: models see where points fail."""
+"""A failure counts as four times the slowest time, so that models learn where points fail."""
 FEW = 20
-"""Failures that a sampler is told of anyway; more than that only as many as points that run, or the good
-share of its history would be of failures."""
+"""Failures that a sampler is always told of. Beyond that it is told of as many as there are successes,
+because otherwise the good part of its history would be failures."""
 BEST_KEPT = 0.5
-"""Of a history that is cut down, the share that the best have; the latest have the rest."""
+"""The share of the best trials in a history that is cut down; the rest are the latest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """make: the sampler of a seed. breeds: generations are made of its own suggestions only. kept: trials
-    above which its history is cut down to as many halves; its cost grows with them. around: what holds while
-    it suggests."""
+    """make: the sampler for a seed. breeds: generations consist of its own suggestions only. kept: the number
+    of trials above which its history is cut down to that many halves, because its cost grows with them.
+    around: a context that holds while it suggests."""
 
     make: Callable[[int], BaseSampler]
     breeds: bool = False
@@ -50,8 +51,8 @@ class Recipe:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """PyTorch's matrices are small here: a second thread makes a suggestion three times as slow on a machine
-    whose cores also compile and measure."""
+    """Inside, PyTorch uses one thread. Its matrices are small here, and a second thread makes a suggestion
+    three times as slow on a machine whose cores also compile and measure."""
     torch = import_module("torch")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -78,7 +79,7 @@ RECIPES = {
 
 
 def distributions(encoding: Encoding) -> dict[str, BaseDistribution]:
-    """Equal in every process that searches the same variables."""
+    """Optuna's distributions; equal in every process that searches the same variables."""
     return {
         p.name: IntDistribution(0, p.high) if isinstance(p, Integer) else CategoricalDistribution(p.choices)
         for p in encoding.parameters
@@ -86,7 +87,7 @@ def distributions(encoding: Encoding) -> dict[str, BaseDistribution]:
 
 
 def make_strategy(name: str, space: Space, seed: int) -> "OptunaStrategy":
-    """Of a name in RECIPES; the seed decides all that it suggests."""
+    """The strategy of a name in RECIPES. The seed decides all of its suggestions."""
     return OptunaStrategy(space, RECIPES[name], seed)
 
 
@@ -98,7 +99,7 @@ class OptunaStrategy:
         self._encoding = encoding_of(space.variables)
         self._distributions = distributions(self._encoding)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that options which are chosen here are new or go away
+            warnings.simplefilter("ignore")  # some chosen options are experimental or deprecated
             self._sampler = recipe.make(seed)
         self._study = optuna.create_study(sampler=self._sampler)
         self._rng = Random(f"{seed} neighbours")
@@ -148,7 +149,7 @@ class OptunaStrategy:
             self._bad += 1
             self._known[point] = None
             if self._worst is None:
-                self._early.append(point)  # nothing yet tells how bad bad is
+                self._early.append(point)  # there is no time yet that a failure can be related to
             else:
                 self._enter(point, self._worst + BAD)
 
@@ -165,7 +166,7 @@ class OptunaStrategy:
         self._trials += 1
 
     def _shorten(self) -> None:
-        """Past the recipe's limit a new study takes over, with the best and the latest of this one."""
+        """Beyond the recipe's limit, starts a new study with the best and the latest trials of this one."""
         kept = self._recipe.kept
         if self._trials <= kept or self._worst is None or len(self._known) <= kept // 2:
             return

@@ -1,4 +1,4 @@
-"""The searcher: a strategy, and the book of what was proposed, here and by other tuners."""
+"""The searcher: a strategy, and a list of the points that were proposed, here and by other tuners."""
 
 from collections.abc import Set as AbstractSet
 from random import Random
@@ -12,20 +12,20 @@ from mdh.tuner.search.uniform import free_draw, free_scan
 
 
 class Peers(Protocol):
-    """The tuners that search the same space at the same time."""
+    """The other tuners that search the same space at the same time."""
 
     @property
     def claimed(self) -> AbstractSet[Point]:
-        """Points that others measure now."""
+        """Points that others are measuring now."""
 
     def news(self) -> list[tuple[Point, float | None]]:
-        """What others finished since the last call; brings `claimed` up to date."""
+        """What others have finished since the last call. Updates `claimed`."""
 
     def claim(self, point: Point) -> bool:
-        """Announce a point; False where another claim came first."""
+        """Claims a point; False if another tuner's claim came first."""
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """Hand on a result."""
+        """Publishes a result."""
 
 
 class Alone:
@@ -40,7 +40,7 @@ class Alone:
         return True
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """Nobody listens."""
+        """Does nothing."""
 
 
 class Taken:
@@ -58,7 +58,7 @@ class Taken:
 
 
 class Unwanted:
-    """What strategies leave out: points that are taken, other spellings of them, and what cannot be legal."""
+    """Points that strategies skip: taken ones, other spellings of those, and points that cannot be legal."""
 
     def __init__(self, taken: Taken, space: Space) -> None:
         self._taken, self._space = taken, space
@@ -75,7 +75,8 @@ class Unwanted:
 
 
 class Proposals:
-    """A Searcher. Where the strategy finds no free point it steps aside from the best known, then draws."""
+    """A Searcher. If the strategy finds no free point, it takes a neighbour of the best known one, then a
+    random one."""
 
     def __init__(self, name: str, space: Space, strategy: Strategy, rng: Random, peers: Peers) -> None:
         self.name = name
@@ -89,7 +90,7 @@ class Proposals:
         self._claimed: set[Point] = set()
 
     def ask(self) -> Point | None:
-        """None: every point was proposed, here or by others."""
+        """The next point; None if every point was proposed, here or by others."""
         while True:
             self._hear()
             free = self._free()
@@ -100,7 +101,7 @@ class Proposals:
         return free
 
     def claim(self, point: Point) -> bool:
-        """Of a point that was drawn elsewhere. What was asked for here is claimed already."""
+        """Claims a point that was drawn elsewhere. Points from `ask` are claimed already."""
         if point in self._claimed:
             return True
         self._hear()
@@ -118,7 +119,8 @@ class Proposals:
             self._learn(point, seconds)
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """Also of points that were never asked for: a default, the results of a record."""
+        """Reports the time of any point, also of one that was never asked for: a default, or the results of a
+        record."""
         self._peers.tell(point, seconds)
         self._learn(point, seconds)
 
@@ -137,7 +139,7 @@ class Proposals:
         point = self._strategy.suggest(self._unwanted)
         if point is None and self._best is not None:
             point = free_neighbour(self._space, self._best[1], self._rng, self._unwanted)
-        if point is None:  # hardly a point is plausible: any will do, the checker says no if need be
+        if point is None:  # hardly any point is plausible: take any, and let the checker decide
             point = free_draw(self._space, self._rng, taken)
         if point is None:
             point = free_scan(self._space, self._rng, taken)

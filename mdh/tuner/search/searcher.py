@@ -1,4 +1,4 @@
-"""What the tuning loop asks of the part that proposes points."""
+"""The interface of the part that proposes points, as the tuning loop uses it."""
 
 from typing import Protocol
 
@@ -6,16 +6,16 @@ from mdh.results.variable import Point
 
 
 class Searcher(Protocol):
-    """Proposes points of a space; owned by one process."""
+    """Proposes points of a space. One process owns it."""
 
     name: str
 
     def ask(self) -> Point | None:
-        """A structurally legal point that was not proposed before; None: the space is used up."""
+        """A structurally legal point that was not proposed before; None if the space is used up."""
 
     def claim(self, point: Point) -> bool:
-        """Announces a point from elsewhere that is about to be measured. False where another tuner of the
-        same study measures it, or has."""
+        """Claims a point from elsewhere that is about to be measured. False if another tuner of the study has
+        measured it, or is measuring it."""
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """The time of a point, asked for or not; None where it failed."""
+        """Reports the time of a point, asked for or not; None if it failed."""

@@ -1,10 +1,10 @@
-"""A study in a storage that several tuners share: who measures what, and what came of it.
+"""A study in a storage that several tuners share: who measures which point, and the results.
 
-Each trial is one point: running while somebody measures it, then complete with its seconds, or failed; pruned
-is a claim that was given up because another tuner's came first. Attributes `mdh.point`, `mdh.owner` and
-`mdh.started` (seconds since the epoch) say which, whose and since when; parameters are those of the encoding,
-for viewers of studies. The samplers do not run on this study: each tuner's has its own in memory, which
-learns every result from here, so a slow storage costs no sampling time.
+Each trial is one point. It is running while a tuner measures it, then complete with its seconds, or failed. A
+pruned trial is a claim that was given up because another tuner's came first. Attributes `mdh.point`,
+`mdh.owner` and `mdh.started` (seconds since the epoch) tell the point, its owner and the start; parameters
+are those of the encoding, for viewers of studies. Samplers do not run on this study. Each tuner's sampler has
+its own study in memory, which learns every result from here, so a slow storage does not slow down sampling.
 """
 
 import time
@@ -26,14 +26,15 @@ POINT = "mdh.point"
 OWNER = "mdh.owner"
 STARTED = "mdh.started"
 STALE_SECONDS = 1800.0
-"""A claim that had no answer for so long is of a tuner that died: its point is free again."""
+"""Seconds after which a claim without a result belongs to a tuner that died, so that its point is free
+again."""
 
 
 class SharedStudy:
-    """All methods raise Failed F183 where the storage is lost, and may then be called again."""
+    """A shared study. All methods raise Failed F183 if the storage is lost, and may then be called again."""
 
     def __init__(self, url: str, name: str, space: Space) -> None:
-        """Raises Failed F182, and F184 where the study is of another space."""
+        """Raises Failed F182, and F184 if the study is of another space."""
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._url = url
         self._encoding = encoding_of(space.variables)
@@ -43,7 +44,7 @@ class SharedStudy:
         self._read: set[int] = set()
         self._finished: set[Point] = set()
         self.claimed: set[Point] = set()
-        """Points that other tuners measure now."""
+        """Points that other tuners are measuring now."""
         storage = open_storage(url)
         with guarded(url):
             self._study = optuna.create_study(
@@ -65,7 +66,7 @@ class SharedStudy:
             )
 
     def news(self) -> list[tuple[Point, float | None]]:
-        """What other tuners finished since the last call; brings `claimed` up to date."""
+        """What other tuners have finished since the last call. Updates `claimed`."""
         with guarded(self._url):
             trials = self._study.get_trials(deepcopy=False)
         out: list[tuple[Point, float | None]] = []
@@ -89,7 +90,7 @@ class SharedStudy:
         return out
 
     def claim(self, point: Point) -> bool:
-        """Announce that this tuner measures the point; False where another one's claim came first."""
+        """Claims the point for this tuner; False if another tuner's claim came first."""
         with guarded(self._url):
             self._study.add_trial(self._trial(point, TrialState.RUNNING))
             trials = [t for t in self._study.get_trials(deepcopy=False) if _point(t) == point]
@@ -111,7 +112,8 @@ class SharedStudy:
         return False
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """The result of a claimed point, or of one that was measured earlier; known ones are left alone."""
+        """Stores the result of a claimed point, or of one that was measured earlier. Known points are left
+        alone."""
         state = TrialState.FAIL if seconds is None else TrialState.COMPLETE
         number = self._own.get(point)
         with guarded(self._url):
@@ -136,7 +138,7 @@ class SharedStudy:
 
 
 def _point(trial: FrozenTrial) -> Point | None:
-    """None: a trial that somebody else put into the study."""
+    """The point of a trial; None if something else put the trial into the study."""
     value = _attribute(trial, POINT)
     if isinstance(value, list) and all(type(v) in (int, str) for v in value):
         return tuple(value)
@@ -144,7 +146,7 @@ def _point(trial: FrozenTrial) -> Point | None:
 
 
 def _seconds(trial: FrozenTrial) -> float | None:
-    """None: it failed, or has a time that no run takes."""
+    """The seconds of a trial; None if it failed or its time is impossible."""
     values = trial.values if trial.state is TrialState.COMPLETE else None
     if not values or not isinstance(values[0], int | float) or not SHORTEST <= values[0] <= LONGEST:
         return None

@@ -1,4 +1,4 @@
-"""What a search needs of a space of points; mdh.tuner.space has it."""
+"""The interface of a space of points, as searches use it. mdh.tuner.space implements it."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -22,25 +22,26 @@ class Space(Protocol):
     def unrank(self, rank: int, /) -> Point: ...
 
     def rank(self, point: Point, /) -> int | None:
-        """None: not a point of this space."""
+        """The rank of a point; None if it is not a point of this space."""
 
     def plausible(self, point: Point, /) -> bool:
-        """False where its values alone show that the point is not legal; cheap."""
+        """False if its values alone show that the point is not legal; cheap."""
 
     def amended(self, point: Point, /) -> Point:
-        """A plausible point near this one, where there is one at hand; else the point itself."""
+        """A plausible point near this one if one is found easily, else the point itself."""
 
     def normal(self, point: Point, /) -> tuple[object, ...]:
-        """Equal for points whose values alone show that they say the same program."""
+        """Equal for points whose values alone show that they give the same program."""
 
     def draw(self, rng: Random, /) -> Point:
-        """Every point with the same probability."""
+        """A random point; every point has the same probability."""
 
     def nearest(self, wish: Sequence[Value | None], /) -> Point:
-        """A legal point near the wished one; a legal wish comes back as it is. None: no wish."""
+        """A legal point near the wished one. A legal wish is returned unchanged. None in a wish leaves a
+        value open."""
 
 
 def fingerprint(space: Space) -> str:
-    """Sixteen hex digits; the same in every process that searches the same variables and points."""
+    """Sixteen hex digits, equal in every process that searches the same variables and points."""
     shown = [[v.name, str(v.kind), list(v.values), v.dim, v.extent, v.stage, v.step] for v in space.variables]
     return sha256(dumps([space.count, shown]).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Small steps in the exact space: one variable changed, the others kept where the space lets them."""
+"""Small steps in the exact space: one variable changes, and the others stay where the space allows it."""
 
 from collections.abc import Container
 from random import Random
@@ -11,8 +11,8 @@ TRIES = 24
 
 
 def mutate(space: Space, point: Point, rng: Random, changes: int = 1) -> Point:
-    """A legal point in which `changes` variables were wished otherwise: numbers mostly the next value up or
-    down, words any other."""
+    """A legal point near one in which `changes` variables have other values: for numbers mostly the next
+    value up or down, for words any other."""
     wish: list[Value | None] = list(point)
     movable = [i for i, v in enumerate(space.variables) if len(v.values) > 1]
     for i in rng.sample(movable, min(changes, len(movable))):
@@ -21,7 +21,7 @@ def mutate(space: Space, point: Point, rng: Random, changes: int = 1) -> Point:
 
 
 def free_neighbour(space: Space, point: Point, rng: Random, taken: Container[Point]) -> Point | None:
-    """A free point a step from this one, or two or three where all tries near by were taken."""
+    """A free point one step from this one, or two or three steps if all tries nearby were taken."""
     for attempt in range(TRIES):
         found = mutate(space, point, rng, 1 + attempt // 8)
         if found not in taken:

@@ -1,6 +1,6 @@
 """Opens what `--storage` names: a database that several tuners share, or a journal file.
 
-Raises Failed F182 where it cannot be opened, F183 where it is lost later on. No message shows a password.
+Raises Failed F182 if it cannot be opened, and F183 if it is lost later. No message shows a password.
 """
 
 import json
@@ -24,15 +24,16 @@ from mdh.passwords import masked, masked_word, secrets, without
 FORMS = "postgresql://user:password@host/database, sqlite:///file.db, or the path of a journal file"
 CONNECT_SECONDS = 10
 _WORDS = 200
-"""Characters of a reason."""
+"""The most characters of a reason in a message."""
 MOST_JOURNAL = 1 << 29
-"""Bytes. The library reads a journal whole, and keeps several times that; a trial of 30 holes has 9 KB."""
+"""Bytes. Optuna reads a journal as a whole and keeps several times its size. A trial of 30 holes has 9 KB."""
 TABLE_RACES = 10
-"""Several tuners that meet an empty database create its tables at once; all but one of them try again."""
+"""The most attempts to create tables. If several tuners find an empty database, all create its tables at
+once; one succeeds and the others try again."""
 
 
 def open_storage(url: str) -> BaseStorage:
-    """Creates missing tables. Raises Failed F182."""
+    """The storage of a URL. Creates missing tables. Raises Failed F182."""
     _demand_one_reading(url)
     scheme = url.split(":", 1)[0] if "://" in url else "journal"
     path = url.removeprefix("journal://")
@@ -54,8 +55,8 @@ def open_storage(url: str) -> BaseStorage:
 
 
 def _journal(url: str, path: str) -> JournalStorage:
-    """Its lock is a link to it: with a whole path, so that one which a killed tuner has left is known to be
-    old from every folder. Raises Failed F182."""
+    """Opens a journal file. Its lock is a link to it, with an absolute path, so that a lock which a killed
+    tuner left is recognised from every folder. Raises Failed F182."""
     path = os.path.abspath(path)
     _demand_file(url, path)
     size = os.path.getsize(path) if os.path.exists(path) else 0
@@ -74,8 +75,8 @@ def _journal(url: str, path: str) -> JournalStorage:
 
 
 def _demand_file(url: str, path: str) -> None:
-    """Raises Failed F182 where something else than a file is there: a pipe would be waited for without end,
-    and a device has none. Raises OSError for what cannot be looked at, a circle of links too."""
+    """Raises Failed F182 if the path is something else than a file: reading a pipe would never end, and a
+    device has no end. Raises OSError if it cannot be examined, for example because links form a circle."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -91,7 +92,7 @@ def _demand_file(url: str, path: str) -> None:
 
 
 def _database(url: str, scheme: str) -> RDBStorage:
-    """Raises Failed F182, and what the library raises."""
+    """Opens a database. Raises Failed F182, and errors of the library."""
     try:
         named = make_url(url).database
     except ValueError:  # some texts end in an int() of its parser
@@ -110,7 +111,8 @@ def _database(url: str, scheme: str) -> RDBStorage:
 
 
 def _engine(scheme: str) -> dict[str, Any]:
-    """A host that does not answer is noticed in seconds, not after the two minutes of TCP."""
+    """Options by which a host that does not answer is noticed in seconds, and not after the two minutes of
+    TCP."""
     if scheme.startswith("postgresql"):
         waits = {"connect_timeout": CONNECT_SECONDS, "keepalives_idle": 10, "tcp_user_timeout": 20_000}
         return {"connect_args": waits, "pool_pre_ping": True}
@@ -120,7 +122,8 @@ def _engine(scheme: str) -> dict[str, Any]:
 
 
 def _with_driver(url: str) -> str:
-    """`postgresql://` means psycopg 2 to some versions of SQLAlchemy and psycopg 3 to others."""
+    """The URL with an explicit driver: `postgresql://` means psycopg 2 to some versions of SQLAlchemy and
+    psycopg 3 to others."""
     if url.startswith(("postgresql://", "postgres://")):
         rest = url.split("://", 1)[1]
         driver = "psycopg2" if find_spec("psycopg") is None and find_spec("psycopg2") else "psycopg"
@@ -136,7 +139,7 @@ def _driver_help(scheme: str) -> str:
 
 @contextmanager
 def guarded(url: str) -> Iterator[None]:
-    """What is asked of an open storage. Raises Failed F183; the same call may be tried again later."""
+    """Raises Failed F183 for errors of an open storage; the same call may be tried again later."""
     try:
         yield
     except (SQLAlchemyError, StorageInternalError, OSError, json.JSONDecodeError) as error:
@@ -158,13 +161,13 @@ def lost(url: str, error: Exception) -> Failed:
 
 
 def shown(url: str) -> str:
-    """As messages have it, without a password."""
+    """The URL without a password, for messages."""
     return masked_word(url, place=True)
 
 
 def _demand_one_reading(url: str) -> None:
-    """Raises Failed F182 where a part of the password may pass for the host, the port or the database: it
-    would be sent to name servers, or be the name of a file."""
+    """Raises Failed F182 if a part of the password could be read as the host, the port or the database: it
+    would be sent to name servers, or become the name of a file."""
     if "://" not in url:
         if shown(url) == url:
             return
@@ -181,8 +184,8 @@ def _demand_one_reading(url: str) -> None:
 
 
 def _reason(url: str, error: BaseException) -> str:
-    """The first line of the innermost cause: outer ones speak of sessions and commits. Without the password
-    of the URL."""
+    """The first line of the innermost cause, without the URL's password. Outer causes only mention sessions
+    and commits."""
     while error.__cause__ is not None:
         error = error.__cause__
     inner = getattr(error, "orig", None) or error

@@ -1,4 +1,4 @@
-"""The inner part of a searcher: where to look next, whatever was proposed before."""
+"""The inner part of a searcher: proposes where to look next."""
 
 from collections.abc import Container
 from typing import Protocol
@@ -7,10 +7,12 @@ from mdh.results.variable import Point
 
 
 class Strategy(Protocol):
-    """suggest and learn may come in any order: several points are in flight at once."""
+    """A search method. `suggest` and `learn` may come in any order, because several points are in flight at
+    once."""
 
     def suggest(self, taken: Container[Point]) -> Point | None:
-        """A point that is not taken; None where it finds none soon, and the searcher looks elsewhere."""
+        """A point that is not taken; None if it finds none soon. Then the searcher chooses one in another
+        way."""
 
     def learn(self, point: Point, seconds: float | None) -> None:
-        """The time of a point, suggested or not; None: it failed."""
+        """Reports the time of a point, suggested or not; None if it failed."""

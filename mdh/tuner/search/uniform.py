@@ -1,4 +1,4 @@
-"""`random`: every point of the exact space with the same probability, none twice."""
+"""`random`: proposes every point of the exact space with the same probability, none twice."""
 
 from collections.abc import Container
 from random import Random
@@ -7,10 +7,11 @@ from mdh.results.variable import Point
 from mdh.tuner.search.space import Space
 
 DRAWS = 32
-"""Where more than half of the space is free, as many draws in vain happen once in four billion times."""
+"""Draws before the space is scanned. If more than half of the space is free, so many fail once in four
+billion times."""
 
 PATIENCE = 8
-"""Draws that are thrown away before implausible ones are amended."""
+"""Draws that are rejected before implausible points are amended."""
 
 
 class Uniform:
@@ -22,12 +23,12 @@ class Uniform:
         return free_draw(self._space, self._rng, taken)
 
     def learn(self, point: Point, seconds: float | None) -> None:
-        """Random search learns nothing."""
+        """Ignores times."""
 
 
 def free_draw(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
-    """A uniform draw among the points that are free; None where most of the space is taken. Where hardly any
-    point is plausible, one near a draw."""
+    """A uniform draw among the free points; None if most of the space is taken. If hardly any point is
+    plausible, a plausible one near a draw."""
     for n in range(DRAWS):
         point = space.draw(rng)
         if n >= PATIENCE and not space.plausible(point):
@@ -38,7 +39,7 @@ def free_draw(space: Space, rng: Random, taken: Container[Point]) -> Point | Non
 
 
 def free_scan(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
-    """The first free point from a random rank on, the whole space round; None: there is none."""
+    """The first free point from a random rank on, through the whole space; None if there is none."""
     start = rng.randrange(space.count) if space.count else 0
     for step in range(space.count):
         point = space.unrank((start + step) % space.count)

@@ -1,4 +1,9 @@
-"""The exact space of a schedule with holes: counted, un-ranked and sampled without listing its points."""
+"""The exact space of a schedule with holes: its points are counted, ranked and sampled without listing them.
+
+`make.make_space` builds a Space. `chain` and `paths` count the tiles and layers of one dimension; `signature`
+says what dimensions must agree on, and `exact` joins them. `ladder` and `free` are the other variables.
+`plausible` rejects points cheaply.
+"""
 
 from mdh.results.variable import Kind, Point, Variable
 from mdh.tuner.space.identity import identity

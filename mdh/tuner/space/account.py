@@ -1,4 +1,4 @@
-"""How large a space is at each stage: what `mdh explain --space` shows."""
+"""The size of a space at each stage, as `mdh explain --space` shows it."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,16 +11,18 @@ from mdh.tuner.space.identity import identity
 from mdh.tuner.space.space import Space
 
 _Z = 1.96
-"""Of a 95 % interval."""
+"""The normal quantile of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """raw: the product of all domains. structural: points with legal tiles, names and units, exactly.
+    """raw: the product of all domains. structural: the exact number of points with legal tiles, names and
+    units.
 
-    draws: points asked of the checker; legal of them were legal, and low to high bounds the share of legal
-    points at 95 % (Wilson 1927). programs: different ones among those. reasons: what stood against the
-    others, most frequent first: code, count, the first headline.
+    draws: the number of points that the checker was asked about. legal: how many of them were legal. low,
+    high: a 95 % confidence interval of the share of legal points (Wilson 1927). programs: how many different
+    programs these are. reasons: why the others are illegal, the most frequent first: code, count, the first
+    headline.
     """
 
     raw: int
@@ -34,7 +36,7 @@ class Account:
 
     @property
     def estimate(self) -> float:
-        """Of the number of legal points."""
+        """The estimated number of legal points."""
         return self.structural * self.legal / self.draws
 
     @property
@@ -43,12 +45,12 @@ class Account:
 
 
 def account(space: Space, draws: int = 400, seed: int = 0, seconds: float = inf) -> Account:
-    """Asks the checker about `draws` points, or as many as it answers for in so many seconds; about all of
-    them once where there are no more."""
+    """Asks the checker about `draws` points, or about as many as it can answer in `seconds`. If the space has
+    no more points than that, it asks about each of them once."""
     end = monotonic() + seconds
     everything = space.count <= draws
     rng = Random(seed)
-    # in no order, so that those that there was time for stand for all
+    # in random order, so that a part of them is representative
     ranks = rng.sample(range(space.count), space.count) if everything else ()
     points = map(space.unrank, ranks) if everything else (space.draw(rng) for _ in range(draws))
     reasons: Counter[str] = Counter()
@@ -73,7 +75,7 @@ def account(space: Space, draws: int = 400, seed: int = 0, seconds: float = inf)
 
 
 def _wilson(hits: int, n: int) -> tuple[float, float]:
-    """The interval of a share: E. B. Wilson, JASA 22 (1927)."""
+    """The confidence interval of a share: E. B. Wilson, JASA 22 (1927)."""
     p, z = hits / n, _Z
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))

@@ -1,4 +1,4 @@
-"""What a hole ranges over where the schedule gives it no set: language.md section 6."""
+"""The default domain of a hole without a set: language.md section 6."""
 
 from itertools import permutations
 
@@ -11,13 +11,13 @@ from mdh.tuner.space.chain import Choice
 from mdh.tuner.space.places import Opening
 
 LOOP = "FOR"
-"""The value of an open core entry that is a loop."""
+"""The value of a core hole that is a loop."""
 LARGEST_RANK = 6
-"""Of a buffer whose layouts are all listed: 720 of them."""
+"""The largest rank of a buffer whose layouts are all listed (720)."""
 
 
 def core_layers(machine: Machine, target: str) -> tuple[Layer, ...]:
-    """The layers that a core hole may split over; those that are not lowered yet are left out."""
+    """The layers that a core hole may split over, without those that are not lowered yet."""
     if machine.kind == "cpu":
         return (Layer.BLK, Layer.THR, Layer.VEC)
     clusters = (Layer.CLU,) if LANGUAGES[target].seen(machine).cluster > 1 else ()
@@ -25,7 +25,7 @@ def core_layers(machine: Machine, target: str) -> tuple[Layer, ...]:
 
 
 def core_choices(opening: Opening, machine: Machine, target: str) -> tuple[Choice, ...]:
-    """Any layer on any axis (VEC has one), and a loop; where that stands among the loops of the step is a
+    """Any layer on any axis (VEC has one axis), and a loop. The loop's place among the loops of the step is a
     variable of its own (`loop_orders`)."""
     if opening.values is not None:
         return choices_of(tuple(str(v) for v in opening.values))
@@ -34,12 +34,12 @@ def core_choices(opening: Opening, machine: Machine, target: str) -> tuple[Choic
 
 
 def loop_orders(dims: int) -> tuple[str, ...]:
-    """How the loops of a step may nest: for each of its open entries the place from outside."""
+    """The nesting orders of the loops of a step: for each of its core holes, the place from outside."""
     return tuple(",".join(str(n + 1) for n in p) for p in permutations(range(dims)))
 
 
 def choices_of(words: tuple[str, ...], *, apart: bool = False) -> tuple[Choice, ...]:
-    """The choices of a set: words of one layer together, unless they must be told `apart`."""
+    """The choices of a set. Words of one layer form one choice, unless `apart`."""
     out: dict[tuple[str, int] | str, Choice] = {}
     for word in words:
         name, _, axis = word.partition(".")
@@ -54,7 +54,8 @@ def choices_of(words: tuple[str, ...], *, apart: bool = False) -> tuple[Choice, 
 
 
 def free_values(opening: Opening, program: Program, machine: Machine) -> tuple[Value, ...]:
-    """The domain of a hole that is no tile and no core entry; an entry of a layout: any dimension."""
+    """The domain of a hole that is neither a tile nor a core entry. An entry of a layout may be any
+    dimension."""
     if opening.values is not None:
         return opening.values
     rank = len(program.buffer_of[opening.buffer].shape) if opening.buffer in program.buffer_of else 0
@@ -73,7 +74,8 @@ def free_values(opening: Opening, program: Program, machine: Machine) -> tuple[V
 
 
 def _layouts(rank: int) -> tuple[str, ...]:
-    """Every permutation; of a buffer of many dimensions the natural one with two of them exchanged."""
+    """Every permutation. For a buffer of many dimensions, the natural one and those with two dimensions
+    exchanged."""
     natural = tuple(range(1, rank + 1))
     if rank <= LARGEST_RANK:
         return tuple(",".join(map(str, p)) for p in permutations(natural))
@@ -87,7 +89,8 @@ def _layouts(rank: int) -> tuple[str, ...]:
 
 
 def _argument_values(opening: Opening, machine: Machine) -> tuple[Value, ...]:
-    """The attribute table's domain; copy engines: those that the machine has and mdh lowers to."""
+    """The domain in the table of attributes. Copy engines are those that the machine has and mdh lowers
+    to."""
     assert opening.parameter is not None
     values = opening.parameter.domain
     if opening.attribute == "copy" and opening.parameter.words and opening.parameter.name is None:

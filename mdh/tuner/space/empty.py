@@ -1,4 +1,4 @@
-"""Why no choice of values is legal: S160, S161."""
+"""Explains why no choice of values is legal: S160, S161."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,9 +15,9 @@ NO_VALUE, NO_COMBINATION = "S160", "S161"
 def explain_empty(
     joint: Joint, names: Sequence[str], openings: Sequence[Opening], program: Program
 ) -> Iterator[Diagnostic]:
-    """The holes that no value fits; where each has some, the dimensions that do not go together.
+    """The holes that no value fits. If each has values, the dimensions that do not fit together.
 
-    `joint` is the space without the rule that layers nest: what has points there breaks it in all of them.
+    `joint` is the space without the rule that layers nest. If it has points, all of them break that rule.
     """
     if joint.count:
         yield _not_nested(openings)
@@ -46,7 +46,7 @@ def _no_value(names: Sequence[str], openings: Sequence[Opening]) -> Diagnostic:
 def _stuck(
     paths: Paths, number: int, names: Sequence[str], openings: Sequence[Opening], program: Program
 ) -> Diagnostic:
-    """The first step of a dimension behind which there is nothing. number: which of its stage's it is."""
+    """The first step of a dimension after which nothing is possible. number: its index in its stage."""
     chain = paths.chain
     stage = program.stages[chain.stage]
     dim = stage.dims[number]
@@ -67,7 +67,7 @@ def _stuck(
 
 
 def _no_combination(joint: Joint, openings: Sequence[Opening], program: Program) -> Diagnostic:
-    """Each dimension has choices of its own, but none of them go together."""
+    """Each dimension has choices of its own, but no combination fits."""
     stage = program.stages[_blocked(joint)]
     threads = joint.chains[0].bounds.threads
     headline = f"the space is empty: no choice of values for stage `{stage.name}` fits all dimensions"

@@ -1,8 +1,8 @@
-"""How core layers nest over the steps of a stage: K106, counted with the tiles.
+"""Counts how core layers nest over the steps of a stage (K106), together with the tiles.
 
-Layers fall into bands, outer to inner. A frame says how deep the steps have come, step after step in code
-order; every choice of layers that nests by bands has exactly one frame, in which its dimensions are
-independent: each step allows some layers, and where the frame goes deeper some dimension has to.
+Layers fall into bands, outer to inner. A frame is the deepest band reached at each step, in code order. Every
+choice of layers that nests by bands has exactly one frame. Inside a frame the dimensions are independent:
+each step allows some layers, and where the frame goes deeper some dimension must do so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ Bands = tuple[tuple[Layer, ...], ...]
 class Frame:
     """One way in which the layers of a stage nest.
 
-    depths: for each step in code order the deepest band so far. steps: for each step in text order what it
-    allows. due: the marks that the dimensions must leave together, as a bit set.
+    depths: for each step in code order, the deepest band so far. steps: for each step in text order, what it
+    allows. due: the marks that the dimensions together must set, as a bit set.
     """
 
     depths: tuple[int, ...]
@@ -33,7 +33,7 @@ class Frame:
     due: int
 
     def chain(self, chain: Chain) -> Chain:
-        """The chain inside of this frame."""
+        """The chain restricted to this frame."""
         entries = tuple(replace(e, allowed=a) for e, a in zip(chain.entries, self.steps, strict=True))
         return replace(chain, entries=entries)
 
@@ -48,7 +48,7 @@ class Nesting:
 
     @staticmethod
     def of(chains: Sequence[Chain], order: Sequence[int], bands: Bands) -> "Nesting":
-        """Frames that no choice of the entries can fill are left out."""
+        """The frames, without those that no choice of the entries can fill."""
         possible = [{c.layer for x in chains for c in x.entries[s].choices} for s in order]
         frames = []
         for depths in combinations_with_replacement(range(len(bands)), len(order)):
@@ -58,7 +58,7 @@ class Nesting:
         return Nesting(bands, tuple(order), tuple(frames))
 
     def frame(self, splits: Mapping[int, set[Layer]]) -> Frame | None:
-        """The one in which these layers (by step) lie; None where they do not nest."""
+        """The frame of these layers (by step); None if they do not nest."""
         depth, depths = 0, []
         for s in self.order:
             found = [n for n, band in enumerate(self.bands) if splits.get(s, set()) & set(band)]

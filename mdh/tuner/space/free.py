@@ -1,4 +1,4 @@
-"""Variables that no tile depends on: single ones, and the entries of a layout, which are a permutation."""
+"""Variables that no tile depends on: single ones, and the entries of a layout, which form a permutation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from mdh.results.trial import Value
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Variables that are chosen together, and the rows of values that they may take together."""
+    """Variables that are chosen together, and the rows of values that they may have."""
 
     variables: tuple[int, ...]
     rows: tuple[tuple[Value, ...], ...]
@@ -20,7 +20,7 @@ class Group:
 
     @property
     def columns(self) -> tuple[tuple[Value, ...], ...]:
-        """For each variable the values that it takes in some row."""
+        """For each variable, the values that it has in some row."""
         return tuple(tuple(dict.fromkeys(column)) for column in zip(*self.rows, strict=True))
 
     def unrank(self, rank: int) -> tuple[Value, ...]:
@@ -30,7 +30,7 @@ class Group:
         return self.rows.index(row) if row in self.rows else None
 
     def nearest(self, wish: Mapping[int, Value]) -> tuple[Value, ...]:
-        """The row with the fewest values that differ from the wished ones; numbers count by distance."""
+        """The row with the fewest values that differ from the wished ones. Numbers count by distance."""
         return min(self.rows, key=lambda row: self._distance(row, wish))
 
     def _distance(self, row: tuple[Value, ...], wish: Mapping[int, Value]) -> float:
@@ -46,7 +46,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout that is open in places: for each slot a variable, or the dimension that is given."""
+    """A layout with some entries open: for each slot a variable, or the given dimension."""
 
     slots: tuple["int | Given", ...]
 
@@ -57,7 +57,7 @@ class Given:
 
 
 def layout_groups(layouts: Sequence[Layout], domains: Mapping[int, tuple[Value, ...]]) -> tuple[Group, ...]:
-    """Layouts that share a variable are chosen together."""
+    """Groups of layouts: those that share a variable are chosen together."""
     groups: list[tuple[set[int], list[Layout]]] = []
     for layout in layouts:
         mine = {s for s in layout.slots if isinstance(s, int)}

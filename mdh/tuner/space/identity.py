@@ -1,4 +1,4 @@
-"""Which plans are the same program: spellings that say the same are one point of the search."""
+"""Tells which plans are the same program, so that different spellings are one point of the search."""
 
 from hashlib import sha256
 
@@ -7,8 +7,9 @@ from mdh.ir.plan import Plan, PlanStep, StagePlan
 
 
 def identity(plan: Plan) -> str:
-    """A digest of all that decides the kernels: splits of more than one part, the order of loops, regions,
-    attributes that act. Equal for `FOR.1` and `^` on one loop, for a layer with one part and a loop."""
+    """A digest of everything that decides the kernels: splits of more than one part, the order of loops,
+    regions, and attributes with an effect. It is equal for `FOR.1` and `^` on one loop, and for a layer with
+    one part and a loop."""
     stages = tuple(_stage(stage) for stage in plan.stages)
     return sha256(repr((plan.target, plan.machine.name, plan.deterministic, stages)).encode()).hexdigest()
 

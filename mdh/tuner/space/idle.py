@@ -1,7 +1,7 @@
-"""Attributes that a value of a hole has left without effect.
+"""Removes attributes that the value of a hole leaves without effect.
 
-An attribute beside an open entry acts for some of its values only: `?@pad(4)` pads where the entry is staged,
-and says nothing where it is `^`. The checker would refuse it there (K110), so it goes.
+An attribute of a hole has an effect for some values only: `?@pad(4)` pads if the entry is staged, and has no
+effect if it is `^`. The checker would refuse it there (K110).
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ DEALT = (Layer.THR, Layer.WRP, Layer.WGP)
 
 
 def without_idle_attributes(template: Section, bound: Section) -> Section:
-    """The bound section; only entries that are holes in the template lose attributes."""
+    """The bound section. Only entries that are holes in the template lose attributes."""
     return replace(bound, steps=tuple(map(_step, template.steps, bound.steps)))
 
 
@@ -58,7 +58,7 @@ def _staged(mem: Mem) -> bool:
 
 
 def _loops(tile: Tile, core: Core) -> bool:
-    """A sequential loop, be it of one part."""
+    """Whether this is a sequential loop, even of one part."""
     return isinstance(tile.value, int) and (isinstance(core.value, For) or not isinstance(core.value, Unit))
 
 

@@ -1,7 +1,7 @@
 """The memory entries of one buffer, step after step: copies go inward (K150).
 
-A ladder is a walk through the steps in code order; its state is the innermost region so far. So the legal
-choices are counted and un-ranked step by step, without a list of their combinations.
+A ladder is a walk through the steps in code order. Its state is the innermost region so far, so the legal
+choices are counted and ranked step by step, without listing their combinations.
 """
 
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from mdh.hardware import Space
 from mdh.results.trial import Value
 
 OUTERMOST = Space.DM.depth
-"""Where every buffer starts."""
+"""The region in which every buffer starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """The entry of one step. variable None: a fixed one, with a single value.
+    """The entry of one step. variable: None for a fixed entry, which has a single value.
 
-    depths: for each value the region it names, as its depth; None where it stays (`^`).
+    depths: for each value, the depth of the region that it names; None if it names none (`^`).
     """
 
     variable: int | None
@@ -32,7 +32,7 @@ class Ladder:
 
     rungs: tuple[Rung, ...]
     ways: tuple[tuple[int, ...], ...] = field(init=False)
-    """For each rung and region so far: choices of this and all later rungs."""
+    """For each rung and region so far, the number of choices of this and all later rungs."""
 
     def __post_init__(self) -> None:
         ways = [(1,) * len(Space)]
@@ -52,7 +52,7 @@ class Ladder:
 
     @property
     def columns(self) -> tuple[tuple[Value, ...], ...]:
-        """For each variable the values that it takes in some choice."""
+        """For each variable, the values that it has in some choice."""
         reached = {OUTERMOST}
         out = []
         for n, rung in enumerate(self.rungs):
@@ -77,8 +77,8 @@ class Ladder:
         return tuple(out)
 
     def _place(self, n: int, depth: int, rank: int) -> tuple[int, int, int]:
-        """Of a rank among the choices from the n-th rung on: its value there, by number, the region behind
-        it, and the rank among the choices that go on from it."""
+        """Finds a rank among the choices from the n-th rung on: the number of its value there, the region
+        after it, and the rank among the choices that continue from there."""
         for place, d in enumerate(self.rungs[n].depths):
             after = _after(depth, d)
             ways = 0 if after is None else self.ways[n + 1][after]
@@ -88,7 +88,7 @@ class Ladder:
         raise IndexError("a rank beyond the choices")
 
     def rank(self, row: tuple[Value | None, ...]) -> int | None:
-        """The inverse of `unrank`; None for what is no choice."""
+        """The inverse of `unrank`; None for a row that is no choice."""
         depth, rank, given = OUTERMOST, 0, iter(row)
         for n, rung in enumerate(self.rungs):
             wanted = rung.values[0] if rung.variable is None else next(given)
@@ -125,7 +125,7 @@ class Ladder:
 
 
 def _after(before: int, depth: int | None) -> int | None:
-    """The innermost region behind an entry; None where it would go outward."""
+    """The innermost region after an entry; None if it would go outward."""
     if depth is None:
         return before
     return None if depth < before else depth

@@ -1,4 +1,4 @@
-"""From a schedule with holes to its space."""
+"""Makes the space of a schedule with holes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -38,10 +38,10 @@ def make_space(
     deterministic: bool = False,
     default: Schedule | None = None,
 ) -> Space:
-    """The space of `schedule`; `default` has the sections of stages that it leaves out.
+    """The space of `schedule`. `default` has the sections of stages that it leaves out.
 
-    Raises Failed: K100, F150, S150 to S155, the shape of groups (S…, K101, K102), S160 and S161 where no
-    choice of values is structurally legal.
+    Raises Failed: K100, F150, S150 to S155, errors in the shape of groups (S…, K101, K102), and S160 and S161
+    if no choice of values is structurally legal.
     """
     supported(machine, target)
     sections, openings = _named(program, schedule, machine, default)
@@ -49,7 +49,7 @@ def make_space(
     build = _Build(program, LANGUAGES[target].seen(machine), target, openings)
     chains, groups = build.chains(sections), build.groups(sections)
     joint = Joint(chains, groups, None)
-    if openings:  # of a schedule without holes the checker says where its layers do not nest
+    if openings:  # without holes, the checker says where layers do not nest
         joint = nested(joint, [code_order(section) for _, section in sections])
     if joint.count == 0:
         raise Failed(*explain_empty(Joint(chains, groups, None), build.names, openings, program))
@@ -87,7 +87,7 @@ def _shape(
     target: str,
     deterministic: bool,
 ) -> None:
-    """Raises Failed where a step has the wrong number of entries: nothing can be counted then."""
+    """Raises Failed if a step has the wrong number of entries, because nothing can be counted then."""
     found: list[Diagnostic] = []
     for stage, section in sections:
         draft = Draft(
@@ -105,7 +105,7 @@ def _shape(
 
 
 class _Build:
-    """Variables by name, and what is made of them."""
+    """Variables by name, and the parts of the space that are made of them."""
 
     def __init__(self, program: Program, machine: Machine, target: str, openings: Sequence[Opening]) -> None:
         self.program, self.machine, self.target, self.openings = program, machine, target, openings
@@ -116,7 +116,7 @@ class _Build:
         self.loops = self._loops()
 
     def _domains(self) -> dict[int, tuple[Value, ...]]:
-        """Variable -> the values that all its places outside of chains take."""
+        """Variable -> the values that all its places outside of chains accept."""
         out: dict[int, tuple[Value, ...]] = {}
         for o in (o for o in self.openings if o.what not in ("tile", "core")):
             i, values = self.index[o.variable], free_values(o, self.program, self.machine)
@@ -124,7 +124,7 @@ class _Build:
         return out
 
     def _loops(self) -> tuple[Loops, ...]:
-        """The steps whose open entries without a set may be loops; two and more have an order to choose."""
+        """The steps whose core holes without a set may be loops. Two or more have an order to choose."""
         steps: dict[tuple[str, int], list[Opening]] = {}
         for o in self.openings:
             if o.what == "core" and o.values is None and not o.named:
@@ -141,7 +141,7 @@ class _Build:
         return tuple(out)
 
     def taken_positions(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Loops, ...]:
-        """The same with the positions FOR.n that are left in each step."""
+        """The same, with the positions FOR.n that are free in each step."""
         out = []
         for loops in self.loops:
             section = next(section for stage, section in sections if stage.name == loops.stage)
@@ -152,7 +152,7 @@ class _Build:
         return tuple(out)
 
     def chains(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Chain, ...]:
-        """One for each dimension of each stage; those that share variables know of it."""
+        """One chain for each dimension of each stage. Chains that share variables know of it."""
         uses: dict[int, int] = {}
         for o in (o for o in self.openings if o.what in ("tile", "core")):
             uses[self.index[o.variable]] = uses.get(self.index[o.variable], 0) + 1
@@ -231,7 +231,8 @@ class _Build:
                 return (Choice(None),)
 
     def groups(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Group | Ladder, ...]:
-        """Everything outside of chains: layouts open in places, memory entries by buffer, single holes."""
+        """Everything outside of chains: layouts that are open in places, memory entries by buffer, single
+        holes."""
         layouts = [
             Layout(
                 tuple(
@@ -255,7 +256,7 @@ class _Build:
         values: dict[int, set[Value]] = {}
 
         def take(variable: int, here: set[Value]) -> None:
-            """What all its places take."""
+            """Keeps the values that all places of the variable accept."""
             values[variable] = values[variable] & here if variable in values else here
 
         for chain, said in zip(joint.chains, joint.said, strict=True):

@@ -1,4 +1,4 @@
-"""The ladders of a schedule: for each buffer of a stage, its open entries that no name ties to others."""
+"""The ladders of a schedule: for each buffer of a stage, its memory holes that no name ties to others."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,16 @@ from mdh.tuner.space.ladder import Ladder, Rung
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """index: of a variable by its name; domains: the values of each; alone: one place, and in no group."""
+    """index: of a variable by its name. domains: the values of each. alone: variables with one place and no
+    group."""
 
     index: Mapping[str, int]
     domains: Mapping[int, tuple[Value, ...]]
     alone: Callable[[int], bool]
 
     def ladders(self, section: Section) -> tuple[Ladder, ...]:
-        """Those with a variable and a legal choice: where fixed entries go outward, the checker says so."""
+        """The ladders with a variable and a legal choice. If fixed entries go outward, the checker reports
+        it."""
         steps = [section.steps[s] for s in code_order(section)]
         buffers = zip(*((*step.inputs, *step.outputs) for step in steps), strict=True)
         found = (Ladder(tuple(r for r in map(self._rung, mems) if r is not None)) for mems in buffers)
@@ -46,13 +48,13 @@ class Memory:
 
 
 def code_order(section: Section) -> list[int]:
-    """The steps, outermost loops first."""
+    """The steps in code order, outermost loops first."""
     steps = section.steps
     return sorted(range(len(steps)), key=lambda s: s if steps[s].label is None else steps[s].label or 0)
 
 
 def depth_of(region: str | None) -> int | None:
-    """Its depth as a region; None for what says nothing about copies."""
+    """The depth of a region; None for an entry that names none."""
     name = None if region is None else region_of(region)
     return None if name in (None, Space.HM) else name.depth
 

@@ -1,4 +1,4 @@
-"""How finely the nesting of layers (K106) is counted: as finely as the space is small."""
+"""Decides how finely the nesting of layers (K106) is counted: more finely for smaller spaces."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ SPLITS = (
     (20, (GRID, BLOCK, THREAD)),
     (5, (GRID, BLOCK + THREAD)),
 )
-"""Bands of layers, finest first, and by how much they multiply the work of counting."""
+"""Bands of layers, the finest first, and the factor by which they multiply the work of counting."""
 MOST_WORK = 400_000
-"""Sums of a count that takes about half a second."""
+"""The most sums of a count; they take about half a second."""
 
 
 def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
-    """The joint chains with what nesting leaves of them; `plain`, which ignores it, where even two bands are
-    too much work. orders: for each stage its steps in code order.
+    """The joint chains restricted to layers that nest; `plain`, without that restriction, if even two bands
+    are too much work. orders: for each stage its steps in code order.
 
     Layers of one band that are out of order in different dimensions are rejected draw by draw.
     """

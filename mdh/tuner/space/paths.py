@@ -13,12 +13,12 @@ from mdh.tuner.space.chain import Chain, Choice, Edge, State
 from mdh.tuner.space.signature import Signature
 
 Path = tuple[tuple[int, Choice], ...]
-"""A tile and a choice a step."""
+"""A tile and a choice for each step."""
 
 
 @dataclass(frozen=True)
 class Paths:
-    """like: the paths of a chain of the same shape, where these have been counted already."""
+    """The paths of a chain. like: the counted paths of a chain of the same shape, if there are any."""
 
     chain: Chain
     like: Optional["Paths"] = None
@@ -29,7 +29,7 @@ class Paths:
 
     @cached_property
     def spoken(self) -> tuple[tuple[set[int], set[Choice]], ...]:
-        """For each step the tiles and choices of some path that begins so."""
+        """For each step, the tiles and choices of paths that start with it."""
         if self.like is not None:
             return self.like.spoken
         edges = [[e for edges in layer.values() for e in edges] for layer in self.layers[1:]]
@@ -37,7 +37,7 @@ class Paths:
 
     @cached_property
     def onward(self) -> list[dict[State, list[tuple[Choice, list[tuple[int, State]]]]]]:
-        """The tiles and states to which each state leads, by choice."""
+        """The tiles and states that each state leads to, by choice."""
         if self.like is not None:
             return self.like.onward
         out: list[dict[State, list[tuple[Choice, list[tuple[int, State]]]]]] = []
@@ -51,7 +51,7 @@ class Paths:
 
     @cached_property
     def counts(self) -> list[dict[State, int]]:
-        """Paths from the start to each state."""
+        """The number of paths from the start to each state."""
         if self.like is not None:
             return self.like.counts
         out = [dict.fromkeys(self.layers[0], 1)]
@@ -115,9 +115,9 @@ class Paths:
     def nearest(
         self, wish: Mapping[int, Value], fits: Callable[[Signature], bool], most: float = inf
     ) -> tuple[float, Signature, Path] | None:
-        """The path least far from the wished values (variable -> value) whose signature fits, and how far
-        it is; None where none is within `most`."""
-        # small steps leave most chains as they are: what is wished can mostly be walked
+        """The path nearest to the wished values (variable -> value) with a fitting signature, and its
+        distance; None if none is within `most`."""
+        # small steps leave most chains as they are, so most wishes can be met exactly
         wished = self._wished(wish)
         if wished is not None and fits(wished[0]):
             return 0.0, *wished
@@ -154,7 +154,7 @@ class Paths:
         return None
 
     def _wished(self, wish: Mapping[int, Value]) -> tuple[Signature, Path] | None:
-        """The first path that is exactly what is wished, if any is."""
+        """The first path that is exactly as wished, if there is one."""
         state = next(iter(self.layers[0]))
         path: list[tuple[int, Choice]] = []
         for entry, onward in zip(self.chain.entries, self.onward, strict=True):

@@ -1,8 +1,8 @@
-"""Every hole of a schedule with a name and its place: what the space is made of.
+"""Gives every hole of a schedule a name and a place; the space is made of these.
 
-Holes without a name get one from where they stand (`2.tile.i`), so that `bind` can fill all of them alike.
-`@copy(?)` leaves the width open too (language section 6: engines of the machine × legal widths), so it
-becomes two holes.
+Unnamed holes are named after their place (`2.tile.i`), so that `bind` can fill all of them alike. `@copy(?)`
+leaves the width open too (language section 6: engines of the machine × legal widths), so it becomes two
+holes.
 """
 
 from dataclasses import dataclass, field, replace
@@ -26,15 +26,15 @@ from mdh.schedule.model import (
 from mdh.source import Span
 
 COUNTS = (1, 2, 4, 8, 16)
-"""Of a hole inside `grouped(?)`: language section 7."""
+"""The values of a hole inside `grouped(?)`: language section 7."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """One place of a variable. values: its set; None: the default domain of such a place.
+    """One place of a variable. values: its set; None for the default domain of the place.
 
     what: `tile`, `core`, `memory`, `region`, `layout`, `entry` (of a layout) or `argument`. dim: of a tile or
-    core; buffer: of the others. named: by the user.
+    core. buffer: of the others. named: whether the user named it.
     """
 
     variable: str
@@ -52,7 +52,7 @@ class Opening:
 
 @dataclass
 class Namer:
-    """Walks one section; collects openings as it goes."""
+    """Walks one section and collects openings."""
 
     program: Program
     stage: Stage

@@ -1,7 +1,7 @@
-"""What the splits of a dimension leave for the others to agree with: units of the layers, axes, shared names.
+"""The signature of a dimension: units of layers, axes and shared names that other dimensions must agree with.
 
-Two choices of tiles and layers with the same signature may stand for one another in every point of the space.
-That lets points be counted without being listed: dimensions are counted apart, and joined by signature.
+Two choices of tiles and layers with the same signature are interchangeable in every point of the space. So
+dimensions are counted separately and joined by signature, and points need not be listed.
 """
 
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ AXES = "xyz"
 
 
 class Signature(NamedTuple):
-    """units: of the layers COUNTED. claims: of each layer (name, axes that each split over it may take, as
-    bit sets, sorted); names: values of variables that other dimensions share, by index, sorted; marks: what
-    the frame (see `frames`) is owed and has got, as a bit set."""
+    """units: of the layers COUNTED. claims: for each layer, its name and the axes that each split over it may
+    take, as bit sets, sorted. names: values of variables that other dimensions share, by index, sorted.
+    marks: the marks of the frame (see `frames`) that are due and set, as a bit set."""
 
     units: tuple[int, ...] = (1,) * len(COUNTED)
     claims: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -36,7 +36,7 @@ NEUTRAL = Signature()
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Most threads of a block; None on a CPU, where threads are loops."""
+    """The most threads of a block; None on a CPU, where threads are loops."""
 
     threads: int | None
 
@@ -45,28 +45,28 @@ class Bounds:
         return Bounds(None if machine.kind == "cpu" else machine.threads_per_block)
 
     def possible(self, s: Signature) -> bool:
-        """Further splits may still make `s` legal."""
+        """Whether further splits may still make `s` legal."""
         return self.units_possible(s.units) and axis_choices(s.claims) > 0
 
     def split(self, s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature | None:
-        """One more split of `parts` units over a layer; None where nothing can make it legal any more."""
+        """`s` with one more split of `parts` units over a layer; None if it cannot become legal any more."""
         return _split(self, s, layer, axes, parts, mark)
 
     def units_possible(self, units: tuple[int, ...]) -> bool:
-        """Units only grow."""
+        """Whether units may still become legal; further splits only increase them."""
         warps, threads = units
         if self.threads is not None and warps * threads > self.threads:
             return False
         return warps == 1 or LANES % threads == 0
 
     def units_legal(self, units: tuple[int, ...]) -> bool:
-        """Language section 3: THR under WRP are the lanes of a warp, exactly 32."""
+        """Whether units are legal. Language section 3: THR under WRP are the lanes of a warp, exactly 32."""
         warps, threads = units
         return self.units_possible(units) and (warps == 1 or threads == LANES)
 
 
 def joined(a: Signature, b: Signature) -> Signature | None:
-    """Both together; None where they give a shared name two values."""
+    """The two joined; None if they give a shared name different values."""
     names = a.names
     if b.names:
         known = dict(a.names)
@@ -98,7 +98,7 @@ def _split_over(s: Signature, layer: Layer, axes: int, parts: int, mark: int) ->
 
 @cache
 def assignments(masks: tuple[int, ...]) -> int:
-    """In how many ways splits over one layer can take an axis each, no axis twice."""
+    """The number of ways in which splits over one layer can each take an axis, no axis twice."""
     return 0 if len(masks) > len(AXES) else sum(1 for _ in assigned(masks))
 
 
@@ -112,7 +112,7 @@ def assigned(masks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 @cache
 def axis_choices(claims: tuple[tuple[str, tuple[int, ...]], ...]) -> int:
-    """In how many ways the splits over all layers can take their axes."""
+    """The number of ways in which the splits over all layers can take their axes."""
     n = 1
     for _, masks in claims:
         n *= assignments(masks)

@@ -1,4 +1,4 @@
-"""The schedule that points are bound into: its holes take whatever the space gives them."""
+"""The schedule that points are bound into. Its holes accept any value of the space."""
 
 from dataclasses import replace
 
@@ -6,7 +6,8 @@ from mdh.schedule.model import Arg, ArgCall, Attr, Core, Hole, Mem, Place, Secti
 
 
 def unlimited(section: Section) -> Section:
-    """Holes without their sets: the space sees to those, and also gives `^` as the number it stands for."""
+    """The section with holes without their sets. The space enforces the sets, and it gives `^` as the number
+    that it stands for."""
     return replace(section, steps=tuple(map(_step, section.steps)))
 
 

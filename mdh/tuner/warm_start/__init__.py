@@ -1,3 +1,2 @@
 """What a search knows before its first trial: trials of its record (`belief`), times of earlier runs on the
-device for the cost model (`learned`, `experience`), points that won elsewhere (`suggestions`).
-"""
+device for the cost model (`learned`, `experience`), and points that won elsewhere (`suggestions`)."""

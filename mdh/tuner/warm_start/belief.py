@@ -1,4 +1,5 @@
-"""Which trials of a record a run goes on with: those that are about its space, the best of them checked."""
+"""Selects the trials of a record that a run continues: those in its space, after checking the best of
+them."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,9 +14,10 @@ from mdh.tuner.records.best import ranked
 from mdh.tuner.records.sound import sound
 
 _SURE = 8
-"""The fastest candidates that are known to be legal: what a run ends with is one of them, or newer."""
+"""The number of fastest candidates that must be known to be legal. A run ends with one of them, or with a
+newer one."""
 _LOOKED = 200
-"""Candidates that the checker is asked about at most: milliseconds each."""
+"""The most candidates that the checker is asked about; each takes milliseconds."""
 
 
 def believed(
@@ -24,8 +26,8 @@ def believed(
     point: Callable[[Candidate], Point | None],
     plan: Callable[[Schedule], Plan],
 ) -> tuple[tuple[Trial, ...], tuple[str, ...]]:
-    """The trials to go on with, and remarks about the others. point: of a candidate's values in what is
-    searched, None: nowhere. plan: the checker's, raises Failed."""
+    """The trials that the run continues, and remarks about the others. point: the point of a candidate's
+    values in the searched space; None if it has none. plan: the checker, which raises Failed."""
 
     def stray(trial: Trial) -> str:
         values = trial.candidate.values
@@ -40,7 +42,7 @@ def believed(
 
 
 def _illegal(trials: Sequence[Trial], plan: Callable[[Schedule], Plan]) -> dict[str, str]:
-    """Key -> why, of candidates that are ahead of those that are known to be legal."""
+    """Key -> reason, for illegal candidates that are faster than those that are known to be legal."""
     out: dict[str, str] = {}
     legal = 0
     for row in ranked(trials)[:_LOOKED]:

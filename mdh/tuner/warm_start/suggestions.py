@@ -1,4 +1,4 @@
-"""Points worth measuring before a search knows anything: the schedule's own, and those that won before."""
+"""Points that are worth measuring before a search knows anything: the schedule's own, and earlier winners."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,12 +16,12 @@ from mdh.tuner.space.space import Space
 _TRIES = 200
 _BEST_OF_RECORD = 3
 _SAME = ("program", "arrays", "strict_fp", "deterministic", "machine", "device", "target")
-"""Parts of a record's key that must be this tuning's for its results to be worth a try."""
+"""Parts of a record's key that must equal this tuning's, so that its results are worth a try."""
 
 
 def point_of(space: Space, candidate: Candidate) -> Point | None:
-    """The point of a candidate's values; None where the space has no such point, or has no holes: then the
-    values do not tell whether the candidate is its only program."""
+    """The point of a candidate's values; None if the space has no such point. Also None if it has no holes,
+    because the values then do not tell whether the candidate is its only program."""
     values: Mapping[str, Value] = dict(candidate.values)
     if not space.variables or values.keys() != {v.name for v in space.variables}:
         return None
@@ -31,8 +31,8 @@ def point_of(space: Space, candidate: Candidate) -> Point | None:
 
 
 def first_point(space: Space, rng: Random) -> Point | None:
-    """What a schedule with holes says of itself: the middle of every set, or a legal point where that is
-    none. None: none was found."""
+    """The schedule's own point: the middle of every set, or a legal point if that is illegal. None if none
+    was found."""
     point = space.nearest([_middle(v) for v in space.variables])
     if not isinstance(space.plan(point), Failed):
         return point
@@ -41,19 +41,19 @@ def first_point(space: Space, rng: Random) -> Point | None:
 
 
 def _middle(variable: Variable) -> Value:
-    """The middle of numbers; of words the first."""
+    """The middle of numbers, or the first word."""
     return variable.values[0 if variable.kind is Kind.WORD else len(variable.values) // 2]
 
 
 def best_of_records(place: Path, own: Header) -> tuple[Candidate, ...]:
-    """The best of other records in the folder that are about the same program on the same device."""
+    """The best of other records in the folder for the same program on the same device."""
     parts = dict(own.parts)
     found: list[Candidate] = []
     for path in sorted(place.glob(f"*{SUFFIX}")):
         try:
             sections: tuple[Section, ...] = read_contents(str(path)).sections
         except Failed:
-            # a file that is no record, or damaged, has nothing to suggest
+            # a file that is no record, or damaged, suggests nothing
             continue
         for section in sections:
             theirs = dict(section.header.parts)
