@@ -103,7 +103,7 @@ def tune(
     watch: Watch | None = None,
 ) -> Tuning:
     """Finds the values of the schedule's holes that are fastest on `device`, or on several devices of one
-    model.
+    model. Without `device` that is the first GPU, else `opencl:0`.
 
     Ends at the first of `budget` (seconds, or a text such as "5m"; 5 minutes if no limit is given), `trials`
     and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Writes the best
@@ -119,8 +119,7 @@ def tune(
         goal = _goal(budget, trials, until_speedup)
         _check_jobs(jobs)
         given = read_given(file, schedule, defines, holes)
-        wanted = default_device() if device is None else device
-        names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        names = _devices(device)
         program = Pipeline().read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
         job = Job(
             given.source.name, given.source.text, tuple(given.defines.items()), function, strict_fp,
@@ -140,6 +139,11 @@ def tune(
         if (empty := nothing_legal(found)) is not None:
             raise Failed(empty)
     return Tuning(found, job)
+
+
+def _devices(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    wanted = default_device() if given is None else given
+    return (wanted,) if isinstance(wanted, str) else tuple(wanted)
 
 
 def _goal(budget: float | str | None, trials: int | None, speedup: float | None) -> Goal:
