@@ -121,10 +121,10 @@ def test_urls_in_other_text() -> None:
     ["pass" * 20_000, "x://" + '"\\"' * 20_000, "password=" + " b" * 40_000, "x://h?" + "pass" * 20_000],
 )
 def test_long_texts_take_no_long_time(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     masked(text)
     masked_word(text, place=True)
-    assert time.perf_counter() - begin < 3.0
+    assert time.process_time() - begin < 3.0
 
 
 def test_a_short_password_hides_no_other_words() -> None:

@@ -13,13 +13,14 @@ from tests.support.native import compiler, run_native
 from tests.support.pairs import arguments, difference
 from tests.support.random_programs import KINDS, random_program
 
-PAIRS = [("opencl:0", 1, 40), ("c", 7001, 40), ("oclgrind", 5101, 20)]
+PAIRS = [("opencl:0", 1, 24), ("c", 7001, 24), ("oclgrind", 5101, 12)]
 
 
 @pytest.mark.parametrize(("device", "seed", "pairs"), PAIRS)
 def test_accepted_pairs_equal_the_reference(device: str, seed: int, pairs: int) -> None:
     if device == "c" and compiler() is None:
         pytest.skip("no C compiler here")
+    """`scripts/fuzz --pairs 2000` draws the same pairs and many more."""
     kinds, codes, wrong = fuzz_pairs(pairs, seed, device, None, jobs=2, limit=60)
     assert not wrong, wrong[0]
     assert kinds["equal"] >= pairs // 3, (kinds, codes)

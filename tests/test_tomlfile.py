@@ -17,10 +17,10 @@ H200 = print_machine(load_machine("h200"))
 
 
 def _refused(text: str, code: str) -> Diagnostic:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(Failed) as failed:
         parse_toml(Source("x.toml", text), code, "it")
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0
     (one,) = failed.value.diagnostics
     assert one.code == code
     assert one.labels
@@ -83,12 +83,12 @@ def test_a_field_that_cannot_be(field: str, value: str) -> None:
 
 
 def test_thousands_of_wrong_fields_are_told_in_part_and_in_time() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(Failed) as failed:
         read_machine(
             Source("m.toml", 'schema = "mdh.machine/1"\n' + "\n".join(f"f{n} = 1" for n in range(3000)))
         )
-    assert time.perf_counter() - begun < 2.0
+    assert time.process_time() - begun < 2.0
     assert len(failed.value.diagnostics) == 20
 
 

@@ -331,14 +331,11 @@ def _shadow(shape: tuple[int, ...], dims: list[int | None], number: int) -> tupl
 def test_a_refused_schedule(driver: Any, tmp_path: Path) -> None:
     """Shown on a telephone, too."""
     text = Source("s.mdh", "1: (de-)comp( 128, 4096, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n")
-    found = []
     program = read_program(Source("f.c", (ROOT / "inputs_c" / "matmul.c").read_text()))
-    try:
+    with pytest.raises(Failed) as failed:
         check(program, parse_schedule(text), load_machine("h200"), "cuda")
-    except Failed as failed:
-        found = list(failed.diagnostics)
     page = tmp_path / "page.html"
-    page.write_text(refused_page("s.mdh", [text], found), encoding="utf-8")
+    page.write_text(refused_page("s.mdh", [text], list(failed.value.diagnostics)), encoding="utf-8")
     resize(driver, 390, 900)
     show(driver, page)
     assert errors(driver) == []

@@ -38,16 +38,28 @@ def knows(ctype: str) -> bool:
     return done.returncode == 0
 
 
+_LOADED: dict[tuple[str, ...], ctypes.CDLL] = {}
+"""By the text, the name and the options: tests of several folders run the same programs."""
+
+
+def _loaded(source: Source, name: str, options: tuple[str, ...], folder: Path) -> ctypes.CDLL:
+    """The compiled text as a library. It is built in `folder`, once a process."""
+    key = (source.text, name, *options)
+    if key not in _LOADED:
+        path, library = folder / f"{name}.c", folder / f"{name}.so"
+        path.write_text(source.text, encoding="utf-8")
+        command = [str(compiler()), *FLAGS, *options, str(path), "-o", str(library), "-lm"]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+        _LOADED[key] = ctypes.CDLL(str(library))
+    return _LOADED[key]
+
+
 def run_native(
     source: Source, program: Program, folder: Path, sizes: Mapping[str, int], arrays: Arrays,
     scalars: Mapping[str, float] | None = None, *, flags: tuple[str, ...] = (),
 ) -> Arrays:  # fmt: skip
     """What the compiled C function leaves in the arrays that `program` says it writes."""
-    path, library = folder / f"{program.name}.c", folder / f"{program.name}.so"
-    path.write_text(source.text, encoding="utf-8")
-    defines = [f"-D{k}={v}" for k, v in sizes.items()]
-    command = [str(compiler()), *FLAGS, *flags, *defines, str(path), "-o", str(library), "-lm"]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    options = (*flags, *(f"-D{k}={v}" for k, v in sizes.items()))
     mine = {k: v.copy() for k, v in arrays.items()}
     arguments: list[Any] = []
     for name in program.params:
@@ -57,7 +69,7 @@ def run_native(
             scalar = program.scalar_of[name]
             value = (scalars or {}).get(name, scalar.size)
             arguments.append(_scalar(scalar.dtype, value))
-    function = ctypes.CDLL(str(library))[program.name]
+    function = _loaded(source, program.name, options, folder)[program.name]
     function.restype = None
     function(*arguments)
     written = frozenset[str]().union(*(s.written for s in program.stages))

@@ -104,12 +104,14 @@ def _wrong(seed: int, device: Device, folder: Path, *, drawn: bool) -> str | Non
 @pytest.mark.parametrize("drawn", [False, True], ids=["default", "drawn"])
 @pytest.mark.parametrize(
     ("spec", "option", "seeds"),
-    [("c", "", range(5)), ("c", "-mno-avx512f", (*range(5, 17), 3088)), ("opencl:0", "", range(5))],
+    [("c", "", range(5)), ("c", "-mno-avx512f", (*range(5, 11), 3088)), ("opencl:0", "", range(5))],
     ids=["native", "narrower", "opencl"],
 )
 def test_random_conditions_mean_what_the_c_compiler_says(
     spec: str, option: str, seeds: Sequence[int], drawn: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Every form once at least, and a program that a compiler got wrong. `scripts/soundness` draws many more
+    programs with conditions."""
     device = _opened(spec, option, monkeypatch)
     found = (_wrong(seed, device, tmp_path, drawn=drawn) for seed in seeds)
     assert next((texts for texts in found if texts), None) is None
