@@ -1,4 +1,4 @@
-"""The memory entries of one buffer, step after step: copies go inward (K150).
+"""The memory entries of one buffer, step after step: K150 (copies go inward), in a form that can be counted.
 
 A ladder is a walk through the steps in code order; its state is the innermost region so far. So the legal
 choices are counted and un-ranked step by step, without a list of their combinations.

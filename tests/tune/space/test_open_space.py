@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 from random import Random
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -146,19 +146,19 @@ def open_space(workload: str, machine: str, steps: int) -> Space:
 
 @pytest.mark.parametrize("machine", ["h200", "a100", "generic-cpu"])
 def test_the_first_draws_of_open_schedules_are_quick(machine: str) -> None:
-    """Five steps of `?`: about 10^47 combinations. A free core takes a second; machines may be busy."""
-    start = perf_counter()
+    """Five steps of `?`: about 10^47 combinations, in seconds of the processor: machines may be busy. A free core takes one."""
+    start = process_time()
     found, rng = open_space("matmul", machine, 5), Random(1)
     assert found.raw > 10**42 and found.count > 10**27
     assert found.draw_legal(rng) is not None
-    assert perf_counter() - start < 10
-    start = perf_counter()
+    assert process_time() - start < 5
+    start = process_time()
     for _ in range(10):
         drawn = found.draw_legal(rng)
         assert drawn is not None and isinstance(found.plan(drawn[0]), Plan)
         rank = found.rank(drawn[0])
         assert rank is not None and found.unrank(rank) == drawn[0]
-    assert perf_counter() - start < 10
+    assert process_time() - start < 5
 
 
 @pytest.mark.parametrize(
