@@ -146,7 +146,7 @@ def open_space(workload: str, machine: str, steps: int) -> Space:
 
 @pytest.mark.parametrize("machine", ["h200", "a100", "generic-cpu"])
 def test_the_first_draws_of_open_schedules_are_quick(machine: str) -> None:
-    """Five steps of `?`: about 10^47 combinations, in seconds of the processor: machines may be busy. A free core takes one."""
+    """Five steps of `?`: about 10^47 combinations, in a second of the processor; machines may be busy."""
     start = process_time()
     found, rng = open_space("matmul", machine, 5), Random(1)
     assert found.raw > 10**42 and found.count > 10**27
