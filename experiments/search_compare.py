@@ -53,7 +53,7 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _report(runs: list[Run], trials: int, seeds: int) -> str:
+def _report(runs: list[Run], trials: int, seeds: int, command: str) -> str:
     names = [n for n in ENTRANTS if any(r.entrant == n for r in runs)]
     of = {n: [r for r in runs if r.entrant == n] for n in names}
     names.sort(key=lambda n: _overall(of[n], trials))
@@ -63,7 +63,7 @@ def _report(runs: list[Run], trials: int, seeds: int) -> str:
         f"Best found / true best on spaces whose points all have a time, medians over {seeds} seeds.",
         "A trial is a point that the search had not tried before; points that fail count; a search that",
         "proposes nothing new for long keeps its last value. Tables with a hyphen in their names are of a",
-        "made-up card and processor. Written by `scripts/search-compare`.",
+        f"made-up card and processor. Written by `{command}`.",
         "",
         _row(["table", "points", "that fail", "median / best", f"within {GOAL} of the best"]),
         _row(["---"] * 5),
@@ -135,7 +135,9 @@ def main() -> None:
     jobs = [(n, t, s, given.trials) for t in range(len(TABLES)) for n in entrants for s in range(given.seeds)]
     with get_context("fork").Pool(given.jobs) as pool:
         runs = pool.map(_one, jobs, chunksize=max(1, given.seeds // 4))
-    text = _report(runs, given.trials, given.seeds)
+    folders = sorted({f" {path.parent}/*.jsonl" for path in given.tables})
+    command = f"scripts/search-compare{''.join(folders)} --seeds {given.seeds}"
+    text = _report(runs, given.trials, given.seeds, command)
     given.out.write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 

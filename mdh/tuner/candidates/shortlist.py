@@ -39,19 +39,19 @@ def drawn_first(points: int) -> int:
 
 @dataclass
 class Shortlist:
-    """kind: the machine's, `cpu` or `gpu`. start: the first constants; None for those that mdh comes with.
-    Candidates are named by their keys."""
+    """kind: of the machine, `cpu` or `gpu`. start: constants to begin with, None: those that mdh comes with.
+    trusted: the model's order has not turned out to mean nothing. Names are keys of candidates."""
 
     kind: str
     rng: Random
     start: Constants | None = None
     constants: Constants = field(init=False)
+    trusted: bool = field(init=False, default=True)
     _pool: list[tuple[Candidate, Prediction]] = field(default_factory=list)
     _aside: list[tuple[Candidate, Prediction]] = field(default_factory=list)
     _asked: dict[str, Prediction] = field(default_factory=dict)
     _seen: list[tuple[Prediction, float]] = field(default_factory=list)
     _new: int = 0
-    _trusted: bool = True
 
     def __post_init__(self) -> None:
         self.constants = self.start or NOMINAL[self.kind]
@@ -65,10 +65,6 @@ class Shortlist:
     def seen(self) -> Sequence[tuple[Prediction, float]]:
         """Pairs of prediction and measured seconds."""
         return tuple(self._seen)
-
-    @property
-    def trusted(self) -> bool:
-        return self._trusted
 
     def add(self, candidate: Candidate, plan: Plan) -> int:
         """Adds a legal candidate to the pool. Returns the number of candidates in the pool."""
@@ -116,7 +112,7 @@ class Shortlist:
         self.constants = fit(self.start or NOMINAL[self.kind], self._seen)
         self._seen = [(self._anew(p), s) for p, s in self._seen]
         order = spearman(*(np.array(c) for c in zip(*((p.seconds, s) for p, s in self._seen), strict=True)))
-        self._trusted = order >= _TRUST
+        self.trusted = order >= _TRUST
         self._pool = [(c, self._anew(p)) for c, p in self._pool]
         self._aside = [(c, self._anew(p)) for c, p in self._aside]
 

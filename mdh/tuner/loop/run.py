@@ -134,9 +134,8 @@ async def _thought(run: Run, work: Callable[[], T]) -> T | None:
                     run.silent = True
                     return None
             else:
-                await until(
-                    run.interrupt, task, None if run.left is None else max(0.0, run.left + _GRACE) + 0.01
-                )
+                left = None if run.left is None else max(0.0, run.left + _GRACE) + 0.01
+                await until(run.interrupt, task, timeout=left)
     finally:
         task.cancel()
     return task.result()
@@ -172,12 +171,8 @@ async def _drain(run: Run) -> None:
 
 
 async def _wait(run: Run, left: float | None) -> None:
-    asked = asyncio.ensure_future(run.interrupt.event.wait())
-    try:
-        done, _ = await asyncio.wait({*run._flying, asked}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        asked.cancel()
-    ended = sorted((t for t in run._flying if t in done), key=lambda t: run._flying[t][1])
+    await until(run.interrupt, *run._flying, timeout=left)
+    ended = sorted((t for t in run._flying if t.done()), key=lambda t: run._flying[t][1])
     landed = [(task, *run._flying.pop(task)) for task in ended]
     if landed and _over(run) is None:
         _start_ready(run)
@@ -224,7 +219,7 @@ async def _until_asked(run: Run, work: Coroutine[Any, Any, None]) -> None:
     """Runs `work` unless the user ends the run or the budget does."""
     task = asyncio.ensure_future(work)
     try:
-        await until(run.interrupt, task, None if run.left is None else max(0.0, run.left))
+        await until(run.interrupt, task, timeout=None if run.left is None else max(0.0, run.left))
     finally:
         if not task.done():
             task.cancel()

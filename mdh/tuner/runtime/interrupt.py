@@ -38,11 +38,11 @@ async def unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, T]) -> T 
     return None
 
 
-async def until(interrupt: Interrupt, task: "asyncio.Task[T]", timeout: float | None = None) -> None:
-    """Waits until the task is done, the user asks for the end, or `seconds` are over."""
+async def until(interrupt: Interrupt, *tasks: "asyncio.Task[T]", timeout: float | None = None) -> None:
+    """Waits until one of the tasks is done, the user asks for the end, or so many seconds are over."""
     asked = asyncio.ensure_future(interrupt.event.wait())
     try:
-        await asyncio.wait({task, asked}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({*tasks, asked}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
     finally:
         asked.cancel()
 

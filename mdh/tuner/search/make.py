@@ -22,20 +22,19 @@ class Sampler:
     """packages: what it imports besides mdh's own dependencies. own: over the exact space, without Optuna."""
 
     name: str
-    summary: str
     packages: tuple[str, ...] = ()
     own: Callable[[Space, Random], Strategy] | None = None
 
 
 SAMPLERS = (
-    Sampler("evolution", "regularised evolution over the exact space", own=Evolution),
-    Sampler("tpe", "tree-structured Parzen estimators, multivariate (Optuna)"),
-    Sampler("gp", "Gaussian process (Optuna)", packages=("scipy", "torch")),
-    Sampler("cmaes", "covariance matrix adaptation (Optuna)", packages=("cmaes",)),
-    Sampler("nsga2", "genetic algorithm (Optuna)"),
-    Sampler("qmc", "Sobol sequence (Optuna)", packages=("scipy",)),
-    Sampler("random", "uniform over the exact space", own=Uniform),
-    Sampler("exhaustive", "every point, in the order of the space", own=Exhaustive),
+    Sampler("evolution", own=Evolution),
+    Sampler("tpe"),
+    Sampler("gp", packages=("scipy", "torch")),
+    Sampler("cmaes", packages=("cmaes",)),
+    Sampler("nsga2"),
+    Sampler("qmc", packages=("scipy",)),
+    Sampler("random", own=Uniform),
+    Sampler("exhaustive", own=Exhaustive),
 )
 AROUND = "around"
 """Not of a space: `mdh.tuner.local_search` makes it."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mdh.hardware import Layer
 from mdh.results.trial import Value
-from mdh.tuner.space.signature import NEUTRAL, Bounds, Signature
+from mdh.tuner.space.signature import AXES, NEUTRAL, Bounds, Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Chain:
         if not self.shared:
             return State(tile, signature, depth if self.ordered else -1)
         names = dict(signature.names)
-        for variable, value in ((entry.tile, tile), (entry.core, word_of(choice))):
+        for variable, value in ((entry.tile, tile), (entry.core, words_of(choice)[0])):
             if (
                 variable is not None
                 and variable in self.shared
@@ -180,11 +180,12 @@ def _if_any(variable: int | None) -> int | None:
     return None if variable is None else 0
 
 
-def word_of(choice: Choice) -> str:
-    """The spelling of a choice with one axis."""
+@cache
+def words_of(choice: Choice) -> tuple[str, ...]:
+    """Its spellings, one for each axis."""
     if choice.layer is None:
-        return choice.word
-    return f"{choice.layer}.{'xyz'[choice.axes.bit_length() - 1]}"
+        return (choice.word,)
+    return tuple(f"{choice.layer}.{axis}" for n, axis in enumerate(AXES) if choice.axes >> n & 1)
 
 
 @cache

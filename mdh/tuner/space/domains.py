@@ -2,6 +2,7 @@
 
 from itertools import permutations
 
+from mdh.checker.resolve import AXES
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
@@ -47,7 +48,7 @@ def choices_of(words: tuple[str, ...], *, apart: bool = False) -> tuple[Choice, 
         if layer is None:
             out[word] = Choice(None, 0, word)
             continue
-        bit = 1 << ("xyz".index(axis) if axis in "xyz" else "mnk".index(axis))
+        bit = 1 << AXES[axis]
         key = (layer, bit if apart else 0)
         out[key] = Choice(layer, bit | (out[key].axes if key in out else 0))
     return tuple(out.values())

@@ -50,11 +50,11 @@ def _stuck(
     chain = paths.chain
     stage = program.stages[chain.stage]
     dim = stage.dims[number]
-    for n, (entry, layer) in enumerate(zip(chain.entries, paths.layers[1:], strict=True)):
+    for n, (entry, layer) in enumerate(zip(chain.entries, paths.walks.layers[1:], strict=True)):
         if not layer:
             mine = [names[v] for v in (entry.tile, entry.core) if v is not None]
             places = [o for o in openings if o.variable in mine and o.step == n and o.stage == stage.name]
-            above = sorted({s.tile for s in paths.layers[n]})
+            above = sorted({s.tile for s in paths.walks.layers[n]})
             sizes = f"{above[0]} to {above[-1]}" if len(above) > 1 else str(above[0])
             where = f"step {n + 1} of `{dim.name}`"
             headline = f"the space is empty: no value fits {where}, which splits {sizes}"

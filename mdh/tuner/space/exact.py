@@ -7,12 +7,12 @@ from math import inf
 
 from mdh.hardware import Layer
 from mdh.results.trial import Value
-from mdh.tuner.space.chain import Chain, Choice
+from mdh.tuner.space.chain import Chain, Choice, words_of
 from mdh.tuner.space.frames import Frame, Nesting
 from mdh.tuner.space.free import Group
 from mdh.tuner.space.ladder import Ladder
-from mdh.tuner.space.paths import Path, Paths
-from mdh.tuner.space.signature import NEUTRAL, Signature, assigned, assignments
+from mdh.tuner.space.paths import Path, Paths, Walks
+from mdh.tuner.space.signature import AXES, NEUTRAL, Signature, assigned, assignments
 from mdh.tuner.space.tally import Fork, Onward, Rests, Tally
 
 _KNOWN = 20_000
@@ -92,7 +92,7 @@ class Joint:
     def __post_init__(self) -> None:
         numbers = dict.fromkeys(c.stage for c in self.chains)
         self.stages = tuple(tuple(i for i, c in enumerate(self.chains) if c.stage == s) for s in numbers)
-        shapes: dict[object, Paths] = {}
+        shapes: dict[object, Walks] = {}
         rests, fork = Rests(), None
         later: frozenset[int] = frozenset()
         strands: list[tuple[Strand, ...]] = []
@@ -106,12 +106,12 @@ class Joint:
 
     def _strand(
         self, members: Sequence[int], frame: Frame | None, fork: Fork | None, later: frozenset[int],
-        rests: Rests, shapes: dict[object, Paths],
+        rests: Rests, shapes: dict[object, Walks],
     ) -> Strand:  # fmt: skip
         paths: list[Paths] = []
         for i in members:
             chain = self.chains[i] if frame is None else frame.chain(self.chains[i])
-            paths.append(Paths(chain, shapes.setdefault(chain.shape, Paths(chain))))
+            paths.append(Paths(chain, shapes.setdefault(chain.shape, Walks(chain))))
         tallies: list[Tally] = []
         following: Onward | None = fork
         due = 0 if frame is None else frame.due
@@ -145,9 +145,9 @@ class Joint:
         for members, strands in zip(self.stages, self.strands, strict=True):
             some = [s for s in strands if s.tallies[0].completions(NEUTRAL)] or strands
             for n in range(len(members)):
-                # frames share the paths of chains that are the same in them
-                own = {id(s.paths[n].layers): s.paths[n] for s in some}
-                spoken = [paths.spoken for paths in own.values()]
+                # frames share the walks of chains that are the same in them
+                own = {id(s.paths[n].walks): s.paths[n].walks for s in some}
+                spoken = [walks.spoken for walks in own.values()]
                 out.append(
                     tuple(
                         (set().union(*(t for t, _ in step)), set().union(*(c for _, c in step)))
@@ -290,7 +290,7 @@ class Joint:
         core = self.chains[chain].entries[step].core
         if core is None:
             return axes.bit_length() - 1
-        return "xyz".find(str(values.get(core, "")).rpartition(".")[2] or "?")
+        return AXES.find(str(values.get(core, "")).rpartition(".")[2] or "?")
 
     def _axes_near(
         self, walked: Sequence[Path], members: Sequence[int], wish: Mapping[int, Value]
@@ -329,7 +329,7 @@ class Joint:
                 choice = entry.choices[0]
             else:
                 said = str(values.get(entry.core, ""))
-                fitting = [c for c in entry.choices if _word_fits(c, said)]
+                fitting = [c for c in entry.choices if said in words_of(c)]
                 if not fitting:
                     return None
                 choice = fitting[0]
@@ -368,14 +368,4 @@ def _given(claims: Claims, axes: tuple[int, ...]) -> dict[tuple[int, int], int]:
 
 
 def _word(choice: Choice, axis: int | None) -> str:
-    if choice.layer is None:
-        return choice.word
-    lowest = (choice.axes & -choice.axes).bit_length() - 1
-    return f"{choice.layer}.{'xyz'[lowest if axis is None else axis]}"
-
-
-def _word_fits(choice: Choice, word: str) -> bool:
-    layer, _, axis = word.partition(".")
-    if choice.layer is None:
-        return choice.word == word
-    return layer == choice.layer and axis in tuple("xyz") and bool(choice.axes >> "xyz".index(axis) & 1)
+    return words_of(choice)[0] if choice.layer is None or axis is None else f"{choice.layer}.{AXES[axis]}"

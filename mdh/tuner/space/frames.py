@@ -1,4 +1,5 @@
-"""Counts how core layers nest over the steps of a stage (K106), together with the tiles.
+"""How core layers nest over the steps of a stage: K106, in a form that can be counted with the tiles. Whether
+one point keeps it, the checker's own function says (see `outline`).
 
 Layers fall into bands, outer to inner. A frame is the deepest band reached at each step, in code order. Every
 choice of layers that nests by bands has exactly one frame. Inside a frame the dimensions are independent:
@@ -9,14 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 
-from mdh.hardware import Layer
+from mdh.hardware import BLOCKED, THREADED, Layer
 from mdh.tuner.space.chain import Allowed, Chain
 
-GRID, BLOCK, THREAD = (
-    (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK),
-    (Layer.WGP, Layer.WRP, Layer.THR),
-    (Layer.VEC, Layer.MMA),
-)
+GRID, BLOCK, THREAD = (Layer.NOD, Layer.DEV, *BLOCKED), THREADED, (Layer.VEC, Layer.MMA)
 Bands = tuple[tuple[Layer, ...], ...]
 
 

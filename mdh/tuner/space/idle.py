@@ -7,10 +7,8 @@ effect if it is `^`. The checker would refuse it there (K110).
 from dataclasses import replace
 
 from mdh.checker.entries import RM_ATTRS, SM_ATTRS
-from mdh.hardware import Layer, Space
+from mdh.hardware import THREADED, Space
 from mdh.schedule.model import Attr, Core, For, Hole, Mem, Place, Section, Step, Tile, Unit
-
-DEALT = (Layer.THR, Layer.WRP, Layer.WGP)
 
 
 def without_idle_attributes(template: Section, bound: Section) -> Section:
@@ -43,7 +41,7 @@ def _input(template: Mem, bound: Mem) -> Mem:
 
 
 def _core(template: Core, bound: Core) -> Core:
-    dealt = isinstance(bound.value, Unit) and bound.value.layer in DEALT
+    dealt = isinstance(bound.value, Unit) and bound.value.layer in THREADED
     if not isinstance(template.value, Hole) or dealt:
         return bound
     return replace(bound, attrs=_among(bound.attrs, ()))

@@ -1,4 +1,4 @@
-"""The memory entries of one buffer, step after step: copies go inward (K150).
+"""The memory entries of one buffer, step after step: K150 (copies go inward), in a form that can be counted.
 
 A ladder is a walk through the steps in code order. Its state is the innermost region so far, so the legal
 choices are counted and ranked step by step, without listing their combinations.

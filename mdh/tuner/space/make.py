@@ -15,7 +15,7 @@ from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.results.variable import Kind, Variable
 from mdh.schedule.model import Caret, For, Hole, Place, Schedule, Section, Unit
-from mdh.tuner.space.chain import Chain, Choice, Entry
+from mdh.tuner.space.chain import Chain, Choice, Entry, words_of
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
 from mdh.tuner.space.exact import Joint
@@ -26,7 +26,6 @@ from mdh.tuner.space.nested import nested
 from mdh.tuner.space.places import Namer, Opening
 from mdh.tuner.space.signature import Bounds
 from mdh.tuner.space.space import Loops, Space
-from mdh.tuner.space.template import unlimited
 
 
 def make_space(
@@ -54,8 +53,7 @@ def make_space(
     if joint.count == 0:
         raise Failed(*explain_empty(Joint(chains, groups, None), build.names, openings, program))
     constants = tuple({**dict(program.constants), **program.sizes}.items())
-    bare = tuple(unlimited(section) for _, section in sections)
-    template = replace(schedule, sections=bare)
+    template = replace(schedule, sections=tuple(section for _, section in sections))
     return Space(
         program, machine, target, deterministic, build.variables(joint), template, constants, joint,
         build.taken_positions(sections),
@@ -89,16 +87,9 @@ def _shape(
 ) -> None:
     """Raises Failed if a step has the wrong number of entries, because nothing can be counted then."""
     found: list[Diagnostic] = []
+    seen = LANGUAGES[target].seen(machine)
     for stage, section in sections:
-        draft = Draft(
-            program,
-            stage,
-            section.steps,
-            LANGUAGES[target].seen(machine),
-            target,
-            deterministic,
-            section.span,
-        )
+        draft = Draft(program, stage, section.steps, seen, target, deterministic, section.span)
         found.extend(d for rule in SHAPE_RULES for d in rule(draft))
     if found:
         raise Failed(*found)
@@ -152,10 +143,8 @@ class _Build:
         return tuple(out)
 
     def chains(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Chain, ...]:
-        """One chain for each dimension of each stage. Chains that share variables know of it."""
-        uses: dict[int, int] = {}
-        for o in (o for o in self.openings if o.what in ("tile", "core")):
-            uses[self.index[o.variable]] = uses.get(self.index[o.variable], 0) + 1
+        """One for each dimension of each stage; those that share variables know of it."""
+        uses = Counter(self.index[o.variable] for o in self.openings if o.what in ("tile", "core"))
         shared = {i for i, n in uses.items() if n > 1}
         out = []
         for s, (stage, section) in enumerate(sections):
@@ -221,7 +210,7 @@ class _Build:
                     positions = tuple(Choice(None, 0, f"FOR.{n + 1}") for n in range(dims))
                     choices = (*positions, *choices[1:])
                 if self.index[opening.variable] in shared:
-                    choices = choices_of(tuple(w for c in choices for w in _words(c)), apart=True)
+                    choices = choices_of(tuple(w for c in choices for w in words_of(c)), apart=True)
                 return choices
             case Unit(layer, axis):
                 return choices_of((f"{layer}.{axis}",))
@@ -264,7 +253,7 @@ class _Build:
                 if entry.tile is not None:
                     take(entry.tile, set(tiles))
                 if entry.core is not None:
-                    take(entry.core, {w for c in choices for w in _words(c)})
+                    take(entry.core, {w for c in choices for w in words_of(c)})
         for group in joint.groups:
             for variable, column in zip(group.variables, group.columns, strict=True):
                 values[variable] = set(column)
@@ -291,12 +280,6 @@ class _Build:
             o.stage,
             o.step,
         )
-
-
-def _words(choice: Choice) -> list[str]:
-    if choice.layer is None:
-        return [choice.word]
-    return [f"{choice.layer}.{'xyz'[a]}" for a in range(3) if choice.axes >> a & 1]
 
 
 def _open_layouts(section: Section) -> list[tuple[int | Hole, ...]]:

@@ -1,45 +1,39 @@
 """The paths of a chain, counted once: how many lead to each signature, which has a rank, which is near."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
 from math import inf, log2
-from typing import Optional
 
 from mdh.results.trial import Value
 from mdh.tuner.space.chain import Chain, Choice, Edge, State
-from mdh.tuner.space.signature import Signature
+from mdh.tuner.space.signature import AXES, Signature
 
 Path = tuple[tuple[int, Choice], ...]
 """A tile and a choice for each step."""
 
 
 @dataclass(frozen=True)
-class Paths:
-    """The paths of a chain. like: the counted paths of a chain of the same shape, if there are any."""
+class Walks:
+    """What chains of one shape have in common: every walk through their states."""
 
     chain: Chain
-    like: Optional["Paths"] = None
 
     @cached_property
     def layers(self) -> list[dict[State, list[Edge]]]:
-        return self.chain.layers() if self.like is None else self.like.layers
+        return self.chain.layers()
 
     @cached_property
     def spoken(self) -> tuple[tuple[set[int], set[Choice]], ...]:
-        """For each step, the tiles and choices of paths that start with it."""
-        if self.like is not None:
-            return self.like.spoken
+        """For each step the tiles and choices of some path that begins so."""
         edges = [[e for edges in layer.values() for e in edges] for layer in self.layers[1:]]
         return tuple(({e.tile for e in step}, {e.choice for e in step}) for step in edges)
 
     @cached_property
     def onward(self) -> list[dict[State, list[tuple[Choice, list[tuple[int, State]]]]]]:
-        """The tiles and states that each state leads to, by choice."""
-        if self.like is not None:
-            return self.like.onward
+        """The tiles and states to which each state leads, by choice."""
         out: list[dict[State, list[tuple[Choice, list[tuple[int, State]]]]]] = []
         for before, layer in zip(self.layers, self.layers[1:], strict=False):
             edges: dict[State, dict[Choice, list[tuple[int, State]]]] = {state: {} for state in before}
@@ -51,39 +45,45 @@ class Paths:
 
     @cached_property
     def counts(self) -> list[dict[State, int]]:
-        """The number of paths from the start to each state."""
-        if self.like is not None:
-            return self.like.counts
+        """Paths from the start to each state."""
         out = [dict.fromkeys(self.layers[0], 1)]
         for layer in self.layers[1:]:
             out.append({s: sum(out[-1][e.before] for e in edges) for s, edges in layer.items()})
         return out
 
+
+@dataclass(frozen=True)
+class Paths:
+    """walks: of a chain of the same shape."""
+
+    chain: Chain
+    walks: Walks
+
     @cached_property
     def ends(self) -> dict[Signature, list[State]]:
         """Final states by the signature that they leave."""
         out: dict[Signature, list[State]] = {}
-        for state in self.layers[-1]:
+        for state in self.walks.layers[-1]:
             out.setdefault(self.chain.end(state), []).append(state)
         return out
 
     @cached_property
     def table(self) -> dict[Signature, int]:
         """Number of paths by signature."""
-        return {s: sum(self.counts[-1][state] for state in states) for s, states in self.ends.items()}
+        return {s: sum(self.walks.counts[-1][state] for state in states) for s, states in self.ends.items()}
 
     def unrank(self, signature: Signature, rank: int) -> Path:
         """The path of a rank below `table[signature]`."""
         path: list[tuple[int, Choice]] = []
         state = None
         for state in self.ends[signature]:
-            if rank < self.counts[-1][state]:
+            if rank < self.walks.counts[-1][state]:
                 break
-            rank -= self.counts[-1][state]
+            rank -= self.walks.counts[-1][state]
         assert state is not None
-        for level in range(len(self.layers) - 1, 0, -1):
-            for edge in self.layers[level][state]:
-                n = self.counts[level - 1][edge.before]
+        for level in range(len(self.walks.layers) - 1, 0, -1):
+            for edge in self.walks.layers[level][state]:
+                n = self.walks.counts[level - 1][edge.before]
                 if rank < n:
                     path.append((edge.tile, edge.choice))
                     state = edge.before
@@ -93,7 +93,7 @@ class Paths:
 
     def rank(self, path: Path) -> tuple[Signature, int] | None:
         """The inverse; None for what is no path."""
-        states = [next(iter(self.layers[0]))]
+        states = [next(iter(self.walks.layers[0]))]
         for entry, wanted in zip(self.chain.entries, path, strict=True):
             after = [a for e, a in self.chain.steps(entry, states[-1]) if (e.tile, e.choice) == wanted]
             if not after:
@@ -101,15 +101,15 @@ class Paths:
             states.append(after[0])
         rank = 0
         for level in range(len(states) - 1, 0, -1):
-            for edge in self.layers[level][states[level]]:
+            for edge in self.walks.layers[level][states[level]]:
                 if (edge.before, edge.tile, edge.choice) == (states[level - 1], *path[level - 1]):
                     break
-                rank += self.counts[level - 1][edge.before]
+                rank += self.walks.counts[level - 1][edge.before]
         signature = self.chain.end(states[-1])
         for state in self.ends[signature]:
             if state == states[-1]:
                 return signature, rank
-            rank += self.counts[-1][state]
+            rank += self.walks.counts[-1][state]
         return None
 
     def nearest(
@@ -122,7 +122,7 @@ class Paths:
         if wished is not None and fits(wished[0]):
             return 0.0, *wished
         order = count()
-        start = next(iter(self.layers[0]))
+        start = next(iter(self.walks.layers[0]))
         queue: list[tuple[float, int, int, State, Path]] = [(0.0, 0, next(order), start, ())]
         seen: set[tuple[int, State]] = set()
         tiles: list[dict[tuple[int, int] | int, float]] = [{} for _ in self.chain.entries]
@@ -139,7 +139,7 @@ class Paths:
                 continue
             entry, known, parent = self.chain.entries[level], tiles[level], state.tile
             relative = entry.tile is not None and wish.get(entry.tile, "^") == "^"
-            for choice, ways in self.onward[level][state]:
+            for choice, ways in self.walks.onward[level][state]:
                 word = cost + _word_distance(wish, entry.core, choice)
                 if word > most:
                     continue
@@ -154,10 +154,10 @@ class Paths:
         return None
 
     def _wished(self, wish: Mapping[int, Value]) -> tuple[Signature, Path] | None:
-        """The first path that is exactly as wished, if there is one."""
-        state = next(iter(self.layers[0]))
+        """The first path that is exactly what is wished, if any is."""
+        state = next(iter(self.walks.layers[0]))
         path: list[tuple[int, Choice]] = []
-        for entry, onward in zip(self.chain.entries, self.onward, strict=True):
+        for entry, onward in zip(self.chain.entries, self.walks.onward, strict=True):
             found = next(
                 (
                     (tile, choice, after)
@@ -173,12 +173,6 @@ class Paths:
             path.append(found[:2])
             state = found[2]
         return self.chain.end(state), tuple(path)
-
-    def walks(self) -> Iterator[Path]:
-        """Every path; for spaces that are small enough to list."""
-        for signature, n in self.table.items():
-            for rank in range(n):
-                yield self.unrank(signature, rank)
 
 
 def _tile_distance(wish: Mapping[int, Value], variable: int | None, tile: int, parent: int) -> float:
@@ -201,4 +195,4 @@ def _word_distance(wish: Mapping[int, Value], variable: int | None, choice: Choi
         return 0.5 if layer in ("FOR", "^") else 2.0
     if layer != choice.layer:
         return 2.0
-    return 0.0 if choice.axes >> "xyz".index(axis) & 1 else 1.0
+    return 0.0 if choice.axes >> AXES.index(axis) & 1 else 1.0

@@ -1,8 +1,9 @@
 """Gives every hole of a schedule a name and a place; the space is made of these.
 
-Unnamed holes are named after their place (`2.tile.i`), so that `bind` can fill all of them alike. `@copy(?)`
-leaves the width open too (language section 6: engines of the machine × legal widths), so it becomes two
-holes.
+Holes without a name get one from where they stand (`2.tile.i`), so that `bind` can fill all of them alike.
+They lose their sets: the space sees to those, and also gives `^` as the number that it stands for.
+`@copy(?)` leaves the width open too (language section 6: engines of the machine × legal widths), so it
+becomes two holes.
 """
 
 from dataclasses import dataclass, field, replace
@@ -167,7 +168,7 @@ class Namer:
             Opening(name, what, hole.values, self.stage.name, self.step, dim, buffer,
                     attribute, parameter, hole.name is not None, hole.span)
         )  # fmt: skip
-        return Hole(name, hole.values, hole.span)
+        return Hole(name, None, hole.span)
 
     def _fresh(self, name: str) -> str:
         count, wanted = 2, name

@@ -10,13 +10,13 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from mdh.checker.rules.warps import LANES
 from mdh.hardware import Layer
 from mdh.machine import Machine
 from mdh.results.trial import Value
 
 COUNTED = (Layer.WRP, Layer.THR)
 """Layers whose number of units is bounded by the language or the machine."""
-LANES = 32
 AXES = "xyz"
 
 
