@@ -10,7 +10,7 @@ from mdh.cost.gpu import VECTOR_BYTES, WORD, busiest, multiply_rate, resident, t
 from mdh.cost.nest import LANE, Body, Copy, Nest, View, body_of, cuts
 from mdh.cost.prediction import Signs
 from mdh.cost.reuse import fetched, streams_of
-from mdh.cost.warp import global_cycles, lane_offsets, turns
+from mdh.cost.warp import global_cycles, lane_offsets, shared_cycles
 from mdh.hardware import Combine, Engine, Space
 from mdh.ir.program import DimKind
 from mdh.occupancy import registers_at
@@ -131,7 +131,7 @@ def _asked(nest: Nest, body: Body, block: Block) -> Asked:
         offsets = lane_offsets(nest, view, warp)
         instructions += n
         if view.region is Space.SM:
-            shared += n * runs * turns(offsets, width, warp)
+            shared += n * runs * shared_cycles(offsets, width, warp)
             near += n
         else:
             wavefronts += n * runs * global_cycles(offsets, width, warp)
@@ -181,7 +181,7 @@ def _staged(nest: Nest, copy: Copy, block: Block) -> tuple[float, float, float]:
     if tile.swizzle or copy.straight:
         stores = max(1.0, vec * size / WORD)
     else:
-        stores = min(turns(offsets, size, warp) * vec * warp / max(1, len(offsets)), 32.0 * vec)
+        stores = min(shared_cycles(offsets, size, warp) * vec * warp / max(1, len(offsets)), 32.0 * vec)
     asked = copy.elements / max(1, row) * max(32.0, row * size)
     loads = 1.0 if copy.node.engine is not Engine.PLAIN else 2.0
     instructions = runs * warps * (loads + (0.0 if copy.straight else vec) + 1.0)
@@ -196,7 +196,7 @@ def _fragment(nest: Nest, copy: Copy, block: Block) -> tuple[float, float, float
     warps = block.warps * nest.runs(copy.position) * copy.elements / vec
     offsets = lane_offsets(nest, copy.source, warp)
     if copy.node.source is Space.SM:
-        return warps, warps * turns(offsets, size * vec, warp), 0.0
+        return warps, warps * shared_cycles(offsets, size * vec, warp), 0.0
     return warps, 0.0, warps * global_cycles(offsets, size * vec, warp)
 
 

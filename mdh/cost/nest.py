@@ -16,7 +16,7 @@ from mdh.ir.affine import Affine
 from mdh.ir.layout import MOST_PEELS, Levels
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
-from mdh.ir.tile import Compute, Hold, Loop, Units, nested
+from mdh.ir.tile import Hold, Loop, Units, nested
 from mdh.machine import Machine
 
 GRID, THREAD, LOOP, LANE = "grid", "thread", "loop", "lane"
@@ -120,11 +120,10 @@ class Nest:
 
 def nest_of(work: StageWork, plan: StagePlan, machine: Machine) -> Nest:
     tiles = plan.tiles
-    around = next(above for node, above in nested(tiles.body) if isinstance(node, Compute))
-    units = [n.level for n in around if isinstance(n, Units)]
+    units = [n.level for n in tiles.around if isinstance(n, Units)]
     grid = [_level(x, GRID, False) for x in units if x.layer in BLOCKED]
     threads = tuple(_level(x, THREAD, False) for x in units if x.layer in THREADED)
-    loops = [n.level for n in around if isinstance(n, Loop)]
+    loops = [n.level for n in tiles.around if isinstance(n, Loop)]
     hold, opens = _results(plan, len(grid))
     levels = list(grid)
     for x in loops:

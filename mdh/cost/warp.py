@@ -1,9 +1,15 @@
-"""What the lanes of a warp ask of memory with one instruction: sectors of global memory, turns of shared
-memory."""
+"""What the lanes of a warp ask of memory with one instruction: sectors of global memory, banks of shared
+memory. Source: CUDA C++ Programming Guide, compute capability 5.0 on."""
 
+from collections import Counter
+
+from mdh.cost.gpu import WORD
 from mdh.cost.nest import Nest, View
 
-SECTOR, CACHED, BANKS, WORD = 32, 128, 32, 4
+SECTOR, CACHED = 32, 128
+"""Bytes of global memory that come together, and of a line of the first-level cache."""
+BANKS = 32
+"""Of shared memory, each as wide as a word."""
 
 
 def lane_offsets(nest: Nest, view: View, warp: int) -> list[int] | None:
@@ -36,24 +42,30 @@ def global_cycles(offsets: list[int] | None, width: int, warp: int) -> float:
     return max(1.0, len(lines) / 2.0 + len(found) / 8.0)
 
 
-def turns(offsets: list[int] | None, width: int, warp: int) -> float:
+def shared_cycles(offsets: list[int] | None, width: int, warp: int) -> float:
     """Cycles that shared memory takes: most different words of one bank.
 
-    Wide accesses are served in groups of lanes (all for 4 bytes, halves for 8, quarters for 16), and groups
-    that ask for the same words at once: how many do is not documented, so this is the mean of none and all.
+    Groups that ask for the same words are served at once. How many groups that holds for is not documented,
+    so this is the mean of none and all.
     """
     if offsets is None:
         return warp / 4
-    apart = 0
-    size = max(1, warp * WORD // max(WORD, width))
-    for start in range(0, len(offsets), size):
-        apart += _most(offsets[start : start + size], width)
+    apart = sum(_most([offsets[lane] for lane in group], width) for group in served(len(offsets), width))
     return (apart + _most(offsets, width)) / 2.0
 
 
+def served(lanes: int, width: int) -> tuple[range, ...]:
+    """Groups of lanes that shared memory serves together: all for 4 bytes a lane, halves for 8, quarters for
+    16."""
+    size = max(1, BANKS * WORD // max(WORD, width))
+    return tuple(range(n, min(n + size, lanes)) for n in range(0, lanes, size))
+
+
+def words_of(offset: int, width: int) -> range:
+    """The words of shared memory that a lane asks for. Word n lies in bank n modulo BANKS."""
+    return range(offset // WORD, (offset + max(width, 1) - 1) // WORD + 1)
+
+
 def _most(offsets: list[int], width: int) -> int:
-    banks: dict[int, set[int]] = {}
-    for a in set(offsets):
-        for word in range(a // WORD, (a + max(width, 1) - 1) // WORD + 1):
-            banks.setdefault(word % BANKS, set()).add(word)
-    return max(len(words) for words in banks.values())
+    words = {word for offset in offsets for word in words_of(offset, width)}
+    return max(Counter(word % BANKS for word in words).values())

@@ -1,7 +1,7 @@
 """The accesses of a stage as affine functions of its dimensions, which are named by position."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from mdh.decompose.image import image
 from mdh.ir.affine import Affine, from_expr
@@ -29,7 +29,7 @@ class ArrayAccess:
         return tuple(None if f is None else Affine(f.terms) for f in self.index)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AccessGroup:
     """All loads, or all stores, of a buffer whose indices differ by constants alone. size: bytes of an
     element."""
@@ -41,32 +41,32 @@ class AccessGroup:
     store: bool
     members: tuple[ArrayAccess, ...]
 
-    @property
+    @cached_property
     def gather(self) -> bool:
         """Data decides where it reads or writes."""
         return None in self.linear
 
-    @property
+    @cached_property
     def dims(self) -> frozenset[int]:
         """Dimensions of the stage that the index names."""
         return frozenset(int(name) for f in self.linear if f is not None for name in f.names)
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """In how many rows of the buffer, which its last dimension runs along, the constants lie."""
         return len({shift[:-1] for shift in self.shifts})
 
-    @property
+    @cached_property
     def row_bytes(self) -> tuple[int, ...]:
         """Bytes between neighbours in the buffer, along each of its dimensions."""
         return tuple(n * self.size for n in strides_for(self.shape, tuple(range(len(self.shape)))))
 
-    @property
+    @cached_property
     def affine(self) -> tuple[Affine, ...]:
         """The index without its constants. Requires that no dimension of it is data."""
         return tuple(f for f in self.linear if f is not None)
 
-    @property
+    @cached_property
     def shifts(self) -> list[tuple[int, ...]]:
         """The constants of each member, 0 where its index is data."""
         return [tuple(0 if f is None else f.const for f in a.index) for a in self.members]

@@ -167,6 +167,11 @@ class Tiles:
     threads: tuple[Level, ...] = field(default=())
 
     @cached_property
+    def around(self) -> tuple["Units | Loop", ...]:
+        """The units and loops around the scalar function, outermost first."""
+        return next(around for node, around in nested(self.body) if isinstance(node, Compute))
+
+    @cached_property
     def copies(self) -> tuple[Copy, ...]:
         """All copies, in code order."""
         return tuple(node for node in walk(self.body) if isinstance(node, Copy))

@@ -60,13 +60,17 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
     return Explanation(plan.program.name, plan.machine.name, plan.target, stages)
 
 
+def stage_of(plan: Plan, kernel: str) -> StagePlan:
+    """The stage that a kernel computes, or whose parts it starts or combines. kernel: its `stage`."""
+    owners = [s for s in plan.stages if f"{kernel}_".startswith(f"{s.stage.name}_")]
+    return max(owners, key=lambda s: len(s.stage.name))
+
+
 def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, ...]:
-    """In launch order, under their names in the text: the stage's own, and those that start or combine it."""
-    names = [s.stage.name for s in plan.stages]
+    """In launch order, under their names in the text."""
     out = []
     for kernel, entry in zip(module.kernels, entry_names(module), strict=True):
-        owners = [n for n in names if kernel.stage == n or kernel.stage.startswith(f"{n}_")]
-        if max(owners, key=len) == stage.stage.name:
+        if stage_of(plan, kernel.stage) is stage:
             found = resources_of(kernel, entry, plan.machine)
             out.append(replace(found, own=kernel.stage == stage.stage.name))
     return tuple(out)

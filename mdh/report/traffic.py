@@ -11,7 +11,7 @@ from mdh.decompose.accesses import AccessGroup, access_groups
 from mdh.hardware import Space
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
-from mdh.ir.tile import Compute, Copy, Loop, Tiles, Units, nested
+from mdh.ir.tile import Copy, Loop, Tiles, Units, nested
 from mdh.report.results import result_moves
 from mdh.report.transfer import OPERANDS, Passes, Transfer, passes_of
 
@@ -73,8 +73,7 @@ def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Pas
 def _unrolled(stage: StagePlan, tiles: Tiles) -> tuple[list[Units | Loop], list[Units | Loop]]:
     """What stands around the scalar function, outermost first: the innermost loops that are unrolled or the
     lanes of a vector, which are one straight body of code, apart."""
-    outer = next(list(around) for node, around in nested(tiles.body) if isinstance(node, Compute))
-    inner: list[Units | Loop] = []
+    outer, inner = list(tiles.around), list[Units | Loop]()
     while outer and isinstance(loop := outer[-1], Loop):
         step = stage.steps[loop.level.step]
         if not loop.lanes and step.unroll != 0 and step.text:

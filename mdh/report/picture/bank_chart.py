@@ -2,8 +2,9 @@
 
 from html import escape
 
+from mdh.cost.warp import BANKS
 from mdh.report.html_svg import bar, text
-from mdh.report.picture.banks import BANKS, BankAccess
+from mdh.report.picture.banks import BankAccess
 
 _NOTE = (
     "The first warp's accesses, lane by lane: a column is a bank, a row one turn; further rows of a group of "

@@ -5,68 +5,68 @@ wide and 32; accesses of 8 and 16 bytes a lane are served in halves and quarters
 the same word share a turn. Source: CUDA C++ Programming Guide, shared memory of compute capability 5.0 on.
 """
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from mdh.cost.gpu import WORD
+from mdh.cost.warp import BANKS, served, words_of
 from mdh.hardware import Space
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, walk
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Buf, For, If, Kernel, Let, Move, Stmt, Store, swizzle_row
 from mdh.ir.walk import expressions
 
-BANKS, WORD, LANES = 32, 4, 32
+LANES = 32
 _BLOCK = 0
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "^": operator.xor, "&": operator.and_,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne, "&&": lambda a, b: bool(a and b), "||": lambda a, b: bool(a or b),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class BankAccess:
     """One access of a warp. offsets[l]: byte of lane l, None where the lane takes no part. width: bytes a
-    lane. groups: lanes served together; turns: how often a bank is asked, all groups; best: if none met."""
+    lane. groups: lanes served together."""
 
     buffer: str
     store: bool
     width: int
     offsets: tuple[int | None, ...]
-    turns: int
-    best: int
 
     @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        size = max(1, LANES * WORD // max(WORD, self.width))
-        return tuple(tuple(range(n, min(n + size, LANES))) for n in range(0, LANES, size))
+    def groups(self) -> tuple[range, ...]:
+        return served(LANES, self.width)
 
-    def words(self, group: tuple[int, ...]) -> dict[int, dict[int, list[int]]]:
+    def words(self, group: range) -> dict[int, dict[int, list[int]]]:
         """bank -> word -> lanes that ask for it."""
         out: dict[int, dict[int, list[int]]] = {}
         for lane in group:
             at = self.offsets[lane]
-            if at is None:
-                continue
-            for word in range(at // WORD, (at + self.width - 1) // WORD + 1):
+            for word in words_of(at, self.width) if at is not None else ():
                 out.setdefault(word % BANKS, {}).setdefault(word, []).append(lane)
         return out
+
+    @property
+    def turns(self) -> int:
+        """How often the bank that is asked most has to answer, all groups together."""
+        return sum(max(map(len, self.words(g).values()), default=0) for g in self.groups)
+
+    @property
+    def best(self) -> int:
+        """The same if no two lanes of a group met in a bank."""
+        return sum(bool(self.words(g)) for g in self.groups)
 
 
 def bank_accesses(kernel: Kernel) -> tuple[BankAccess, ...]:
     """The different accesses to shared memory in the order of the text; none where data decides the place."""
     walker = _Warp(kernel)
     walker.run(kernel.body, {}, tuple(range(min(LANES, walker.threads))))
-    found = dict.fromkeys(walker.found)
-    return tuple(_counted(*key) for key in found)
+    return tuple(dict.fromkeys(walker.found))
 
 
-def _counted(buffer: str, store: bool, width: int, offsets: tuple[int | None, ...]) -> BankAccess:
-    access = BankAccess(buffer, store, width, offsets, 0, 0)
-    turns = best = 0
-    for group in access.groups:
-        banks = access.words(group)
-        if banks:
-            turns += max(len(words) for words in banks.values())
-            best += 1
-    return BankAccess(buffer, store, width, offsets, turns, best)
-
-
-Key = tuple[str, bool, int, tuple[int | None, ...]]
 Lets = dict[str, tuple[int | None, ...]]
 """The value of every integer of the text in each lane; None where data decides."""
 
@@ -74,7 +74,7 @@ Lets = dict[str, tuple[int | None, ...]]
 @dataclass
 class _Warp:
     kernel: Kernel
-    found: list[Key] = field(default_factory=list)
+    found: list[BankAccess] = field(default_factory=list)
     bufs: dict[str, Buf] = field(default_factory=dict)
 
     @property
@@ -113,7 +113,7 @@ class _Warp:
                 continue
             first = min(o for o in offsets if o is not None) // (BANKS * WORD) * BANKS * WORD
             aligned = tuple(None if o is None else o - first for o in offsets)
-            self.found.append((name, store, width * buf.dtype.bytes, aligned))
+            self.found.append(BankAccess(name, store, width * buf.dtype.bytes, aligned))
 
     def byte(self, buf: Buf, index: list[int | None]) -> int | None:
         at = 0
@@ -179,34 +179,8 @@ def _places(s: Stmt) -> Iterator[tuple[str, tuple[Expr, ...], bool, int]]:
 def _binary(op: str, a: int | None, b: int | None) -> int | None:
     if a is None or b is None or (op in "/%" and b == 0):
         return None
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/":
-            return a // b if a >= 0 else -(-a // b)
-        case "%":
-            return a % b if a >= 0 else -(-a % b)
-        case "^":
-            return a ^ b
-        case "&":
-            return a & b
-        case "<":
-            return int(a < b)
-        case "<=":
-            return int(a <= b)
-        case ">" | ">=":
-            return int(a > b or (op == ">=" and a == b))
-        case "==":
-            return int(a == b)
-        case "!=":
-            return int(a != b)
-        case "&&":
-            return int(bool(a and b))
-        case "||":
-            return int(bool(a or b))
-        case _:
-            return None
+    if op in "/%":
+        # C rounds towards 0
+        quotient = abs(a) // abs(b) if (a < 0) == (b < 0) else -(abs(a) // abs(b))
+        return quotient if op == "/" else a - quotient * b
+    return int(_BINARY[op](a, b)) if op in _BINARY else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mdh.ir.plan import Plan, StagePlan
+from mdh.report.explain import stage_of
 from mdh.report.picture.stage import StageView
 from mdh.target.text import KernelText
 
@@ -43,7 +44,7 @@ class _Names:
 def code_lines(plan: Plan, views: Sequence[StageView], text: KernelText) -> tuple[CodeLine, ...]:
     """Every line of the source; stages are told apart by the kernels' names."""
     names = [_names(stage, view) for stage, view in zip(plan.stages, views, strict=True)]
-    owner = {k.name: _stage_of(plan, k.stage) for k in text.kernels}
+    owner = {k.name: plan.stages.index(stage_of(plan, k.stage)) for k in text.kernels}
     rows = text.source.splitlines()
     starts = {n: owner[k] for n, row in enumerate(rows) for k in owner if _defines(row, k)}
     out: list[CodeLine] = []
@@ -58,14 +59,6 @@ def code_lines(plan: Plan, views: Sequence[StageView], text: KernelText) -> tupl
 
 def _defines(row: str, kernel: str) -> bool:
     return re.search(rf"\b{kernel}\(", row) is not None and not row.rstrip().endswith(";")
-
-
-def _stage_of(plan: Plan, name: str) -> int:
-    """The stage of a kernel, or of one that starts or combines its parts."""
-    fitting = [
-        n for n, s in enumerate(plan.stages) if name == s.stage.name or name.startswith(f"{s.stage.name}_")
-    ]
-    return max(fitting, key=lambda n: len(plan.stages[n].stage.name))
 
 
 def _names(plan: StagePlan, view: StageView) -> _Names:
