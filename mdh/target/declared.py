@@ -2,13 +2,13 @@
 
 from mdh.ir.expr import Var, walk
 from mdh.ir.kernel import Alloc, Atomic, For, Kernel, Let
-from mdh.target.statements import expressions, nested
+from mdh.ir.walk import expressions, statements
 
 
 def declared(kernel: Kernel) -> list[str]:
     """Parameters, then what the body declares and names, in order; a name may occur more than once."""
     out = [b.name for b in kernel.buffers] + [name for name, _ in kernel.scalars]
-    for s in nested(kernel.body):
+    for s in statements(kernel.body):
         match s:
             case Alloc(buf, _):
                 out.append(buf.name)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mdh.hardware import Engine, Space
 from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, Kernel, Move
-from mdh.target.statements import nested
+from mdh.ir.walk import statements
 from mdh.target.widest import access_bytes, widest_lanes
 
 STATIC_LIMIT = 48 * 1024
@@ -28,7 +28,7 @@ class SharedSlot:
 
 def shared_layout(kernel: Kernel) -> tuple[SharedSlot, ...]:
     """The kernel's SM buffers one after another: swizzled ones, whole lines each, then by declaration."""
-    allocs = (s.buf for s in nested(kernel.body) if isinstance(s, Alloc))
+    allocs = (s.buf for s in statements(kernel.body) if isinstance(s, Alloc))
     bufs = {b.name: b for b in allocs if b.space is Space.SM}
     slots: list[SharedSlot] = []
     lanes, copied = widest_lanes(kernel), _copied(kernel)
@@ -43,7 +43,7 @@ def shared_layout(kernel: Kernel) -> tuple[SharedSlot, ...]:
 
 def _copied(kernel: Kernel) -> frozenset[str]:
     """What asynchronous copies write."""
-    moves = (s for s in nested(kernel.body) if isinstance(s, Move))
+    moves = (s for s in statements(kernel.body) if isinstance(s, Move))
     return frozenset(s.dst for s in moves if s.engine == Engine.ASYNC)
 
 

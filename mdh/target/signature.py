@@ -6,14 +6,15 @@ from mdh.hardware import Space
 from mdh.ir.expr import Load, walk
 from mdh.ir.kernel import Alloc, Kernel, While
 from mdh.ir.ranges import Known
+from mdh.ir.walk import statements
 from mdh.target.dialect import Dialect, PrintScope
-from mdh.target.statements import INDENT, WIDTH, block, indented, nested
+from mdh.target.statements import INDENT, WIDTH, block, indented
 from mdh.target.widest import widest_lanes
 
 
 def scope_of(kernel: Kernel, names: Mapping[str, str]) -> PrintScope:
     """Parameters and shared buffers; register buffers join where they are declared."""
-    shared = [s.buf for s in nested(kernel.body) if isinstance(s, Alloc) and s.buf.space is Space.SM]
+    shared = [s.buf for s in statements(kernel.body) if isinstance(s, Alloc) and s.buf.space is Space.SM]
     buffers = {b.name: b for b in (*kernel.buffers, *shared)}
     return PrintScope(
         kernel, buffers, names, Known(kernel.launch), widest_lanes(kernel), spun_buffers(kernel)
@@ -22,7 +23,7 @@ def scope_of(kernel: Kernel, names: Mapping[str, str]) -> PrintScope:
 
 def spun_buffers(kernel: Kernel) -> frozenset[str]:
     """DM buffers that other blocks write while this kernel runs: marked so, or waited on by some loop."""
-    waits = [s.cond for s in nested(kernel.body) if isinstance(s, While)]
+    waits = [s.cond for s in statements(kernel.body) if isinstance(s, While)]
     loads = {n.buffer for cond in waits for n in walk(cond) if isinstance(n, Load)}
     return frozenset(b.name for b in kernel.buffers if b.volatile or b.name in loads)
 

@@ -1,6 +1,5 @@
 """Statements as indented C lines; both targets share all of it but what Dialect spells."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
@@ -155,38 +154,3 @@ def updated(s: Store) -> tuple[str, Expr] | None:
             if buffer == s.buffer and index == s.index and lanes == s.lanes:
                 return op, right
     return None
-
-
-def nested(body: Body) -> Iterator[Stmt]:
-    """All statements of a body, outer before inner."""
-    for s in body:
-        yield s
-        match s:
-            case For() | While():
-                yield from nested(s.body)
-            case If():
-                yield from nested(s.then)
-                yield from nested(s.orelse)
-            case _:
-                pass
-
-
-def expressions(s: Stmt) -> tuple[Expr, ...]:
-    """The expressions that a statement itself evaluates (not those of nested statements)."""
-    match s:
-        case Alloc(_, init):
-            return () if init is None else (init,)
-        case Let():
-            return (s.value,)
-        case Store() | Atomic():
-            return (*s.index, s.value)
-        case Move():
-            return (*s.dst_index, *s.src_index, *(e for e in (s.pred, s.fill) if e is not None))
-        case For():
-            return (s.start, s.stop, s.step)
-        case While() | If():
-            return (s.cond,)
-        case Comment() | Barrier() | Fence() | Commit() | Wait():
-            return ()
-        case _:
-            assert_never(s)

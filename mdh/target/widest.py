@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from mdh.ir.expr import Load, walk
 from mdh.ir.kernel import Buf, Kernel, Move, Stmt, Store
-from mdh.target.statements import expressions, nested
+from mdh.ir.walk import expressions, statements
 
 MOST = 16
 """Bytes of the widest access of a GPU."""
@@ -14,7 +14,7 @@ def widest_lanes(kernel: Kernel) -> dict[str, int]:
     """Of each buffer that is accessed, the most lanes at once. One walk answers for all buffers: a kernel may
     have hundreds of both."""
     out: dict[str, int] = {}
-    for s in nested(kernel.body):
+    for s in statements(kernel.body):
         for name, lanes in _accesses(s):
             out[name] = max(lanes, out.get(name, 1))
     return out
