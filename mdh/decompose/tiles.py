@@ -118,7 +118,13 @@ def decompose(program: Program, plan: StagePlan, *, cpu: bool, taken: Iterable[s
     """
     own = [d.name for d in plan.stage.dims] + [let.name for let in plan.stage.lets]
     levels = make_levels(plan, {*program.params, *program.buffer_of, *program.scalar_of, *own, *taken})
-    items = in_code_order(plan, levels.all, cpu=cpu)
+    return tiles_in_order(program, plan, levels, in_code_order(plan, levels.all, cpu=cpu), cpu=cpu)
+
+
+def tiles_in_order(
+    program: Program, plan: StagePlan, levels: Levels, items: tuple[Item, ...], *, cpu: bool
+) -> Tiles:
+    """The tile tree of a stage whose loops and steps stand in an order that is given."""
     threads = () if cpu else tuple(lv for lv in levels.all if lv.layer in THREADED)
     regions = _regions(program, plan, levels, items, threads, cpu)
     build = _Build(program, plan, cpu, levels, items, threads, regions)

@@ -9,7 +9,8 @@ from mdh.ir.layout import Axis, strides_for
 from mdh.ir.plan import Holding
 from mdh.ir.program import DimKind
 from mdh.lower.fold import Fold
-from mdh.lower.nest import Nest, Region
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Region
 
 
 def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
@@ -18,12 +19,11 @@ def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
     for f, fold in list(enumerate(nest.folds))[first:]:
         buffers = [o.buffer for o in fold.outputs]
         for r in openings(nest.items, nest.stage, nest.plan.steps, buffers, reduces=fold.op is not None):
-            number = 0 if r.step is None else nest.plan.steps[r.step].number
-            out.append(region_of(nest, f, r.space, r.opens, r.holding, number))
+            out.append(region_of(nest, f, r.space, r.opens, r.holding))
     return tuple(out)
 
 
-def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | None, number: int) -> Region:
+def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | None = None) -> Region:
     fold = nest.folds[f]
     inside = levels_from(nest.items, opens)
     if space is Space.SM:
@@ -49,8 +49,8 @@ def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | N
         for c, t in enumerate(_types(nest, fold))
     )
     if space is Space.SM:
-        nest.shared.update((b.name, b) for b in bufs)
-    return Region(f, space, opens, bufs, axes, loops, lanes, number)
+        nest.declarations.shared.update((b.name, b) for b in bufs)
+    return Region(f, space, opens, bufs, axes, loops, lanes)
 
 
 def _types(nest: Nest, fold: Fold) -> tuple[DType, ...]:
