@@ -118,14 +118,14 @@ def _neutral(fold: Fold) -> bool:
 
 def bind(nest: Nest, stem: str, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
     """Names for a state that is used more than once."""
-    return tuple(e if isinstance(e, Var | Const) else named(nest, stem, e.dtype, e, out) for e in state)
+    return tuple(e if isinstance(e, Var | Const) else named(nest, stem, e, out) for e in state)
 
 
-def named(nest: Nest, stem: str, t: DType, value: Expr, out: list[Stmt]) -> Var:
+def named(nest: Nest, stem: str, value: Expr, out: list[Stmt]) -> Var:
     """A definition, for a value that is used more than once, or that all threads must compute together."""
     name = nest.fresh(stem)
-    out.append(Let(name, value, t))
-    return Var(name, t)
+    out.append(Let(name, value, value.dtype))
+    return Var(name, value.dtype)
 
 
 def store_state(

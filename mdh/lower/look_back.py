@@ -128,7 +128,7 @@ def _walk(
     known = (_read_word if len(nest.passes[f]) == 1 else _read_apart)(nest, f, there, turn)
     through, here = known
     if lanes > 1:
-        nearest = named(nest, "nearest", I32, Call(Intrinsic.FIRST_LANE, (through,), I32), turn)
+        nearest = named(nest, "nearest", Call(Intrinsic.FIRST_LANE, (through,), I32), turn)
         later = at_most(lane, nearest)
         here = _over_lanes(nest, fold, Select(later, here, identity(fold)[0], t), turn)
         through = less(nearest, lanes)
@@ -149,7 +149,7 @@ def _read_word(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) -> 
     out.append(Alloc(word, _packed(THROUGH, identity(fold)[0])))
     wait = While(equal(_state(seen), NOTHING), (read,))
     out.append(If(at_least(there[0], 0), (read, wait)))
-    value = named(nest, "value", t, Call(Intrinsic.UNPACKED, (seen,), t), out)
+    value = named(nest, "value", Call(Intrinsic.UNPACKED, (seen,), t), out)
     return equal(_state(seen), THROUGH), value
 
 
@@ -181,10 +181,10 @@ def _read_apart(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) ->
 def _over_lanes(nest: Nest, fold: Fold, value: Expr, out: list[Stmt]) -> Expr:
     """The combination over a warp's lanes, of which a higher one holds an earlier part."""
     t = fold.types[0]
-    held: Expr = named(nest, "parts", t, value, out)
+    held: Expr = named(nest, "parts", value, out)
     offset = 1
     while offset < WARP:
-        other = named(nest, "parts", t, Call(Intrinsic.SHFL_XOR, (held, Const(offset, I32)), t), out)
-        held = named(nest, "parts", t, combine(fold, (other,), (held,))[0], out)
+        other = named(nest, "parts", Call(Intrinsic.SHFL_XOR, (held, Const(offset, I32)), t), out)
+        held = named(nest, "parts", combine(fold, (other,), (held,))[0], out)
         offset *= 2
     return held

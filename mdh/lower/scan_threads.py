@@ -53,20 +53,20 @@ def in_warps(nest: Nest, digits: list[Level]) -> bool:
 
 def _by_shuffles(nest: Nest, fold: Fold, mine: Expr, units: int, out: list[Stmt]) -> tuple[Expr, Expr]:
     t = fold.types[0]
-    lane = named(nest, "lane", I32, mod(Var(nest.tid), WARP), out)
+    lane = named(nest, "lane", mod(Var(nest.tid), WARP), out)
     row = min(units, WARP)
     place = lane
     if row < WARP:
-        place = named(nest, "place", I32, mod(lane, row), out)
-    whole = _lanes(nest, fold, named(nest, "part", t, mine, out), place, row, out)
-    shifted = named(nest, "before", t, Call(Intrinsic.SHFL_UP, (whole, Const(1, I32)), t), out)
+        place = named(nest, "place", mod(lane, row), out)
+    whole = _lanes(nest, fold, named(nest, "part", mine, out), place, row, out)
+    shifted = named(nest, "before", Call(Intrinsic.SHFL_UP, (whole, Const(1, I32)), t), out)
     inside = Select(greater(place, 0), shifted, identity(fold)[0], t)
-    before = named(nest, "before", t, inside, out)
+    before = named(nest, "before", inside, out)
     if units <= WARP:
         last: Expr = Const(WARP - 1, I32)
         if row < WARP:
             last = Binary("|", lane, Const(row - 1, I32), I32)
-        return before, named(nest, "total", t, Call(Intrinsic.SHFL, (whole, last), t), out)
+        return before, named(nest, "total", Call(Intrinsic.SHFL, (whole, last), t), out)
     return _over_warps(nest, fold, whole, before, lane, units // WARP, out)
 
 
@@ -77,23 +77,23 @@ def _over_warps(
     t = fold.types[0]
     count = nest.threads // WARP
     sums = nest.declare(Buf(f"warps_{t.name}", Space.SM, t, (count,), (1,), align=16))
-    warp = named(nest, "warp", I32, div(Var(nest.tid), WARP), out)
+    warp = named(nest, "warp", div(Var(nest.tid), WARP), out)
     last = equal(lane, WARP - 1)
     out.append(If(last, (Store(sums.name, (warp,), whole),)))
     number, place = warp, lane
     if count > warps:
-        number = named(nest, "number", I32, mod(warp, warps), out)
+        number = named(nest, "number", mod(warp, warps), out)
         place = add(sub(warp, number), lane)
     one: Expr = Load(sums.name, (place,), t)
     if warps < WARP:
         one = Select(less(lane, warps), one, identity(fold)[0], t)
-    scanned = _lanes(nest, fold, named(nest, "sums", t, one, out), lane, warps, out)
-    total = named(nest, "total", t, Call(Intrinsic.SHFL, (scanned, Const(warps - 1, I32)), t), out)
+    scanned = _lanes(nest, fold, named(nest, "sums", one, out), lane, warps, out)
+    total = named(nest, "total", Call(Intrinsic.SHFL, (scanned, Const(warps - 1, I32)), t), out)
     previous = sub(number, 1)
-    earlier = named(nest, "earlier", t, Call(Intrinsic.SHFL, (scanned, previous), t), out)
+    earlier = named(nest, "earlier", Call(Intrinsic.SHFL, (scanned, previous), t), out)
     both = combine(fold, (earlier,), (before,))[0]
     first = greater(number, 0)
-    return named(nest, "before", t, Select(first, both, before, t), out), total
+    return named(nest, "before", Select(first, both, before, t), out), total
 
 
 def _lanes(nest: Nest, fold: Fold, held: Expr, place: Expr, row: int, out: list[Stmt]) -> Expr:
@@ -101,10 +101,10 @@ def _lanes(nest: Nest, fold: Fold, held: Expr, place: Expr, row: int, out: list[
     t = fold.types[0]
     distance = 1
     while distance < row:
-        earlier = named(nest, "earlier", t, Call(Intrinsic.SHFL_UP, (held, Const(distance, I32)), t), out)
+        earlier = named(nest, "earlier", Call(Intrinsic.SHFL_UP, (held, Const(distance, I32)), t), out)
         far = at_least(place, distance)
         both = combine(fold, (earlier,), (held,))[0]
-        held = named(nest, "part", t, Select(far, both, held, t), out)
+        held = named(nest, "part", Select(far, both, held, t), out)
         distance *= 2
     return held
 
@@ -140,5 +140,5 @@ def _by_doubling(
     row = rows[k].name
     previous = Load(row, (sub(Var(u), 1), group), t)
     first = Select(greater(Var(u), 0), previous, identity(fold)[0], t)
-    before = named(nest, "before", t, first, out)
-    return before, named(nest, "total", t, Load(row, (num(units - 1), group), t), out)
+    before = named(nest, "before", first, out)
+    return before, named(nest, "total", Load(row, (num(units - 1), group), t), out)

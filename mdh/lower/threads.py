@@ -163,7 +163,7 @@ def _over_warps(
     """Each warp leaves its part; the lanes of every warp read those of its group, one each, and combine them:
     the block meets once."""
     rows = _scratch(nest, fold, (groups, parts))
-    lane = named(nest, "lane", I32, mod(Var(nest.tid), WARP), out)
+    lane = named(nest, "lane", mod(Var(nest.tid), WARP), out)
     sends = equal(lane, 0)
     own = (group, unit)
     out.append(If(sends, tuple(store_each(rows, own, state))))
