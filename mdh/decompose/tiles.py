@@ -16,6 +16,7 @@ from mdh.decompose.order import in_code_order
 from mdh.decompose.regions import Opening, held_axis, levels_from, openings
 from mdh.hardware import THREADED, Combine, Layer, Space
 from mdh.ir.affine import Affine
+from mdh.ir.expr import Expr
 from mdh.ir.layout import Axis, Level, Levels
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
@@ -116,7 +117,13 @@ def decompose(program: Program, plan: StagePlan, *, cpu: bool, taken: Iterable[s
     """
     own = [d.name for d in plan.stage.dims] + [let.name for let in plan.stage.lets]
     levels = make_levels(plan, {*program.params, *program.buffer_of, *program.scalar_of, *own, *taken})
-    items = in_code_order(plan, levels.all, cpu=cpu)
+    return tiles_in_order(program, plan, levels, in_code_order(plan, levels.all, cpu=cpu), cpu=cpu)
+
+
+def tiles_in_order(
+    program: Program, plan: StagePlan, levels: Levels, items: tuple[Item, ...], *, cpu: bool
+) -> Tiles:
+    """The tile tree of a stage whose loops and steps stand in an order that is given."""
     threads = () if cpu else tuple(lv for lv in levels.all if lv.layer in THREADED)
     regions = _regions(program, plan, levels, items, threads, cpu)
     build = _Build(program, plan, cpu, levels, items, threads, regions)
@@ -182,10 +189,27 @@ def _held(
     outputs' types."""
     output = result.outputs[0]
     shape = program.buffer_of[output.buffer].shape
+    axes, layout = held_axes(
+        program, stage, levels, output.index, shape, region, inside, partial=partial, cpu=cpu
+    )
+    stored = tuple(program.buffer_of[o.buffer].dtype.bytes for o in result.outputs)
+    sizes = state_sizes(result) if partial else stored
+    return Tile(output.buffer, region.space, sizes, axes, layout)
+
+
+def held_axes(
+    program: Program, stage: Stage, levels: Levels, output: tuple[Expr, ...], shape: Iterable[int],
+    region: Opening, inside: tuple[Level, ...], *, partial: bool, cpu: bool,
+) -> tuple[tuple[Axis, ...], tuple[int, ...]]:  # fmt: skip
+    """(axes, layout) of the part of an output that a region holds: its dimensions, then the lanes of vectors
+    whose partial results stay apart.
+
+    output, shape: its index and extents. inside: the levels that run while the region is open.
+    """
     kinds = (DimKind.CC,) if partial else (DimKind.CC, DimKind.PS)
     kept = frozenset(lv.var for lv in inside if stage.dims[lv.dim].kind in kinds)
     axes = []
-    for e, extent in zip(output.index, shape, strict=True):
+    for e, extent in zip(output, shape, strict=True):
         index = affine_index(program, stage, (e,))
         axes.append(held_axis(levels, None if index is None else index[0], extent, kept))
     layout = tuple(range(len(axes))) if region.holding is None else region.holding.layout
@@ -194,9 +218,7 @@ def _held(
             if lv.layer is Layer.VEC and stage.dims[lv.dim].kind is DimKind.PW:
                 layout = (*layout, len(axes))
                 axes.append(Axis(Affine(), lv.parts, True, ((lv.var, lv.parts, 1, 1),)))
-    stored = tuple(program.buffer_of[o.buffer].dtype.bytes for o in result.outputs)
-    sizes = state_sizes(result) if partial else stored
-    return Tile(output.buffer, region.space, sizes, tuple(axes), layout)
+    return tuple(axes), layout
 
 
 def state_sizes(result: Result) -> tuple[int, ...]:

@@ -138,6 +138,11 @@ def strides_for(shape: tuple[int, ...], layout: tuple[int, ...], pad: int = 0) -
     return tuple(strides)
 
 
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a tile without gaps whose last dim is the fastest."""
+    return strides_for(shape, tuple(range(len(shape))))
+
+
 def elements_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
     """The number of elements from the first one to the last one, gaps included."""
     return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))

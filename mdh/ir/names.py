@@ -9,3 +9,10 @@ def unused(stem: str, taken: Collection[str]) -> str:
     while name in taken:
         name, n = f"{stem}_{n}", n + 1
     return name
+
+
+def fresh(stem: str, taken: set[str]) -> str:
+    """An unused name, which is taken from now on."""
+    name = unused(stem, taken)
+    taken.add(name)
+    return name

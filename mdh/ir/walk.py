@@ -1,10 +1,10 @@
 """Generic traversal of kernel statements: expressions, children, buffers touched."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import assert_never
 
-from mdh.ir.expr import Expr, Load, substitute, walk
+from mdh.ir.expr import Expr, Load, map_children, substitute, walk
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
@@ -102,19 +102,54 @@ def substitute_in(body: tuple[Stmt, ...], values: dict[str, Expr]) -> tuple[Stmt
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An element of a buffer, or the first one of several."""
+
+    buffer: str
+    index: tuple[Expr, ...]
+
+
+def loaded(s: Stmt) -> list[Access]:
+    """What a statement's own expressions load, and the source of a Move."""
+    out = [Access(n.buffer, n.index) for e in expressions(s) for n in walk(e) if isinstance(n, Load)]
+    return [*out, Access(s.src, s.src_index)] if isinstance(s, Move) else out
+
+
+def stored(s: Stmt) -> list[Access]:
+    """What a statement itself writes."""
+    match s:
+        case Store() | Atomic():
+            return [Access(s.buffer, s.index)]
+        case Move():
+            return [Access(s.dst, s.dst_index)]
+        case _:
+            return []
+
+
 def reads(s: Stmt) -> set[str]:
     """Buffers a statement's own expressions load, and the source of a Move."""
-    out = {n.buffer for e in expressions(s) for n in walk(e) if isinstance(n, Load)}
-    if isinstance(s, Move):
-        out.add(s.src)
-    return out
+    return {a.buffer for a in loaded(s)}
 
 
 def writes(s: Stmt) -> set[str]:
+    return {a.buffer for a in stored(s)}
+
+
+def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
+    """The statement itself with other names for buffers; nested statements are left as they are."""
+
+    def swap(e: Expr) -> Expr:
+        e = map_children(e, swap)
+        return replace(e, buffer=names[e.buffer]) if isinstance(e, Load) and e.buffer in names else e
+
+    s = map_expressions(s, swap)
     match s:
-        case Store(buffer=b) | Atomic(buffer=b):
-            return {b}
+        case Alloc(buf):
+            return replace(s, buf=replace(buf, name=names.get(buf.name, buf.name)))
+        case Store() | Atomic():
+            return replace(s, buffer=names.get(s.buffer, s.buffer))
         case Move():
-            return {s.dst}
+            return replace(s, dst=names.get(s.dst, s.dst), src=names.get(s.src, s.src))
         case _:
-            return set()
+            return s

@@ -5,24 +5,23 @@ run ends. The starting value enters once; the epilogue runs once, after the last
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from mdh.hardware import THREADED, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
-from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var
-from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Let, Stmt, Store
+from mdh.ir.construct import ZERO, conjunction, load_each, loop, loops, mul, num, store_each, when
+from mdh.ir.expr import Const, Expr, Load, Var
+from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, Stmt, Store
 from mdh.ir.layout import Level
-from mdh.lower.cut import cut_of
-from mdh.lower.finish import begin, finish, store_state
+from mdh.ir.program import DimKind
+from mdh.lower.deal import deal, wrap
+from mdh.lower.finish import begin, bind, finish, store_state
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.nest import Nest, Region, Scope, conjunction, dm_buf
-from mdh.lower.spread import deal
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Region, Scope
 from mdh.lower.threads import combine_threads, split_threads
-from mdh.lower.write_back import at_coordinates, kept_guards, wide_stores, width
+from mdh.lower.trip_counts import trip_counts
+from mdh.lower.write_back import at_coordinates, wide_stores, width
 
-MOST_ROUNDS = 16
-"""Rounds of a cooperative copy that are unrolled."""
 Inner = Callable[[Scope], list[Stmt]]
 
 
@@ -37,7 +36,7 @@ def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     again = nest.plan.grid.persistent or any(isinstance(it, Level) for it in nest.items[: region.opens])
     if nest.threads > 1:
         # between opening and closing each element has one owner, so these two are the region's only barriers
-        nest.managed.update(b.name for b in region.bufs)
+        nest.declarations.synchronise(region.bufs)
         meet = [Barrier(SyncScope.BLOCK, f"{region.bufs[0].name} opens")]
     if fold.op is None:
         return meet if again else []
@@ -46,28 +45,13 @@ def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
 
 def fill(nest: Nest, bufs: tuple[Buf, ...], values: tuple[Const, ...]) -> list[Stmt]:
     """Every element of SM buffers, by all threads together."""
-    shape = list(bufs[0].shape)
-    if nest.threads > 1:
-        dealt = deal(nest, shape, f"z_{bufs[0].name}")
-        body: tuple[Stmt, ...] = tuple(
-            Store(b.name, dealt.coordinates, v) for b, v in zip(bufs, values, strict=True)
-        )
-        return wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))
-    names = [nest.fresh(f"z_{bufs[0].name}{k}") for k in range(len(shape))]
-    index = tuple(Var(n) for n in names)
-    inner: tuple[Stmt, ...] = tuple(Store(b.name, index, v) for b, v in zip(bufs, values, strict=True))
-    for name, extent in zip(reversed(names), reversed(shape), strict=True):
-        inner = (For(name, Const(0, I32), Const(extent, I32), Const(1, I32), inner),)
-    return list(inner)
-
-
-def wrap_rounds(counter: str, rounds: int, guard: Expr | None, body: tuple[Stmt, ...]) -> list[Stmt]:
-    """`rounds` turns of a cooperative loop, guarded where the last is ragged."""
-    if guard is not None:
-        body = (If(guard, body),)
-    if rounds == 1:
-        return list(body)
-    return [For(counter, Const(0, I32), Const(rounds, I32), Const(1, I32), body)]
+    shape = bufs[0].shape
+    stem = f"z_{bufs[0].name}"
+    dealt = deal(nest, list(shape), stem) if nest.threads > 1 else None
+    names = [] if dealt is not None else [nest.fresh(f"{stem}{k}") for k in range(len(shape))]
+    index = tuple(Var(n) for n in names) if dealt is None else dealt.coordinates
+    stores = store_each(bufs, index, values)
+    return loops(names, shape, stores) if dealt is None else wrap(dealt, stores, unroll=False)
 
 
 def close_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
@@ -84,15 +68,20 @@ def _resume(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
 
 def _start(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     index = region.index(scope.values)
-    mine = [r for r in nest.regions if r.fold == region.fold]
-    k = mine.index(region)
-    if k == 0:
+    parent = _parent(nest, region)
+    if parent is None:
         body = begin(nest, region.fold, region.bufs[0].name, index, scope, region.opens)
     else:
-        parent = mine[k - 1]
         held = Load(parent.bufs[0].name, parent.index(scope.values), parent.bufs[0].dtype)
         body = [Store(region.bufs[0].name, index, held)]
     return _guarded(nest, scope, None, body)
+
+
+def _parent(nest: Nest, region: Region) -> Region | None:
+    """The region of the same fold around this one."""
+    mine = nest.regions_of(region.fold)
+    k = mine.index(region)
+    return mine[k - 1] if k else None
 
 
 def _each(nest: Nest, region: Region, scope: Scope, inner: Inner) -> list[Stmt]:
@@ -111,18 +100,17 @@ def _through(nest: Nest, region: Region, order: list[str], scope: Scope, inner: 
     lanes = any(isinstance(it, Level) and it.layer is Layer.VEC and it.var == var for it in nest.items)
     kind = ForKind.VEC if lanes else ForKind.UNROLL if region.space is Space.RM else ForKind.SEQ
 
-    def loop(start: int, stop: int, known: Scope) -> For:
-        body = tuple(_through(nest, region, rest, known, inner))
-        return For(var, Const(start, I32), Const(stop, I32), Const(1, I32), body, kind)
+    def part(start: int, stop: int, known: Scope) -> For:
+        return loop(var, stop, _through(nest, region, rest, known, inner), kind, start=start)
 
-    ends = cut_of(nest, level, scope, frozenset(rest)) if nest.cpu else None
+    ends = trip_counts(nest, level, scope, frozenset(rest))
     if ends is None:
-        return [loop(0, level.parts, scope)]
+        return [part(0, level.parts, scope)]
     out: list[Stmt] = []
     if ends.whole:
-        out.append(loop(0, ends.whole, scope.limited(var, ends.whole)))
+        out.append(part(0, ends.whole, scope.limited(var, ends.whole)))
     if ends.begun > ends.whole:
-        out.append(loop(ends.whole, ends.begun, scope.at_part(var, ends.whole)))
+        out.append(part(ends.whole, ends.begun, scope.at_part(var, ends.whole)))
     return out
 
 
@@ -133,8 +121,8 @@ def _store_order(nest: Nest, region: Region) -> list[str]:
     if access is None or len(access) != len(nest.buffers[o.buffer].shape):
         return list(region.loops)
     flat = Affine()
-    for index, n in zip(access, dm_buf(nest.buffers[o.buffer], readonly=False).strides, strict=True):
-        flat = flat + nest.over_levels(index).scale(n)
+    for index, n in zip(access, nest.dm_buf(o.buffer).strides, strict=True):
+        flat = flat + nest.levels.over(index).scale(n)
     return sorted(region.loops, key=lambda v: -abs(flat.coefficient(v)))
 
 
@@ -144,11 +132,11 @@ def _merge(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     out: list[Stmt] = []
     index = region.index(scope.values)
     if fold.op is None:
-        values = tuple(Load(b.name, index, b.dtype) for b in region.bufs)
+        values = load_each(region.bufs, index)
         return _guarded(nest, scope, None, _outward(nest, region, values, scope))
     state = _across_lanes(nest, region, fold, index, out) if region.lanes else None
     if state is None:
-        state = tuple(Load(b.name, index, b.dtype) for b in region.bufs)
+        state = load_each(region.bufs, index)
     leader: Expr | None = None
     if region.space is Space.RM and split_threads(nest):
         state, leader = combine_threads(nest, region.fold, state, out)
@@ -167,47 +155,31 @@ def _across_lanes(
         row = Buf(nest.fresh(f"{b.name}_lanes"), Space.RM, b.dtype, (n,), (1,))
         out.append(Alloc(row))
         store = Store(row.name, (Var(lane),), Load(b.name, index, b.dtype))
-        out.append(For(lane, Const(0, I32), Const(n, I32), Const(1, I32), (store,), ForKind.VEC))
+        out.append(loop(lane, n, (store,), ForKind.VEC))
         rows.append(row)
-    states: list[tuple[Expr, ...]] = [
-        tuple(Load(r.name, (Const(i, I32),), r.dtype) for r in rows) for i in range(n)
-    ]
+    states = [load_each(rows, (num(i),)) for i in range(n)]
     while len(states) > 1:
-        states = [
-            _bound(nest, fold, combine(fold, states[i], states[i + 1]), out)
-            if i + 1 < len(states)
-            else states[i]
-            for i in range(0, len(states), 2)
-        ]
+        pairs = [states[i : i + 2] for i in range(0, len(states), 2)]
+        states = [bind(nest, "sum", combine(fold, *p), out) if len(p) == 2 else p[0] for p in pairs]
     return states[0]
-
-
-def _bound(nest: Nest, fold: Fold, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
-    names = [nest.fresh("sum") for _ in state]
-    out.extend(Let(n, e, t) for n, e, t in zip(names, state, fold.types, strict=True))
-    return tuple(Var(n, t) for n, t in zip(names, fold.types, strict=True))
 
 
 def _guarded(nest: Nest, scope: Scope, leader: Expr | None, body: list[Stmt]) -> list[Stmt]:
     """`body` where the output element exists, by one unit of those that share a reduction."""
-    cond = nest.condition(kept_guards(nest, scope), scope)
-    both = conjunction([c for c in (leader, cond) if c is not None])
-    return body if both is None else [If(both, tuple(body))]
+    return when(conjunction([leader, nest.exists(scope, DimKind.CC, DimKind.PS)]), body)
 
 
 def _outward(nest: Nest, region: Region, state: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
     """Into the enclosing region of the same fold, else into the output."""
-    outer = [r for r in nest.regions if r.fold == region.fold]
-    k = outer.index(region)
+    parent = _parent(nest, region)
     fold = nest.folds[region.fold]
-    if k == 0:
+    if parent is None:
         return finish(nest, region.fold, state, scope, region.opens)
-    parent = outer[k - 1]
     index = parent.index(scope.values)
     if parent.lanes:
-        index = (*index[: len(index) - len(parent.lanes)], *(Const(0, I32) for _ in parent.lanes))
+        index = (*index[: len(index) - len(parent.lanes)], *(ZERO for _ in parent.lanes))
     if fold.op is None or fold.ordered:
-        return [Store(b.name, index, v) for b, v in zip(parent.bufs, state, strict=True)]
+        return store_each(parent.bufs, index, state)
     return store_state(nest, fold, parent.bufs, index, state)
 
 
@@ -218,22 +190,13 @@ def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     scope_of = SyncScope.DEVICE if nest.stage.read & nest.stage.written else SyncScope.BLOCK
     meet = Barrier(scope_of, f"{region.bufs[0].name} is complete")
     lanes = width(nest, region, scope)
+    counts = [*shape[:-1], shape[-1] // lanes] if lanes > 1 else shape
+    dealt = deal(nest, counts, f"m_{region.bufs[0].name}")
+    at = dealt.coordinates if lanes == 1 else (*dealt.coordinates[:-1], mul(dealt.coordinates[-1], lanes))
+    inner = at_coordinates(nest, region, at, scope)
     if lanes > 1:
-        dealt = deal(nest, [*shape[:-1], shape[-1] // lanes], f"m_{region.bufs[0].name}")
-        *outer, last = dealt.coordinates
-        at = (*outer, Binary("*", last, Const(lanes, I32), I32))
-        inner = at_coordinates(nest, region, at, scope)
-        body = _guarded(nest, inner, None, list(wide_stores(nest, region, at, lanes, inner)))
-        turns = wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))
-        return [meet, *(_unrolled(s) for s in turns)]
-    dealt = deal(nest, shape, f"m_{region.bufs[0].name}")
-    inner = at_coordinates(nest, region, dealt.coordinates, scope)
-    state = tuple(Load(b.name, dealt.coordinates, b.dtype) for b in region.bufs)
-    body = _guarded(nest, inner, None, _outward(nest, region, state, inner))
-    return [meet, *wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))]
-
-
-def _unrolled(s: Stmt) -> Stmt:
-    """Several rounds of loads and stores on their way at once."""
-    short = isinstance(s, For) and isinstance(s.stop, Const) and s.stop.value <= MOST_ROUNDS
-    return replace(s, kind=ForKind.UNROLL) if short and isinstance(s, For) else s
+        body: list[Stmt] = list(wide_stores(nest, region, at, lanes, inner))
+    else:
+        state = load_each(region.bufs, at)
+        body = _outward(nest, region, state, inner)
+    return [meet, *wrap(dealt, _guarded(nest, inner, None, body), unroll=lanes > 1)]

@@ -4,17 +4,18 @@ Source: language.md section 5 (`@combine(cluster)`); CUDA on machines with clust
 """
 
 from mdh.hardware import Layer, SyncScope
+from mdh.ir.construct import add, conjunction, equal, load_each, when
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
+from mdh.ir.expr import Call, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Barrier, If, Let, Stmt
+from mdh.ir.kernel import Barrier, If, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
-from mdh.lower.close import wrap_rounds
-from mdh.lower.finish import across_grid, block_reduction_levels, cluster_buffers, own_levels
+from mdh.lower.deal import deal, wrap
+from mdh.lower.finish import across_grid, bind, block_reduction_levels, cluster_buffers, own_levels
 from mdh.lower.fold import combine
-from mdh.lower.nest import Nest, Scope, conjunction
-from mdh.lower.spread import deal
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Scope
 
 
 def finish_by_cluster(nest: Nest) -> list[Stmt]:
@@ -22,7 +23,7 @@ def finish_by_cluster(nest: Nest) -> list[Stmt]:
     if not nest.clustered:
         return []
     levels = [lv for lv in block_reduction_levels(nest) if lv.layer == Layer.BLK]
-    first = conjunction([Binary("==", Var(lv.var), Const(0, I32), I32) for lv in levels])
+    first = conjunction([equal(Var(lv.var), 0) for lv in levels])
     assert first is not None
     body: list[Stmt] = []
     for f in nest.clustered:
@@ -40,27 +41,17 @@ def _combine(nest: Nest, f: int, levels: list[Level]) -> list[Stmt]:
     dealt = deal(nest, [lv.parts for lv in own] or [1], "own")
     scope = Scope(values={lv.var: c for lv, c in zip(own, dealt.coordinates, strict=False)})
     bufs = cluster_buffers(nest, f)
-    state: tuple[Expr, ...] = tuple(Load(b.name, dealt.coordinates, b.dtype) for b in bufs)
+    state: tuple[Expr, ...] = load_each(bufs, dealt.coordinates)
     body: list[Stmt] = []
     for offset in _rank_offsets(nest, levels)[1:]:
-        rank = Binary("+", Call(Intrinsic.CLUSTER_RANK, (), I32), Const(offset, I32), I32)
+        rank = add(Call(Intrinsic.CLUSTER_RANK, (), I32), offset)
         theirs = tuple(
             Call(Intrinsic.PEER, (Load(b.name, dealt.coordinates, b.dtype), rank), b.dtype) for b in bufs
         )
-        mine = _named(nest, "mine", state, body)
-        state = combine(fold, mine, _named(nest, "theirs", theirs, body))
+        mine = bind(nest, "mine", state, body)
+        state = combine(fold, mine, bind(nest, "theirs", theirs, body))
     body.extend(across_grid(nest, f, state, scope, []))
-    cc = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is DimKind.CC)
-    cond = nest.condition(nest.guards(scope, cc), scope)
-    if cond is not None:
-        body = [If(cond, tuple(body))]
-    return wrap_rounds(dealt.counter, dealt.rounds, dealt.guard, (*dealt.lets, *body))
-
-
-def _named(nest: Nest, stem: str, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
-    names = [nest.fresh(stem) for _ in state]
-    out.extend(Let(n, e, e.dtype) for n, e in zip(names, state, strict=True))
-    return tuple(Var(n, e.dtype) for n, e in zip(names, state, strict=True))
+    return wrap(dealt, when(nest.exists(scope, DimKind.CC), body), unroll=False)
 
 
 def _rank_offsets(nest: Nest, levels: list[Level]) -> list[int]:

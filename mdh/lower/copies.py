@@ -5,21 +5,23 @@ order of the source, so that neighbours read neighbours, as wide as alignment an
 Registers are filled by each thread for itself.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from mdh.decompose.image import image
 from mdh.hardware import Engine, Space
 from mdh.ir.affine import Affine
-from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Var, loads
-from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, For, ForKind, Let, Move, Stmt
-from mdh.ir.layout import Axis, Level, strides_for
-from mdh.ir.plan import PlanStep, Staging
-from mdh.lower.instance import Instance
-from mdh.lower.nest import Key, Nest, Scope, conjunction, dm_buf, key_of
-from mdh.lower.past import Past
-from mdh.lower.spread import deal, wrap
+from mdh.ir.construct import ZERO, add, at_least, conjunction, digit, less, loop, scaled, shifted
+from mdh.ir.expr import Expr, Var
+from mdh.ir.kernel import Alloc, Buf, ForKind, Let, Move, Stmt
+from mdh.ir.layout import Axis
+from mdh.ir.plan import Staging
+from mdh.ir.tile import Copy as Node
+from mdh.lower.deal import deal, wrap
+from mdh.lower.instance import Instance, whole
+from mdh.lower.nest import Nest, dm_buf
+from mdh.lower.overread import Overread, Slack, no_overread, overread
+from mdh.lower.scope import Key, Point, Scope
 
 VECTOR_BYTES = 16
 VECTOR_LANES = 16
@@ -39,75 +41,48 @@ class Copy:
     src: Instance
     offset: tuple[int, ...] = ()
 
+    def into(self, slot: Affine) -> "Copy":
+        """The copy into one of the slots of `dst`."""
+        return replace(self, dst=replace(self.dst, slot=slot))
 
-def plan_copies(nest: Nest, step: PlanStep, scope: Scope, slots: int = 1) -> list[Copy]:
-    """The copies that stand at a step's point, and the instances they make (one a group of accesses)."""
+
+def plan_copies(nest: Nest, number: int, scope: Scope, *, pipelined: bool = False) -> list[Copy]:
+    """The copies of the step with this number, and the instances they make: one for each copy of the tile
+    tree. pipelined: the instances have all of their slots."""
     out = []
-    for staging in step.stagings:
-        # on a CPU nothing copies into SM while the work-item computes
-        deep = 1 if nest.cpu and staging.region == Space.SM else slots
-        for key, shifts in _groups(nest, staging.buffer).items():
-            out.append(_copy(nest, staging, key, shifts, scope, deep))
+    count: Counter[tuple[str, Space]] = Counter()
+    for node in nest.tiles.copies:
+        if node.step == number:
+            place = (node.tile.buffer, node.tile.space)
+            count[place] += 1
+            staging = next(s for s in nest.plan.steps[number].stagings if (s.buffer, s.region) == place)
+            slots = node.tile.slots if pipelined else 1
+            out.append(_copy(nest, node, staging, scope, slots, count[place]))
     return out
 
 
-def _groups(nest: Nest, buffer: str) -> dict[Key, list[tuple[int, ...]]]:
-    """Affine accesses of the stage to a buffer, grouped by linear part, with their constants."""
-    groups: dict[Key, list[tuple[int, ...]]] = {}
-    for e in nest.stage.expressions():
-        for load in loads(e):
-            index = nest.access(load.index) if load.buffer == buffer else None
-            if index is not None:
-                groups.setdefault(key_of(buffer, index), []).append(tuple(i.const for i in index))
-    return groups
-
-
-def _copy(
-    nest: Nest, staging: Staging, key: Key, shifts: list[tuple[int, ...]], scope: Scope, slots: int
-) -> Copy:
-    loops = {it.var for it in nest.items[scope.position :] if isinstance(it, Level)}
-    shared = {lv.var for lv in nest.thread_levels()} if staging.region == Space.SM else set()
-    inside = frozenset(loops | shared)
-    axes = image(nest.levels, key[1], shifts, inside)
-    shape = tuple(a.extent for a in axes)
-    space = Space(staging.region)
-    strides = strides_for(shape, staging.layout, staging.pad)
-    dtype = nest.buffers[staging.buffer].dtype
-    if space is Space.SM:
-        full = shape if slots == 1 else (slots, *shape)
-        size = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-        # a swizzle moves 16-byte chunks inside lines, so that slots are whole lines
-        unit = max(1, (SWIZZLE_LINE if staging.swizzle else VECTOR_BYTES) // dtype.bytes)
-        whole = -(-size // unit) * unit
-        buf = Buf(f"{staging.buffer}_SM{_suffix(nest, key)}{_depth(nest, scope, key)}", space, dtype, full,
-                  strides if slots == 1 else (whole, *strides), align=VECTOR_BYTES,
-                  swizzle=staging.swizzle)  # fmt: skip
-        piped = (b for b in nest.wanted.get(buf.name, ()) if (b.shape[1:], b.strides[1:]) == (shape, strides))
-        known = next(piped, None)
-        if slots == 1 and known is not None:
-            # the last, shorter part of a pipelined loop goes through the pipeline's first slot
-            src = scope.live.get(key) or Instance(dm_buf(nest.buffers[staging.buffer], readonly=True))
-            return Copy(staging, key, Instance(known, axes, Affine()), src)
-        buf = nest.declare(buf)
-    else:
-        size = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-        full, steps = (shape, strides) if slots == 1 else ((slots, *shape), (size, *strides))
-        buf = Buf(nest.fresh(f"{staging.buffer}_RM"), space, dtype, full, steps, align=16)
-    src = scope.live.get(key) or Instance(dm_buf(nest.buffers[staging.buffer], readonly=True))
-    return Copy(staging, key, Instance(buf, axes), src)
-
-
-def _suffix(nest: Nest, key: Key) -> str:
-    """Access groups of one buffer after the first are told apart by number."""
-    order = list(_groups(nest, key[0]))
-    n = order.index(key)
-    return "" if n == 0 else f"{n + 1}"
-
-
-def _depth(nest: Nest, scope: Scope, key: Key) -> str:
-    """Shared copies of shared copies (packing at two levels) get a name of their own."""
-    src = scope.live.get(key)
-    return "" if src is None or src.buf.space is not Space.SM else "2"
+def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, number: int) -> Copy:
+    """number: among the copies of the buffer at this place, which are told apart by it."""
+    tile = node.tile
+    key = (tile.buffer, node.linear)
+    dtype = nest.buffers[tile.buffer].dtype
+    src = scope.live.get(key) or whole(dm_buf(nest.buffers[tile.buffer], readonly=True))
+    shape, strides = tile.shape, tile.strides
+    if slots > 1:
+        shape = (slots, *shape)
+        strides = (tile.bytes // tile.slots // dtype.bytes, *strides)
+    if tile.space is not Space.SM:
+        buf = Buf(nest.fresh(f"{tile.buffer}_RM"), tile.space, dtype, shape, strides, align=VECTOR_BYTES)
+        return Copy(staging, key, Instance(buf, tile.axes), src)
+    # copies of copies in shared memory (packing at two levels) have names of their own
+    suffix = f"{number if number > 1 else ''}{2 if src.buf.space is Space.SM else ''}"
+    name = f"{tile.buffer}_SM{suffix}"
+    piped = nest.declarations.with_slots(name, shape, strides) if slots == 1 else None
+    if piped is not None:
+        # the last, shorter part of a pipelined loop goes through the pipeline's first slot
+        return Copy(staging, key, Instance(piped, tile.axes, Affine()), src)
+    buf = Buf(name, tile.space, dtype, shape, strides, align=VECTOR_BYTES, swizzle=tile.swizzle)
+    return Copy(staging, key, Instance(nest.declare(buf), tile.axes), src)
 
 
 def emit_copy(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
@@ -122,33 +97,30 @@ def emit_copy(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
 
 def _private(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
     """A loop nest over the instance's coordinates, in the order of its storage, unrolled for registers."""
-    assert copy.dst.axes is not None
     dst = copy.dst.buf
     kind = ForKind.UNROLL if dst.space is Space.RM else ForKind.SEQ
     shape = tuple(a.extent for a in copy.dst.axes)
     names = [nest.fresh(f"c_{copy.staging.buffer}{k}") for k in range(len(shape))]
     lanes = _lanes(nest, copy, scope)
-    order = sorted(range(len(shape)), key=lambda k: -copy.dst.buf.strides[k + (len(dst.shape) - len(shape))])
-    coordinates: list[Expr] = []
-    for k, name in enumerate(names):
-        coordinates.append(Var(name) if shape[k] > 1 else Const(0, I32))
+    order = sorted(range(len(shape)), key=lambda k: -dst.strides[k + len(dst.shape) - len(shape)])
+    coordinates: list[Expr] = [Var(name) if n > 1 else ZERO for name, n in zip(names, shape, strict=True)]
     body: tuple[Stmt, ...] = (_move(nest, copy, coordinates, lanes, scope),)
     for k in reversed(order):
         if shape[k] == 1:
             continue
         step = lanes if k == len(shape) - 1 else 1
         if step == shape[k]:
-            body = (Let(names[k], Const(0, I32)), *body) if len(body) == 1 else body
-            continue
-        body = (For(names[k], Const(0, I32), Const(shape[k], I32), Const(step, I32), body, kind),)
+            body = (Let(names[k], ZERO), *body)
+        else:
+            body = (loop(names[k], shape[k], body, kind, step=step),)
     return list(body)
 
 
 def _move(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, scope: Scope) -> Stmt:
     """dst[coordinates] = the program element there, zero where it is outside of the buffer."""
-    assert copy.dst.axes is not None
     dst_index, src_index = addresses(nest, copy, coordinates, scope)
-    pred = in_bounds(nest, copy, src_index, scope)
+    pred, slack = in_bounds(nest, copy, src_index, scope)
+    nest.declarations.extend(slack)
     return Move(
         copy.dst.buf.name, dst_index, copy.src.buf.name, src_index, lanes,
         copy.staging.engine, copy.staging.cache, pred, exact=copy.staging.vec is not None,
@@ -159,31 +131,28 @@ def addresses(
     nest: Nest, copy: Copy, coordinates: list[Expr], scope: Scope
 ) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     """(index in dst, index in src) of the element at the instance's coordinates."""
-    assert copy.dst.axes is not None
     dst: list[Expr] = []
     src: list[Expr] = []
     for k, (axis, c) in enumerate(zip(copy.dst.axes, coordinates, strict=True)):
-        dst.append(moved(c, copy.offset[k]) if copy.offset else c)
+        dst.append(shifted(c, copy.offset[k]) if copy.offset else c)
         values = dict(scope.values)
-        apart = axis.packed and copy.src.axes is not None and copy.src.axes[k].packed
-        pace = None if apart else _pace(axis)
+        source = copy.src.axes[k]
+        pace = None if axis.packed and source.packed else _pace(axis)
         if pace is not None:
             where = axis.low + Affine.of({"@c": pace})
             values["@c"] = c
         else:
             where = axis.low
             for name, parts, coefficient, radix in axis.variables:
-                values[name] = _digit(c, parts, radix, axis.extent)
+                values[name] = digit(c, radix, parts, axis.extent)
                 where = where + Affine.of({name: coefficient})
         inner = replace(scope, values=values)
-        if copy.src.axes is None:
-            src.append(nest.expr(where, inner))
+        if source.packed and not axis.packed:
+            # digits of the coordinate in a dense box stand for the inside variables
+            digits = {name: digit(c, radix, parts, axis.points) for name, parts, _, radix in axis.variables}
+            src.append(nest.expr(source.local(Affine()), scope.with_values(digits)))
         else:
-            source = copy.src.axes[k]
-            if source.packed and not axis.packed:
-                src.append(_packed_source(nest, source, axis.variables, c, scope))
-            else:
-                src.append(nest.expr(source.local(where), inner))
+            src.append(nest.expr(source.local(where), inner))
     if copy.src.slot is not None:
         src.insert(0, nest.expr(copy.src.slot, scope))
     if copy.dst.slot is not None:
@@ -201,73 +170,45 @@ def _pace(axis: Axis) -> int | None:
     return None if found is None or found.denominator > 1 else int(found)
 
 
-def moved(e: Expr, n: int) -> Expr:
-    """The index e + n, folded where e is a constant."""
-    if n == 0:
-        return e
-    return Const(int(e.value) + n, I32) if isinstance(e, Const) else Binary("+", e, Const(n, I32), I32)
-
-
-def _packed_source(
-    nest: Nest, source: Axis, variables: tuple[tuple[str, int, int, int], ...], c: Expr, scope: Scope
-) -> Expr:
-    """Index in a packed source of coordinate c of a dense box: digits of c stand for the inside variables."""
-    values = dict(scope.values)
-    extent = 1
-    for _, parts, _, _ in variables:
-        extent *= parts
-    for name, parts, _, radix in variables:
-        values[name] = _digit(c, parts, radix, extent)
-    return nest.expr(source.local(Affine()), replace(scope, values=values))
-
-
-def _digit(c: Expr, parts: int, radix: int, extent: int) -> Expr:
-    """(c / radix) mod parts."""
-    out = c if radix == 1 else Binary("/", c, Const(radix, I32), I32)
-    return out if parts * radix >= extent else Binary("%", out, Const(parts, I32), I32)
-
-
-def in_bounds(nest: Nest, copy: Copy, where: tuple[Expr, ...], scope: Scope) -> Expr | None:
+def in_bounds(nest: Nest, copy: Copy, where: tuple[Expr, ...], scope: Scope) -> tuple[Expr | None, Slack]:
     """The condition that an index lies in the copy's source (`where`: in the source's own coordinates), None
-    where that is proven."""
-    assert copy.dst.axes is not None
+    where that is proven; and the slack of buffers without which it is not."""
     ranges = nest.ranges(scope)
-    shape = nest.buffers[copy.staging.buffer].shape
     terms: list[Expr] = []
-    where = where[-len(shape) :] if shape else ()
-    past = _past(nest, copy, scope)
-    for k, (axis, n, e) in enumerate(zip(copy.dst.axes, shape, where, strict=True)):
-        size, start = n, axis.low
-        if copy.src.axes is not None:
-            source = copy.src.axes[k]
-            if source.packed:
-                continue
-            size, start = source.extent, source.local(axis.low)
-        low, high = start.bounds(ranges)
+    rank = len(copy.dst.axes)
+    past = _overread(nest, copy, scope)
+    for k, (axis, source, e) in enumerate(
+        zip(copy.dst.axes, copy.src.axes, where[-rank:] if rank else (), strict=True)
+    ):
+        if source.packed:
+            continue
+        size = source.extent
+        low, high = source.local(axis.low).bounds(ranges)
         reach = axis.extent - 1
         if axis.packed:
             reach = sum(abs(c) * (parts - 1) for _, parts, c, _ in axis.variables)
         if low < 0:
-            terms.append(Binary(">=", e, Const(0, I32), I32))
-        if high + reach >= size and not past.allows(k, high + reach - size + 1):
-            terms.append(Binary("<", e, Const(size, I32), I32))
-    past.settle()
-    return conjunction(terms)
+            terms.append(at_least(e, 0))
+        further = past if high + reach < size else past.along(k, high + reach - size + 1)
+        if further is None:
+            terms.append(less(e, size))
+        else:
+            past = further
+    return conjunction(terms), past.slack
 
 
-def _past(nest: Nest, copy: Copy, scope: Scope) -> Past:
+def _overread(nest: Nest, copy: Copy, scope: Scope) -> Overread:
     """What a thread's own copy of a copy may read past its source's edge."""
-    if copy.dst.buf.space is not Space.RM or nest.leaf is not None:
-        return Past(nest, None)
-    return Past(nest, copy.src, copy.key[1], nest.guards(scope))
+    if copy.dst.buf.space is not Space.RM or not isinstance(scope.leaf, Point):
+        return no_overread(nest)
+    return overread(nest, copy.src, copy.key[1], nest.guards(scope), nest.declarations.slack)
 
 
 def _lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
     """Widest vector of a copy: contiguous on both sides, and proven aligned (GPU) at every start."""
     dst, src = copy.dst, copy.src
-    assert dst.axes is not None
     k = len(dst.axes) - 1
-    if k < 0 or (src.axes is not None and src.axes[k].packed) or dst.axes[k].packed:
+    if k < 0 or src.axes[k].packed or dst.axes[k].packed:
         return 1
     if dst.buf.strides[-1] != 1 or src.buf.strides[-1] != 1:
         return 1
@@ -285,23 +226,19 @@ def _lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
 
 def _aligned(nest: Nest, copy: Copy, n: int, scope: Scope) -> bool:
     dst, src = copy.dst, copy.src
-    assert dst.axes is not None
     k = len(dst.axes) - 1
     if dst.axes[k].extent % n:
         return False
-    inside = in_bounds(nest, copy, (Const(0, I32),) * (k + 1), scope) is None
+    inside = in_bounds(nest, copy, (ZERO,) * (k + 1), scope)[0] is None
     if nest.cpu:
         return inside
     # with aligned starts, an edge at a multiple has each vector on one side
-    if not inside and (src.axes[k].extent if src.axes else nest.buffers[copy.staging.buffer].shape[k]) % n:
+    if not inside and src.axes[k].extent % n:
         return False
     if copy.offset and copy.offset[k] % n:
         return False
-    low = dst.axes[k].low
-    if src.axes is not None:
-        low = src.axes[k].local(low)
     fixed = {v: Affine((), c) for v, c in scope.fixed.items()}
-    low = low.substitute(fixed)
+    low = src.axes[k].local(dst.axes[k].low).substitute(fixed)
     starts = [low.const, *(c for _, c in low.terms)]
     rows = [*dst.buf.strides[:-1], *src.buf.strides[:-1]]
     return all(x % n == 0 for x in (*starts, *rows))
@@ -316,7 +253,7 @@ def _cooperative(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
     dealt = deal(nest, counts, f"c_{copy.staging.buffer}")
     coordinates = list(dealt.coordinates)
     if width > 1:
-        coordinates[-1] = _times(coordinates[-1], width)
+        coordinates[-1] = scaled(coordinates[-1], width)
     if width > lanes:
         return wrap(dealt, _transposing(nest, copy, coordinates, width, scope))
     return wrap(dealt, [_move(nest, copy, coordinates, lanes, scope)])
@@ -324,7 +261,6 @@ def _cooperative(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
 
 def copy_shape(nest: Nest, copy: Copy, scope: Scope) -> tuple[list[int], int, int]:
     """(accesses per dim, elements a load, elements a store) of a copy that all threads share."""
-    assert copy.dst.axes is not None
     shape = [a.extent for a in copy.dst.axes]
     lanes = _lanes(nest, copy, scope)
     gather = _gather_lanes(nest, copy, scope) if lanes == 1 and copy.staging.engine == Engine.PLAIN else 1
@@ -332,37 +268,26 @@ def copy_shape(nest: Nest, copy: Copy, scope: Scope) -> tuple[list[int], int, in
     return ([*shape[:-1], shape[-1] // width] if shape else []), width, lanes
 
 
-def _times(e: Expr, n: int) -> Expr:
-    return Const(e.value * n, I32) if isinstance(e, Const) else Binary("*", e, Const(n, I32), I32)
-
-
 def _gather_lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
     """Vector width of the loads of a transposing copy, whose stores go one by one."""
     if copy.dst.buf.strides[-1] == 1 or copy.src.buf.space is not Space.DM or not copy.dst.axes:
         return 1
-    straight = replace(
-        copy.dst.buf, strides=strides_for(copy.dst.buf.shape, tuple(range(len(copy.dst.buf.shape))))
-    )
-    shadow = replace(
-        copy, dst=replace(copy.dst, buf=replace(straight, strides=(*(0,) * (len(straight.shape) - 1), 1)))
-    )
-    return _lanes(nest, shadow, scope)
+    dst = copy.dst
+    row = replace(dst.buf, strides=(*(0,) * (len(dst.buf.shape) - 1), 1))
+    return _lanes(nest, replace(copy, dst=replace(dst, buf=row)), scope)
 
 
 def _transposing(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, scope: Scope) -> list[Stmt]:
     """A vector load into registers, then one store an element."""
-    held = Buf(
-        nest.fresh(f"{copy.staging.buffer}_row"), Space.RM, copy.dst.buf.dtype, (lanes,), (1,), align=16
-    )
+    name = nest.fresh(f"{copy.staging.buffer}_row")
+    held = Buf(name, Space.RM, copy.dst.buf.dtype, (lanes,), (1,), align=VECTOR_BYTES)
     dst, src = addresses(nest, copy, coordinates, scope)
-    pred = in_bounds(nest, copy, src, scope)
-    zero = (Const(0, I32),)
+    pred, _ = in_bounds(nest, copy, src, scope)
+    zero = (ZERO,)
     out: list[Stmt] = [
         Alloc(held),
         Move(held.name, zero, copy.src.buf.name, src, lanes, Engine.PLAIN, copy.staging.cache, pred),
     ]
     var = nest.fresh("lane")
-    last = Binary("+", dst[-1], Var(var), I32)
-    store = Move(copy.dst.buf.name, (*dst[:-1], last), held.name, (Var(var),))
-    out.append(For(var, Const(0, I32), Const(lanes, I32), Const(1, I32), (store,), ForKind.UNROLL))
-    return out
+    store = Move(copy.dst.buf.name, (*dst[:-1], add(dst[-1], Var(var))), held.name, (Var(var),))
+    return [*out, loop(var, lanes, (store,), ForKind.UNROLL)]

@@ -1,16 +1,18 @@
 """Writing a finished (or, between outer reduction loops, an unfinished) result to device memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mdh.hardware import CacheHint, Combine, Layer, Space
+from mdh.ir.construct import ZERO, conjunction, equal, load_each, number, store_each
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, loads, substitute
 from mdh.ir.kernel import Atomic, Buf, If, Let, Stmt, Store
-from mdh.ir.layout import Level, strides_for
-from mdh.ir.program import Buffer, DimKind, component
+from mdh.ir.layout import Level, row_major
+from mdh.ir.program import Buffer, DimKind, Output, component
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.nest import Nest, Scope, conjunction
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Scope
 
 
 def finish(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, position: int) -> list[Stmt]:
@@ -30,17 +32,14 @@ def across_grid(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer
     """Outputs from the state of a block, or of a cluster: alone, or one of the parts that the grid holds."""
     fold = nest.folds[f]
     if f in nest.partials:
-        bufs = tuple(_workspace(nest, n) for n in nest.partials[f])
-        index = (part_index(nest, f, scope), *_where(nest, fold.outputs[0].index, scope))
+        bufs = tuple(nest.dm_buf(n) for n in nest.partials[f])
+        index = (part_index(nest, f, scope), *nest.indices(fold.outputs[0].index, scope))
         return _written(nest, fold, bufs, index, state, scope, outer)
     if Combine.ATOMIC in nest.plan.combines[f] and grid_reduction_levels(nest, f):
         assert fold.op is not None
-        return [
-            Atomic(
-                fold.op.name, o.buffer, _where(nest, o.index, scope), cast(state[0], _type(nest, o.buffer))
-            )
-            for o in fold.outputs
-        ]
+        name, value = fold.op.name, state[0]
+        places = [(nest.buffers[o.buffer], nest.indices(o.index, scope)) for o in fold.outputs]
+        return [Atomic(name, b.name, index, cast(value, b.dtype)) for b, index in places]
     return _carry(nest, f, state, scope, outer) if outer else finish_total(nest, f, state, scope)
 
 
@@ -73,9 +72,12 @@ def outputs(nest: Nest, fold: Fold, total: tuple[Expr, ...], scope: Scope) -> li
     components = {component(k): total[c] for k, c in enumerate(fold.components)}
     for o in fold.outputs:
         value = substitute(nest.translate(o.value, scope), components)
-        value = cast(value, _type(nest, o.buffer))
-        out.append(stored(nest, Store(o.buffer, _where(nest, o.index, scope), value)))
+        out.append(_output(nest, o, cast(value, nest.buffers[o.buffer].dtype), scope))
     return out
+
+
+def _output(nest: Nest, o: Output, value: Expr, scope: Scope) -> Store:
+    return stored(nest, Store(o.buffer, nest.indices(o.index, scope), value))
 
 
 def _narrowed(nest: Nest, total: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
@@ -91,10 +93,7 @@ def _write_map(nest: Nest, fold: Fold, state: tuple[Expr, ...], scope: Scope, po
     """A map: at the leaf the epilogue is applied here; a region already holds finished values."""
     if position == len(nest.items):
         return outputs(nest, fold, state, scope)
-    return [
-        stored(nest, Store(o.buffer, _where(nest, o.index, scope), v))
-        for o, v in zip(fold.outputs, state, strict=True)
-    ]
+    return [_output(nest, o, v, scope) for o, v in zip(fold.outputs, state, strict=True)]
 
 
 def _with_start(
@@ -119,56 +118,43 @@ def _neutral(fold: Fold) -> bool:
 
 def bind(nest: Nest, stem: str, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
     """Names for a state that is used more than once."""
-    held: list[Expr] = []
-    for e in state:
-        if isinstance(e, (Var, Const)):
-            held.append(e)
-            continue
-        name = nest.fresh(stem)
-        out.append(Let(name, e, e.dtype))
-        held.append(Var(name, e.dtype))
-    return tuple(held)
+    return tuple(e if isinstance(e, Var | Const) else named(nest, stem, e, out) for e in state)
 
 
-def named(nest: Nest, stem: str, t: DType, value: Expr, out: list[Stmt]) -> Var:
+def named(nest: Nest, stem: str, value: Expr, out: list[Stmt]) -> Var:
     """A definition, for a value that is used more than once, or that all threads must compute together."""
     name = nest.fresh(stem)
-    out.append(Let(name, value, t))
-    return Var(name, t)
+    out.append(Let(name, value, value.dtype))
+    return Var(name, value.dtype)
 
 
 def store_state(
-    nest: Nest, fold: Fold, bufs: tuple[Buf, ...], index: tuple[Expr, ...], state: tuple[Expr, ...]
+    nest: Nest, fold: Fold, bufs: Sequence[Buf], index: tuple[Expr, ...], state: tuple[Expr, ...]
 ) -> list[Stmt]:
     """bufs[index] = combine(bufs[index], state)."""
     out: list[Stmt] = []
-    earlier: tuple[Expr, ...] = tuple(Load(b.name, index, b.dtype) for b in bufs)
-    if fold.record or (fold.op is not None and fold.op.name in ("min", "max")):
+    earlier: tuple[Expr, ...] = load_each(bufs, index)
+    if fold.selects:
         earlier, state = bind(nest, "held", earlier, out), bind(nest, "part", state, out)
     new = combine(fold, earlier, state)
-    out.extend(Store(b.name, index, e) for b, e in zip(bufs, new, strict=True))
+    out.extend(store_each(bufs, index, new))
     return out
 
 
 def _for_peers(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: list[Level]) -> list[Stmt]:
     """The block's partial result in its shared memory, for the block of the cluster that combines them."""
     bufs = cluster_buffers(nest, f)
-    nest.managed.update(b.name for b in bufs)
-    own = tuple(scope.values.get(lv.var, Var(lv.var)) for lv in own_levels(nest))
-    return _written(nest, nest.folds[f], bufs, own or (Const(0, I32),), state, scope, outer)
+    nest.declarations.synchronise(bufs)
+    own = tuple(scope.value(lv.var) for lv in own_levels(nest))
+    return _written(nest, nest.folds[f], bufs, own or (ZERO,), state, scope, outer)
 
 
 def _written(
-    nest: Nest,
-    fold: Fold,
-    bufs: tuple[Buf, ...],
-    index: tuple[Expr, ...],
-    state: tuple[Expr, ...],
-    scope: Scope,
-    outer: list[Level],
-) -> list[Stmt]:
+    nest: Nest, fold: Fold, bufs: tuple[Buf, ...], index: tuple[Expr, ...], state: tuple[Expr, ...],
+    scope: Scope, outer: list[Level],
+) -> list[Stmt]:  # fmt: skip
     """bufs[index] takes the state: the first time it is stored, in later turns of `outer` loops it joins."""
-    first: list[Stmt] = [Store(b.name, index, e) for b, e in zip(bufs, state, strict=True)]
+    first: list[Stmt] = store_each(bufs, index, state)
     if not outer:
         return first
     again = store_state(nest, fold, bufs, index, state)
@@ -178,7 +164,7 @@ def _written(
 def cluster_buffers(nest: Nest, f: int) -> tuple[Buf, ...]:
     """One SM buffer a state component, indexed by the block's own levels over cc dims."""
     shape = tuple(lv.parts for lv in own_levels(nest)) or (1,)
-    strides = strides_for(shape, tuple(range(len(shape))))
+    strides = row_major(shape)
     stem = f"cluster_{nest.folds[f].outputs[0].buffer}"
     return tuple(
         nest.declare(Buf(f"{stem}{c or ''}", Space.SM, t, shape, strides, align=16))
@@ -197,11 +183,8 @@ def own_levels(nest: Nest) -> list[Level]:
 
 def part_index(nest: Nest, f: int, scope: Scope) -> Expr:
     """Number of this block's part among those that split fold f's reduction: mixed radix over grid levels."""
-    out: Expr | None = None
-    for lv in grid_reduction_levels(nest, f):
-        digit: Expr = scope.values.get(lv.var, Var(lv.var))
-        out = digit if out is None else Binary("+", Binary("*", out, Const(lv.parts, I32), I32), digit, I32)
-    return out if out is not None else Const(0, I32)
+    levels = grid_reduction_levels(nest, f)
+    return number((scope.value(lv.var), lv.parts) for lv in levels)
 
 
 def grid_reduction_levels(nest: Nest, f: int) -> list[Level]:
@@ -210,34 +193,28 @@ def grid_reduction_levels(nest: Nest, f: int) -> list[Level]:
 
 
 def block_reduction_levels(nest: Nest) -> list[Level]:
-    return [
-        lv
-        for lv in nest.levels.all
-        if lv.layer in (Layer.BLK, Layer.CLU) and nest.stage.dims[lv.dim].kind is not DimKind.CC
-    ]
+    return nest.grid_levels(DimKind.PW, DimKind.PS)
 
 
 def _carry(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, outer: list[Level]) -> list[Stmt]:
     """Between outer reduction loops: the first merge takes the start, the last one runs the epilogue."""
     fold = nest.folds[f]
-    index = _where(nest, fold.outputs[0].index, scope)
+    index = nest.indices(fold.outputs[0].index, scope)
     names = nest.carried.get(f)
-    bufs = tuple(_workspace(nest, n) for n in names) if names else (_workspace(nest, fold.outputs[0].buffer),)
+    bufs = [nest.dm_buf(n) for n in names or (fold.outputs[0].buffer,)]
     first: list[Stmt] = []
     total = _with_start(nest, fold, state, scope, first)
-    first.extend(Store(b.name, index, cast(e, b.dtype)) for b, e in zip(bufs, total, strict=True))
+    first += store_each(bufs, index, [cast(e, b.dtype) for b, e in zip(bufs, total, strict=True)])
     again = store_state(nest, fold, bufs, index, state)
-    if fold.ordered:
-        first = again = [Store(b.name, index, cast(e, b.dtype)) for b, e in zip(bufs, state, strict=True)]
     if not names:
         first, again = (
             [stored(nest, s) if isinstance(s, Store) else s for s in part] for part in (first, again)
         )
-    out: list[Stmt] = [If(_all_at(outer, scope, last=False), tuple(first), tuple(again))]
-    if fold.ordered:
-        out = list(first)
+    out = first
+    if not fold.ordered:
+        out = [If(_all_at(outer, scope, last=False), tuple(first), tuple(again))]
     if names or not _plain(fold):
-        held = tuple(Load(b.name, index, b.dtype) for b in bufs)
+        held = load_each(bufs, index)
         out.append(If(_all_at(outer, scope, last=True), tuple(outputs(nest, fold, held, scope))))
     return out
 
@@ -252,7 +229,7 @@ def begin(nest: Nest, f: int, name: str, at: tuple[Expr, ...], scope: Scope, pos
     if not outer:
         return [] if start is None else [first]  # regions open at the identity
     held = nest.buffers[nest.carried[f][0] if f in nest.carried else fold.outputs[0].buffer]
-    known = Load(held.name, _where(nest, fold.outputs[0].index, scope), held.dtype)
+    known = Load(held.name, nest.indices(fold.outputs[0].index, scope), held.dtype)
     return [If(_all_at(outer, scope, last=False), (first,), (Store(name, at, cast(known, t)),))]
 
 
@@ -267,27 +244,10 @@ def _plain(fold: Fold) -> bool:
 
 
 def _all_at(outer: list[Level], scope: Scope, *, last: bool) -> Expr:
-    terms: list[Expr] = []
-    for lv in outer:
-        var: Expr = scope.values.get(lv.var, Var(lv.var))
-        value = scope.ends.get(lv.var, lv.parts - 1) if last else 0
-        terms.append(Binary("==", var, Const(value, I32), I32))
-    out = conjunction(terms)
+    ends = [(lv, scope.ends.get(lv.var, lv.parts - 1) if last else 0) for lv in outer]
+    out = conjunction([equal(scope.value(lv.var), end) for lv, end in ends])
     assert out is not None
     return out
-
-
-def _where(nest: Nest, index: tuple[Expr, ...], scope: Scope) -> tuple[Expr, ...]:
-    return tuple(nest.translate(e, scope) for e in index)
-
-
-def _type(nest: Nest, buffer: str) -> DType:
-    return nest.buffers[buffer].dtype
-
-
-def _workspace(nest: Nest, name: str) -> Buf:
-    b = nest.buffers[name]
-    return Buf(name, Space.DM, b.dtype, b.shape, (0,) * len(b.shape))
 
 
 def cast(e: Expr, t: DType) -> Expr:

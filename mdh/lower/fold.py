@@ -7,6 +7,7 @@ order, which decides ties whatever the order of evaluation (state: key, position
 import math
 from dataclasses import dataclass
 
+from mdh.ir.construct import equal
 from mdh.ir.dtype import I32, I64, DType, integer_range
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Select, Var
 from mdh.ir.program import DimKind, Operator, Output, Result, Stage
@@ -37,6 +38,11 @@ class Fold:
     @property
     def record(self) -> bool:
         return self.op is not None and self.op.name in ("argmin", "argmax")
+
+    @property
+    def selects(self) -> bool:
+        """Combining chooses one of the two states, and so names each of them more than once."""
+        return self.record or (self.op is not None and self.op.name in ("min", "max"))
 
     @property
     def ordered(self) -> bool:
@@ -157,7 +163,7 @@ def better(fold: Fold, a: tuple[Expr, ...], b: tuple[Expr, ...], sign: str) -> E
     """True where the later state b replaces a: a better key, or the tie rule on positions."""
     assert fold.op is not None
     tie = "<" if fold.op.tie == "first" else ">"
-    same = Binary("&&", Binary("==", b[0], a[0], I32), Binary(tie, b[1], a[1], I32), I32)
+    same = Binary("&&", equal(b[0], a[0]), Binary(tie, b[1], a[1], I32), I32)
     return Binary("||", Binary(sign, b[0], a[0], I32), same, I32)
 
 

@@ -5,17 +5,41 @@ in turns of as many parts as there are slots, the turn's loop unrolled, or is un
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mdh.ir.affine import Affine
+from mdh.ir.construct import add, at_most, loop, mod, num, when
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Call, Const, Expr, Var
+from mdh.ir.expr import Call, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Alloc, For, ForKind, If, Let, Stmt
+from mdh.ir.kernel import Alloc, ForKind, Let, Stmt
 from mdh.ir.layout import Level
-from mdh.ir.plan import PlanStep
 from mdh.lower.copies import Copy, emit_copy
-from mdh.lower.nest import Nest, Scope
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The loop over the first `trips` parts of a level, whose copies lie in `slots` slots. unroll: as the
+    schedule states it. point: inside of the loop, where the copies stand."""
+
+    nest: Nest
+    level: Level
+    trips: int
+    slots: int
+    unroll: int | None
+    point: Scope
+
+    @property
+    def part(self) -> Expr:
+        """The number of the present part."""
+        return Var(self.level.var)
+
+    def fill(self, copies: list[Copy], slot: Affine, part: Expr) -> list[Stmt]:
+        """Copy what belongs to a part into a slot."""
+        at = self.point.with_values({self.level.var: part})
+        return [s for c in copies for s in emit_copy(self.nest, c.into(slot), at)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,77 +53,62 @@ class Slot:
     whole: bool = False
 
 
-def first_fragments(
-    nest: Nest, copies: list[Copy], level: Level, trips: int, n: int, scope: Scope
-) -> list[Stmt]:
+Turn = Callable[[Slot], list[Stmt]]
+"""Makes the code of one part."""
+
+
+def first_fragments(pipeline: Pipeline, copies: list[Copy]) -> list[Stmt]:
     """The registers of all slots, and the parts that the first turn finds loaded."""
     out: list[Stmt] = [Alloc(c.dst.buf) for c in copies]
-    for part in range(min(n - 1, trips)):
-        at = replace(scope, values={**scope.values, level.var: Const(part, I32)})
-        for c in copies:
-            out.extend(emit_copy(nest, replace(c, dst=replace(c.dst, slot=Affine((), part))), at))
+    for part in range(min(pipeline.slots - 1, pipeline.trips)):
+        out.extend(pipeline.fill(copies, Affine((), part), num(part)))
     return out
 
 
-def next_fragments(
-    nest: Nest, copies: list[Copy], level: Level, trips: int, n: int, slot: Slot, scope: Scope
-) -> list[Stmt]:
-    """Loads of the part n - 1 ahead into the slot of the part before.
+def next_fragments(pipeline: Pipeline, copies: list[Copy], slot: Slot) -> list[Stmt]:
+    """Loads of the part that is slots - 1 ahead into the slot of the part before.
 
     Where the loop is not unrolled as a whole, the last turns load the last part again: a slot that nobody
     reads costs less than a branch between loads and arithmetic.
     """
     if not copies:
         return []
-    ahead: Expr = Binary("+", Var(level.var), Const(n - 1, I32), I32)
-    last = Const(trips - 1, I32)
-    part, fill = nest.fresh(f"next_{level.var}"), nest.fresh("fill")
+    nest, n = pipeline.nest, pipeline.slots
+    ahead: Expr = add(pipeline.part, n - 1)
+    last = num(pipeline.trips - 1)
+    part, fill = nest.fresh(f"next_{pipeline.level.var}"), nest.fresh("fill")
     body: list[Stmt] = [
         Let(part, ahead if slot.whole else Call(Intrinsic.IMIN, (ahead, last), I32)),
-        Let(fill, Binary("%", Binary("+", Var(slot.name), Const(n - 1, I32), I32), Const(n, I32), I32)),
+        Let(fill, mod(add(Var(slot.name), n - 1), n)),
+        *pipeline.fill(copies, Affine.var(fill), Var(part)),
     ]
-    at = replace(scope, values={**scope.values, level.var: Var(part)})
-    for c in copies:
-        body.extend(emit_copy(nest, replace(c, dst=replace(c.dst, slot=Affine.var(fill))), at))
-    return [If(Binary("<=", ahead, last, I32), tuple(body))] if slot.whole else body
+    return when(at_most(ahead, last) if slot.whole else None, body)
 
 
-def turns(
-    nest: Nest,
-    level: Level,
-    trips: int,
-    step: PlanStep,
-    turn: Callable[[Slot], list[Stmt]],
-    *,
-    fragmented: bool,
-) -> list[Stmt]:
+def turns(pipeline: Pipeline, turn: Turn, *, fragmented: bool) -> list[Stmt]:
     """The loop over all parts, with slot numbers that are known where registers are `fragmented`."""
-    n, unroll = step.stages, step.unroll
+    n, trips, unroll, var = pipeline.slots, pipeline.trips, pipeline.unroll, pipeline.level.var
     if not fragmented:
-        return [_loop(level.var, trips, 1, turn(Slot()), *stated(unroll))]
+        return [loop(var, trips, turn(Slot()), *stated(unroll))]
     if unroll == 0 or trips <= n:
-        slot = nest.fresh(f"slot_{level.var}")
-        let = Let(slot, Binary("%", Var(level.var), Const(n, I32), I32))
-        return [_loop(level.var, trips, 1, [let, *turn(Slot(slot, whole=True))], ForKind.UNROLL, 0)]
+        slot = pipeline.nest.fresh(f"slot_{var}")
+        let = Let(slot, mod(pipeline.part, n))
+        return [loop(var, trips, [let, *turn(Slot(slot, whole=True))], ForKind.UNROLL)]
     count = trips // n * n
-    first = nest.fresh(f"{level.var}_first")
+    first = pipeline.nest.fresh(f"{var}_first")
     kind, factor = stated(None if unroll is None else unroll // n)
-    group = _group(nest, level, Var(first), n, turn)
-    out: list[Stmt] = [_loop(first, count, n, [group], kind, factor)]
+    group = _group(pipeline, Var(first), n, turn)
+    out: list[Stmt] = [loop(first, count, [group], kind, factor, step=n)]
     if count < trips:
-        out.append(_group(nest, level, Const(count, I32), trips - count, turn))
+        out.append(_group(pipeline, num(count), trips - count, turn))
     return out
 
 
-def _group(nest: Nest, level: Level, first: Expr, parts: int, turn: Callable[[Slot], list[Stmt]]) -> Stmt:
+def _group(pipeline: Pipeline, first: Expr, parts: int, turn: Turn) -> Stmt:
     """Parts first, first + 1, …: part first + s lies in slot s."""
-    slot = nest.fresh(f"slot_{level.var}")
-    part = Let(level.var, Binary("+", first, Var(slot), I32))
-    return _loop(slot, parts, 1, [part, *turn(Slot(slot))], ForKind.UNROLL, 0)
-
-
-def _loop(var: str, stop: int, step: int, body: list[Stmt], kind: ForKind, factor: int) -> Stmt:
-    return For(var, Const(0, I32), Const(stop, I32), Const(step, I32), tuple(body), kind, factor)
+    var = pipeline.level.var
+    slot = pipeline.nest.fresh(f"slot_{var}")
+    return loop(slot, parts, [Let(var, add(first, Var(slot))), *turn(Slot(slot))], ForKind.UNROLL)
 
 
 def stated(unroll: int | None) -> tuple[ForKind, int]:

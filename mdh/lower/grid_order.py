@@ -6,6 +6,7 @@ Neighbouring blocks that share operands run at about the same time, so those sta
 from collections.abc import Callable
 
 from mdh.hardware import BlockOrder, Space
+from mdh.ir.construct import ZERO, add, div, equal, less, mod, mul, num, sub
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.intrinsic import Intrinsic
@@ -36,15 +37,13 @@ def _grouped(group: int, width: int, height: int, tile: Expr, fresh: Fresh) -> t
     ]
     rows: Expr = Const(group, I32)
     if height % group:
-        left = Binary("-", Const(height, I32), Binary("*", Var(number), Const(group, I32), I32), I32)
+        left = sub(height, mul(Var(number), group))
         rows = Call(Intrinsic.IMIN, (Const(group, I32), left), I32)
         height_name = fresh("group_rows")
         lets.append(Let(height_name, rows))
         rows = Var(height_name)
-    y = Binary(
-        "+", Binary("*", Var(number), Const(group, I32), I32), Binary("%", Var(within), rows, I32), I32
-    )
-    return lets, Binary("/", Var(within), rows, I32), y
+    y = add(mul(Var(number), group), mod(Var(within), rows))
+    return lets, div(Var(within), rows), y
 
 
 def _hilbert(width: int, height: int, tile: Expr, fresh: Fresh) -> tuple[list[Stmt], Expr, Expr]:
@@ -63,39 +62,39 @@ def _hilbert(width: int, height: int, tile: Expr, fresh: Fresh) -> tuple[list[St
     hx, hy, hd, rx_name, ry_name, ux_name, uy_name = names
     lets: list[Stmt] = [
         Let(square, _op("/", tile, side * side)),
-        Alloc(Buf(hx, Space.RM, I32, (), ()), Const(0, I32)),
-        Alloc(Buf(hy, Space.RM, I32, (), ()), Const(0, I32)),
+        Alloc(Buf(hx, Space.RM, I32, (), ()), ZERO),
+        Alloc(Buf(hy, Space.RM, I32, (), ()), ZERO),
         Alloc(Buf(hd, Space.RM, I32, (), ()), _op("%", tile, side * side)),
     ]
     x, y, d = (Load(n, (), I32) for n in (hx, hy, hd))
     bit = Var(bit_name)
-    rx = Binary("&", Binary("/", d, Const(2, I32), I32), Const(1, I32), I32)
+    rx = Binary("&", div(d, 2), Const(1, I32), I32)
     ry = Binary("&", Binary("^", d, Var(rx_name), I32), Const(1, I32), I32)
-    flip = Binary("==", Var(ry_name), Const(0, I32), I32)
-    mirror = Binary("==", Var(rx_name), Const(1, I32), I32)
-    edge = Binary("-", bit, Const(1, I32), I32)
-    ux = Select(mirror, Binary("-", edge, x, I32), x, I32)
-    uy = Select(mirror, Binary("-", edge, y, I32), y, I32)
+    flip = equal(Var(ry_name), 0)
+    mirror = equal(Var(rx_name), 1)
+    edge = sub(bit, 1)
+    ux = Select(mirror, sub(edge, x), x, I32)
+    uy = Select(mirror, sub(edge, y), y, I32)
     turn: tuple[Stmt, ...] = (
         Let(rx_name, rx),
         Let(ry_name, ry),
         Let(ux_name, Select(flip, uy, x, I32)),
         Let(uy_name, Select(flip, ux, y, I32)),
-        Store(hx, (), Binary("+", Var(ux_name), Binary("*", bit, Var(rx_name), I32), I32)),
-        Store(hy, (), Binary("+", Var(uy_name), Binary("*", bit, Var(ry_name), I32), I32)),
-        Store(hd, (), Binary("/", d, Const(4, I32), I32)),
+        Store(hx, (), add(Var(ux_name), mul(bit, Var(rx_name)))),
+        Store(hy, (), add(Var(uy_name), mul(bit, Var(ry_name)))),
+        Store(hd, (), div(d, 4)),
     )
     if side > 1:
-        lets.append(For(bit_name, Const(1, I32), Const(side, I32), bit, turn))
-    in_x = Binary("+", Binary("*", _op("%", Var(square), across), Const(side, I32), I32), x, I32)
-    in_y = Binary("+", Binary("*", _op("/", Var(square), across), Const(side, I32), I32), y, I32)
-    past = Binary("-", tile, Const(squares, I32), I32)
+        lets.append(For(bit_name, num(1), num(side), bit, turn))
+    in_x = add(mul(_op("%", Var(square), across), side), x)
+    in_y = add(mul(_op("/", Var(square), across), side), y)
+    past = sub(tile, squares)
     right = max(1, width - across * side)
-    right_x = Binary("+", Const(across * side, I32), _op("%", past, right), I32)
-    below = Binary("-", past, Const(strip, I32), I32)
-    in_strip = Binary("<", past, Const(strip, I32), I32)
-    low_x, low_y = _op("%", below, width), Binary("+", Const(down * side, I32), _op("/", below, width), I32)
-    inside = Binary("<", tile, Const(squares, I32), I32)
+    right_x = add(across * side, _op("%", past, right))
+    below = sub(past, strip)
+    in_strip = less(past, strip)
+    low_x, low_y = _op("%", below, width), add(down * side, _op("/", below, width))
+    inside = less(tile, squares)
     out_x = Select(inside, in_x, Select(in_strip, right_x, low_x, I32), I32)
     out_y = Select(inside, in_y, Select(in_strip, _op("/", past, right), low_y, I32), I32)
     return lets, out_x, out_y
@@ -103,5 +102,5 @@ def _hilbert(width: int, height: int, tile: Expr, fresh: Fresh) -> tuple[list[St
 
 def _op(op: str, e: Expr, n: int) -> Expr:
     if n == 1:
-        return e if op == "/" else Const(0, I32)
+        return e if op == "/" else ZERO
     return Binary(op, e, Const(n, I32), I32)

@@ -3,7 +3,8 @@
 from mdh.hardware import Layer
 from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
-from mdh.lower.nest import Nest, Region
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Region
 
 
 def in_order(nest: Nest, region: Region) -> bool:

@@ -13,16 +13,17 @@ from mdh.ir.layout import Axis
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """`buf` holds buffer elements; axes None: the buffer itself, whole, in DM.
-
-    `slot`: the pipeline slot to read, prefixed to every index.
-    """
+    """`buf` holds the buffer's elements that the axes name. slot: the pipeline slot to read, prefixed to
+    every index."""
 
     buf: Buf
-    axes: tuple[Axis, ...] | None = None
+    axes: tuple[Axis, ...]
     slot: Affine | None = None
 
     def local(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
-        if self.axes is None:
-            return index
         return tuple(axis.local(i) for axis, i in zip(self.axes, index, strict=True))
+
+
+def whole(buf: Buf) -> Instance:
+    """An array of device memory."""
+    return Instance(buf, tuple(Axis(Affine(), n, False, ()) for n in buf.shape))

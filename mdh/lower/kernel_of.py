@@ -1,6 +1,5 @@
 """A nest to a finished Kernel: bind the units, run the passes, list the parameters."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from mdh.hardware import Combine, Space
@@ -12,40 +11,40 @@ from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
 from mdh.lower.cluster import finish_by_cluster
 from mdh.lower.dependent_launch import begins_early
-from mdh.lower.emit import emit_block
-from mdh.lower.idle import with_slack
 from mdh.lower.launch import bind_units, launch_of
 from mdh.lower.nest import Nest, dm_buf
+from mdh.lower.overread import clear_slack
 from mdh.lower.passes.table import Facts, Observer, run_passes
 from mdh.lower.ticket import finish_by_ticket
 
-Body = Callable[[Nest], list[Stmt]]
 
+def kernel_of(nest: Nest, body: list[Stmt], observe: Observer) -> tuple[Kernel, tuple[Workspace, ...]]:
+    """The kernel with this body, and the workspaces that only it needs.
 
-def kernel_of(
-    nest: Nest, program: Program, observe: Observer, body: Body = emit_block
-) -> tuple[Kernel, list[Workspace]]:
-    """The kernel, and the workspaces that only it needs. observe: sees it between the passes."""
-    inner = body(nest)
-    more: list[Workspace] = []
+    observe: sees the kernel between the passes.
+    """
     tail, counters = finish_by_ticket(nest)
-    inner.extend(tail)
-    inner.extend(finish_by_cluster(nest))
-    more.extend(counters)
-    bound = bind_units(nest, [*with_slack(nest), *inner])
-    text = [*(Alloc(b) for b in nest.shared.values()), *bound]
+    inner = [*body, *tail, *finish_by_cluster(nest)]
+    bound = bind_units(nest, [*clear_slack(nest), *inner])
+    shared = nest.declarations.with_slack
+    text = (*(Alloc(b) for b in shared.values()), *bound)
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
-    scalars = tuple((s.name, s.dtype) for s in program.scalars)
+    scalars = tuple((s.name, s.dtype) for s in nest.program.scalars)
     launch = launch_of(nest)
-    raw = Kernel(nest.name, nest.stage.name, tuple(bufs.values()), scalars, launch, tuple(text))
-    done = run_passes(raw, _facts(nest, {**bufs, **nest.shared}), observe)
-    params = _buffers(
-        nest, done, bufs, (*program.buffer_order, *(n for n in bufs if n not in program.buffer_of))
-    )
+    raw = Kernel(nest.name, nest.stage.name, tuple(bufs.values()), scalars, launch, text)
+    done = run_passes(raw, _facts(nest, {**bufs, **shared}), observe)
+    known = nest.program.buffer_order
+    params = _buffers(nest, done, bufs, (*known, *(n for n in bufs if n not in known)))
     early = begins_early(done, params, nest.target, nest.machine)
-    launch = replace(launch, early=early)
-    return Kernel(nest.name, nest.stage.name, params, _scalars(done, program), launch, done), more
+    kernel = replace(
+        raw,
+        buffers=params,
+        scalars=_scalars(done, nest.program),
+        launch=replace(launch, early=early),
+        body=done,
+    )
+    return kernel, counters
 
 
 def read_beyond(nest: Nest) -> frozenset[str]:
@@ -68,10 +67,10 @@ def _facts(nest: Nest, bufs: dict[str, Buf]) -> Facts:
         # they came with clusters (compute capability 9.0)
         adds_vectors=not nest.cpu and nest.machine.cluster > 1,
         bufs=bufs,
-        names=nest.names,
+        names=nest.declarations.names,
         guarded=read_beyond(nest),
-        managed=frozenset(nest.managed),
-        shared=frozenset(n for n in nest.shared if n not in nest.managed),
+        managed=frozenset(nest.declarations.synchronised),
+        shared=frozenset(nest.declarations.shared.keys() - nest.declarations.synchronised),
         divergent=frozenset({nest.tid, *(lv.var for lv in nest.thread_levels())}),
     )
 

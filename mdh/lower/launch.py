@@ -4,12 +4,14 @@ Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block withou
 its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
 """
 
-from mdh.hardware import THREADED, BlockOrder, Layer
+from mdh.hardware import BlockOrder, Layer
+from mdh.ir.construct import ZERO, add, digit, div, mod, mul, num
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Call, Const, Expr, Var
+from mdh.ir.expr import Call, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import For, Launch, Let, Stmt
 from mdh.ir.layout import Level
+from mdh.ir.program import DimKind
 from mdh.lower.grid_order import tile_of
 from mdh.lower.look_back import draw_ticket
 from mdh.lower.nest import Nest
@@ -61,8 +63,7 @@ def bind_units(nest: Nest, body: list[Stmt]) -> list[Stmt]:
     tile = nest.fresh("tile")
     inner = (*_tile_lets(nest, Var(tile)), *body)
     count = launch_of(nest).grid[0]
-    start = Call(Intrinsic.BLOCK_ID, (Const(0, I32),), I32)
-    return [*lets, For(tile, start, Const(total, I32), Const(count, I32), inner)]
+    return [*lets, For(tile, _block_id(0), num(total), num(count), inner)]
 
 
 def _thread_lets(nest: Nest) -> list[Stmt]:
@@ -71,46 +72,40 @@ def _thread_lets(nest: Nest) -> list[Stmt]:
     out: list[Stmt] = []
     linear = _linear(nest)
     x, y, z = _block(nest)
-    tid: Expr = _thread(0)
+    tid = _thread(0)
     if not linear and (y > 1 or z > 1):
-        tid = Binary("+", Binary("*", _thread(1), Const(x, I32), I32), _thread(0), I32)
+        tid = add(mul(_thread(1), x), tid)
         if z > 1:
-            tid = Binary("+", Binary("*", _thread(2), Const(x * y, I32), I32), tid, I32)
+            tid = add(mul(_thread(2), x * y), tid)
     out.append(Let(nest.tid, tid))
     for lv in nest.thread_levels():
-        assert lv.layer in THREADED
-        unit: Expr = _thread(lv.axis)
+        unit = _thread(lv.axis)
         if linear:
-            unit = _digit_of_tid(nest, lv)
-        out.append(Let(lv.var, _piece(nest, lv, unit), below=lv.parts))
+            stride = thread_stride(nest.plan, lv.layer, lv.axis)
+            parts = nest.plan.axis_parts(lv.layer, lv.axis)
+            unit = digit(Var(nest.tid), stride, parts, nest.threads)
+        out.append(_coordinate(nest, lv, unit))
     return out
 
 
-def _digit_of_tid(nest: Nest, lv: Level) -> Expr:
-    stride = thread_stride(nest.plan, lv.layer, lv.axis)
+def _coordinate(nest: Nest, lv: Level, unit: Expr) -> Let:
+    """The level's variable: its unit's coordinate, or one digit of that where @cyclic cuts it."""
     parts = nest.plan.axis_parts(lv.layer, lv.axis)
-    e: Expr = Var(nest.tid) if stride == 1 else Binary("/", Var(nest.tid), Const(stride, I32), I32)
-    return e if stride * parts == nest.threads else Binary("%", e, Const(parts, I32), I32)
-
-
-def _piece(nest: Nest, lv: Level, unit: Expr) -> Expr:
-    """A level cut by @cyclic is one digit of its unit's coordinate."""
-    parts = nest.plan.axis_parts(lv.layer, lv.axis)
-    if lv.parts == parts:
-        return unit
-    e = unit if lv.piece == 1 else Binary("/", unit, Const(lv.piece, I32), I32)
-    return e if lv.piece * lv.parts >= parts else Binary("%", e, Const(lv.parts, I32), I32)
+    return Let(lv.var, digit(unit, lv.piece, lv.parts, parts), below=lv.parts)
 
 
 def _thread(axis: int) -> Expr:
-    return Call(Intrinsic.THREAD_ID, (Const(axis, I32),), I32)
+    return Call(Intrinsic.THREAD_ID, (num(axis),), I32)
+
+
+def _block_id(axis: int) -> Expr:
+    return Call(Intrinsic.BLOCK_ID, (num(axis),), I32)
 
 
 def _block_lets(nest: Nest) -> list[Stmt]:
     if nest.plan.grid.order == BlockOrder.ROWS:
-        return _unit_lets(nest, [Call(Intrinsic.BLOCK_ID, (Const(a, I32),), I32) for a in range(3)])
-    pid = Call(Intrinsic.BLOCK_ID, (Const(0, I32),), I32)
-    return _tile_lets(nest, pid, third=Call(Intrinsic.BLOCK_ID, (Const(2, I32),), I32))
+        return _unit_lets(nest, [_block_id(a) for a in range(3)])
+    return _tile_lets(nest, _block_id(0), third=_block_id(2))
 
 
 def _tile_lets(nest: Nest, tile: Expr, third: Expr | None = None) -> list[Stmt]:
@@ -119,11 +114,11 @@ def _tile_lets(nest: Nest, tile: Expr, third: Expr | None = None) -> list[Stmt]:
     sizes = [plan.axis_parts(Layer.CLU, a) * plan.axis_parts(Layer.BLK, a) for a in range(3)]
     lets: list[Stmt] = []
     if third is None:
-        third = Const(0, I32)
+        third = ZERO
         if sizes[2] > 1:
-            third = Binary("/", tile, Const(sizes[0] * sizes[1], I32), I32)
+            third = div(tile, sizes[0] * sizes[1])
             plane = nest.fresh("plane")
-            lets.append(Let(plane, Binary("%", tile, Const(sizes[0] * sizes[1], I32), I32)))
+            lets.append(Let(plane, mod(tile, sizes[0] * sizes[1])))
             tile = Var(plane)
     more, x, y = tile_of(plan.grid, sizes[0], sizes[1], tile, nest.fresh)
     lets.extend(more)
@@ -132,14 +127,10 @@ def _tile_lets(nest: Nest, tile: Expr, third: Expr | None = None) -> list[Stmt]:
 
 def _unit_lets(nest: Nest, coordinates: list[Expr]) -> list[Stmt]:
     out: list[Stmt] = []
-    plan = nest.plan
-    for lv in nest.levels.all:
-        if lv.layer not in (Layer.BLK, Layer.CLU):
-            continue
+    for lv in nest.grid_levels(*DimKind):
         e = coordinates[lv.axis]
-        blocks, clusters = plan.axis_parts(Layer.BLK, lv.axis), plan.axis_parts(Layer.CLU, lv.axis)
+        blocks, clusters = (nest.plan.axis_parts(layer, lv.axis) for layer in (Layer.BLK, Layer.CLU))
         if blocks > 1 and clusters > 1:
-            op = "%" if lv.layer == Layer.BLK else "/"
-            e = Binary(op, e, Const(blocks, I32), I32)
-        out.append(Let(lv.var, _piece(nest, lv, e), below=lv.parts))
+            e = mod(e, blocks) if lv.layer is Layer.BLK else div(e, blocks)
+        out.append(_coordinate(nest, lv, e))
     return out

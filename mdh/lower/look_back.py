@@ -9,6 +9,7 @@ side needs a fence. Wider values have words of their own, which a fence on eithe
 """
 
 from mdh.hardware import Space, SyncScope
+from mdh.ir.construct import ZERO, at_least, at_most, equal, less, sub, when
 from mdh.ir.dtype import I32, U64, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Var
 from mdh.ir.intrinsic import Intrinsic
@@ -29,18 +30,18 @@ NOTHING, TOTAL, THROUGH = (Const(n, I32) for n in range(3))
 
 def draw_ticket(nest: Nest, tile: str) -> list[Stmt]:
     """`tile` is defined as the block's number in the order of starting."""
-    zero = (Const(0, I32),)
+    zero = (ZERO,)
     drawn = nest.declare(Buf(f"tile_{nest.name}", Space.SM, I32, (1,), (1,)))
-    nest.managed.add(drawn.name)
+    nest.declarations.synchronise([drawn])
     ticket = nest.fresh("ticket")
-    draw: tuple[Stmt, ...] = (
+    draw = (
         Atomic("+", nest.counter, zero, Const(1, I32), ticket),
         Store(drawn.name, zero, Var(ticket)),
     )
     if nest.threads == 1:
         return [*draw, Let(tile, Load(drawn.name, zero, I32))]
     return [
-        If(Binary("==", Var(nest.tid), Const(0, I32), I32), draw),
+        If(equal(Var(nest.tid), 0), draw),
         Barrier(SyncScope.BLOCK, "every thread learns the block's number"),
         Let(tile, Load(drawn.name, zero, I32)),
     ]
@@ -71,7 +72,7 @@ def look_back(
     fold, t = nest.folds[f], nest.folds[f].types[0]
     slot = nest.declare(Buf(f"passed_{t.name}", Space.SM, t, (groups,), (1,)))
     lanes = WARP if _one_warp(nest, unit, groups) else 1
-    first = Binary("==", unit, Const(0, I32), I32)
+    first = equal(unit, 0)
     mine = (part, *element)
     publish = _publish(nest.passes[f], mine, TOTAL, total)
     before = Buf(nest.fresh("before"), Space.RM, t, (), ())
@@ -84,9 +85,9 @@ def look_back(
     if lanes == 1:
         body: list[Stmt] = [If(first, (*publish, *walk, *finish))]
     else:
-        among = Binary("<", unit, Const(lanes, I32), I32)
+        among = less(unit, lanes)
         body = [If(first, tuple(publish)), If(among, (*walk, If(first, tuple(finish))))]
-    out.extend(body if exists is None else [If(exists, tuple(body))])
+    out.extend(when(exists, body))
     name = nest.fresh("passed")
     out.append(Let(name, Load(slot.name, (group,), t), t))
     return Var(name, t)
@@ -122,20 +123,20 @@ def _walk(
     last = Buf(nest.fresh("last"), Space.RM, I32, (), ())
     at = Load(last.name, (), I32)
     j = nest.fresh("j")
-    turn: list[Stmt] = [Let(j, at if lanes == 1 else Binary("-", at, lane, I32))]
+    turn: list[Stmt] = [Let(j, at if lanes == 1 else sub(at, lane))]
     there = (Var(j), *element)
     known = (_read_word if len(nest.passes[f]) == 1 else _read_apart)(nest, f, there, turn)
     through, here = known
     if lanes > 1:
-        nearest = named(nest, "nearest", I32, Call(Intrinsic.FIRST_LANE, (through,), I32), turn)
-        later = Binary("<=", lane, nearest, I32)
+        nearest = named(nest, "nearest", Call(Intrinsic.FIRST_LANE, (through,), I32), turn)
+        later = at_most(lane, nearest)
         here = _over_lanes(nest, fold, Select(later, here, identity(fold)[0], t), turn)
-        through = Binary("<", nearest, Const(lanes, I32), I32)
+        through = less(nearest, lanes)
     turn.append(Store(before.name, (), combine(fold, (here,), (Load(before.name, (), t),))[0]))
-    further = Binary("-", at, Const(lanes, I32), I32)
+    further = sub(at, lanes)
     turn.append(Store(last.name, (), Select(through, Const(-1, I32), further, I32)))
-    start = Binary("-", part, Const(1, I32), I32)
-    return [Alloc(last, start), While(Binary(">=", at, Const(0, I32), I32), tuple(turn))]
+    start = sub(part, 1)
+    return [Alloc(last, start), While(at_least(at, 0), tuple(turn))]
 
 
 def _read_word(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, Expr]:
@@ -146,10 +147,10 @@ def _read_word(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) -> 
     read = Store(word.name, (), Load(nest.passes[f][0], there, U64))
     # before the first part there is nothing, which ends the walk like a total through it
     out.append(Alloc(word, _packed(THROUGH, identity(fold)[0])))
-    wait = While(Binary("==", _state(seen), NOTHING, I32), (read,))
-    out.append(If(Binary(">=", there[0], Const(0, I32), I32), (read, wait)))
-    value = named(nest, "value", t, Call(Intrinsic.UNPACKED, (seen,), t), out)
-    return Binary("==", _state(seen), THROUGH, I32), value
+    wait = While(equal(_state(seen), NOTHING), (read,))
+    out.append(If(at_least(there[0], 0), (read, wait)))
+    value = named(nest, "value", Call(Intrinsic.UNPACKED, (seen,), t), out)
+    return equal(_state(seen), THROUGH), value
 
 
 def _read_apart(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, Expr]:
@@ -160,11 +161,11 @@ def _read_apart(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) ->
     value = Buf(nest.fresh("value"), Space.RM, t, (), ())
     seen, held = Load(state.name, (), I32), Load(value.name, (), t)
     read: tuple[Stmt, ...] = (
-        While(Binary("==", Load(states, there, I32), NOTHING, I32), ()),
+        While(equal(Load(states, there, I32), NOTHING), ()),
         Store(state.name, (), Load(states, there, I32)),
         Fence(),
         If(
-            Binary("==", seen, THROUGH, I32),
+            equal(seen, THROUGH),
             (Store(value.name, (), Load(through, there, t)),),
             (Store(value.name, (), Load(totals, there, t)),),
         ),
@@ -172,18 +173,18 @@ def _read_apart(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) ->
     out += [
         Alloc(state, THROUGH),
         Alloc(value, identity(fold)[0]),
-        If(Binary(">=", there[0], Const(0, I32), I32), read),
+        If(at_least(there[0], 0), read),
     ]
-    return Binary("==", seen, THROUGH, I32), held
+    return equal(seen, THROUGH), held
 
 
 def _over_lanes(nest: Nest, fold: Fold, value: Expr, out: list[Stmt]) -> Expr:
     """The combination over a warp's lanes, of which a higher one holds an earlier part."""
     t = fold.types[0]
-    held: Expr = named(nest, "parts", t, value, out)
+    held: Expr = named(nest, "parts", value, out)
     offset = 1
     while offset < WARP:
-        other = named(nest, "parts", t, Call(Intrinsic.SHFL_XOR, (held, Const(offset, I32)), t), out)
-        held = named(nest, "parts", t, combine(fold, (other,), (held,))[0], out)
+        other = named(nest, "parts", Call(Intrinsic.SHFL_XOR, (held, Const(offset, I32)), t), out)
+        held = named(nest, "parts", combine(fold, (other,), (held,))[0], out)
         offset *= 2
     return held

@@ -7,12 +7,12 @@ parameters, arrays and locals, and with the loops of the stage; kernels have a s
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from mdh.ir.names import unused
+from mdh.ir.names import fresh, unused
 from mdh.ir.plan import Plan
 from mdh.ir.program import Stage
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Names:
     """`program`: parameters, arrays and scalars of the C function. variables: those of the stages' loops and
     units. `memory`: workspaces made so far."""
@@ -34,9 +34,7 @@ class Names:
         return name
 
     def kernel(self, stem: str) -> str:
-        name = unused(stem, self.kernels)
-        self.kernels.add(name)
-        return name
+        return fresh(stem, self.kernels)
 
     def dim(self, stem: str, stage: Stage) -> str:
         """A loop that a stage of mdh's own has beside loops and locals of the C function's."""

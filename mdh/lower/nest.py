@@ -1,119 +1,44 @@
-"""What all parts of one kernel's lowering share: the plan's loops, buffers, and scopes."""
+"""What all parts of one kernel's lowering share: the plan, its tile tree, buffers, and names."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from math import prod
 
-from mdh.hardware import THREADED, Combine, Space
-from mdh.ir.affine import Affine, from_expr, to_expr
-from mdh.ir.dtype import DType
-from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children, substitute
+from mdh.decompose.accesses import affine_index
+from mdh.hardware import THREADED, Combine, Layer, Space
+from mdh.ir.affine import Affine, to_expr
+from mdh.ir.construct import conjunction, less
+from mdh.ir.expr import Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
-from mdh.ir.layout import Guard, Level, Levels, strides_for
-from mdh.ir.names import unused
+from mdh.ir.layout import Guard, Level, Levels, row_major
 from mdh.ir.plan import StagePlan
-from mdh.ir.program import Buffer, Stage
-from mdh.ir.tile import Item
+from mdh.ir.program import Buffer, DimKind, Program, Stage
+from mdh.ir.tile import Item, Tiles
+from mdh.lower.declarations import Declarations
 from mdh.lower.fold import Fold
 from mdh.lower.instance import Instance
-from mdh.lower.names import Names
+from mdh.lower.scope import Region, Scope, key_of
 from mdh.machine import Machine
-
-Key = tuple[str, tuple[Affine, ...]]
-"""A buffer and the linear part of an access's index: accesses that differ by constants share a key."""
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What is known at a place: live instances, loop variables with one known value, full levels."""
-
-    live: Mapping[Key, Instance] = field(default_factory=dict)
-    fixed: Mapping[str, int] = field(default_factory=dict)
-    full: frozenset[str] = frozenset()
-    values: Mapping[str, Expr] = field(default_factory=dict)
-    """Level variables that stand for an expression (digits of a cooperative loop's counter)."""
-    position: int = 0
-    peels: int = 0
-    limits: Mapping[str, int] = field(default_factory=dict)
-    """Loop variables that take fewer values here than their level has parts."""
-    ends: Mapping[str, int] = field(default_factory=dict)
-    """Last values of loops that end early, whether or not this is the part in which they do."""
-
-    def at(self, position: int) -> "Scope":
-        return replace(self, position=position)
-
-    def limited(self, var: str, count: int) -> "Scope":
-        """Where a loop has only its first `count` parts."""
-        return replace(self, limits={**self.limits, var: count})
-
-    def at_part(self, var: str, part: int) -> "Scope":
-        """In one part of a loop, whose number is known."""
-        return replace(self, fixed={**self.fixed, var: part})
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Partial results of fold `fold` in SM or RM, open from before item `opens` to the end of its loops.
-
-    variables: per dim of the output, the inside levels as (name, radix); names in code order are `loops`.
-    lanes: vector levels of reduction dims, whose partial results stay apart until the region closes.
-    """
-
-    fold: int
-    space: Space
-    opens: int
-    bufs: tuple[Buf, ...]
-    axes: tuple[tuple[tuple[str, int], ...], ...]
-    loops: tuple[str, ...]
-    lanes: tuple[str, ...]
-    step: int
-
-    def index(self, scope_values: Mapping[str, Expr]) -> tuple[Expr, ...]:
-        """Index of the element that the current level variables own."""
-        out = []
-        for axis in self.axes:
-            aff = Affine.of(dict(axis))
-            out.append(substitute(to_expr(aff), dict(scope_values)))
-        return tuple(out)
-
-
-Leaf = Callable[["Nest", Scope], list[Stmt]]
 
 
 @dataclass(frozen=True)
 class Nest:
-    """One kernel under construction. `buffers`: every DM buffer it may name, by program or workspace name."""
+    """One kernel that is being lowered. buffers: every array and workspace that it may name."""
 
     name: str
-    stage: Stage
+    program: Program
     plan: StagePlan
     machine: Machine
     target: str
     folds: tuple[Fold, ...]
-    levels: Levels
-    items: tuple[Item, ...]
+    tiles: Tiles
     buffers: Mapping[str, Buffer]
-    sizes: Mapping[str, int]
-    names: set[str]
-    """In use in this kernel, or not to be hidden by it."""
+    declarations: Declarations
     tid: str
     """The variable that holds the linear thread id."""
-    module: Names
-    regions: tuple[Region, ...] = ()
-    shared: dict[str, Buf] = field(default_factory=dict)
-    """SM buffers of the kernel, declared once; filled while the body is made."""
-    room: int = 0
+    room: int
     """Bytes of a block's shared memory that the checker has not counted."""
-    slack: dict[str, int] = field(default_factory=dict)
-    """Elements behind the last one of such a buffer that idle lanes of vectors read."""
-    wanted: dict[str, list[Buf]] = field(default_factory=dict)
-    """The same by the name that was asked for."""
-    leaf: "Leaf | None" = None
-    """Takes over at item `leaf_at` in place of the scalar statement (scatters, phases of a scan)."""
-    leaf_at: int = -1
-    opened: int = -1
-    """Regions that open at items up to this one are open."""
-    managed: set[str] = field(default_factory=set)
-    """SM buffers whose barriers a pipelined loop places itself."""
+    regions: tuple[Region, ...] = ()
     partials: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Folds whose state is kept in workspaces: one name a component, dim 0 the part where blocks split."""
     passes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
@@ -124,37 +49,58 @@ class Nest:
     """Folds whose unfinished state waits in workspaces between outer sequential reduction loops."""
 
     @property
+    def stage(self) -> Stage:
+        return self.plan.stage
+
+    @property
+    def levels(self) -> Levels:
+        return self.tiles.levels
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Loops and steps in code order."""
+        return self.tiles.order
+
+    @property
     def cpu(self) -> bool:
         return self.machine.kind == "cpu"
 
     @property
     def threads(self) -> int:
-        if self.cpu:
-            return 1
-        n = 1
-        for layer in THREADED:
-            n *= self.plan.units(layer)
-        return n
+        return 1 if self.cpu else prod(self.plan.units(layer) for layer in THREADED)
 
     @property
     def clustered(self) -> tuple[int, ...]:
         """Folds whose parts the blocks of a cluster combine through distributed shared memory."""
         return tuple(f for f, methods in enumerate(self.plan.combines) if Combine.CLUSTER in methods)
 
+    def dims(self, *kinds: DimKind) -> frozenset[int]:
+        return frozenset(d for d, dim in enumerate(self.stage.dims) if dim.kind in kinds)
+
     def thread_levels(self) -> tuple[Level, ...]:
         """Levels whose units are threads of the block (none on a CPU, where threads are loops)."""
-        return () if self.cpu else tuple(lv for lv in self.levels.all if lv.layer in THREADED)
+        return self.tiles.threads
+
+    def grid_levels(self, *kinds: DimKind) -> list[Level]:
+        """Levels over dims of these kinds whose units are blocks or clusters."""
+        found = (lv for lv in self.levels.all if lv.layer in (Layer.BLK, Layer.CLU))
+        return [lv for lv in found if self.stage.dims[lv.dim].kind in kinds]
+
+    def regions_of(self, fold: int) -> tuple[Region, ...]:
+        """From outside in."""
+        return tuple(r for r in self.regions if r.fold == fold)
 
     def fresh(self, stem: str) -> str:
-        name = unused(stem, self.names)
-        self.names.add(name)
-        return name
+        """A name that nothing in the kernel has."""
+        return self.declarations.fresh(stem)
 
-    def workspace(self, stem: str) -> str:
-        """A name for device memory of this kernel and those that follow it."""
-        name = self.module.workspace(stem, self.names)
-        self.names.add(name)
-        return name
+    def declare(self, buf: Buf) -> Buf:
+        """An SM buffer: one declaration serves every version of the code that uses it."""
+        return self.declarations.declare(buf)
+
+    def dm_buf(self, name: str) -> Buf:
+        """An array or workspace, which this kernel may write."""
+        return dm_buf(self.buffers[name], readonly=False)
 
     def below(self, position: int) -> frozenset[str]:
         """Variables of the loops after item `position`."""
@@ -164,33 +110,11 @@ class Nest:
         """Whether copies stand among the items."""
         return any(isinstance(it, int) and self.plan.steps[it].stagings for it in items)
 
-    def dim_index(self, name: str) -> int | None:
-        for d, dim in enumerate(self.stage.dims):
-            if dim.name == name:
-                return d
-        return None
-
     # -- index functions -------------------------------------------------------------------------------
 
     def access(self, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
         """Index functions over dims (named by position), or None where one is not affine (a gather)."""
-        out = []
-        for e in index:
-            aff = from_expr(substitute(e, {n: Const(v, Var(n).dtype) for n, v in self.sizes.items()}))
-            if aff is None:
-                return None
-            terms = {}
-            for name, c in aff.terms:
-                d = self.dim_index(name)
-                if d is None:
-                    return None
-                terms[str(d)] = c
-            out.append(Affine.of(terms, aff.const))
-        return tuple(out)
-
-    def over_levels(self, aff: Affine) -> Affine:
-        """An affine function of dims as one of level variables."""
-        return aff.substitute({str(d): ix for d, ix in enumerate(self.levels.index)})
+        return affine_index(self.program, self.stage, index)
 
     def ranges(self, scope: Scope) -> dict[str, tuple[int, int]]:
         """Inclusive range of every level variable, as far as the scope knows."""
@@ -217,8 +141,12 @@ class Nest:
             and g.offset.bounds(ranges)[1] >= g.bound
         ]
 
-    def condition(self, guards: list[Guard], scope: Scope) -> Expr | None:
+    def condition(self, guards: Iterable[Guard], scope: Scope) -> Expr | None:
         return conjunction([less(self.expr(g.offset, scope), g.bound) for g in guards])
+
+    def exists(self, scope: Scope, *kinds: DimKind) -> Expr | None:
+        """The condition that the point lies inside the dims of these kinds, None where that is known."""
+        return self.condition(self.guards(scope, self.dims(*kinds)), scope)
 
     def expr(self, aff: Affine, scope: Scope) -> Expr:
         """Text form of an affine function of level variables at a scope."""
@@ -231,68 +159,42 @@ class Nest:
         """A program expression at the current point: dims become indices, loads read the live instances."""
         match e:
             case Var(name, dtype):
-                d = self.dim_index(name)
+                d = next((d for d, dim in enumerate(self.stage.dims) if dim.name == name), None)
                 if d is not None:
                     return self.expr(self.levels.index[d], scope)
-                return Const(self.sizes[name], dtype) if name in self.sizes else e
+                sizes = self.program.sizes
+                return Const(sizes[name], dtype) if name in sizes else e
             case Load():
                 return self.load(e, scope)
             case _:
                 return map_children(e, lambda c: self.translate(c, scope))
 
+    def indices(self, index: tuple[Expr, ...], scope: Scope) -> tuple[Expr, ...]:
+        """A program index at the current point."""
+        return tuple(self.translate(e, scope) for e in index)
+
     def load(self, e: Load, scope: Scope) -> Load:
         index = self.access(e.index)
         if index is None:
-            return Load(e.buffer, tuple(self.translate(i, scope) for i in e.index), e.dtype)
+            return Load(e.buffer, self.indices(e.index, scope), e.dtype)
         instance = scope.live.get(key_of(e.buffer, index))
         if instance is None:
-            where = tuple(self.expr(self.over_levels(i), scope) for i in index)
+            where = tuple(self.expr(self.levels.over(i), scope) for i in index)
             return Load(e.buffer, where, e.dtype)
         return Load(instance.buf.name, self.at(instance, index, scope), e.dtype)
 
     def at(self, instance: Instance, index: tuple[Affine, ...], scope: Scope) -> tuple[Expr, ...]:
         """Index expressions of a program element in an instance, its slot included."""
-        local = instance.local(tuple(self.over_levels(i) for i in index))
+        local = instance.local(tuple(self.levels.over(i) for i in index))
         where = tuple(self.expr(i, scope) for i in local)
-        if instance.slot is None:
-            return where
-        return (self.expr(instance.slot, scope), *where)
-
-    def declare(self, buf: Buf) -> Buf:
-        """An SM buffer: one declaration serves every version of the code that uses it."""
-        same = self.wanted.setdefault(buf.name, [])
-        for known in same:
-            if replace(known, name=buf.name) == buf:
-                return known
-        new = replace(buf, name=self.fresh(buf.name))
-        same.append(new)
-        self.shared[new.name] = new
-        return new
+        return where if instance.slot is None else (self.expr(instance.slot, scope), *where)
 
 
-def key_of(buffer: str, index: tuple[Affine, ...]) -> Key:
-    return buffer, tuple(Affine(i.terms, 0) for i in index)
-
-
-def conjunction(terms: list[Expr]) -> Expr | None:
-    out: Expr | None = None
-    for t in terms:
-        out = t if out is None else Binary("&&", out, t, Var("").dtype)
-    return out
-
-
-def less(e: Expr, bound: int) -> Expr:
-    return Binary("<", e, Const(bound, Var("").dtype), Var("").dtype)
+Emit = Callable[[Nest, Scope], list[Stmt]]
+"""Makes the code from a place on."""
 
 
 def dm_buf(buffer: Buffer, *, readonly: bool) -> Buf:
     """The kernel's view of a program array: row major, 16-byte aligned."""
-    order = tuple(range(len(buffer.shape)))
-    return Buf(
-        buffer.name, Space.DM, buffer.dtype, buffer.shape, strides_for(buffer.shape, order),
-        readonly=readonly, align=16,
-    )  # fmt: skip
-
-
-def element_type(nest: Nest, buffer: str) -> DType:
-    return nest.buffers[buffer].dtype
+    strides = row_major(buffer.shape)
+    return Buf(buffer.name, Space.DM, buffer.dtype, buffer.shape, strides, readonly=readonly, align=16)

@@ -6,21 +6,23 @@ here, not in the barrier pass: one block barrier an iteration says both "the slo
 readers are done".
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
 
 from mdh.hardware import Engine, Space, SyncScope
 from mdh.ir.affine import Affine
+from mdh.ir.construct import ZERO, add, less, loop, mod, num, scaled, shifted, when
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Var
-from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, For, ForKind, If, Let, Move, Stmt, Wait
+from mdh.ir.expr import Const, Expr, Var
+from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, ForKind, If, Let, Move, Stmt, Wait
 from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep
-from mdh.lower.copies import Copy, addresses, copy_shape, emit_copy, in_bounds, moved, plan_copies
-from mdh.lower.fragments import Slot, first_fragments, next_fragments, turns
-from mdh.lower.nest import Nest, Scope
-from mdh.lower.spread import deal
+from mdh.lower.copies import Copy, addresses, copy_shape, emit_copy, in_bounds, plan_copies
+from mdh.lower.deal import Dealt, deal
+from mdh.lower.fragments import Pipeline, Slot, first_fragments, next_fragments, turns
+from mdh.lower.nest import Emit, Nest
+from mdh.lower.scope import Scope
 
 MOST_PREFETCHED = 64
 """Elements a thread may hold in registers for the next part; beyond that it copies without them."""
@@ -29,167 +31,135 @@ MANY_PREFETCHED = 32
 SPARE_ROUNDS = 0.125
 """Share of rounds more that are worth it where each then is at one distance from the one before."""
 
-Emit = Callable[[Nest, Scope], list[Stmt]]
-
 
 def pipelines(nest: Nest, step: PlanStep) -> bool:
     """Whether the step copies anything that can be on its way while the step before it is computed on."""
     return any(s.region == Space.RM or not nest.cpu for s in step.stagings)
 
 
-def emit_pipelined(
-    nest: Nest, level: Level, trips: int, step: PlanStep, point: Scope, emit: Emit
-) -> list[Stmt]:
-    """The loop over `level` in which copies of `step` fill step.stages slots.
+def emit_pipelined(nest: Nest, level: Level, trips: int, number: int, point: Scope, emit: Emit) -> list[Stmt]:
+    """The loop over `level` in which copies of the step with this number fill the step's slots.
 
     point: at the item of the step. emit: makes what stands below it.
     """
-    copies = plan_copies(nest, step, point, slots=step.stages)
+    step = nest.plan.steps[number]
+    pipeline = Pipeline(nest, level, trips, step.stages, step.unroll, point)
+    copies = plan_copies(nest, number, point, pipelined=True)
     shared = [c for c in copies if c.dst.buf.space is Space.SM]
     ahead = [] if nest.cpu else shared
-    nest.managed.update(c.dst.buf.name for c in ahead)
+    nest.declarations.synchronise(c.dst.buf for c in ahead)
     flying = [c for c in ahead if c.staging.engine == Engine.ASYNC]
     plain = [c for c in ahead if c.staging.engine != Engine.ASYNC]
     fragments = [c for c in copies if c.dst.buf.space is Space.RM]
-    n = step.stages
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    out.extend(_prologue(nest, level, trips, n, flying, plain, point))
-    out.extend(first_fragments(nest, fragments, level, trips, n, point))
+    out.extend(_prologue(pipeline, flying, plain))
+    out.extend(first_fragments(pipeline, fragments))
 
     def turn(slot: Slot) -> list[Stmt]:
-        body, store = _start_of_turn(nest, level, trips, n, flying, plain, point)
+        body, store = _start_of_turn(pipeline, flying, plain)
         live = dict(point.live)
         if ahead:
             name = nest.fresh(f"slot_{level.var}")
-            body.append(Let(name, Binary("%", Var(level.var), Const(n, I32), I32)))
-            live.update({c.key: replace(c.dst, slot=Affine.var(name)) for c in ahead})
+            body.append(Let(name, mod(Var(level.var), step.stages)))
+            live.update({c.key: c.into(Affine.var(name)).dst for c in ahead})
         elif shared:
             for c in shared:
                 body.extend(emit_copy(nest, c, point))
                 live[c.key] = c.dst
-        body.extend(next_fragments(nest, fragments, level, trips, n, slot, point))
-        live.update({c.key: replace(c.dst, slot=Affine.var(slot.name)) for c in fragments})
+        body.extend(next_fragments(pipeline, fragments, slot))
+        live.update({c.key: c.into(Affine.var(slot.name)).dst for c in fragments})
         body.extend(emit(nest, replace(point, live=live)))
         return [*body, *store]
 
-    out.extend(turns(nest, level, trips, step, turn, fragmented=bool(fragments)))
+    out.extend(turns(pipeline, turn, fragmented=bool(fragments)))
     if ahead:
         out.append(Barrier(SyncScope.BLOCK, "all slots are free again"))
     return out
 
 
 def _start_of_turn(
-    nest: Nest, level: Level, trips: int, n: int, flying: list[Copy], plain: list[Copy], point: Scope
+    pipeline: Pipeline, flying: list[Copy], plain: list[Copy]
 ) -> tuple[list[Stmt], list[Stmt]]:
     """(what stands before a turn's computation for its copies into SM, what stands behind it)."""
-    k = Var(level.var)
     body: list[Stmt] = []
     if flying:
-        body.append(Wait(n - 2))
+        body.append(Wait(pipeline.slots - 2))
     if flying or plain:
         body.append(Barrier(SyncScope.BLOCK, "the slot is filled, and the one before it is free"))
     if flying:
-        later = Binary("+", k, Const(n - 1, I32), I32)
-        fill = _copies(nest, flying, level, later, n, point)
-        body.append(If(Binary("<", later, Const(trips, I32), I32), tuple(fill)))
+        later = add(pipeline.part, pipeline.slots - 1)
+        fill = _copies(pipeline, flying, later)
+        body.append(If(less(later, pipeline.trips), tuple(fill)))
         body.append(Commit())
-    load, store = _prefetch(nest, plain, level, n, point, body)
-    more = Binary("<", Binary("+", k, Const(1, I32), I32), Const(trips, I32), I32)
+    load, store = _prefetch(pipeline, plain, body)
+    more = less(add(pipeline.part, 1), pipeline.trips)
     if load:
         body.append(If(more, tuple(load)))
     return body, [If(more, tuple(store))] if store else []
 
 
-def _prologue(
-    nest: Nest, level: Level, trips: int, n: int, flying: list[Copy], plain: list[Copy], scope: Scope
-) -> list[Stmt]:
+def _prologue(pipeline: Pipeline, flying: list[Copy], plain: list[Copy]) -> list[Stmt]:
     out: list[Stmt] = []
-    for part in range(n - 1):
-        if flying and part < trips:
-            out.append(If(Const(1, I32), tuple(_copies(nest, flying, level, Const(part, I32), n, scope))))
+    for part in range(pipeline.slots - 1):
+        if flying and part < pipeline.trips:
+            out.append(If(Const(1, I32), tuple(_copies(pipeline, flying, num(part)))))
         if flying:
             out.append(Commit())
-    for c in plain:
-        out.append(If(Const(1, I32), tuple(_copies(nest, [c], level, Const(0, I32), n, scope))))
+    out.extend(If(Const(1, I32), tuple(_copies(pipeline, [c], ZERO))) for c in plain)
     return out
 
 
-def _copies(nest: Nest, copies: list[Copy], level: Level, part: Expr, n: int, scope: Scope) -> list[Stmt]:
-    """Fill slot part % n with part number `part`."""
-    out: list[Stmt] = []
-    slot: Expr = (
-        Const(part.value % n, I32) if isinstance(part, Const) else Binary("%", part, Const(n, I32), I32)
-    )
-    name = nest.fresh("fill")
-    out.append(Let(name, slot))
-    at = replace(scope, values={**scope.values, level.var: part})
-    for c in copies:
-        dst = replace(c.dst, slot=Affine.var(name))
-        out.extend(emit_copy(nest, replace(c, dst=dst), at))
-    return out
+def _copies(pipeline: Pipeline, copies: list[Copy], part: Expr) -> list[Stmt]:
+    """Fill slot part mod slots with part number `part`."""
+    n = pipeline.slots
+    slot = num(int(part.value) % n) if isinstance(part, Const) else mod(part, n)
+    name = pipeline.nest.fresh("fill")
+    return [Let(name, slot), *pipeline.fill(copies, Affine.var(name), part)]
 
 
-def _prefetch(
-    nest: Nest, plain: list[Copy], level: Level, n: int, scope: Scope, body: list[Stmt]
-) -> tuple[list[Stmt], list[Stmt]]:
+def _prefetch(pipeline: Pipeline, plain: list[Copy], body: list[Stmt]) -> tuple[list[Stmt], list[Stmt]]:
     """(loads of the next part into registers, their stores into its slot); declares the registers."""
+    nest = pipeline.nest
     load: list[Stmt] = []
     store: list[Stmt] = []
-    part = Binary("+", Var(level.var), Const(1, I32), I32)
-    at = replace(scope, values={**scope.values, level.var: part})
+    part = add(pipeline.part, 1)
+    at = pipeline.point.with_values({pipeline.level.var: part})
     shapes = [copy_shape(nest, c, at) for c in plain]
     count = sum(-(-prod(counts) // nest.threads) * width for counts, width, _ in shapes)
     spare = SPARE_ROUNDS if count > MANY_PREFETCHED else 0.0
     for c, (counts, width, lanes) in zip(plain, shapes, strict=True):
         name = nest.fresh("fill")
-        target = replace(c, dst=replace(c.dst, slot=Affine.var(name)))
+        target = c.into(Affine.var(name))
         dealt = deal(nest, counts, f"c_{c.staging.buffer}", spare=spare)
-        let = Let(name, Binary("%", part, Const(n, I32), I32))
-        if dealt.rounds * width > MOST_PREFETCHED:
-            store.extend((let, *emit_copy(nest, target, at)))
+        store.append(Let(name, mod(part, pipeline.slots)))
+        size = dealt.rounds * width
+        if size > MOST_PREFETCHED:
+            store.extend(emit_copy(nest, target, at))
             continue
-        held = Buf(
-            nest.fresh(f"{c.staging.buffer}_next"),
-            Space.RM,
-            c.dst.buf.dtype,
-            (dealt.rounds * width,),
-            (1,),
-            align=16,
-        )
+        held = Buf(nest.fresh(f"{c.staging.buffer}_next"), Space.RM, c.dst.buf.dtype, (size,), (1,), align=16)
         body.append(Alloc(held))
         coordinates = list(dealt.coordinates)
         if width > 1:
-            coordinates[-1] = _scaled(coordinates[-1], width)
+            coordinates[-1] = scaled(coordinates[-1], width)
         dst, src = addresses(nest, target, coordinates, at)
-        pred = in_bounds(nest, c, src, at)
-        first = _scaled(Var(dealt.counter), width) if dealt.rounds > 1 else Const(0, I32)
-        get: tuple[Stmt, ...] = (
-            *dealt.lets,
-            Move(held.name, (first,), c.src.buf.name, src, width, Engine.PLAIN, c.staging.cache, pred),
-        )
-        put: tuple[Stmt, ...] = (*dealt.lets, *_puts(c, dst, held, first, width, lanes))
-        if dealt.guard is not None:
-            get, put = (If(dealt.guard, get),), (If(dealt.guard, put),)
-        load.extend(_rounds(dealt.counter, dealt.rounds, get))
-        store.extend((let, *_rounds(dealt.counter, dealt.rounds, put)))
+        pred, _ = in_bounds(nest, c, src, at)
+        first = scaled(Var(dealt.counter), width) if dealt.rounds > 1 else ZERO
+        get = Move(held.name, (first,), c.src.buf.name, src, width, Engine.PLAIN, c.staging.cache, pred)
+        load.append(_rounds(dealt, [get]))
+        store.append(_rounds(dealt, _puts(c, dst, held, first, width, lanes)))
     return load, store
 
 
-def _puts(c: Copy, dst: tuple[Expr, ...], held: Buf, first: Expr, width: int, lanes: int) -> list[Stmt]:
+def _puts(c: Copy, dst: tuple[Expr, ...], held: Buf, first: Expr, width: int, lanes: int) -> list[Move]:
     if lanes == width:
         return [Move(c.dst.buf.name, dst, held.name, (first,), width)]
-    out: list[Stmt] = []
-    for i in range(width):
-        at = (*dst[:-1], moved(dst[-1], i))
-        out.append(Move(c.dst.buf.name, at, held.name, (moved(first, i),)))
-    return out
+    return [
+        Move(c.dst.buf.name, (*dst[:-1], shifted(dst[-1], i)), held.name, (shifted(first, i),))
+        for i in range(width)
+    ]
 
 
-def _rounds(counter: str, rounds: int, body: tuple[Stmt, ...]) -> list[Stmt]:
-    return [For(counter, Const(0, I32), Const(rounds, I32), Const(1, I32), body, ForKind.UNROLL)]
-
-
-def _scaled(e: Expr, n: int) -> Expr:
-    if isinstance(e, Const):
-        return Const(int(e.value) * n, I32)
-    return e if n == 1 else Binary("*", e, Const(n, I32), I32)
+def _rounds(dealt: Dealt, body: Iterable[Stmt]) -> Stmt:
+    """All rounds unrolled, as registers have no addresses."""
+    inner = when(dealt.guard, (*dealt.lets, *body))
+    return loop(dealt.counter, dealt.rounds, inner, ForKind.UNROLL)

@@ -1,15 +1,14 @@
 """Regions of partial results (`mdh.decompose.regions`) as buffers of a kernel."""
 
-from mdh.decompose.regions import held_axis, levels_from, openings
-from mdh.hardware import Layer, Space
+from mdh.decompose.regions import Opening, levels_from, openings
+from mdh.decompose.tiles import held_axes
+from mdh.hardware import Space
 from mdh.ir.dtype import DType
-from mdh.ir.expr import Expr
 from mdh.ir.kernel import Buf
-from mdh.ir.layout import Axis, strides_for
-from mdh.ir.plan import Holding
-from mdh.ir.program import DimKind
+from mdh.ir.layout import strides_for
 from mdh.lower.fold import Fold
-from mdh.lower.nest import Nest, Region
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Region
 
 
 def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
@@ -18,39 +17,34 @@ def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
     for f, fold in list(enumerate(nest.folds))[first:]:
         buffers = [o.buffer for o in fold.outputs]
         for r in openings(nest.items, nest.stage, nest.plan.steps, buffers, reduces=fold.op is not None):
-            number = 0 if r.step is None else nest.plan.steps[r.step].number
-            out.append(region_of(nest, f, r.space, r.opens, r.holding, number))
+            out.append(region_of(nest, f, r))
     return tuple(out)
 
 
-def region_of(nest: Nest, f: int, space: Space, opens: int, holding: Holding | None, number: int) -> Region:
-    fold = nest.folds[f]
-    inside = levels_from(nest.items, opens)
+def region_of(nest: Nest, f: int, opening: Opening) -> Region:
+    """The region of fold f that opens there."""
+    fold, space = nest.folds[f], opening.space
+    inside = levels_from(nest.items, opening.opens)
     if space is Space.SM:
         inside = (*nest.thread_levels(), *inside)
-    # an operator's results have no dim that it reduces; the stored values of a prefix sum have its dim
-    kinds = (DimKind.CC,) if fold.op is not None else (DimKind.CC, DimKind.PS)
-    kept = frozenset(lv.var for lv in inside if nest.stage.dims[lv.dim].kind in kinds)
-    held = tuple(_axis(nest, e, kept) for e in fold.outputs[0].index)
+    # the points of an index that is data are one element
+    index = fold.outputs[0].index
+    held, layout = held_axes(
+        nest.program, nest.stage, nest.levels, index, [1] * len(index), opening, inside,
+        partial=fold.op is not None, cpu=nest.cpu,
+    )  # fmt: skip
     axes = tuple(tuple((v, radix) for v, _, _, radix in axis.variables) for axis in held)
-    shape = tuple(axis.points for axis in held)
-    layout = holding.layout if holding is not None else tuple(range(len(shape)))
-    lanes: tuple[str, ...] = ()
-    if nest.cpu and space is Space.RM and fold.op is not None:
-        vectors = (lv for lv in inside if lv.layer is Layer.VEC)
-        lanes = tuple(lv.var for lv in vectors if nest.stage.dims[lv.dim].kind is DimKind.PW)
-    for var in lanes:
-        shape, axes = (*shape, nest.levels.of_var(var).parts), (*axes, ((var, 1),))
-        layout = (*layout, len(shape) - 1)
+    lanes = tuple(v for axis in axes[len(index) :] for v, _ in axis)
     used = {v for axis in axes for v, _ in axis}
     loops = tuple(lv.var for lv in inside if lv.var in used and lv.var not in lanes)
+    shape = tuple(axis.points for axis in held)
     bufs = tuple(
         Buf(_name(nest, f, c, space), space, t, shape, strides_for(shape, layout), align=16)
         for c, t in enumerate(_types(nest, fold))
     )
     if space is Space.SM:
-        nest.shared.update((b.name, b) for b in bufs)
-    return Region(f, space, opens, bufs, axes, loops, lanes, number)
+        nest.declarations.shared.update((b.name, b) for b in bufs)
+    return Region(f, space, opening.opens, bufs, axes, loops, lanes)
 
 
 def _types(nest: Nest, fold: Fold) -> tuple[DType, ...]:
@@ -60,15 +54,9 @@ def _types(nest: Nest, fold: Fold) -> tuple[DType, ...]:
     return tuple(nest.buffers[o.buffer].dtype for o in fold.outputs)
 
 
-def _axis(nest: Nest, e: Expr, inside: frozenset[str]) -> Axis:
-    access = nest.access((e,))
-    return held_axis(nest.levels, None if access is None else access[0], 1, inside)
-
-
 def _name(nest: Nest, f: int, c: int, space: Space) -> str:
     fold = nest.folds[f]
-    buffer = fold.outputs[min(c, len(fold.outputs) - 1)].buffer if fold.op is None else fold.outputs[0].buffer
-    suffix = (
-        "" if c == 0 or fold.op is None else f"_{'key' if c == 0 else 'pos' if c == 1 else f'value{c - 1}'}"
-    )
-    return nest.fresh(f"{buffer}_{space}{suffix}")
+    if fold.op is None:
+        return nest.fresh(f"{fold.outputs[c].buffer}_{space}")
+    component = ("", "_pos", *(f"_value{k}" for k in range(1, c)))[c]
+    return nest.fresh(f"{fold.outputs[0].buffer}_{space}{component}")

@@ -1,7 +1,7 @@
 """Plan to Module: every stage becomes one kernel, and the small stages that start and combine its parts."""
 
 from mdh.hardware import CacheHint
-from mdh.ir.kernel import Module, Workspace
+from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.ir.verify import verify
@@ -11,20 +11,17 @@ from mdh.lower.names import names_of
 from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
-from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspace_buf
+from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspaces
 
 
 def lower(plan: Plan, observe: Observer = unobserved) -> Module:
     """The kernels of a checked plan, in launch order. observe: sees every kernel between the passes."""
     context = Context(plan.program, plan.machine, plan.target, names_of(plan), observe)
-    built = Built([], [])
-    for b in plan.program.buffers:
-        if b.temp:
-            built.workspaces.append(Workspace(workspace_buf(b)))
+    built = workspaces(b for b in plan.program.buffers if b.temp)
     for stage in plan.stages:
-        built.add(lower_stage(context, stage))
+        built += lower_stage(context, stage)
     module = Module(
-        plan.program.name, plan.target, plan.machine.name, tuple(built.kernels), tuple(built.workspaces),
+        plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
         plan.program.params, notes=_left_out(plan),
     )  # fmt: skip
     verify(module)

@@ -8,6 +8,7 @@ none.
 from math import prod
 
 from mdh.hardware import Space
+from mdh.ir.construct import add, at_least, div, equal, greater, less, mod, num, number, sub
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.intrinsic import Intrinsic
@@ -16,18 +17,13 @@ from mdh.ir.layout import Level
 from mdh.lower.finish import named
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.nest import Nest
-from mdh.lower.threads import WARP, Digit, other_threads, thread_stride
+from mdh.lower.threads import WARP, other_threads, thread_stride
 
 
 def units_of(nest: Nest, digits: list[Level]) -> tuple[Expr, Expr, int]:
     """(a thread's number among those that share an element, the number of their group, how many share)."""
-    unit: Expr | None = None
-    for lv in digits:
-        var = Var(lv.var)
-        unit = var if unit is None else Binary("+", Binary("*", unit, Const(lv.parts, I32), I32), var, I32)
-    assert unit is not None
-    used = [Digit(lv, thread_stride(nest.plan, lv.layer, lv.axis), lv.parts) for lv in digits]
-    return unit, other_threads(nest, used), prod(lv.parts for lv in digits)
+    unit = number((Var(lv.var), lv.parts) for lv in digits)
+    return unit, other_threads(nest, [lv.var for lv in digits]), prod(lv.parts for lv in digits)
 
 
 def scan_threads(
@@ -57,20 +53,20 @@ def in_warps(nest: Nest, digits: list[Level]) -> bool:
 
 def _by_shuffles(nest: Nest, fold: Fold, mine: Expr, units: int, out: list[Stmt]) -> tuple[Expr, Expr]:
     t = fold.types[0]
-    lane = named(nest, "lane", I32, Binary("%", Var(nest.tid), Const(WARP, I32), I32), out)
+    lane = named(nest, "lane", mod(Var(nest.tid), WARP), out)
     row = min(units, WARP)
     place = lane
     if row < WARP:
-        place = named(nest, "place", I32, Binary("%", lane, Const(row, I32), I32), out)
-    whole = _lanes(nest, fold, named(nest, "part", t, mine, out), place, row, out)
-    shifted = named(nest, "before", t, Call(Intrinsic.SHFL_UP, (whole, Const(1, I32)), t), out)
-    inside = Select(Binary(">", place, Const(0, I32), I32), shifted, identity(fold)[0], t)
-    before = named(nest, "before", t, inside, out)
+        place = named(nest, "place", mod(lane, row), out)
+    whole = _lanes(nest, fold, named(nest, "part", mine, out), place, row, out)
+    shifted = named(nest, "before", Call(Intrinsic.SHFL_UP, (whole, Const(1, I32)), t), out)
+    inside = Select(greater(place, 0), shifted, identity(fold)[0], t)
+    before = named(nest, "before", inside, out)
     if units <= WARP:
         last: Expr = Const(WARP - 1, I32)
         if row < WARP:
             last = Binary("|", lane, Const(row - 1, I32), I32)
-        return before, named(nest, "total", t, Call(Intrinsic.SHFL, (whole, last), t), out)
+        return before, named(nest, "total", Call(Intrinsic.SHFL, (whole, last), t), out)
     return _over_warps(nest, fold, whole, before, lane, units // WARP, out)
 
 
@@ -81,23 +77,23 @@ def _over_warps(
     t = fold.types[0]
     count = nest.threads // WARP
     sums = nest.declare(Buf(f"warps_{t.name}", Space.SM, t, (count,), (1,), align=16))
-    warp = named(nest, "warp", I32, Binary("/", Var(nest.tid), Const(WARP, I32), I32), out)
-    last = Binary("==", lane, Const(WARP - 1, I32), I32)
+    warp = named(nest, "warp", div(Var(nest.tid), WARP), out)
+    last = equal(lane, WARP - 1)
     out.append(If(last, (Store(sums.name, (warp,), whole),)))
     number, place = warp, lane
     if count > warps:
-        number = named(nest, "number", I32, Binary("%", warp, Const(warps, I32), I32), out)
-        place = Binary("+", Binary("-", warp, number, I32), lane, I32)
+        number = named(nest, "number", mod(warp, warps), out)
+        place = add(sub(warp, number), lane)
     one: Expr = Load(sums.name, (place,), t)
     if warps < WARP:
-        one = Select(Binary("<", lane, Const(warps, I32), I32), one, identity(fold)[0], t)
-    scanned = _lanes(nest, fold, named(nest, "sums", t, one, out), lane, warps, out)
-    total = named(nest, "total", t, Call(Intrinsic.SHFL, (scanned, Const(warps - 1, I32)), t), out)
-    previous = Binary("-", number, Const(1, I32), I32)
-    earlier = named(nest, "earlier", t, Call(Intrinsic.SHFL, (scanned, previous), t), out)
+        one = Select(less(lane, warps), one, identity(fold)[0], t)
+    scanned = _lanes(nest, fold, named(nest, "sums", one, out), lane, warps, out)
+    total = named(nest, "total", Call(Intrinsic.SHFL, (scanned, Const(warps - 1, I32)), t), out)
+    previous = sub(number, 1)
+    earlier = named(nest, "earlier", Call(Intrinsic.SHFL, (scanned, previous), t), out)
     both = combine(fold, (earlier,), (before,))[0]
-    first = Binary(">", number, Const(0, I32), I32)
-    return named(nest, "before", t, Select(first, both, before, t), out), total
+    first = greater(number, 0)
+    return named(nest, "before", Select(first, both, before, t), out), total
 
 
 def _lanes(nest: Nest, fold: Fold, held: Expr, place: Expr, row: int, out: list[Stmt]) -> Expr:
@@ -105,10 +101,10 @@ def _lanes(nest: Nest, fold: Fold, held: Expr, place: Expr, row: int, out: list[
     t = fold.types[0]
     distance = 1
     while distance < row:
-        earlier = named(nest, "earlier", t, Call(Intrinsic.SHFL_UP, (held, Const(distance, I32)), t), out)
-        far = Binary(">=", place, Const(distance, I32), I32)
+        earlier = named(nest, "earlier", Call(Intrinsic.SHFL_UP, (held, Const(distance, I32)), t), out)
+        far = at_least(place, distance)
         both = combine(fold, (earlier,), (held,))[0]
-        held = named(nest, "part", t, Select(far, both, held, t), out)
+        held = named(nest, "part", Select(far, both, held, t), out)
         distance *= 2
     return held
 
@@ -134,18 +130,15 @@ def _by_doubling(
         here, there = rows[k].name, rows[1 - k].name
         own = nest.fresh("own")
         out.append(Let(own, Load(here, (Var(u), group), t), t))
-        back = Binary("-", Var(u), Const(distance, I32), I32)
+        back = sub(Var(u), distance)
         both = combine(fold, (Load(here, (back, group), t),), (Var(own, t),))[0]
-        far = Binary(">=", Var(u), Const(distance, I32), I32)
+        far = at_least(Var(u), distance)
         out.append(
             If(far, (Store(there, (Var(u), group), both),), (Store(there, (Var(u), group), Var(own, t)),))
         )
         distance, k = distance * 2, 1 - k
     row = rows[k].name
-    previous = Load(row, (Binary("-", Var(u), Const(1, I32), I32), group), t)
-    before, total = nest.fresh("before"), nest.fresh("total")
-    out.append(
-        Let(before, Select(Binary(">", Var(u), Const(0, I32), I32), previous, identity(fold)[0], t), t)
-    )
-    out.append(Let(total, Load(row, (Const(units - 1, I32), group), t), t))
-    return Var(before, t), Var(total, t)
+    previous = Load(row, (sub(Var(u), 1), group), t)
+    first = Select(greater(Var(u), 0), previous, identity(fold)[0], t)
+    before = named(nest, "before", first, out)
+    return before, named(nest, "total", Load(row, (num(units - 1), group), t), out)

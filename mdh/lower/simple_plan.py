@@ -4,7 +4,8 @@ They are MDHs like any other (dims cc, and `part` reduced), so they are planned 
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mdh.hardware import Combine, Layer
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
@@ -16,79 +17,73 @@ ENOUGH_OUTPUTS = 4096
 """With so many results, one thread each fills a GPU; with fewer, threads share a result."""
 
 
-@dataclass
-class _Axes:
-    """Tiles and core axes of the two steps under construction."""
+@dataclass(slots=True)
+class Blocking:
+    """How one dim is cut: tiles of a block on an axis of the grid, tiles of a thread on an axis of the block.
+    An axis is None where a loop goes over the parts."""
 
-    extents: list[int]
-    block_tile: list[int] = field(default_factory=list)
-    block_axis: dict[int, int] = field(default_factory=dict)
-    thread_tile: list[int] = field(default_factory=list)
-    thread_axis: dict[int, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.block_tile = list(self.extents)
-        self.thread_tile = list(self.extents)
+    extent: int
+    block_tile: int
+    block_axis: int | None = None
+    thread_tile: int = 0
+    thread_axis: int | None = None
 
 
 def simple_plan(stage: Stage, machine: Machine) -> StagePlan:
     """Blocks over the cc dims, threads over the last of them (and over `part` where results are few)."""
-    axes = _Axes([d.extent for d in stage.dims])
-    cc = [d for d, dim in enumerate(stage.dims) if dim.kind is DimKind.CC and dim.extent > 1]
-    parts = [d for d, dim in enumerate(stage.dims) if dim.kind is not DimKind.CC]
-    results = math.prod(axes.extents[d] for d in cc)
+    cuts = [Blocking(d.extent, d.extent, None, d.extent) for d in stage.dims]
+    cc = [cut for cut, dim in zip(cuts, stage.dims, strict=True) if dim.kind is DimKind.CC and dim.extent > 1]
+    parts = [cut for cut, dim in zip(cuts, stage.dims, strict=True) if dim.kind is not DimKind.CC]
     if machine.kind == "cpu":
-        _cpu(axes, cc, machine)
+        _cpu(cc, machine)
     else:
-        _gpu(axes, cc, parts, results, machine)
-    steps = (_step(1, axes.extents, axes.block_tile, axes.block_axis, Layer.BLK),
-             _step(2, axes.block_tile, axes.thread_tile, axes.thread_axis, Layer.THR),
-             _step(3, axes.thread_tile, [1] * len(axes.extents), {}, None))  # fmt: skip
-    threads = any(d in axes.thread_axis for d in parts)
-    return StagePlan(stage, steps, (0, 1, 2), Grid(), ((Combine.SHUFFLE, Combine.SHARED) if threads else (),))
+        _gpu(cc, parts, machine)
+    threads = any(cut.thread_axis is not None for cut in parts)
+    return plan_of(stage, cuts, (Combine.SHUFFLE, Combine.SHARED) if threads else ())
 
 
-def _cpu(axes: _Axes, cc: list[int], machine: Machine) -> None:
+def _cpu(cc: list[Blocking], machine: Machine) -> None:
     """Whole rows to work-groups, about four a core."""
-    if not cc:
-        return
-    d = max(cc, key=lambda k: (axes.extents[k], -k))
-    axes.block_tile[d] = -(-axes.extents[d] // min(axes.extents[d], 4 * machine.units))
-    axes.block_axis[d] = 0
-    axes.thread_tile[d] = axes.block_tile[d]
+    if cc:
+        longest = max(cc, key=lambda cut: cut.extent)
+        longest.block_tile = -(-longest.extent // min(longest.extent, 4 * machine.units))
+        longest.block_axis, longest.thread_tile = 0, longest.block_tile
 
 
-def _gpu(axes: _Axes, cc: list[int], parts: list[int], results: int, machine: Machine) -> None:
+def _gpu(cc: list[Blocking], parts: list[Blocking], machine: Machine) -> None:
+    few = bool(parts) and math.prod(cut.extent for cut in cc) < ENOUGH_OUTPUTS
     lanes = 1
     if cc:
-        d = cc[-1]
-        lanes = min(THREADS, axes.extents[d])
-        if results < ENOUGH_OUTPUTS and parts:
-            lanes = min(lanes, 32)
-        axes.block_tile[d], axes.thread_tile[d] = lanes, 1
-        axes.block_axis[d] = 0
-        if lanes > 1:
-            axes.thread_axis[d] = 0
-    for n, d in enumerate(cc[:-1][-2:][::-1]):
-        limit = machine.grid_limits[n + 1]
-        axes.block_tile[d] = -(-axes.extents[d] // limit)
-        axes.thread_tile[d] = axes.block_tile[d]
-        axes.block_axis[d] = n + 1
-    if parts and results < ENOUGH_OUTPUTS:
-        d = max(parts, key=lambda k: axes.extents[k])
+        last = cc[-1]
+        lanes = min(THREADS, last.extent, 32 if few else THREADS)
+        last.block_tile, last.thread_tile, last.block_axis = lanes, 1, 0
+        last.thread_axis = 0 if lanes > 1 else None
+    for axis, cut in enumerate(cc[:-1][-2:][::-1], 1):
+        cut.block_tile = cut.thread_tile = -(-cut.extent // machine.grid_limits[axis])
+        cut.block_axis = axis
+    if few:
+        longest = max(parts, key=lambda cut: cut.extent)
         units = 1
-        while units * 2 <= min(THREADS // lanes, axes.extents[d]):
+        while units * 2 <= min(THREADS // lanes, longest.extent):
             units *= 2
         if units > 1:
-            axes.thread_tile[d] = -(-axes.extents[d] // units)
-            axes.thread_axis[d] = 1 if lanes > 1 else 0
+            longest.thread_tile = -(-longest.extent // units)
+            longest.thread_axis = 1 if lanes > 1 else 0
 
 
-def _step(
-    number: int, parents: list[int], tiles: list[int], axis: dict[int, int], layer: Layer | None
-) -> PlanStep:
+def plan_of(stage: Stage, cuts: list[Blocking], combine: tuple[Combine, ...]) -> StagePlan:
+    """A step for blocks, one for threads, and the loops of a thread. combine: how the parts of the only
+    result meet."""
+    blocks = [(c.extent, c.block_tile, c.block_axis) for c in cuts]
+    threads = [(c.block_tile, c.thread_tile, c.thread_axis) for c in cuts]
+    points = [(c.thread_tile, 1, None) for c in cuts]
+    steps = (_step(1, blocks, Layer.BLK), _step(2, threads, Layer.THR), _step(3, points, Layer.THR))
+    return StagePlan(stage, steps, (0, 1, 2), Grid(), (combine,))
+
+
+def _step(number: int, cuts: Sequence[tuple[int, int, int | None]], layer: Layer) -> PlanStep:
     splits = tuple(
-        Split(d, parent, tile, layer if d in axis else None, axis.get(d, 0), d)
-        for d, (parent, tile) in enumerate(zip(parents, tiles, strict=True))
+        Split(d, parent, tile, None if axis is None else layer, axis or 0, d)
+        for d, (parent, tile, axis) in enumerate(cuts)
     )
     return PlanStep(number, number, splits, (), ())

@@ -1,25 +1,27 @@
 """Stages to kernels: a nest, and the small stages that start or combine what its blocks compute."""
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.checker.footprint import shared_bytes
 from mdh.decompose.tiles import decompose
-from mdh.hardware import Combine, Space
+from mdh.hardware import Combine
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, Var, walk
-from mdh.ir.kernel import Buf, Kernel, Workspace
-from mdh.ir.layout import strides_for
-from mdh.ir.names import unused
+from mdh.ir.kernel import Kernel, Stmt, Workspace
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage, component
+from mdh.lower.declarations import Declarations
+from mdh.lower.emit import emit_block
 from mdh.lower.finish import grid_reduction_levels, needs_carry, reduction_loops
 from mdh.lower.fold import Fold, identity
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.names import Names
-from mdh.lower.nest import Nest
+from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.regions import make_regions
+from mdh.lower.scope import POINT, Leaf
 from mdh.lower.simple_plan import simple_plan
 from mdh.machine import Machine
 
@@ -47,29 +49,52 @@ class Context:
         cpu = self.machine.kind == "cpu"
         # the lowering's own plans have no tile tree yet
         tiles = plan.decomposed or decompose(self.program, plan, cpu=cpu, taken=self.names.memory)
-        names = self.names.inside(plan.stage) | {lv.var for lv in tiles.levels.all}
         buffers = {b.name: b for b in (*self.program.buffers, *extra)}
+        inside = self.names.inside(plan.stage) | {lv.var for lv in tiles.levels.all}
+        declarations = Declarations(self.names, inside)
+        tid = declarations.fresh("tid")
+        room = 0 if cpu else self.machine.shared_per_block - shared_bytes(plan, tiles, cpu=False)
         nest = Nest(
-            name, plan.stage, plan, self.machine, self.target, folds, tiles.levels, tiles.order, buffers,
-            self.program.sizes, names, unused("tid", names), self.names,
-        )  # fmt: skip
-        names.add(nest.tid)
-        if not nest.cpu:
-            used = shared_bytes(plan, tiles, cpu=False)
-            nest = replace(nest, room=self.machine.shared_per_block - used)
+            name,
+            self.program,
+            plan,
+            self.machine,
+            self.target,
+            folds,
+            tiles,
+            buffers,
+            declarations,
+            tid,
+            room,
+        )
         return replace(nest, regions=make_regions(nest)) if regions else nest
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Built:
     """Kernels of a stage in launch order, and the workspaces they need."""
 
-    kernels: list[Kernel]
-    workspaces: list[Workspace]
+    kernels: tuple[Kernel, ...] = ()
+    workspaces: tuple[Workspace, ...] = ()
 
-    def add(self, other: "Built") -> None:
-        self.kernels.extend(other.kernels)
-        self.workspaces.extend(other.workspaces)
+    def __add__(self, later: "Built") -> "Built":
+        return Built((*self.kernels, *later.kernels), (*self.workspaces, *later.workspaces))
+
+
+def workspaces(buffers: Iterable[Buffer], zero: Container[str] = ()) -> Built:
+    """Device memory for buffers of the lowering's own. zero: names of those that begin as zeros."""
+    return Built((), tuple(Workspace(dm_buf(b, readonly=False), zero=b.name in zero) for b in buffers))
+
+
+def build(context: Context, nest: Nest, leaf: Leaf = POINT) -> Built:
+    """The kernel of a nest. leaf: what stands inside of its loops."""
+    return finished(context, nest, emit_block(nest, leaf))
+
+
+def finished(context: Context, nest: Nest, body: list[Stmt]) -> Built:
+    """The kernel of a nest whose body is made."""
+    kernel, more = kernel_of(nest, body, context.observe)
+    return Built((kernel,), more)
 
 
 def kernel_name(program: Program, stage: Stage) -> str:
@@ -81,19 +106,18 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
     nest = context.nest(name, plan, folds)
     partials: dict[int, tuple[Buffer, ...]] = {}
     carried: dict[int, tuple[Buffer, ...]] = {}
-    before = Built([], [])
-    after = Built([], [])
+    before, after = Built(), Built()
     for f, fold in enumerate(folds):
         if fold.op is None:
             continue
-        outer = next(r for r in nest.regions if r.fold == f).opens
+        outer = nest.regions_of(f)[0].opens
         blocks = prod(lv.parts for lv in grid_reduction_levels(nest, f))
         if blocks > 1 and Combine.ATOMIC in plan.combines[f]:
-            before.add(start_stage(context, f"{name}_start", plan.stage, fold))
+            before += start_stage(context, f"{name}_start", plan.stage, fold)
         elif blocks > 1:
             partials[f] = _state_buffers(nest, f, f"{name}_part{f or ''}", blocks)
             if Combine.TICKET not in plan.combines[f]:
-                after.add(combine_stage(context, f"{name}_combine", plan, fold, partials[f], blocks))
+                after += combine_stage(context, f"{name}_combine", plan, fold, partials[f], blocks)
         elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(fold, nest.buffers):
             carried[f] = _state_buffers(nest, f, f"{name}_state{f or ''}", 0)
     extra = tuple(b for group in (*partials.values(), *carried.values()) for b in group)
@@ -103,11 +127,7 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
         partials={f: tuple(b.name for b in g) for f, g in partials.items()},
         carried={f: tuple(b.name for b in g) for f, g in carried.items()},
     )
-    kernel, more = kernel_of(nest, context.program, context.observe)
-    built = Built(before.kernels, [*before.workspaces, *(Workspace(workspace_buf(b)) for b in extra), *more])
-    built.kernels.append(kernel)
-    built.add(after)
-    return built
+    return before + workspaces(extra) + build(context, nest) + after
 
 
 def _state_buffers(nest: Nest, f: int, stem: str, parts: int) -> tuple[Buffer, ...]:
@@ -116,12 +136,8 @@ def _state_buffers(nest: Nest, f: int, stem: str, parts: int) -> tuple[Buffer, .
     shape = nest.buffers[fold.outputs[0].buffer].shape
     full = (parts, *shape) if parts else shape
     suffixes = ("", "_pos", *(f"_value{i}" for i in range(1, len(fold.types))))
-    names = [nest.workspace(stem + s) for s, _ in zip(suffixes, fold.types, strict=False)]
+    names = [nest.declarations.workspace(stem + s) for s, _ in zip(suffixes, fold.types, strict=False)]
     return tuple(Buffer(n, t, full, temp=True) for n, t in zip(names, fold.types, strict=True))
-
-
-def workspace_buf(b: Buffer) -> Buf:
-    return Buf(b.name, Space.DM, b.dtype, b.shape, strides_for(b.shape, tuple(range(len(b.shape)))), align=16)
 
 
 def combine_stage(
@@ -139,18 +155,16 @@ def combine_stage(
     # the outputs are stored here, with the hints that the schedule gives them
     entries = tuple(replace(h, region=None) for step in whole.steps for h in step.holdings)
     plan = replace(plan, steps=(*plan.steps[:-1], replace(plan.steps[-1], holdings=entries)))
-    nest = context.nest(context.names.kernel(name), plan, (total,), parts)
-    kernel, more = kernel_of(nest, context.program, context.observe)
-    return Built([kernel], more)
+    return build(context, context.nest(context.names.kernel(name), plan, (total,), parts))
 
 
 def start_stage(context: Context, name: str, stage: Stage, fold: Fold) -> Built:
     """Starting values in the outputs before blocks add to them atomically, but where memory holds them."""
     start = fold.starts[0] if fold.starts[0] is not None else identity(fold)[0]
-    built = Built([], [])
+    built = Built()
     for o in fold.outputs:
         if not (isinstance(start, Load) and start.buffer == o.buffer and start.index == o.index):
-            built.add(map_stage(context, name, stage, _along(stage, o), o.buffer, o.index, start))
+            built += map_stage(context, name, stage, _along(stage, o), o.buffer, o.index, start)
     return built
 
 
@@ -175,6 +189,4 @@ def map_stage(
     fold = Fold(None, (value,), (None,), (t,), (Output(buffer, index, Var(component(0), t)),), (0,))
     small = replace(stage, name=f"{stage.name}_start", dims=dims, lets=(), results=())
     plan = simple_plan(small, context.machine)
-    nest = context.nest(context.names.kernel(name), plan, (fold,), extra)
-    kernel, more = kernel_of(nest, context.program, context.observe)
-    return Built([kernel], more)
+    return build(context, context.nest(context.names.kernel(name), plan, (fold,), extra))

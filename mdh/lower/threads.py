@@ -3,20 +3,34 @@
 Source: language.md section 5: lanes of a warp `shuffle`, warps or threads of a block `shared`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.hardware import THREADED, Combine, Layer, Space
-from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
+from mdh.ir.construct import (
+    ZERO,
+    add,
+    conjunction,
+    digit,
+    equal,
+    less,
+    load_each,
+    mod,
+    number,
+    store_each,
+    when,
+)
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Call, Const, Expr, Select, Var
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Buf, If, Let, Stmt, Store
+from mdh.ir.kernel import Buf, If, Let, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
 from mdh.lower.finish import bind, named
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.nest import Nest, conjunction
+from mdh.lower.nest import Nest
 
 WARP = 32
 
@@ -32,12 +46,7 @@ class Digit:
 
     @property
     def value(self) -> Expr:
-        e: Expr = Var(self.level.var)
-        if self.piece > 1:
-            e = Binary("/", e, Const(self.piece, I32), I32)
-        return (
-            e if self.piece * self.parts >= self.level.parts else Binary("%", e, Const(self.parts, I32), I32)
-        )
+        return digit(Var(self.level.var), self.piece, self.parts, self.level.parts)
 
 
 def thread_stride(plan: StagePlan, layer: Layer | None, axis: int) -> int:
@@ -73,10 +82,10 @@ def combine_threads(
         within = [lane for lane, _ in halves if lane is not None]
         digits = [rest for _, rest in halves if rest is not None]
     for d in within:
-        state = _shuffle(nest, fold, d, state, out)
+        state = _butterfly(nest, fold, d.stride, d.stride * d.parts, state, out)
     if digits:
         state = _shared(nest, fold, digits, within, state, out)
-    leaders: list[Expr] = [Binary("==", Var(d.level.var), Const(0, I32), I32) for d in split_threads(nest)]
+    leaders: list[Expr] = [equal(Var(d.level.var), 0) for d in split_threads(nest)]
     return state, conjunction(leaders)
 
 
@@ -93,10 +102,6 @@ def _at_warp(nest: Nest, d: Digit) -> tuple[Digit | None, Digit | None]:
     if lanes == d.parts:
         return d, None
     return replace(d, parts=lanes), replace(d, stride=d.stride * lanes, parts=d.parts // lanes, piece=lanes)
-
-
-def _shuffle(nest: Nest, fold: Fold, d: Digit, state: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, ...]:
-    return _butterfly(nest, fold, d.stride, d.stride * d.parts, state, out)
 
 
 def _butterfly(
@@ -131,26 +136,24 @@ def _shared(
     parts = prod(d.parts for d in digits)
     lanes = prod(d.parts for d in done)
     groups = nest.threads // parts // lanes
-    unit = _number([(d.value, d.parts) for d in digits])
-    group = other_threads(nest, [*digits, *done])
+    unit = number((d.value, d.parts) for d in reversed(digits))
+    group = other_threads(nest, [d.level.var for d in (*digits, *done)])
     if lanes == WARP:
         return _over_warps(nest, fold, unit, parts, group, groups, state, out)
-    rows = tuple(_scratch(nest, c, t, parts, groups) for c, t in enumerate(fold.types))
-    sender = conjunction([Binary("==", d.value, Const(0, I32), I32) for d in done])
+    rows = _scratch(nest, fold, (parts, groups))
+    sender = conjunction([equal(d.value, 0) for d in done])
     u = nest.fresh("unit")
     out.append(Let(u, unit))
-    send: tuple[Stmt, ...] = tuple(
-        Store(r.name, (Var(u), group), e) for r, e in zip(rows, state, strict=True)
-    )
-    out.extend(send if sender is None else (If(sender, send),))
+    send = store_each(rows, (Var(u), group), state)
+    out.extend(when(sender, send))
     half = 1
     while half * 2 < parts:
         half *= 2
     while half >= 1:
-        out.append(_tree_level(nest, fold, rows, u, group, half, parts, sender))
+        out.extend(_tree_level(nest, fold, rows, u, group, half, parts, sender))
         half //= 2
-    first = (Const(0, I32), group)
-    return bind(nest, "whole", tuple(Load(r.name, first, r.dtype) for r in rows), out)
+    first = (ZERO, group)
+    return bind(nest, "whole", load_each(rows, first), out)
 
 
 def _over_warps(
@@ -159,68 +162,46 @@ def _over_warps(
 ) -> tuple[Expr, ...]:  # fmt: skip
     """Each warp leaves its part; the lanes of every warp read those of its group, one each, and combine them:
     the block meets once."""
-    rows = tuple(
-        nest.declare(Buf(f"meet_{t.name}{c or ''}", Space.SM, t, (groups, parts), (parts, 1), align=16))
-        for c, t in enumerate(fold.types)
-    )
-    lane = named(nest, "lane", I32, Binary("%", Var(nest.tid), Const(WARP, I32), I32), out)
-    sends = Binary("==", lane, Const(0, I32), I32)
+    rows = _scratch(nest, fold, (groups, parts))
+    lane = named(nest, "lane", mod(Var(nest.tid), WARP), out)
+    sends = equal(lane, 0)
     own = (group, unit)
-    out.append(If(sends, tuple(Store(r.name, own, e) for r, e in zip(rows, state, strict=True))))
+    out.append(If(sends, tuple(store_each(rows, own, state))))
     full = parts & (parts - 1) == 0
-    place: Expr = lane if parts == WARP or not full else Binary("%", lane, Const(parts, I32), I32)
-    read: tuple[Expr, ...] = tuple(Load(r.name, (group, place), r.dtype) for r in rows)
+    place: Expr = lane if parts == WARP or not full else mod(lane, parts)
+    read: tuple[Expr, ...] = load_each(rows, (group, place))
     if not full:
-        there = Binary("<", lane, Const(parts, I32), I32)
+        there = less(lane, parts)
         read = tuple(Select(there, e, c, e.dtype) for e, c in zip(read, identity(fold), strict=True))
     return _butterfly(nest, fold, 1, parts, read, out)
 
 
 def _tree_level(
-    nest: Nest,
-    fold: Fold,
-    rows: tuple[Buf, ...],
-    u: str,
-    group: Expr,
-    half: int,
-    parts: int,
+    nest: Nest, fold: Fold, rows: tuple[Buf, ...], u: str, group: Expr, half: int, parts: int,
     sender: Expr | None,
-) -> Stmt:
+) -> list[Stmt]:  # fmt: skip
     """Units below `half` take in the unit `half` above them."""
     mine = (Var(u), group)
-    theirs = (Binary("+", Var(u), Const(half, I32), I32), group)
+    theirs = (add(Var(u), half), group)
     body: list[Stmt] = []
-    a = bind(nest, "mine", tuple(Load(r.name, mine, r.dtype) for r in rows), body)
-    b = bind(nest, "theirs", tuple(Load(r.name, theirs, r.dtype) for r in rows), body)
-    body.extend(Store(r.name, mine, e) for r, e in zip(rows, combine(fold, a, b), strict=True))
-    terms: list[Expr] = [] if sender is None else [sender]
-    terms.append(Binary("<", Var(u), Const(half, I32), I32))
-    if half * 2 > parts:
-        terms.append(Binary("<", Var(u), Const(parts - half, I32), I32))
-    cond = conjunction(terms)
-    assert cond is not None
-    return If(cond, tuple(body))
+    a = bind(nest, "mine", load_each(rows, mine), body)
+    b = bind(nest, "theirs", load_each(rows, theirs), body)
+    body.extend(store_each(rows, mine, combine(fold, a, b)))
+    paired = less(Var(u), parts - half) if half * 2 > parts else None
+    return when(conjunction([sender, less(Var(u), half), paired]), body)
 
 
-def _scratch(nest: Nest, component: int, t: DType, parts: int, groups: int) -> Buf:
-    buf = Buf(f"meet_{t.name}{component or ''}", Space.SM, t, (parts, groups), (groups, 1), align=16)
-    return nest.declare(buf)
-
-
-def _number(digits: list[tuple[Expr, int]]) -> Expr:
-    """Mixed-radix number, the first digit fastest."""
-    out: Expr | None = None
-    for var, parts in reversed(digits):
-        out = var if out is None else Binary("+", Binary("*", out, Const(parts, I32), I32), var, I32)
-    assert out is not None
-    return out
-
-
-def other_threads(nest: Nest, used_digits: list[Digit]) -> Expr:
-    """Number of the set of threads that share a reduction: the digits of all other thread levels."""
-    used = {d.level.var for d in used_digits}
-    rest = sorted(
-        (lv for lv in nest.thread_levels() if lv.var not in used),
-        key=lambda lv: thread_stride(nest.plan, lv.layer, lv.axis) * lv.piece,
+def _scratch(nest: Nest, fold: Fold, shape: tuple[int, int]) -> tuple[Buf, ...]:
+    """Rows in shared memory, one buffer for each component of the state."""
+    return tuple(
+        nest.declare(Buf(f"meet_{t.name}{c or ''}", Space.SM, t, shape, (shape[1], 1), align=16))
+        for c, t in enumerate(fold.types)
     )
-    return _number([(Var(lv.var), lv.parts) for lv in rest]) if rest else Const(0, I32)
+
+
+def other_threads(nest: Nest, used: Iterable[str]) -> Expr:
+    """Number of the set of threads that share a reduction: the digits of all thread levels but those used."""
+    others = set(used)
+    rest = (lv for lv in nest.thread_levels() if lv.var not in others)
+    fastest = sorted(rest, key=lambda lv: thread_stride(nest.plan, lv.layer, lv.axis) * lv.piece)
+    return number((Var(lv.var), lv.parts) for lv in reversed(fastest))

@@ -8,33 +8,32 @@ from dataclasses import replace
 
 from mdh.hardware import CacheHint, Engine
 from mdh.ir.affine import Affine
-from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Var
+from mdh.ir.construct import equal
+from mdh.ir.expr import Var
 from mdh.ir.kernel import If, Stmt
 from mdh.ir.layout import Axis, Level
 from mdh.lower.copies import Copy, emit_copy
 from mdh.lower.instance import Instance
-from mdh.lower.nest import Nest, Scope
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Scope
 
 
 def emit_window(nest: Nest, copy: Copy, level: Level, scope: Scope) -> list[Stmt]:
     """Statements that fill the instance at every turn of the loop over `level`, which stands right around."""
     axes = copy.dst.axes
-    assert axes is not None
     (k,) = (k for k, axis in enumerate(axes) if axis.low.coefficient(level.var))
     advance = axes[k].low.coefficient(level.var)
     assert 0 < advance < axes[k].extent and not axes[k].packed, "refused by K110"
     later = [*_moves_up(nest, copy, k, advance, scope), *_new(nest, copy, k, advance, scope)]
     if level.var in scope.fixed:
         return later
-    first = Binary("==", Var(level.var), Const(0, I32), I32)
+    first = equal(Var(level.var), 0)
     return [If(first, tuple(emit_copy(nest, copy, scope)), tuple(later))]
 
 
 def _moves_up(nest: Nest, copy: Copy, k: int, advance: int, scope: Scope) -> list[Stmt]:
     """What stays, from where the part before had it."""
     axes = copy.dst.axes
-    assert axes is not None
     before = _with(axes, k, replace(axes[k], low=axes[k].low.shift(-advance)))
     alone = nest.cpu or nest.threads == 1
     stays = axes[k].extent - advance
@@ -48,14 +47,12 @@ def _moves_up(nest: Nest, copy: Copy, k: int, advance: int, scope: Scope) -> lis
 
 
 def _new(nest: Nest, copy: Copy, k: int, advance: int, scope: Scope) -> list[Stmt]:
-    assert copy.dst.axes is not None
     return emit_copy(nest, _part(copy, k, copy.dst.axes[k].extent - advance, advance), scope)
 
 
 def _part(copy: Copy, k: int, start: int, count: int) -> Copy:
     """The copy of `count` rows of axis k from row `start` on."""
     axes = copy.dst.axes
-    assert axes is not None
     cut = replace(axes[k], low=axes[k].low + Affine((), start), box=count)
     offset = tuple(start if n == k else 0 for n in range(len(axes)))
     return replace(copy, dst=replace(copy.dst, axes=_with(axes, k, cut)), offset=offset)

@@ -1,34 +1,31 @@
 """Results that wait in shared memory are stored by all threads together: neighbours side by side, wide."""
 
-from dataclasses import replace
-
 from mdh.ir.affine import Affine
-from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr
+from mdh.ir.construct import digit
+from mdh.ir.expr import Const, Expr
 from mdh.ir.kernel import Buf, Move, Store
-from mdh.ir.layout import Guard
 from mdh.ir.program import DimKind, Output
 from mdh.lower.finish import stated_width, stored
-from mdh.lower.nest import Nest, Region, Scope, dm_buf
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Region, Scope
 
 VECTOR_BYTES = 16
 
 
 def at_coordinates(nest: Nest, region: Region, coordinates: tuple[Expr, ...], scope: Scope) -> Scope:
     """`scope` where the region's variables are the digits of its element at `coordinates`."""
-    values = dict(scope.values)
-    for axis, extent, c in zip(region.axes, region.bufs[0].shape, coordinates, strict=True):
-        for var, radix in axis:
-            parts = nest.levels.of_var(var).parts
-            digit = c if radix == 1 else Binary("/", c, Const(radix, I32), I32)
-            values[var] = digit if radix * parts >= extent else Binary("%", digit, Const(parts, I32), I32)
-    return replace(scope, values=values)
+    values = {
+        var: digit(c, radix, nest.levels.of_var(var).parts, extent)
+        for axis, extent, c in zip(region.axes, region.bufs[0].shape, coordinates, strict=True)
+        for var, radix in axis
+    }
+    return scope.with_values(values)
 
 
 def width(nest: Nest, region: Region, scope: Scope) -> int:
     """Elements that one access may store: they lie together on both sides, aligned, and exist together."""
     fold = nest.folds[region.fold]
-    outermost = next(r for r in nest.regions if r.fold == region.fold) is region
+    outermost = nest.regions_of(region.fold)[0] is region
     if fold.op is not None or not outermost or not region.axes:
         return 1
     return min(_width(nest, region, o, b, scope) for o, b in zip(fold.outputs, region.bufs, strict=True))
@@ -40,29 +37,23 @@ def wide_stores(
     """The `lanes` elements of each output from `coordinates` on; `scope` is the one there."""
     out = []
     for o, b in zip(nest.folds[region.fold].outputs, region.bufs, strict=True):
-        where = tuple(nest.translate(e, scope) for e in o.index)
+        where = nest.indices(o.index, scope)
         hints = stored(nest, Store(o.buffer, where, Const(0, b.dtype)))
         out.append(Move(o.buffer, where, b.name, coordinates, lanes, cache=hints.cache))
     return out
 
 
-def kept_guards(nest: Nest, scope: Scope) -> list[Guard]:
-    """Those that say whether an element of the output exists."""
-    kept = frozenset(d for d, dim in enumerate(nest.stage.dims) if dim.kind is not DimKind.PW)
-    return nest.guards(scope, kept)
-
-
 def _width(nest: Nest, region: Region, o: Output, buf: Buf, scope: Scope) -> int:
     access = nest.access(o.index)
-    memory = dm_buf(nest.buffers[o.buffer], readonly=False)
+    memory = nest.dm_buf(o.buffer)
     if access is None or buf.dtype != memory.dtype or buf.swizzle or buf.strides[-1] != 1:
         return 1
-    *others, last = (nest.over_levels(e) for e in access)
+    *others, last = (nest.levels.over(e) for e in access)
     mine = frozenset(v for v, _ in region.axes[-1])
     if not mine or any(e.names & mine for e in others) or not _dense(last, region):
         return 1
     rows = [*memory.strides[:-1], *buf.strides[:-1], buf.shape[-1], *_starts(last, mine)]
-    for g in kept_guards(nest, scope):
+    for g in nest.guards(scope, nest.dims(DimKind.CC, DimKind.PS)):
         if g.offset.names & mine:
             if not _dense(g.offset, region):
                 return 1

@@ -7,7 +7,7 @@ from mdh.hardware import Combine, Layer, Space
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
 from mdh.ir.tile import Tiles
-from mdh.lower.scan import KEPT_BYTES
+from mdh.lower.scan_parts import KEPT_BYTES
 
 OPERANDS = "OP"
 """What the scalar function reads and writes."""

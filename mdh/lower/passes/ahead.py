@@ -12,7 +12,7 @@ from itertools import takewhile
 from mdh.hardware import Engine, Space
 from mdh.ir.expr import Const, Expr, Load, Select, Var, loads, map_children
 from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Move, Stmt, Store
-from mdh.ir.names import unused
+from mdh.ir.names import fresh
 from mdh.ir.walk import with_bodies
 
 
@@ -49,8 +49,7 @@ def _scalar(cond: Expr, store: Store, bufs: dict[str, Buf], names: set[str]) -> 
     held = Load(store.buffer, store.index, bufs[store.buffer].dtype)
     if all(load != held for load in loads(store.value)):
         return (If(cond, (store,)),)
-    name = unused("held", names)
-    names.add(name)
+    name = fresh("held", names)
     known = Let(name, Select(cond, held, Const(0, held.dtype), held.dtype), held.dtype)
     new = replace(store, value=_instead(store.value, held, Var(name, held.dtype)))
     return (known, If(cond, (new,)))

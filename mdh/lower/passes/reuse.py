@@ -8,9 +8,8 @@ of the one and the first writes of the other is `place_barriers`' to find, as be
 from dataclasses import replace
 
 from mdh.hardware import Space
-from mdh.ir.expr import Expr, Load, map_children
-from mdh.ir.kernel import Alloc, Barrier, Buf, For, If, Move, Stmt, Store, While
-from mdh.ir.walk import map_expressions, reads, statements, with_bodies, writes
+from mdh.ir.kernel import Alloc, Barrier, Buf, For, If, Stmt, While
+from mdh.ir.walk import reads, statements, with_bodies, with_buffers, writes
 
 
 def reuse_shared(body: tuple[Stmt, ...], own: frozenset[str]) -> tuple[Stmt, ...]:
@@ -50,20 +49,8 @@ def _after(body: tuple[Stmt, ...], early: str, late: str, *, late_seen: bool) ->
 
 
 def _renamed(body: tuple[Stmt, ...], old: str, new: str) -> tuple[Stmt, ...]:
-    def swap(e: Expr) -> Expr:
-        e = map_children(e, swap)
-        return replace(e, buffer=new) if isinstance(e, Load) and e.buffer == old else e
-
     out: list[Stmt] = []
     for s in body:
-        t = with_bodies(map_expressions(s, swap), lambda b: _renamed(b, old, new))
-        match t:
-            case Store(buffer=b) if b == old:
-                t = replace(t, buffer=new)
-            case Move():
-                dst, src = (new if n == old else n for n in (t.dst, t.src))
-                t = replace(t, dst=dst, src=src)
-            case Barrier(scope, reason):
-                t = Barrier(scope, reason.replace(old, new))
-        out.append(t)
+        t = with_bodies(with_buffers(s, {old: new}), lambda b: _renamed(b, old, new))
+        out.append(replace(t, reason=t.reason.replace(old, new)) if isinstance(t, Barrier) else t)
     return tuple(out)

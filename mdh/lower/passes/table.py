@@ -62,30 +62,18 @@ class Pass:
     applies: Callable[[Facts], bool] = lambda facts: True
 
 
-def _on_cpu(facts: Facts) -> bool:
-    return facts.cpu
-
-
-def _on_gpu(facts: Facts) -> bool:
-    return not facts.cpu
-
-
-def _has_threads(facts: Facts) -> bool:
-    return facts.threads > 1
-
-
 PASSES = (
     Pass("prune", lambda k, f: prune(k.body)),
     Pass("simplify", lambda k, f: simplify(k.body, k.launch)),
-    Pass("uniquify", lambda k, f: uniquify(k.body, f.names), _on_cpu),
-    Pass("unswitch", lambda k, f: unswitch(k.body), _on_gpu),
+    Pass("uniquify", lambda k, f: uniquify(k.body, f.names), lambda f: f.cpu),
+    Pass("unswitch", lambda k, f: unswitch(k.body), lambda f: not f.cpu),
     Pass("vectorise", lambda k, f: vectorise(k.body, f.bufs, f.names, wide=f.cpu, guarded=f.guarded)),
     Pass("unroll", lambda k, f: unroll_registers(k.body, most=CPU_UNROLLED if f.cpu else None)),
     Pass("wide_atomics", lambda k, f: widen_atomics(k.body, f.bufs, f.names), lambda f: f.adds_vectors),
-    Pass("widen", lambda k, f: widen(k.body, f.bufs, f.names), _on_gpu),
-    Pass("ahead", lambda k, f: read_ahead(k.body, f.bufs, f.names), _on_gpu),
-    Pass("reuse", lambda k, f: reuse_shared(k.body, f.managed), _has_threads),
-    Pass("barriers", lambda k, f: place_barriers(k.body, f.shared, f.divergent), _has_threads),
+    Pass("widen", lambda k, f: widen(k.body, f.bufs, f.names), lambda f: not f.cpu),
+    Pass("ahead", lambda k, f: read_ahead(k.body, f.bufs, f.names), lambda f: not f.cpu),
+    Pass("reuse", lambda k, f: reuse_shared(k.body, f.managed), lambda f: f.threads > 1),
+    Pass("barriers", lambda k, f: place_barriers(k.body, f.shared, f.divergent), lambda f: f.threads > 1),
     Pass("width", lambda k, f: widen_indices(k.body, k.launch)),
 )
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 from mdh.hardware import Space
-from mdh.ir.expr import Const, Expr, Load, Var, walk
-from mdh.ir.kernel import Alloc, For, ForKind, Move, Stmt, Store
-from mdh.ir.walk import bodies, expressions, statements, with_bodies
+from mdh.ir.expr import Const, Var, walk
+from mdh.ir.kernel import Alloc, For, ForKind, Stmt
+from mdh.ir.walk import bodies, loaded, statements, stored, with_bodies
 
 
 def unroll_registers(body: tuple[Stmt, ...], most: int | None = None) -> tuple[Stmt, ...]:
@@ -55,20 +55,6 @@ def _size(s: Stmt) -> int:
 
 
 def _indexes(loop: For, held: frozenset[str]) -> bool:
-    return any(_in_index(s, loop.var, held) for s in statements(loop.body))
-
-
-def _in_index(s: Stmt, var: str, held: frozenset[str]) -> bool:
-    indices: list[Expr] = [
-        i
-        for e in expressions(s)
-        for n in walk(e)
-        if isinstance(n, Load) and n.buffer in held
-        for i in n.index
-    ]
-    if isinstance(s, Store) and s.buffer in held:
-        indices.extend(s.index)
-    if isinstance(s, Move):
-        indices.extend(s.dst_index if s.dst in held else ())
-        indices.extend(s.src_index if s.src in held else ())
-    return any(isinstance(n, Var) and n.name == var for i in indices for n in walk(i))
+    """The loop's variable is in an index of a register buffer."""
+    found = (a for s in statements(loop.body) for a in (*loaded(s), *stored(s)) if a.buffer in held)
+    return any(isinstance(n, Var) and n.name == loop.var for a in found for i in a.index for n in walk(i))

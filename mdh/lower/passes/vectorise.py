@@ -27,7 +27,7 @@ from mdh.ir.expr import (
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
 from mdh.ir.names import unused
-from mdh.ir.walk import expressions, reads, statements, with_bodies, writes
+from mdh.ir.walk import bodies, loaded, reads, statements, stored, with_bodies, writes
 from mdh.lower.passes.some_lanes import NotVector, some_lanes
 
 CALLED = 32
@@ -46,14 +46,20 @@ def vectorise(
     if not wide:
         return _scalar(body)
     held = {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc) and s.buf.space is Space.RM}
-    known = {**bufs, **held}
-    lanes = _candidates(body, held)
-    while True:
-        bad = _failures(body, known, lanes, names, guarded)
-        if not bad:
-            break
-        lanes = {n: k for n, k in lanes.items() if n not in bad}
-    return _rewrite(body, known, lanes, names, guarded)
+    kernel = _Kernel({**bufs, **held}, _candidates(body, held), names, guarded)
+    while bad := _failures(body, kernel):
+        kernel = replace(kernel, vectors={n: k for n, k in kernel.vectors.items() if n not in bad})
+    return _rewrite(body, kernel)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    """vectors: the register buffers that are arrays of vectors, with the lanes of one."""
+
+    bufs: dict[str, Buf]
+    vectors: dict[str, int]
+    names: set[str]
+    guarded: frozenset[str]
 
 
 def _scalar(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -85,14 +91,9 @@ def _touched(body: tuple[Stmt, ...]) -> set[str]:
 
 
 def _varies(loop: For, name: str) -> bool:
-    for s in statements(loop.body):
-        loads = [n for e in expressions(s) for n in walk(e) if isinstance(n, Load) and n.buffer == name]
-        indices = [i for n in loads for i in n.index]
-        if isinstance(s, Store) and s.buffer == name:
-            indices.extend(s.index)
-        if any(isinstance(n, Var) and n.name == loop.var for i in indices for n in walk(i)):
-            return True
-    return False
+    """The loop's variable is in an index of the buffer."""
+    found = (a for s in statements(loop.body) for a in (*loaded(s), *stored(s)) if a.buffer == name)
+    return any(isinstance(n, Var) and n.name == loop.var for a in found for i in a.index for n in walk(i))
 
 
 def _outside(body: tuple[Stmt, ...]) -> set[str]:
@@ -101,52 +102,36 @@ def _outside(body: tuple[Stmt, ...]) -> set[str]:
     for s in body:
         if isinstance(s, For) and s.kind is ForKind.VEC:
             continue
-        if isinstance(s, (For, If)):
-            inner = (s.body,) if isinstance(s, For) else (s.then, s.orelse)
-            for b in inner:
-                out |= _outside(b)
-            continue
-        out |= _touched((s,))
+        inner = bodies(s)
+        out |= {n for b in inner for n in _outside(b)} if inner else _touched((s,))
     return out
 
 
-def _failures(
-    body: tuple[Stmt, ...],
-    bufs: dict[str, Buf],
-    lanes: dict[str, int],
-    names: set[str],
-    guarded: frozenset[str],
-) -> set[str]:
+def _failures(body: tuple[Stmt, ...], kernel: _Kernel) -> set[str]:
     """Vector buffers that some VEC loop would have to access lane by lane."""
     bad: set[str] = set()
     for s in statements(body):
         if isinstance(s, For) and s.kind is ForKind.VEC:
             try:
-                _replaced(s, bufs, lanes, names, guarded)
+                _replaced(s, kernel)
             except NotVector:
-                bad |= {n for n in _touched(s.body) if n in lanes}
+                bad |= _touched(s.body) & kernel.vectors.keys()
     return bad
 
 
-def _rewrite(
-    body: tuple[Stmt, ...],
-    bufs: dict[str, Buf],
-    lanes: dict[str, int],
-    names: set[str],
-    guarded: frozenset[str],
-) -> tuple[Stmt, ...]:
+def _rewrite(body: tuple[Stmt, ...], kernel: _Kernel) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for s in body:
         match s:
-            case Alloc(buf, init) if buf.name in lanes:
-                out.append(Alloc(_vector_buf(buf, lanes[buf.name]), init))
+            case Alloc(buf, init) if buf.name in kernel.vectors:
+                out.append(Alloc(_vector_buf(buf, kernel.vectors[buf.name]), init))
             case For(kind=ForKind.VEC):
                 try:
-                    out.extend(_replaced(s, bufs, lanes, names, guarded))
+                    out.extend(_replaced(s, kernel))
                 except NotVector:
                     out.append(replace(s, kind=ForKind.UNROLL))
             case _:
-                out.append(with_bodies(s, lambda b: _rewrite(b, bufs, lanes, names, guarded)))
+                out.append(with_bodies(s, lambda b: _rewrite(b, kernel)))
     return tuple(out)
 
 
@@ -162,34 +147,19 @@ def _vector_buf(buf: Buf, n: int) -> Buf:
 class _Loop:
     var: str
     lanes: int
-    bufs: dict[str, Buf]
-    vectors: dict[str, int]
-    names: set[str]
-    guarded: frozenset[str]
-
-    def refuse(self) -> NotVector:
-        return NotVector()
+    kernel: _Kernel
 
 
-def _replaced(
-    loop: For, bufs: dict[str, Buf], vectors: dict[str, int], names: set[str], guarded: frozenset[str]
-) -> tuple[Stmt, ...]:
+def _replaced(loop: For, kernel: _Kernel) -> tuple[Stmt, ...]:
     """What stands for the loop: statements on vectors, or on some lanes of wider ones."""
     assert isinstance(loop.stop, Const)
-    wider = any(vectors.get(name, 0) > int(loop.stop.value) for name in _touched(loop.body))
-    return some_lanes(loop, bufs, vectors) if wider else _vector_body(loop, bufs, vectors, names, guarded)
-
-
-def _vector_body(
-    loop: For, bufs: dict[str, Buf], vectors: dict[str, int], names: set[str], guarded: frozenset[str]
-) -> tuple[Stmt, ...]:
-    assert isinstance(loop.stop, Const)
     n = int(loop.stop.value)
-    here = _Loop(loop.var, n, bufs, vectors, names, guarded)
+    if any(kernel.vectors.get(name, 0) > n for name in _touched(loop.body)):
+        return some_lanes(loop, kernel.bufs, kernel.vectors)
     if n not in (2, 4, 8, 16):
-        raise here.refuse()
+        raise NotVector
     stores = sum(isinstance(s, Store) for s in statements(loop.body))
-    return _statements(loop.body, here, {}, keep=stores > 1)
+    return _statements(loop.body, _Loop(loop.var, n, kernel), {}, keep=stores > 1)
 
 
 def _statements(
@@ -203,7 +173,8 @@ def _statements(
                 out.append(s)
             case Let(name, value, dtype) if keep:
                 new = _expr(substitute(value, lets), loop)
-                row = Buf(unused(f"{name}_v", loop.names), Space.RM, dtype, (1,), (1,), lanes=loop.lanes)
+                fresh = unused(f"{name}_v", loop.kernel.names)
+                row = Buf(fresh, Space.RM, dtype, (1,), (1,), lanes=loop.lanes)
                 out.extend((Alloc(row), Store(row.name, (Const(0, I32),), new)))
                 lets = {**lets, name: Load(row.name, (Const(0, I32),), dtype, loop.lanes)}
             case Let(name, value, _):
@@ -212,28 +183,24 @@ def _statements(
                 value = substitute(value, lets)
                 _, first = _address(loop, buffer, tuple(substitute(i, lets) for i in index), 1)
                 new = _expr(value, loop)
-                out.append(Store(buffer, first, new, loop.lanes if buffer not in loop.vectors else 1, cache))
+                lanes = 1 if buffer in loop.kernel.vectors else loop.lanes
+                out.append(Store(buffer, first, new, lanes, cache))
             case If(cond, then, orelse):
                 cond = substitute(cond, lets)
                 if _depends(cond, loop):
-                    raise loop.refuse()
-                out.append(
-                    If(
-                        cond,
-                        _statements(then, loop, lets, keep=keep),
-                        _statements(orelse, loop, lets, keep=keep),
-                    )
-                )
+                    raise NotVector
+                sides = (_statements(b, loop, lets, keep=keep) for b in (then, orelse))
+                out.append(If(cond, *sides))
             case _:
-                raise loop.refuse()
+                raise NotVector
     return tuple(out)
 
 
 def _address(loop: _Loop, buffer: str, index: tuple[Expr, ...], want: int) -> tuple[int, tuple[Expr, ...]]:
     """(coefficient of the lane in the address, index of lane 0); refuses what is neither 0 nor 1."""
-    buf = loop.bufs.get(buffer)
+    buf = loop.kernel.bufs.get(buffer)
     if buf is None or buf.dtype.name in ("f16", "bf16") or buf.swizzle:
-        raise loop.refuse()
+        raise NotVector
     coefficient = 0
     parts: list[Affine | None] = []
     for i, stride in zip(index, buf.strides, strict=True):
@@ -241,19 +208,19 @@ def _address(loop: _Loop, buffer: str, index: tuple[Expr, ...], want: int) -> tu
         parts.append(aff)
         if aff is None:
             if _depends(i, loop):
-                raise loop.refuse()
+                raise NotVector
             continue
         coefficient += aff.coefficient(loop.var) * stride
     if coefficient not in (0, 1) or coefficient < want:
-        raise loop.refuse()
+        raise NotVector
     zero: dict[str, Expr] = {loop.var: Const(0, Var("").dtype)}
     first = tuple(
         substitute(i, zero) if a is None else to_expr(a.substitute({loop.var: Affine()}))
         for i, a in zip(index, parts, strict=True)
     )
-    if buffer in loop.vectors:
+    if buffer in loop.kernel.vectors:
         if coefficient != 1:
-            raise loop.refuse()
+            raise NotVector
         return coefficient, (_vector_number(loop, buf, parts),)
     return coefficient, first
 
@@ -262,19 +229,19 @@ def _vector_number(loop: _Loop, buf: Buf, parts: list[Affine | None]) -> Expr:
     flat = Affine()
     for a, stride in zip(parts, buf.strides, strict=True):
         if a is None:
-            raise loop.refuse()
+            raise NotVector
         flat = flat + a.scale(stride)
-    n = loop.vectors[buf.name]
+    n = loop.kernel.vectors[buf.name]
     rest = flat.substitute({loop.var: Affine()})
     if any(c % n for _, c in rest.terms) or rest.const % n or n != loop.lanes:
-        raise loop.refuse()
+        raise NotVector
     return to_expr(Affine(tuple((v, c // n) for v, c in rest.terms), rest.const // n))
 
 
 def _depends(e: Expr, loop: _Loop) -> bool:
     return any(
         (isinstance(n, Var) and n.name == loop.var)
-        or (isinstance(n, Load) and (n.lanes > 1 or n.buffer in loop.vectors))
+        or (isinstance(n, Load) and (n.lanes > 1 or n.buffer in loop.kernel.vectors))
         for n in walk(e)
     )
 
@@ -284,7 +251,7 @@ def _conditional(e: Expr, loop: _Loop) -> bool:
     may be 0, or read beyond an array."""
     for n in walk(e):
         match n:
-            case Load(buffer) if buffer in loop.guarded:
+            case Load(buffer) if buffer in loop.kernel.guarded:
                 return True
             case Binary("/" | "%", _, right, dtype) if not dtype.is_float:
                 if not (isinstance(right, Const) and right.value):
@@ -306,22 +273,22 @@ def _expr(e: Expr, loop: _Loop, *, mask: bool = False) -> Expr:
             return Load(buffer, first, dtype, loop.lanes if coefficient else 1)
         case Unary(op, arg, t):
             if op == "!" and not mask and _depends(e, loop):
-                raise loop.refuse()
+                raise NotVector
             return Unary(op, _expr(arg, loop, mask=mask), t)
         case Binary(op, a, b, t):
             if op in COMPARISONS and not mask and _depends(e, loop):
-                raise loop.refuse()
+                raise NotVector
             if op in ("<<", ">>") and not _shifts(a, b, loop):
-                raise loop.refuse()
+                raise NotVector
             if op in ("&&", "||") and _conditional(b, loop):
-                raise loop.refuse()
+                raise NotVector
             deeper = mask and op in ("&&", "||")
             return Binary(op, _expr(a, loop, mask=deeper), _expr(b, loop, mask=deeper), t)
         case Select(cond, then, other, t):
             if _conditional(then, loop) or _conditional(other, loop):
-                raise loop.refuse()
+                raise NotVector
             if _depends(cond, loop) and not _mask_fits(cond, t.bits):
-                raise loop.refuse()
+                raise NotVector
             return Select(_expr(cond, loop, mask=True), _expr(then, loop), _expr(other, loop), t)
         case Cast(arg, t):
             _fits_call(loop, e, (arg,))
@@ -339,7 +306,7 @@ def _shifts(a: Expr, by: Expr, loop: _Loop) -> bool:
 def _fits_call(loop: _Loop, result: Expr, args: tuple[Expr, ...]) -> None:
     """Built-in functions, conversions included, take and return vectors of at most CALLED bytes."""
     if any(v.dtype.bytes * loop.lanes > CALLED for v in (result, *args)) and _depends(result, loop):
-        raise loop.refuse()
+        raise NotVector
 
 
 def _mask_fits(cond: Expr, bits: int) -> bool:

@@ -7,15 +7,15 @@ the body becomes one a vector, where it is proven to say the same of all element
 the width has each aligned vector on one side.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mdh.hardware import CacheHint, Engine, Space
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute, walk
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Stmt, Store
-from mdh.ir.names import unused
-from mdh.ir.walk import expressions, map_expressions, statements, with_bodies
+from mdh.ir.names import fresh
+from mdh.ir.walk import Access, loaded, map_expressions, statements, stored, with_bodies
 from mdh.lower.passes.simplify import fold
 
 MOST_TRIPS = 64
@@ -111,12 +111,6 @@ def _simple(body: tuple[Stmt, ...]) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Access:
-    buffer: str
-    index: tuple[Expr, ...]
-
-
 def _widened(
     loop: For, n: int, bufs: dict[str, Buf], names: set[str], most: int = WIDEST
 ) -> list[Stmt] | None:
@@ -125,8 +119,8 @@ def _widened(
     stores = [a for a in _writes(loop.body) if _memory(bufs, a)]
     if {a.buffer for a in reads} & {a.buffer for a in stores}:
         reads = []
-    stated = {_Access(s.buffer, s.index): s.vec for s in loop.body if isinstance(s, Store) and s.vec}
-    wide: dict[_Access, int] = {}
+    stated = {Access(s.buffer, s.index): s.vec for s in loop.body if isinstance(s, Store) and s.vec}
+    wide: dict[Access, int] = {}
     for a in (*reads, *stores):
         lanes = _lanes(a, bufs[a.buffer], loop.var, n, min(most, stated.get(a, MOST_LANES)))
         if lanes > 1:
@@ -138,34 +132,24 @@ def _widened(
         return None
     lanes = min(wide.values())
     if _only_registers_move(loop, n, lanes, wide, bufs):
-        return _moves(loop, n, lanes, wide)
+        return _moves(loop, n, lanes)
     return _rows(loop, n, lanes, wide, bufs, names)
 
 
-def _memory(bufs: dict[str, Buf], a: _Access) -> bool:
+def _memory(bufs: dict[str, Buf], a: Access) -> bool:
     buf = bufs.get(a.buffer)
     return buf is not None and buf.space is not Space.RM and buf.lanes == 1 and not buf.volatile
 
 
-def _reads(body: tuple[Stmt, ...]) -> list[_Access]:
-    found = [
-        _Access(n.buffer, n.index)
-        for s in body
-        for e in expressions(s)
-        for n in walk(e)
-        if isinstance(n, Load)
-    ]
-    found.extend(_Access(s.src, s.src_index) for s in body if isinstance(s, Move))
-    return list(dict.fromkeys(found))
+def _reads(body: tuple[Stmt, ...]) -> list[Access]:
+    return list(dict.fromkeys(a for s in body for a in loaded(s)))
 
 
-def _writes(body: tuple[Stmt, ...]) -> list[_Access]:
-    out = [_Access(s.buffer, s.index) for s in body if isinstance(s, Store)]
-    out.extend(_Access(s.dst, s.dst_index) for s in body if isinstance(s, Move))
-    return out
+def _writes(body: tuple[Stmt, ...]) -> list[Access]:
+    return [a for s in body for a in stored(s)]
 
 
-def _lanes(a: _Access, buf: Buf, var: str, n: int, most: int) -> int:
+def _lanes(a: Access, buf: Buf, var: str, n: int, most: int) -> int:
     """Widest access: neighbours in the loop are neighbours in memory, and every start is aligned."""
     flat = [_flat(a, buf, var, k) for k in range(n)]
     lanes = max(1, min(WIDEST // buf.dtype.bytes, most, buf.align // buf.dtype.bytes))
@@ -183,7 +167,7 @@ def _run(flat: list[Affine], lanes: int) -> bool:
     return first.const % lanes == 0 and all(c % lanes == 0 for _, c in first.terms)
 
 
-def _flat(a: _Access, buf: Buf, var: str, k: int) -> Affine:
+def _flat(a: Access, buf: Buf, var: str, k: int) -> Affine:
     """Element offset with the loop variable at k; what is not affine counts as a variable of its own."""
     total = Affine()
     value: dict[str, Expr] = {var: Const(k, I32)}
@@ -211,23 +195,20 @@ def _affine(e: Expr) -> Affine:
 
 
 def _only_registers_move(
-    loop: For, n: int, lanes: int, wide: dict[_Access, int], bufs: dict[str, Buf]
+    loop: For, n: int, lanes: int, wide: dict[Access, int], bufs: dict[str, Buf]
 ) -> bool:
     """One copy between memory and an aligned register array in the same order: no row is needed."""
-    if len(loop.body) != 1:
-        return False
-    s = loop.body[0]
-    match s:
-        case Move():
-            dst, src = _Access(s.dst, s.dst_index), _Access(s.src, s.src_index)
-        case Store(buffer, index, Load(b, i, t, 1), 1) if t == bufs[buffer].dtype:
-            dst, src = _Access(buffer, index), _Access(b, i)
+    match loop.body:
+        case (Move(dst, dst_index, src, src_index),):
+            both = Access(dst, dst_index), Access(src, src_index)
+        case (Store(dst, dst_index, Load(src, src_index, t, 1), 1),) if t == bufs[dst].dtype:
+            both = Access(dst, dst_index), Access(src, src_index)
         case _:
             return False
-    return all(a in wide or _register_run(loop, n, lanes, a, bufs) for a in (dst, src))
+    return all(a in wide or _register_run(loop, n, lanes, a, bufs) for a in both)
 
 
-def _register_run(loop: For, n: int, lanes: int, a: _Access, bufs: dict[str, Buf]) -> bool:
+def _register_run(loop: For, n: int, lanes: int, a: Access, bufs: dict[str, Buf]) -> bool:
     buf = bufs[a.buffer]
     if buf.space is not Space.RM or buf.align < WIDEST or buf.lanes != 1:
         return False
@@ -235,13 +216,13 @@ def _register_run(loop: For, n: int, lanes: int, a: _Access, bufs: dict[str, Buf
     return all(_run(flat[k : k + lanes], lanes) for k in range(0, n, lanes))
 
 
-def _moves(loop: For, n: int, lanes: int, wide: dict[_Access, int]) -> list[Stmt] | None:
+def _moves(loop: For, n: int, lanes: int) -> list[Stmt]:
     s = loop.body[0]
     if isinstance(s, Store):
         assert isinstance(s.value, Load)
         s = Move(s.buffer, s.index, s.value.buffer, s.value.index, 1, Engine.PLAIN, s.cache)
     assert isinstance(s, Move)
-    return _stepped(loop, n, lanes, (replace(s, lanes=lanes),)) if wide else None
+    return _stepped(loop, n, lanes, (replace(s, lanes=lanes),))
 
 
 def _stepped(loop: For, n: int, lanes: int, body: tuple[Stmt, ...]) -> list[Stmt]:
@@ -252,76 +233,58 @@ def _stepped(loop: For, n: int, lanes: int, body: tuple[Stmt, ...]) -> list[Stmt
 
 
 def _rows(
-    loop: For, n: int, lanes: int, wide: dict[_Access, int], bufs: dict[str, Buf], names: set[str]
+    loop: For, n: int, lanes: int, wide: dict[Access, int], bufs: dict[str, Buf], names: set[str]
 ) -> list[Stmt]:
     """Rows in registers before and after an unrolled loop over the lanes."""
-    lane = _fresh("lane", names)
+    lane = fresh("lane", names)
     rows = {
-        a: Buf(_fresh(f"{a.buffer}_row", names), Space.RM, bufs[a.buffer].dtype, (lanes,), (1,), align=WIDEST)
+        a: Buf(fresh(f"{a.buffer}_row", names), Space.RM, bufs[a.buffer].dtype, (lanes,), (1,), align=WIDEST)
         for a in wide
     }
     zero = (Const(0, I32),)
-    stored = {a for a in wide if a in _writes(loop.body)}
+    read, written = _reads(loop.body), _writes(loop.body)
     before: list[Stmt] = [Alloc(r) for r in rows.values()]
-    read = set(_reads(loop.body))
-    before.extend(
-        Move(rows[a].name, zero, a.buffer, a.index, lanes, cache=_read_cache(loop.body, a))
-        for a in wide
-        if a in read
-    )
-    inner = tuple(_on_rows(s, rows, stored, loop.var, lane) for s in loop.body)
+    for a, row in rows.items():
+        if a in read:
+            before.append(Move(row.name, zero, a.buffer, a.index, lanes, cache=_read_cache(loop.body, a)))
+    inner = tuple(_on_rows(s, rows, loop.var, lane) for s in loop.body)
     after = [
-        Move(a.buffer, a.index, rows[a].name, zero, lanes, cache=_cache(loop.body, a))
-        for a in wide
-        if a in stored
+        Move(a.buffer, a.index, row.name, zero, lanes, cache=_cache(loop.body, a))
+        for a, row in rows.items()
+        if a in written
     ]
     turn = For(lane, Const(0, I32), Const(lanes, I32), Const(1, I32), inner, ForKind.UNROLL)
     return [replace(loop, step=Const(lanes, I32), body=(*before, turn, *after))]
 
 
-def _read_cache(body: tuple[Stmt, ...], a: _Access) -> CacheHint:
-    moves = (s for s in body if isinstance(s, Move) and _Access(s.src, s.src_index) == a)
+def _read_cache(body: tuple[Stmt, ...], a: Access) -> CacheHint:
+    moves = (s for s in body if isinstance(s, Move) and Access(s.src, s.src_index) == a)
     return next((s.cache for s in moves), CacheHint.DEFAULT)
 
 
-def _cache(body: tuple[Stmt, ...], a: _Access) -> CacheHint:
+def _cache(body: tuple[Stmt, ...], a: Access) -> CacheHint:
     return next((s.cache for s in body if isinstance(s, Store) and s.buffer == a.buffer), CacheHint.DEFAULT)
 
 
-def _on_rows(s: Stmt, rows: dict[_Access, Buf], stored: set[_Access], var: str, lane: str) -> Stmt:
+def _on_rows(s: Stmt, rows: dict[Access, Buf], var: str, lane: str) -> Stmt:
+    """The statement of one lane, whose wide accesses are to rows."""
     at = (Var(lane),)
-    here: dict[str, Expr] = {var: Binary("+", Var(var), Var(lane), I32)}
 
     def swap(e: Expr) -> Expr:
-        if isinstance(e, Load):
-            row = rows.get(_Access(e.buffer, e.index))
-            if row is not None:
-                return Load(row.name, at, e.dtype)
-        if isinstance(e, Var):
-            return here.get(e.name, e)
+        match e:
+            case Load(buffer, index, dtype) if (row := rows.get(Access(buffer, index))) is not None:
+                return Load(row.name, at, dtype)
+            case Var(name) if name == var:
+                return Binary("+", Var(var), Var(lane), I32)
         return map_children(e, swap)
 
-    if isinstance(s, Move):
-        row = rows.get(_Access(s.src, s.src_index))
-        if row is not None:
-            s = replace(s, src=row.name, src_index=at)
-    dst = (
-        _Access(s.buffer, s.index)
-        if isinstance(s, Store)
-        else _Access(s.dst, s.dst_index)
-        if isinstance(s, Move)
-        else None
-    )
-    new = map_expressions(s, swap)
-    if dst in stored and dst is not None:
-        if isinstance(new, Store):
-            return replace(new, buffer=rows[dst].name, index=at, cache=CacheHint.DEFAULT)
-        if isinstance(new, Move):
-            return replace(new, dst=rows[dst].name, dst_index=at)
-    return new
-
-
-def _fresh(stem: str, names: set[str]) -> str:
-    name = unused(stem, names)
-    names.add(name)
-    return name
+    target = next((rows[a] for a in stored(s) if a in rows), None)
+    if isinstance(s, Move) and (row := rows.get(Access(s.src, s.src_index))) is not None:
+        s = replace(s, src=row.name, src_index=at)
+    s = map_expressions(s, swap)
+    match s:
+        case Store() if target is not None:
+            return replace(s, buffer=target.name, index=at, cache=CacheHint.DEFAULT)
+        case Move() if target is not None:
+            return replace(s, dst=target.name, dst_index=at)
+    return s

@@ -1,12 +1,17 @@
 """Dealing the points of a box to the threads of a block, neighbours to neighbours."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
+from mdh.ir.construct import ZERO, add, digit, less, loop, mul, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var
-from mdh.ir.kernel import For, ForKind, If, Let, Stmt
+from mdh.ir.kernel import ForKind, Let, Stmt
 from mdh.lower.nest import Nest
+
+MOST_UNROLLED = 16
+"""Rounds that are unrolled, so that several loads are on their way at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,42 +31,32 @@ def deal(nest: Nest, counts: list[int], stem: str, *, spare: float = 0.0) -> Dea
     spare: by which share there may be more rounds than need be, for rounds of whole rows: all that a thread
     does is then at one distance, and so are the addresses that it would else hold.
     """
-    total = 1
-    for n in counts:
-        total *= n
-    threads = nest.threads
+    total, threads = prod(counts), nest.threads
     rounds = -(-total // threads)
     counter = nest.fresh(f"{stem}_round")
-    tid: Expr = Var(nest.tid) if threads > 1 else Const(0, I32)
+    tid: Expr = Var(nest.tid) if threads > 1 else ZERO
     steady = _steady(counts, threads) if rounds > 1 else None
     if steady is not None:
         return Dealt(counter, rounds, (), _steady_coordinates(counts, steady, threads, tid, counter), None)
     rows = _whole_rows(counts, threads, rounds * (1.0 + spare)) if rounds > 1 and spare else None
     if rows is not None:
         return _by_rows(counts, rows, tid, counter)
-    linear: Expr = tid
-    if rounds > 1:
-        linear = Binary("+", Binary("*", Var(counter), Const(threads, I32), I32), tid, I32)
-    guard = None if total % threads == 0 else Binary("<", linear, Const(total, I32), I32)
+    linear = tid if rounds == 1 else add(mul(Var(counter), threads), tid)
+    guard = None if total % threads == 0 else less(linear, total)
     lets: tuple[Let, ...] = ()
     if sum(n > 1 for n in counts) > 1 and rounds > 1:
         name = nest.fresh(stem)
         lets, linear = (Let(name, linear),), Var(name)
-        if guard is not None:
-            guard = Binary("<", Binary("+", Binary("*", Var(counter), Const(threads, I32), I32), tid, I32),
-                           Const(total, I32), I32)  # fmt: skip
     return Dealt(counter, rounds, lets, tuple(_digits(counts, linear)), guard)
 
 
-def wrap(dealt: Dealt, body: list[Stmt]) -> list[Stmt]:
-    """`body` as each thread runs it at its points."""
-    inner = (*dealt.lets, *body)
-    if dealt.guard is not None:
-        inner = (If(dealt.guard, inner),)
+def wrap(dealt: Dealt, body: Iterable[Stmt], *, unroll: bool = True) -> list[Stmt]:
+    """`body` as each thread runs it at its points. unroll: a few rounds are unrolled."""
+    inner = when(dealt.guard, (*dealt.lets, *body))
     if dealt.rounds == 1:
-        return list(inner) if dealt.guard is not None or not dealt.lets else [If(Const(1, I32), inner)]
-    kind = ForKind.UNROLL if dealt.rounds <= 16 else ForKind.SEQ
-    return [For(dealt.counter, Const(0, I32), Const(dealt.rounds, I32), Const(1, I32), inner, kind)]
+        return inner
+    kind = ForKind.UNROLL if unroll and dealt.rounds <= MOST_UNROLLED else ForKind.SEQ
+    return [loop(dealt.counter, dealt.rounds, inner, kind)]
 
 
 def _steady(counts: list[int], threads: int) -> int | None:
@@ -69,12 +64,8 @@ def _steady(counts: list[int], threads: int) -> int | None:
     outer = next((k for k, n in enumerate(counts) if n > 1), None)
     if outer is None:
         return None
-    inner = 1
-    for n in counts[outer + 1 :]:
-        inner *= n
-    if threads % inner or counts[outer] % (threads // inner):
-        return None
-    return outer
+    inner = prod(counts[outer + 1 :])
+    return None if threads % inner or counts[outer] % (threads // inner) else outer
 
 
 def _whole_rows(counts: list[int], threads: int, most: float) -> tuple[int, int] | None:
@@ -94,13 +85,12 @@ def _by_rows(counts: list[int], found: tuple[int, int], tid: Expr, counter: str)
     inner = prod(counts[outer + 1 :])
     rounds = -(-counts[outer] // rows)
     coordinates = _steady_coordinates(counts, outer, rows * inner, tid, counter)
-    guard: Expr = Binary("<", tid, Const(rows * inner, I32), I32)
+    guard: Expr = less(tid, rows * inner)
     whole, rest = divmod(counts[outer], rows)
     if rest:
         # where rounds are unrolled only the last one tests for its rows
-        early = Binary("<", Var(counter), Const(whole, I32), I32)
-        there = Binary("<", tid, Const(rest * inner, I32), I32)
-        guard = Binary("&&", guard, Binary("||", early, there, I32), I32)
+        there = Binary("||", less(Var(counter), whole), less(tid, rest * inner), I32)
+        guard = Binary("&&", guard, there, I32)
     return Dealt(counter, rounds, (), coordinates, guard)
 
 
@@ -108,28 +98,19 @@ def _steady_coordinates(
     counts: list[int], outer: int, threads: int, tid: Expr, counter: str
 ) -> tuple[Expr, ...]:
     """Inner coordinates depend on the thread alone; the outermost one moves on by a constant each round."""
-    inner = 1
-    for n in counts[outer + 1 :]:
-        inner *= n
-    rows = threads // inner
+    rows = threads // prod(counts[outer + 1 :])
     digits = _digits([*([1] * outer), rows, *counts[outer + 1 :]], tid)
-    step = Binary("*", Var(counter), Const(rows, I32), I32) if rows > 1 else Var(counter)
+    step = mul(Var(counter), rows) if rows > 1 else Var(counter)
     base = digits[outer]
-    digits[outer] = step if isinstance(base, Const) else Binary("+", base, step, I32)
+    digits[outer] = step if isinstance(base, Const) else add(base, step)
     return tuple(digits)
 
 
 def _digits(counts: list[int], linear: Expr) -> list[Expr]:
     """Mixed-radix digits of `linear`, last dim fastest."""
     out: list[Expr] = []
-    radix = 1
-    live = [k for k, n in enumerate(counts) if n > 1]
-    for k in reversed(range(len(counts))):
-        n = counts[k]
-        if n == 1:
-            out.append(Const(0, I32))
-            continue
-        e = linear if radix == 1 else Binary("/", linear, Const(radix, I32), I32)
-        out.append(e if k == live[0] else Binary("%", e, Const(n, I32), I32))
+    radix, whole = 1, prod(counts)
+    for n in reversed(counts):
+        out.append(ZERO if n == 1 else digit(linear, radix, n, whole))
         radix *= n
-    return list(reversed(out))
+    return out[::-1]

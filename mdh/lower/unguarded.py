@@ -10,17 +10,16 @@ are as large as whole tiles and hold zeros past the edge, so that products past 
 goes on past the end of its dim: no point that exists comes after it.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from mdh.hardware import Layer, Space
-from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Unary, Var, walk
-from mdh.ir.kernel import Buf, For, ForKind, Stmt, Store
+from mdh.ir.expr import Binary, Cast, Expr, Load, Unary, walk
 from mdh.ir.layout import Guard, Level
 from mdh.ir.program import DimKind
-from mdh.lower.nest import Nest, Scope, key_of
-from mdh.lower.past import Past
-from mdh.lower.spread import deal, wrap
+from mdh.lower.nest import Nest
+from mdh.lower.overread import Slack, overread
+from mdh.lower.scope import Point, Scope, key_of
 
 
 def vector_level(nest: Nest, level: Level) -> Level | None:
@@ -30,55 +29,57 @@ def vector_level(nest: Nest, level: Level) -> Level | None:
     return inner[-1] if len(inner) <= 2 and inner[-1].layer == Layer.VEC else None
 
 
-def may_idle(nest: Nest, level: Level, scope: Scope) -> bool:
-    """Lanes of this level may compute past the edge; the buffers that they read past it get their slack."""
+def lanes_slack(nest: Nest, level: Level, scope: Scope) -> Slack | None:
+    """The slack with which lanes of this level may compute past the edge, None where they may not."""
     lanes = vector_level(nest, level)
     if not nest.cpu or lanes is None or nest.stage.dims[level.dim].kind is not DimKind.CC:
-        return False
-    if nest.leaf is not None or not all(_held(nest, f, scope) for f in range(len(nest.folds))):
-        return False
-    below = nest.items[scope.position + 1 :]
-    if nest.copies(below):
-        return False
+        return None
+    if not _into_registers(nest, scope) or nest.copies(nest.items[scope.position + 1 :]):
+        return None
     nodes = _nodes(nest)
     if _divides(nodes):
-        return False
-    beyond: dict[str, int] = {}
-    if not all(_harmless(nest, n, lanes, scope, beyond) for n in nodes if isinstance(n, Load)):
-        return False
-    for name, count in beyond.items():
-        nest.slack[name] = max(nest.slack.get(name, 0), count)
-    return True
+        return None
+    slack: dict[str, int] = {}
+    for load in _loads(nodes):
+        reach = _beyond(nest, load, lanes, scope)
+        if reach is None:
+            return None
+        name, count = reach
+        if count > 0:
+            slack[name] = max(count, slack.get(name, 0))
+    return slack
 
 
-def needed(nest: Nest, guards: list[Guard], scope: Scope) -> list[Guard]:
-    """Of the guards of a point on a GPU those without which it would do harm."""
+def needed(nest: Nest, guards: list[Guard], scope: Scope) -> tuple[list[Guard], Slack]:
+    """Guards of a point on a GPU without which it would do harm, and the slack that it needs then."""
     nodes = _nodes(nest)
-    idle = (
-        not nest.cpu
-        and nest.leaf is None
-        and all(fold.op is not None and _held(nest, f, scope) for f, fold in enumerate(nest.folds))
-        and not _divides(nodes)
-        and all(_covered(nest, n, guards, scope) for n in nodes if isinstance(n, Load))
-    )
-    if not idle:
-        return guards
-    return [g for g in guards if nest.stage.dims[g.dim].kind is not DimKind.CC and not _adds_nothing(nest, g)]
+    sums = all(fold.op is not None for fold in nest.folds)
+    if nest.cpu or not sums or not _into_registers(nest, scope):
+        return guards, {}
+    slack = _covering(nest, nodes, guards, scope)
+    if slack is None:
+        return guards, {}
+    cc = nest.dims(DimKind.CC)
+    return [g for g in guards if g.dim not in cc and not _adds_nothing(nest, g)], slack
 
 
-def needed_in_scan(nest: Nest, scope: Scope) -> list[Guard]:
-    """Of the guards of a prefix sum's point on a GPU, whose results a region holds, those without which it
-    would do harm. A guard on each point costs registers from one run over a thread's part to the next."""
+def needed_in_scan(nest: Nest, scope: Scope) -> tuple[list[Guard], Slack]:
+    """The same of a prefix sum's point whose results a region holds. A guard on each point costs registers
+    from one run over a thread's part to the next."""
     guards = nest.guards(scope)
     nodes = [*_nodes(nest), *(n for fold in nest.folds for o in fold.outputs for n in walk(o.value))]
-    idle = (
-        not nest.cpu
-        and not _divides(nodes)
-        and all(_covered(nest, n, guards, scope) for n in nodes if isinstance(n, Load))
-    )
-    if not idle:
-        return guards
-    return [g for g in guards if nest.stage.dims[g.dim].kind is not DimKind.PS or not _end(nest, g)]
+    slack = None if nest.cpu else _covering(nest, nodes, guards, scope)
+    if slack is None:
+        return guards, {}
+    scanned = nest.dims(DimKind.PS)
+    return [g for g in guards if g.dim not in scanned or not _end(nest, g)], slack
+
+
+def _into_registers(nest: Nest, scope: Scope) -> bool:
+    """All results of the points go to registers that were opened outside."""
+    mine = [nest.regions_of(f)[-1:] for f in range(len(nest.folds))]
+    held = all(r and r[0].space is Space.RM and r[0].opens <= scope.position for r in mine)
+    return held and isinstance(scope.leaf, Point)
 
 
 def _nodes(nest: Nest) -> list[Expr]:
@@ -86,32 +87,48 @@ def _nodes(nest: Nest) -> list[Expr]:
     return [n for v in values for n in walk(v)]
 
 
+def _loads(nodes: Iterable[Expr]) -> Iterable[Load]:
+    return (n for n in nodes if isinstance(n, Load))
+
+
 def _divides(nodes: list[Expr]) -> bool:
     """A point past the edge might divide by zero."""
     return any(isinstance(n, Binary) and n.op in "/%" and not n.dtype.is_float for n in nodes)
 
 
-def _covered(nest: Nest, load: Load, guards: list[Guard], scope: Scope) -> bool:
-    """Past the edge a read meets what a copy holds, or does not go past it."""
+def _covering(nest: Nest, nodes: list[Expr], guards: list[Guard], scope: Scope) -> Slack | None:
+    """The slack with which points past the edge do no harm, None where they do in any case."""
+    slack: Slack | None = None if _divides(nodes) else nest.declarations.slack
+    for load in _loads(nodes):
+        slack = None if slack is None else _covered(nest, load, guards, scope, slack)
+    return slack
+
+
+def _covered(nest: Nest, load: Load, guards: list[Guard], scope: Scope, slack: Slack) -> Slack | None:
+    """Slack with which a read past the edge meets what a copy holds; None where it might not.
+
+    slack: what other reads need.
+    """
     index = nest.access(load.index)
     if index is None:
-        return False
-    where = tuple(nest.over_levels(i) for i in index)
+        return None
+    where = tuple(nest.levels.over(i) for i in index)
     guarded = {lv.var for g in guards for lv in nest.levels.by_dim[g.dim]}
     if not any(guarded & i.names for i in where):
-        return True
+        return slack
     instance = scope.live.get(key_of(load.buffer, index))
-    if instance is None or instance.axes is None:
-        return False
+    if instance is None:
+        return None
     # the extents of boxes end at the edge of the tile that they are cut from
     ranges = nest.ranges(scope)
-    past = Past(nest, instance, index, guards)
+    past = overread(nest, instance, index, guards, slack)
     for k, (axis, i) in enumerate(zip(instance.axes, instance.local(where), strict=True)):
         low, high = i.bounds(ranges)
-        if low < 0 or (high >= axis.extent and not past.allows(k, high - axis.extent + 1)):
-            return False
-    past.settle()
-    return True
+        further = past if high < axis.extent else past.along(k, high - axis.extent + 1)
+        if low < 0 or further is None:
+            return None
+        past = further
+    return past.slack
 
 
 def _adds_nothing(nest: Nest, guard: Guard) -> bool:
@@ -151,58 +168,27 @@ def _ends(nest: Nest, load: Load, dim: int) -> bool:
     return False
 
 
-def _held(nest: Nest, f: int, scope: Scope) -> bool:
-    """Results of this fold go to registers that were opened outside."""
-    mine = [r for r in nest.regions if r.fold == f]
-    return bool(mine) and mine[-1].space is Space.RM and mine[-1].opens <= scope.position
-
-
-def _harmless(nest: Nest, load: Load, lanes: Level, scope: Scope, beyond: dict[str, int]) -> bool:
-    """Whether a read does no harm past the edge; `beyond` learns by how much it leaves a packed buffer."""
-    index = nest.access(load.index)
-    if index is None:
-        return False
-    where = tuple(nest.over_levels(i) for i in index)
-    mine = {lv.var for lv in nest.levels.by_dim[lanes.dim]}
-    if not any(mine & i.names for i in where):
-        return True
-    instance = scope.live.get(key_of(load.buffer, index))
-    if instance is None or instance.slot is not None or instance.buf.swizzle:
-        return False
-    buf, local = instance.buf, instance.local(where)
-    steps = [i.coefficient(lanes.var) * s for i, s in zip(local, buf.strides, strict=True)]
-    if sorted(steps)[-1:] != [1] or sum(map(abs, steps)) != 1:
-        return False
-    at = steps.index(1)
-    over = local[at].bounds(nest.ranges(scope))[1] - (buf.shape[at] - 1)
-    if over > 0:
-        beyond[buf.name] = max(over, beyond.get(buf.name, 0))
-    return over <= 0 or buf.space is Space.SM
-
-
 def filled(scope: Scope, nest: Nest, level: Level) -> Scope:
     """The scope in which no guard of the level's dim is left."""
     return replace(scope, full=scope.full | {lv.var for lv in nest.levels.by_dim[level.dim]})
 
 
-def with_slack(nest: Nest) -> list[Stmt]:
-    """Give the buffers their slack, and the statements that zero it, by all threads of a block together."""
-    out: list[Stmt] = []
-    for name, count in nest.slack.items():
-        buf = nest.shared[name]
-        nest.shared[name] = replace(buf, slack=count)
-        var = nest.fresh(f"s_{name}")
-        at = buf.strides.index(1)
-
-        def zero(place: Expr, buf: Buf = buf, at: int = at) -> Store:
-            behind = Binary("+", place, Const(buf.elements, I32), I32)
-            index = tuple(behind if p == at else Const(0, I32) for p in range(len(buf.shape)))
-            return Store(buf.name, index, Const(0, buf.dtype))
-
-        if nest.threads > 1:
-            dealt = deal(nest, [count], var)
-            out.extend(wrap(dealt, [zero(dealt.coordinates[0])]))
-        else:
-            body = (zero(Var(var)),)
-            out.append(For(var, Const(0, I32), Const(count, I32), Const(1, I32), body, ForKind.SEQ))
-    return out
+def _beyond(nest: Nest, load: Load, lanes: Level, scope: Scope) -> tuple[str, int] | None:
+    """(buffer, by how many elements a read leaves it) past the edge; None where the read might do harm."""
+    index = nest.access(load.index)
+    if index is None:
+        return None
+    where = tuple(nest.levels.over(i) for i in index)
+    mine = {lv.var for lv in nest.levels.by_dim[lanes.dim]}
+    if not any(mine & i.names for i in where):
+        return load.buffer, 0
+    instance = scope.live.get(key_of(load.buffer, index))
+    if instance is None or instance.slot is not None or instance.buf.swizzle:
+        return None
+    buf, local = instance.buf, instance.local(where)
+    steps = [i.coefficient(lanes.var) * s for i, s in zip(local, buf.strides, strict=True)]
+    if sorted(steps)[-1:] != [1] or sum(map(abs, steps)) != 1:
+        return None
+    at = steps.index(1)
+    over = local[at].bounds(nest.ranges(scope))[1] - (buf.shape[at] - 1)
+    return (buf.name, over) if over <= 0 or buf.space is Space.SM else None

@@ -6,22 +6,25 @@ On CPUs only: there a guard in the innermost loop costs more than the work. GPUs
 from dataclasses import dataclass
 
 from mdh.ir.layout import Guard, Level
-from mdh.lower.nest import Nest, Scope
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class TripCounts:
     """Of a loop's parts, how many lie inside as a whole, and how many begin inside: at most one more."""
 
     whole: int
     begun: int
 
 
-def cut_of(nest: Nest, level: Level, scope: Scope, inner: frozenset[str]) -> Cut | None:
-    """Where the loop over `level` ends at this scope; None: nothing cuts it, or the cut varies.
+def trip_counts(nest: Nest, level: Level, scope: Scope, inner: frozenset[str]) -> TripCounts | None:
+    """Where the loop over `level` ends at this scope; None: nothing cuts it, the cut varies, or on a GPU.
 
     inner: the variables whose loops are still to come. A guard counts if all its other variables are known.
     """
+    if not nest.cpu:
+        return None
     ranges = nest.ranges(scope)
     count = ranges[level.var][1] + 1
     whole = begun = count
@@ -36,7 +39,7 @@ def cut_of(nest: Nest, level: Level, scope: Scope, inner: frozenset[str]) -> Cut
             begun = min(begun, max(0, space // weight + 1))
     if (whole, begun) == (count, count) or begun == 0 or begun - whole > 1:
         return None
-    return Cut(whole, begun)
+    return TripCounts(whole, begun)
 
 
 def _room(

@@ -1,0 +1,61 @@
+"""What the code of one kernel declares while it is written: its names, and its buffers in shared memory.
+
+This is the part of a kernel's lowering that changes. Everything else is a frozen value.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from mdh.ir.kernel import Buf
+from mdh.ir.names import fresh
+from mdh.lower.names import Names
+
+
+@dataclass(slots=True)
+class Declarations:
+    """names: in use in the kernel, or not to be hidden by it. shared: SM buffers by name, in their order.
+
+    synchronised: SM buffers whose barriers stand in the code already. slack: elements behind the last one of
+    an SM buffer that may be read, too.
+    """
+
+    module: Names
+    names: set[str]
+    shared: dict[str, Buf] = field(default_factory=dict)
+    synchronised: set[str] = field(default_factory=set)
+    slack: dict[str, int] = field(default_factory=dict)
+    _asked: dict[Buf, Buf] = field(default_factory=dict)
+    """The declared buffer of each one that was asked for."""
+
+    def fresh(self, stem: str) -> str:
+        return fresh(stem, self.names)
+
+    def workspace(self, stem: str) -> str:
+        """A name for device memory of this kernel and those that follow it."""
+        name = self.module.workspace(stem, self.names)
+        self.names.add(name)
+        return name
+
+    def declare(self, buf: Buf) -> Buf:
+        """An SM buffer: one declaration serves every version of the code that uses it."""
+        if buf not in self._asked:
+            new = replace(buf, name=self.fresh(buf.name))
+            self._asked[buf] = self.shared[new.name] = new
+        return self._asked[buf]
+
+    def with_slots(self, name: str, shape: tuple[int, ...], strides: tuple[int, ...]) -> Buf | None:
+        """The buffer that was declared as `name` with slots of this shape."""
+        found = (new for asked, new in self._asked.items() if asked.name == name)
+        return next((b for b in found if (b.shape[1:], b.strides[1:]) == (shape, strides)), None)
+
+    def synchronise(self, bufs: Iterable[Buf]) -> None:
+        self.synchronised.update(b.name for b in bufs)
+
+    def extend(self, slack: Mapping[str, int]) -> None:
+        """Give buffers at least so many elements of slack."""
+        self.slack = {**self.slack, **{n: max(count, self.slack.get(n, 0)) for n, count in slack.items()}}
+
+    @property
+    def with_slack(self) -> dict[str, Buf]:
+        """The SM buffers as they are in the end."""
+        return {n: replace(b, slack=self.slack.get(n, 0)) for n, b in self.shared.items()}

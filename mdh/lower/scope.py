@@ -1,0 +1,168 @@
+"""Places in a kernel that is being written: what is known there, and what stands inside of the loops.
+
+The code of a kernel is written from outside in. Each part of it gets a Scope and makes statements.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from mdh.hardware import Space
+from mdh.ir.affine import Affine, to_expr
+from mdh.ir.expr import Expr, Var, substitute
+from mdh.ir.kernel import Buf
+from mdh.lower.instance import Instance
+
+Key = tuple[str, tuple[Affine, ...]]
+"""A buffer and the linear part of an access's index: accesses that differ by constants share a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Partial results of fold `fold` in SM or RM, open from before item `opens` to the end of its loops.
+
+    axes: per dim of the output, the inside levels as (name, radix); names in code order are `loops`.
+    lanes: vector levels of reduction dims, whose partial results stay apart until the region closes.
+    """
+
+    fold: int
+    space: Space
+    opens: int
+    bufs: tuple[Buf, ...]
+    axes: tuple[tuple[tuple[str, int], ...], ...]
+    loops: tuple[str, ...]
+    lanes: tuple[str, ...]
+
+    def index(self, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
+        """Index of the element that the current level variables own. values: of those that are not free."""
+        return tuple(substitute(to_expr(Affine.of(dict(axis))), dict(values)) for axis in self.axes)
+
+
+# -- what is done inside of the loops ----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Every result takes in the value of the point."""
+
+
+POINT = Point()
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Of every result the element that the data chooses takes in the value of the point."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCarries:
+    """At item `at`, outside of all loops over the scanned dim, the running values of the scans begin in the
+    regions `carries`. Then come the loops up to item `parts_at`, where units scan their own parts.
+
+    prefixes: by scan, the workspace that holds what the blocks before each block make.
+    """
+
+    at: int
+    parts_at: int
+    carries: tuple[Region, ...]
+    prefixes: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanParts:
+    """At item `at` each unit scans its own part of the points, scan after scan."""
+
+    at: int
+    carries: tuple[Region, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Registers for what a thread's points make of those before them in its part."""
+
+    buf: Buf
+    loops: tuple[str, ...]
+
+    def index(self, scope: "Scope") -> tuple[Expr, ...]:
+        return tuple(substitute(Var(v), dict(scope.values)) for v in self.loops)
+
+
+@dataclass(frozen=True, slots=True)
+class ReducePart:
+    """The first of two passes over a thread's part: scan number `fold` reduces it to `total`.
+
+    kept: where the prefixes of the points are kept for the second pass, None: nowhere. overruns: points past
+    the end of the scanned dim may be computed as well, as what holds the results has room for them.
+    """
+
+    fold: int
+    total: Buf
+    kept: Kept | None
+    overruns: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPart:
+    """The second pass: prefixes from what stands in `before` on are stored."""
+
+    fold: int
+    before: Buf
+    kept: Kept | None
+    overruns: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScanChunk:
+    """A few points are scanned from the identity, in `running`; the variable `carry`, which stands for all
+    that came before, joins each prefix as it is stored."""
+
+    fold: int
+    running: Buf
+    carry: str
+
+
+Leaf = Point | Scatter | OpenCarries | ScanParts | ReducePart | ScanPart | ScanChunk
+
+
+# -- what is known at a place ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is known at a place: live instances, loop variables with one known value, full levels."""
+
+    leaf: Leaf = POINT
+    """What stands inside of the loops that are still to come."""
+    live: Mapping[Key, Instance] = field(default_factory=dict)
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    full: frozenset[str] = frozenset()
+    values: Mapping[str, Expr] = field(default_factory=dict)
+    """Level variables that stand for an expression (digits of a cooperative loop's counter)."""
+    position: int = 0
+    peels: int = 0
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Loop variables that take fewer values here than their level has parts."""
+    ends: Mapping[str, int] = field(default_factory=dict)
+    """Last values of loops that end early, whether or not this is the part in which they do."""
+
+    def at(self, position: int) -> "Scope":
+        return replace(self, position=position)
+
+    def limited(self, var: str, count: int) -> "Scope":
+        """Where a loop has only its first `count` parts."""
+        return replace(self, limits={**self.limits, var: count})
+
+    def at_part(self, var: str, part: int) -> "Scope":
+        """In one part of a loop, whose number is known."""
+        return replace(self, fixed={**self.fixed, var: part})
+
+    def value(self, var: str) -> Expr:
+        """What a level variable stands for here."""
+        return self.values.get(var, Var(var))
+
+    def with_values(self, values: Mapping[str, Expr]) -> "Scope":
+        """Where level variables stand for expressions."""
+        return replace(self, values={**self.values, **values})
+
+
+def key_of(buffer: str, index: tuple[Affine, ...]) -> Key:
+    return buffer, tuple(Affine(i.terms, 0) for i in index)
