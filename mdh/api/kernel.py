@@ -11,7 +11,7 @@ from mdh.api.arguments import Binder, arity, scalar_of
 from mdh.device.faults import faults_of
 from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Diagnostic, Failed, render_text
-from mdh.frontend.c.parameters import Heading
+from mdh.frontend.c.read import Heading
 from mdh.ir.dtype import I64
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program, Scalar

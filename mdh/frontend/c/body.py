@@ -12,14 +12,13 @@ from mdh.frontend.c.collect import collected
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.declared_tables import read_table
 from mdh.frontend.c.last import kept_behind, leave, note_last
-from mdh.frontend.c.lift_expr import element, has_value, lift, no_value, operation
+from mdh.frontend.c.lift_expr import called, element, has_value, lift, no_value, operation
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.c.places import nodes_in
 from mdh.frontend.c.pragmas import inside_scop, read_pragma
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
-from mdh.frontend.c.words import called
 from mdh.frontend.counters import counter_value
 from mdh.frontend.guards import negation
 from mdh.frontend.limits import check_size

@@ -1,6 +1,7 @@
 """C text to a Program: the front end's one door."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -24,6 +25,23 @@ from mdh.ir.expr import Expr
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function
 from mdh.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """parameters: their names in C's order, sizes included whether bound or not."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
+def read_heading(
+    source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
+) -> Heading:
+    """Raises Failed C1xx."""
+    declared = parse_function(preprocess(source, defines), function).node.decl
+    params = declared.type.args.params if declared.type.args else []
+    return Heading(declared.name, tuple(p.name for p in params if getattr(p, "name", None)))
 
 
 def read_program(
