@@ -13,8 +13,7 @@ from mdh.device.api import default_device, open_device
 from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import fail
-from mdh.frontend.c.parameters import read_heading
-from mdh.frontend.c.read import free_sizes
+from mdh.frontend.c.read import free_sizes, read_heading
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, machine_names
 from mdh.pipeline import Hook, Pipeline, silent

@@ -13,7 +13,7 @@ from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
 from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, render_text
-from mdh.frontend.c.parameters import Heading
+from mdh.frontend.c.read import Heading
 from mdh.ir.dtype import I64
 from mdh.ir.program import Scalar
 from mdh.pipeline import Hook, Pipeline

@@ -5,7 +5,7 @@ from typing import Any
 
 from mdh.device.arrays import shape_of
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.frontend.c.parameters import Heading
+from mdh.frontend.c.read import Heading
 
 
 def in_order(

@@ -11,7 +11,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, moved, write_text
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_for_machine, say_default, schedule_words
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import STAGES, Trace
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan

@@ -13,7 +13,7 @@ from mdh.cli.compare_words import CompareWords, task_of
 from mdh.cli.console import ending, log, ok, show, show_json
 from mdh.cli.exit_codes import NOTHING_VALID, WRONG_RESULT
 from mdh.cli.files import demand_writable, keep_inputs, write_text
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.tune_live import live
 from mdh.compare.run import compare as compared
 from mdh.compare.task import Task

@@ -11,7 +11,7 @@ from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_schedule
 from mdh.cli.job import load_program
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default, parse_defines
 from mdh.compare.closing import is_open

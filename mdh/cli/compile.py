@@ -9,7 +9,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, keep_others, write_text
 from mdh.cli.job import make_kernel, plan_for_machine, say_default
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines
 from mdh.target.folder import folder

@@ -9,16 +9,39 @@ import os
 import signal
 import sys
 from codecs import lookup
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TextIO
 
 import typer
 
-from mdh.cli.capped import MOST_IN_JSON, MOST_SHOWN, capped
 from mdh.cli.exit_codes import BROKEN_PIPE
 from mdh.diagnostics import Diagnostic, Failed, fail, render_text
 from mdh.printable import fitting, json_text, printable
+
+MOST_SHOWN = 50
+"""Diagnostics as text: two screens. A rule tells of a few; only damaged or generated schedules get here."""
+MOST_IN_JSON = 1_000
+"""Diagnostics as data, which programs read."""
+MOST_CHARACTERS = 2_000
+"""Of one sentence: a name in it may be as long as the file."""
+
+
+def capped(diagnostics: Sequence[Diagnostic], most: int) -> tuple[tuple[Diagnostic, ...], int]:
+    """The first `most` diagnostics, sentences cut where they are too long, and how many there are beyond."""
+    shown = tuple(_short(d) for d in diagnostics[:most])
+    return shown, len(diagnostics) - len(shown)
+
+
+def _short(d: Diagnostic) -> Diagnostic:
+    labels = tuple(replace(label, message=_cut(label.message)) for label in d.labels)
+    notes = tuple(_cut(n) for n in d.notes)
+    return replace(d, headline=_cut(d.headline), labels=labels, notes=notes, help=_cut(d.help))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 
 def show(text: str) -> None:

@@ -14,7 +14,7 @@ from mdh.cli.explain_page import plan_for_page, write_page
 from mdh.cli.explain_space import explain_space
 from mdh.cli.files import read_schedule
 from mdh.cli.job import load_program, make_kernel, plan_for_machine
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.report.difference_text import differences_text
 from mdh.report.explain import as_json, explain_plan, explain_program

@@ -6,7 +6,7 @@ from random import Random
 from mdh.cli.console import log
 from mdh.cli.files import keep_inputs, write_text
 from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule, plan_for_machine
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.diagnostics import Failed
 from mdh.ir.kernel import Module

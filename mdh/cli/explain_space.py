@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from mdh.cli.console import ok, show, show_json
 from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.report.text import seconds_text
 from mdh.schedule.default import default_schedule

@@ -7,7 +7,7 @@ from mdh.checker.subject import at
 from mdh.cli.command_line import at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_schedule, read_source
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import at_define, parse_defines, parse_sets
 from mdh.device.api import open_device

@@ -17,9 +17,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from mdh.cli.capped import MOST_IN_JSON, capped
 from mdh.cli.command_line import CommandLine
-from mdh.cli.console import lost_output, report, show, show_json
+from mdh.cli.console import MOST_IN_JSON, capped, lost_output, report, show, show_json
 from mdh.cli.crash import save_crash
 from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
 from mdh.cli.process_title import hide_passwords

@@ -1,8 +1,34 @@
-"""The options that several commands share, each declared once."""
+"""The options that verbs share, each declared once, and what the user asked for by them."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
+
+from mdh.cli.command_line import CommandLine
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Words as typed; nothing has been read yet. `defines` and `sets` are the words after -D and --set."""
+
+    line: CommandLine
+    file: str
+    schedule: str | None = None
+    target: str | None = None
+    machine: str | None = None
+    device: str | None = None
+    defines: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    function: str | None = None
+    strict_fp: bool = False
+    deterministic: bool = False
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the call reads."""
+        return tuple(p for p in (self.file, self.schedule, self.machine) if p is not None)
+
 
 FileArg = Annotated[str, typer.Argument(metavar="FILE.c", help="The C loop nest.", show_default=False)]
 ScheduleOpt = Annotated[

@@ -14,7 +14,7 @@ from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_array, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
 from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default, schedule_words
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default
 from mdh.cost.work import work_of

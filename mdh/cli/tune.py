@@ -15,7 +15,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import ending, log, ok, report, show, show_json
 from mdh.cli.exit_codes import exit_code
 from mdh.cli.files import demand_writable, write_text
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.tune_live import live
 from mdh.cli.tune_order import Listing, orders_of
 from mdh.cli.tune_words import TuneWords

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.job import load_program, load_schedule
-from mdh.cli.request import Request
+from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.tune_words import TuneWords, check_words, devices_of, goal_of
 from mdh.cli.values import parse_defines

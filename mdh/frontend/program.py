@@ -14,7 +14,7 @@ from mdh.frontend.merge import merged
 from mdh.frontend.operators import check_operators
 from mdh.frontend.pieces import Piece, pieces_of
 from mdh.frontend.shapes import (
-    Shape,
+    PointerShape,
     check_bounds,
     check_volume,
     open_extents,
@@ -82,7 +82,7 @@ def program_of(text: Text, *, strict_fp: bool) -> Program:
 
 
 def _placed(
-    text: Text, shapes: dict[str, Shape], *, strict_fp: bool
+    text: Text, shapes: dict[str, PointerShape], *, strict_fp: bool
 ) -> tuple[list[list[Piece]], tuple[PlacedStatement, ...], Mapping[int, str]]:
     """The pieces of each stage, the proof's view of them, and the names of stages by statement; fails where a
     dependence is not kept."""
@@ -105,7 +105,7 @@ def _buffers(
     arrays: Mapping[str, Array],
     stages: tuple[Stage, ...],
     extents: dict[str, tuple[int, ...]],
-    shapes: dict[str, Shape],
+    shapes: dict[str, PointerShape],
 ) -> tuple[Buffer, ...]:
     """The parameters that are arrays, and the arrays of the function's own that stages still use."""
     used = {b for s in stages for b in s.read | s.written}
@@ -119,7 +119,7 @@ def _buffers(
     )  # fmt: skip
 
 
-def _reshaped(s: Statement, shapes: dict[str, Shape]) -> Statement:
+def _reshaped(s: Statement, shapes: dict[str, PointerShape]) -> Statement:
     def element(buffer: str, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
         index = tuple(reshape(e, shapes, s.loops) for e in index)
         if buffer not in shapes:

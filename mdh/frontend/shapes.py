@@ -19,7 +19,7 @@ MOST_BYTES = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class PointerShape:
     """Extents, the row strides that a flat index is split by, and one more than the greatest flat index."""
 
     extents: tuple[int, ...]
@@ -27,7 +27,7 @@ class Shape:
     reach: int
 
 
-def pointer_shapes(arrays: Mapping[str, Array], uses: Sequence[Use]) -> dict[str, Shape]:
+def pointer_shapes(arrays: Mapping[str, Array], uses: Sequence[Use]) -> dict[str, PointerShape]:
     """The shape of every plain pointer: rows where all subscripts agree on strides, else one dimension."""
     out = {}
     for array in arrays.values():
@@ -69,7 +69,7 @@ def _extent(indices: list[Affine], uses: Sequence[Use]) -> int:
     return max([0, *(t[1][0] for t in tops if t is not None)]) + 1
 
 
-def _shape(array: Array, uses: Sequence[Use]) -> Shape:
+def _shape(array: Array, uses: Sequence[Use]) -> PointerShape:
     flat = [_affine(array, u) for u in uses]
     ranges = [_box(u) for u in uses]
     strides = _strides(flat, ranges)
@@ -79,7 +79,7 @@ def _shape(array: Array, uses: Sequence[Use]) -> Shape:
         strides, parts = (1,), [(a,) for a in flat]
     first = _extent([p[0] for p in parts], uses)
     extents = (first, *(strides[k - 1] // strides[k] for k in range(1, len(strides))))
-    return Shape(extents, strides, _extent(flat, uses))
+    return PointerShape(extents, strides, _extent(flat, uses))
 
 
 def _box(u: Use) -> dict[str, tuple[int, int]]:
@@ -133,7 +133,7 @@ def split(
     return (*digits, rest)
 
 
-def reshape(e: Expr, shapes: dict[str, Shape], loops: tuple[LoopVar, ...]) -> Expr:
+def reshape(e: Expr, shapes: dict[str, PointerShape], loops: tuple[LoopVar, ...]) -> Expr:
     """`e` with the loads of pointers indexed by rows."""
     inner = map_children(e, lambda c: reshape(c, shapes, loops))
     if isinstance(inner, Load) and inner.buffer in shapes:
@@ -141,7 +141,7 @@ def reshape(e: Expr, shapes: dict[str, Shape], loops: tuple[LoopVar, ...]) -> Ex
     return inner
 
 
-def split_index(load: Load, shapes: dict[str, Shape], loops: tuple[LoopVar, ...]) -> tuple[Expr, ...]:
+def split_index(load: Load, shapes: dict[str, PointerShape], loops: tuple[LoopVar, ...]) -> tuple[Expr, ...]:
     shape = shapes[load.buffer]
     aff = from_expr(load.index[0])
     if aff is None or shape.strides == (1,):

@@ -9,7 +9,7 @@ import numpy as np
 from mdh.ir.dtype import F64, DType
 from mdh.ir.expr import COMPARISONS
 from mdh.ir.program import Operator
-from mdh.reference.exact import CArithmetic
+from mdh.reference.exact import CArithmetic, flattened
 from mdh.reference.numbers import Array, smallest, unit_roundoff
 
 __all__ = ["COMPARISONS", "Bounded"]
@@ -42,7 +42,7 @@ def repeats(values: Array, axes: tuple[int, ...]) -> Array:
     keep the size 1. Equal terms are rounded alike where the sum stays in one binade: their errors add up,
     and sqrt(n), which is for errors that have nothing to do with one another, does not hold for them."""
     kept = tuple(1 if i in axes else n for i, n in enumerate(values.shape))
-    rows = np.sort(line(Bounded(values), axes).value, axis=-1).reshape(-1)
+    rows = np.sort(flattened(values, axes), axis=-1).reshape(-1)
     length = values.size // max(1, int(np.prod(kept)))
     if rows.size == 0 or length < 2:
         return np.ones(kept)
@@ -223,13 +223,7 @@ def certain(v: Bounded) -> Array:
 
 def line(v: Bounded, axes: tuple[int, ...]) -> Bounded:
     """The reduced axes last, flattened in C's order."""
-    rest = v.value.ndim - len(axes)
-
-    def flat(x: Array) -> Array:
-        moved = np.moveaxis(x, axes, range(rest, x.ndim))
-        return moved.reshape(*moved.shape[:rest], -1)
-
-    return Bounded(flat(v.value), None if v.bound is None else flat(v.bound))
+    return Bounded(flattened(v.value, axes), None if v.bound is None else flattened(v.bound, axes))
 
 
 def prepended(start: Bounded, v: Bounded, kept: tuple[int, ...]) -> Bounded:

@@ -92,7 +92,7 @@ class CArithmetic:
         kept = tuple(1 if i in axes else n for i, n in enumerate(values.shape))
         with np.errstate(all="ignore"):
             if op.name in _COMBINE and dtype.is_float:
-                line = _line(values, axes)
+                line = flattened(values, axes)
                 if op.rounded is not None:
                     first = (
                         line[..., 0]
@@ -107,7 +107,7 @@ class CArithmetic:
                 # accumulate, unlike reduce, adds one after another as the C loop does
                 return np.asarray(_COMBINE[op.name].accumulate(line, axis=-1)[..., -1]).reshape(kept)
             if op.name in ("min", "max") and dtype.is_float and not op.nan:
-                line = _line(values, axes)
+                line = flattened(values, axes)
                 if op.rounded is not None:
                     first = np.broadcast_to(self._begun(op, start, dtype), kept).reshape(line.shape[:-1])
                     return _steps(op, first, line, dtype)[..., -1].reshape(kept)
@@ -135,7 +135,7 @@ class CArithmetic:
         self, op: Operator, start: tuple[Array, ...] | None, values: tuple[Array, ...], axes: tuple[int, ...]
     ) -> tuple[Array, ...]:
         kept = tuple(1 if i in axes else n for i, n in enumerate(values[0].shape))
-        lines = [_line(v, axes) for v in values]
+        lines = [flattened(v, axes) for v in values]
         if start is not None:
             firsts = (np.broadcast_to(s, kept).reshape(*lines[0].shape[:-1], 1) for s in start)
             lines = [
@@ -250,7 +250,7 @@ def _truncated_quotient(a: Array, b: Array) -> Array:
     return np.asarray(q + away.astype(q.dtype))
 
 
-def _line(values: Array, axes: tuple[int, ...]) -> Array:
+def flattened(values: Array, axes: tuple[int, ...]) -> Array:
     """The reduced axes last, flattened in C's order."""
     moved = np.moveaxis(values, axes, range(values.ndim - len(axes), values.ndim))
     return moved.reshape(*moved.shape[: values.ndim - len(axes)], -1)

@@ -14,7 +14,6 @@ import numpy as np
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.memory_left import within_room
-from mdh.reference.at_elements import replaced
 from mdh.reference.error import Bounded
 from mdh.reference.evaluate import evaluate_bounded, with_passed_over
 from mdh.reference.interpreter import (
@@ -25,7 +24,7 @@ from mdh.reference.interpreter import (
     steps,
 )
 from mdh.reference.numbers import Array
-from mdh.reference.sampling import EXECUTIONS, interpreted_sample, sampled_words
+from mdh.reference.sampling import EXECUTIONS, interpreted_sample, replaced, sampled_words
 from mdh.reference.slicing import SampledSlice
 
 STEPS = 300_000

@@ -2,10 +2,20 @@
 
 from textwrap import wrap
 
-from mdh.hardware import Space
-from mdh.report.layer_words import LAYER_WORDS
+from mdh.hardware import Layer, Space
 from mdh.schedule.difference import Change, SectionChange, StepChange
 
+LAYER_WORDS: dict[str, str] = {
+    Layer.NOD: "nodes",
+    Layer.DEV: "devices",
+    Layer.CLU: "clusters",
+    Layer.BLK: "blocks",
+    Layer.WGP: "warp groups",
+    Layer.WRP: "warps",
+    Layer.THR: "threads",
+    Layer.VEC: "vector lanes",
+    Layer.MMA: "tensor cores",
+}
 WIDTH = 79
 _LAYERS = LAYER_WORDS | {"FOR": "a loop"}
 _REGIONS: dict[str, str] = {Space.DM: "in device memory", Space.SM: "staged", Space.RM: "in registers"}

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from html import escape
 
 from mdh.pipeline import Pipeline
-from mdh.report.html_charts import history, importance, parallel, roofline
+from mdh.report.html_charts import Roofline, history, importance, parallel, roof_of, roofline
 from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import document, facts_html
 from mdh.report.picture.page import schedule_page
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity, sensitivities
-from mdh.report.tune_roof import Roofline, roof_of
 from mdh.report.tune_text import failure_counts, first_of, given_text
 from mdh.results.tuning import Tuned
 from mdh.wording import plural

@@ -1,8 +1,10 @@
 """The charts of a tuning run: history, importance, parallel coordinates, roofline."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
+from mdh.ir.plan import Plan
 from mdh.report.html_svg import (
     BOTTOM,
     HEIGHT,
@@ -21,10 +23,41 @@ from mdh.report.html_svg import (
 )
 from mdh.report.text import count_text, duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity
-from mdh.report.tune_roof import Roofline
+from mdh.report.work import peak_of, work_of
 from mdh.results.trial import Trial, Value
 from mdh.results.tuning import Tuned
 from mdh.results.variable import Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """intensity: operations a byte that memory must carry; points: (name, operations a second)."""
+
+    intensity: float
+    peak: float
+    bandwidth: float
+    points: tuple[tuple[str, float], ...]
+
+
+def _same(one: Trial, other: Trial) -> bool:
+    return one.candidate.key == other.candidate.key
+
+
+def roof_of(tuned: Tuned, plan: Plan) -> Roofline | None:
+    """None where the program has no arithmetic, or the machine no speeds."""
+    ops, least = work_of(plan)
+    peak = peak_of(plan.machine, *(s.stage for s in plan.stages))
+    timed: tuple[tuple[str, Trial | None], ...] = (("default", tuned.baseline), ("best", tuned.best))
+    if tuned.best is not None and tuned.baseline is not None and _same(tuned.best, tuned.baseline):
+        # two times of one kernel are no two points
+        timed = (("best", tuned.best),)
+    points = tuple(
+        (name, ops / t.outcome.seconds) for name, t in timed if t is not None and t.outcome.seconds
+    )
+    if not ops or not least or not points or peak <= 0 or plan.machine.bandwidth <= 0:
+        return None
+    return Roofline(ops / least, peak, plan.machine.bandwidth, points)
+
 
 _LINES = 250
 """Trials that parallel coordinates show, the best of them: more would be a solid block."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mdh.schedule.canonical import canonical
-from mdh.schedule.condition_printer import print_condition
 from mdh.schedule.model import Attr, Caret, Core, For, Mem, Place, Schedule, Section, Step, Tile, Unit
-from mdh.schedule.printer import print_attr, print_entry, print_step
+from mdh.schedule.printer import print_attr, print_condition, print_entry, print_step
 
 What = Literal["tile", "region", "layer", "attribute", "place"]
 ALIKE = 0.4

@@ -16,6 +16,7 @@ from pathlib import Path
 from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
 from mdh.tuner.measure.faults import KINDS
 from mdh.tuner.measure.local import LocalBench
+from tests.tune.measure.bench import CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 48
@@ -50,17 +51,6 @@ INSIDE = {
     "shared memory": Failure.LAUNCH,
 }
 """Classes on a GPU; on a CPU the kernel runs inside the measuring process and takes it along."""
-WANTED = {
-    "illegal store": Failure.CRASH,
-    "misaligned": Failure.CRASH,
-    "trap": Failure.CRASH,
-    "endless loop": Failure.TIMEOUT,
-    "shared memory": Failure.CRASH,
-    "launch shape": Failure.LAUNCH,
-    "endless compile": Failure.TIMEOUT,
-    "compiler crash": Failure.CRASH,
-    "host memory": Failure.CRASH,
-}
 
 
 def candidates(count: int, gpu: bool, rng: random.Random) -> list[Candidate]:
@@ -121,7 +111,7 @@ def report(
     measured = sum(o.failure is None for o in good)
     rows, right = [], 0
     for kind in KINDS:
-        wanted = (INSIDE if gpu else {}).get(kind, WANTED[kind])
+        wanted = (INSIDE if gpu else {}).get(kind, CLASSES[kind])
         classes = Counter(
             str(o.failure) for c, o in zip(trials, outcomes, strict=True) if planted.get(c.key) == kind
         )

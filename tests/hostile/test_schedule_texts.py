@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from mdh.cli.capped import MOST_IN_JSON, MOST_SHOWN
+from mdh.cli.console import MOST_IN_JSON, MOST_SHOWN
 from mdh.cli.main import run
 from mdh.diagnostics import Failed
 from mdh.schedule.parser import parse_schedule

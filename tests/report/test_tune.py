@@ -9,13 +9,12 @@ from xml.etree import ElementTree
 import pytest
 
 from mdh.report.html import Winner, page
-from mdh.report.html_charts import parallel
+from mdh.report.html_charts import Roofline, parallel, roof_of
 from mdh.report.html_frame import shared
 from mdh.report.html_svg import AxisScale
 from mdh.report.tune_importance import explained, sensitivities
 from mdh.report.tune_json import tuned_json
 from mdh.report.tune_line import progress_line, share_done, time_left
-from mdh.report.tune_roof import Roofline, roof_of
 from mdh.report.tune_text import tuned_text
 from mdh.results.goal import Ended
 from mdh.results.trial import Candidate, Failure, Outcome, Trial, Value

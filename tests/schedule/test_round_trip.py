@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import given, settings
 
-from mdh.schedule.condition_printer import print_condition
 from mdh.schedule.model import Schedule, Step, WhereExpr
 from mdh.schedule.parser import parse_schedule
-from mdh.schedule.printer import print_schedule, print_step, wrapped_step
+from mdh.schedule.printer import print_condition, print_schedule, print_step, wrapped_step
 from mdh.source import Source
 from tests.schedule.strategies import conditions, schedules, steps
 from tests.support.source_tree import ROOT

@@ -11,9 +11,9 @@ from mdh.frontend.c.preprocess import preprocess
 from mdh.frontend.c.syntax_of import function_of
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function, Number
-from mdh.reference.at_elements import picked
 from mdh.reference.error import Bounded
 from mdh.reference.interpreter import interpret_bounded, interpret_elements
+from mdh.reference.sampling import picked
 from mdh.reference.slicing import SampledSlice
 from mdh.reference.slicing.structure import written_arrays
 from mdh.source import Source

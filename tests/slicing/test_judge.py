@@ -12,10 +12,9 @@ from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.reference import evaluate_bounded
 from mdh.reference import judge as judges
-from mdh.reference.at_elements import DisagreementError, picked, replaced
 from mdh.reference.error import Bounded
 from mdh.reference.interpreter import Elements, interpret_bounded
-from mdh.reference.sampling import interpreted_sample
+from mdh.reference.sampling import DisagreementError, interpreted_sample, picked, replaced
 from mdh.results.trial import Job
 from mdh.source import Source
 from mdh.tuner.measure.building import Builder

@@ -12,15 +12,11 @@ from typing import Any
 
 from tests.soundness.data import Flat, dtype_of
 from tests.soundness.tree import Tree, text_of
+from tests.support.native import SCALARS
 
 FLAGS = ("-std=gnu11", "-O0", "-w", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared")
 BAND = 64
 """Bytes behind every array, which no program may touch."""
-_C = {
-    "f32": ctypes.c_float, "f64": ctypes.c_double, "i8": ctypes.c_int8, "i16": ctypes.c_int16,
-    "i32": ctypes.c_int32, "i64": ctypes.c_int64, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16,
-    "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
-}  # fmt: skip
 
 
 @cache
@@ -71,7 +67,7 @@ class Library:
                 kind = dtype_of(tree.params[name].ctype)
                 value = tree.scalars[name]
                 number: Any = float(value) if kind.is_float else int(value)
-                args.append(_C[kind.name](number))
+                args.append(SCALARS[kind.name](number))
             else:
                 a = flat[name]
                 mine[name] = room = bytearray(a.tobytes() + bytes(BAND))

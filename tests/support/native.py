@@ -14,7 +14,7 @@ from mdh.source import Source
 from tests.support.arrays import Arrays
 
 FLAGS = ("-std=gnu11", "-O1", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared")
-_SCALARS = {
+SCALARS = {
     "f32": ctypes.c_float, "f64": ctypes.c_double, "i8": ctypes.c_int8, "i16": ctypes.c_int16,
     "i32": ctypes.c_int32, "i64": ctypes.c_int64, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16,
     "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
@@ -77,4 +77,4 @@ def run_native(
 
 
 def _scalar(dtype: DType, value: Any) -> Any:
-    return _SCALARS[dtype.name](int(value) if not dtype.is_float else float(value))
+    return SCALARS[dtype.name](int(value) if not dtype.is_float else float(value))

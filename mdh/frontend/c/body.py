@@ -12,13 +12,13 @@ from mdh.frontend.c.collect import collected
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.declared_tables import read_table
 from mdh.frontend.c.last import kept_behind, leave, note_last
-from mdh.frontend.c.lift_expr import element, has_value, lift, no_value, operation
+from mdh.frontend.c.lift_expr import called, element, has_value, lift, no_value, operation
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
+from mdh.frontend.c.places import nodes_in
 from mdh.frontend.c.pragmas import inside_scop, read_pragma
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
-from mdh.frontend.c.words import called
 from mdh.frontend.counters import counter_value
 from mdh.frontend.guards import negation
 from mdh.frontend.limits import check_size
@@ -60,14 +60,8 @@ class Behind:
 
 def _names(node: c_ast.Node) -> frozenset[str]:
     """What stays in a statement however locals move inward: names of variables that are used or declared."""
-    found: set[str] = set()
-    left = [node]
-    while left:
-        n = left.pop()
-        if isinstance(n, c_ast.ID | c_ast.Decl | LastValue) and n.name is not None:
-            found.add(n.name)
-        left.extend(child for _, child in n.children())
-    return frozenset(found)
+    known = (n for n in nodes_in(node) if isinstance(n, c_ast.ID | c_ast.Decl | LastValue))
+    return frozenset(n.name for n in known if n.name is not None)
 
 
 def walk_function(items: list[c_ast.Node], scope: NameScope) -> None:

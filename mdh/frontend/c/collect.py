@@ -7,6 +7,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed
+from mdh.frontend.c.places import nodes_in
 from mdh.frontend.c.scope import NameScope
 
 MOST_ERRORS = 12
@@ -49,19 +50,18 @@ def raise_collected(scope: NameScope) -> None:
     raise Failed(*shown)
 
 
-def _names(node: c_ast.Node, made: set[str], used: set[str]) -> None:
+def _names(statement: c_ast.Node, made: set[str], used: set[str]) -> None:
     """What a statement declares or assigns to, and every name in it."""
-    match node:
-        case c_ast.Decl(name=str() as name):
-            made.add(name)
-            used.add(name)
-        case c_ast.Assignment(lvalue=target) | c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target):
-            base = target
-            while isinstance(base, c_ast.ArrayRef):
-                base = base.name
-            if isinstance(base, c_ast.ID):
-                made.add(base.name)
-        case c_ast.ID(name=name):
-            used.add(name)
-    for _, child in node.children():
-        _names(child, made, used)
+    for node in nodes_in(statement):
+        match node:
+            case c_ast.Decl(name=str() as name):
+                made.add(name)
+                used.add(name)
+            case c_ast.Assignment(lvalue=target) | c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target):
+                base = target
+                while isinstance(base, c_ast.ArrayRef):
+                    base = base.name
+                if isinstance(base, c_ast.ID):
+                    made.add(base.name)
+            case c_ast.ID(name=name):
+                used.add(name)

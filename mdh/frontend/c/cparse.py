@@ -10,7 +10,7 @@ from pycparser import c_ast, c_parser
 from mdh.diagnostics import fail
 from mdh.frontend.c.defines import intended
 from mdh.frontend.c.enums import write_out_enums
-from mdh.frontend.c.places import Places
+from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.c.typedefs import resolve_typedefs
 from mdh.source import Source, Span
@@ -70,13 +70,12 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     return ParsedFunction(chosen, constants, places)
 
 
-def _check_calls(node: c_ast.Node, defined: set[str], places: Places) -> None:
+def _check_calls(tree: c_ast.Node, defined: set[str], places: Places) -> None:
     """Raises C112 for a call of a function that the file defines, even where math.h has one of that name."""
-    if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in defined:
-        raise fail("C112", f"`{node.name.name}` is a function of this file, which mdh does not call",
-                   places.of(node, node.name.name), help="write it as a macro")  # fmt: skip
-    for _, child in node.children():
-        _check_calls(child, defined, places)
+    for node in nodes_in(tree):
+        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in defined:
+            raise fail("C112", f"`{node.name.name}` is a function of this file, which mdh does not call",
+                       places.of(node, node.name.name), help="write it as a macro")  # fmt: skip
 
 
 def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) -> c_ast.FuncDef:
@@ -163,10 +162,7 @@ def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exceptio
 
 def read_pragma_operators(tree: c_ast.FileAST) -> None:
     """Give every pragma its words as text: the parser leaves a string constant for the operator."""
-    nodes: list[c_ast.Node] = [tree]
-    while nodes:
-        node = nodes.pop()
-        nodes.extend(child for _, child in node.children())
+    for node in nodes_in(tree):
         if isinstance(node, c_ast.Pragma) and isinstance(node.string, c_ast.Constant):
             node.string = _unquoted(node.string.value)
 

@@ -8,7 +8,7 @@ from mdh.diagnostics import fail
 from mdh.frontend.c.ctypes_of import is_const, scalar_type
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.loops import constant
-from mdh.frontend.c.places import Places
+from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.tables import MOST_VALUES, Table
 from mdh.frontend.typing_rules import convert
@@ -53,12 +53,15 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
 
 def _written(node: c_ast.Node, name: str) -> bool:
     """Something in `node` stores to an element of the array."""
+    return any(_stores(n, name) for n in nodes_in(node))
+
+
+def _stores(node: c_ast.Node, name: str) -> bool:
     match node:
-        case c_ast.Assignment(lvalue=target) if _base(target) == name:
-            return True
-        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target) if _base(target) == name:
-            return True
-    return any(_written(c, name) for _, c in node.children())
+        case c_ast.Assignment(lvalue=target) | c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target):
+            return _base(target) == name
+        case _:
+            return False
 
 
 def _base(node: c_ast.Node) -> str:

@@ -3,7 +3,7 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.places import Places
+from mdh.frontend.c.places import Places, nodes_in
 
 MOST_CONSTANTS = 1_000
 """Constants of one enumeration. mdh makes a declaration of each, so thousands of them take seconds."""
@@ -17,15 +17,9 @@ def write_out_enums(tree: c_ast.FileAST, places: Places) -> None:
     """Put `const int N = 4, M = N + 1;` in the place of every declaration of an enumeration alone. Raises
     Failed C102 for one that is too large."""
     tree.ext = [out for n in tree.ext for out in _written_out(n, places)]
-    for n in tree.ext:
-        _inside(n, places)
-
-
-def _inside(node: c_ast.Node, places: Places) -> None:
-    if isinstance(node, c_ast.Compound) and node.block_items:
-        node.block_items = [out for n in node.block_items for out in _written_out(n, places)]
-    for _, child in node.children():
-        _inside(child, places)
+    for node in nodes_in(tree):
+        if isinstance(node, c_ast.Compound) and node.block_items:
+            node.block_items = [out for n in node.block_items for out in _written_out(n, places)]
 
 
 def _written_out(node: c_ast.Node, places: Places) -> list[c_ast.Node]:

@@ -7,7 +7,6 @@ from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.header_constants import CONSTANTS
 from mdh.frontend.c.literals import literal
 from mdh.frontend.c.scope import Local, NameScope
-from mdh.frontend.c.words import called, operator
 from mdh.frontend.guards import negation
 from mdh.frontend.statements import Array, Use
 from mdh.frontend.tables import Table, element_of_table
@@ -16,6 +15,32 @@ from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
 from mdh.wording import meant
+
+_CALLED: dict[type, str] = {
+    c_ast.ExprList: "the comma operator",
+    c_ast.InitList: "a list of initial values",
+    c_ast.CompoundLiteral: "a compound literal",
+    c_ast.Compound: "a block inside an expression",
+    c_ast.StructRef: "a member of a struct",
+    c_ast.Label: "a label",
+    c_ast.Case: "`case`",
+    c_ast.Default: "`default`",
+    c_ast.Typename: "a type in place of a value",
+    c_ast.StaticAssert: "`_Static_assert`",
+    c_ast.Return: "`return` here",
+    c_ast.FuncDef: "a function inside a function",
+}
+
+
+def called(node: c_ast.Node) -> str:
+    """The construct in words: `the comma operator`."""
+    return _CALLED.get(type(node), "this construct")
+
+
+def operator(op: str) -> str:
+    """An operator as C spells it; the parser marks the postfix ones."""
+    return op.removeprefix("p") if op in ("p++", "p--") else op
+
 
 _KNOWN = f"{', '.join(FUNCTIONS)} (each also with the suffix f), abs"
 

@@ -5,6 +5,7 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.lift_expr import lift
+from mdh.frontend.c.places import nodes_in
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import assigns, mentions, names_in
 from mdh.frontend.counters import CounterRun, LoopHeader, header, limits, run
@@ -109,12 +110,10 @@ def counter_of(node: c_ast.For, scope: NameScope) -> tuple[str, bool]:
 
 def counters_inside(node: c_ast.Node | None) -> frozenset[str]:
     """Variables of an outer block that loops inside `node` count with."""
-    if node is None:
-        return frozenset()
-    own: frozenset[str] = frozenset()
-    if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.Assignment):
-        own = frozenset({getattr(node.init.lvalue, "name", "")})
-    return own.union(*(counters_inside(c) for _, c in node.children()))
+    loops = (n for n in nodes_in(node) if isinstance(n, c_ast.For)) if node is not None else ()
+    return frozenset(
+        getattr(n.init.lvalue, "name", "") for n in loops if isinstance(n.init, c_ast.Assignment)
+    )
 
 
 def counter_type(node: c_ast.For, scope: NameScope) -> DType:

@@ -1,8 +1,10 @@
 """Places: pycparser knows where a node starts; this finds the text it covers in the user's file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from pycparser import c_ast
 
 from mdh.source import Source, Span
 
@@ -11,6 +13,15 @@ _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
 
 NEAR = 2_000
 """Characters on either side of a place in which a word is looked for: lines may be as long as the text."""
+
+
+def nodes_in(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The node and all nodes in it, in the order of the text."""
+    left = [node]
+    while left:
+        found = left.pop()
+        yield found
+        left.extend(child for _, child in reversed(found.children()))
 
 
 class Places:

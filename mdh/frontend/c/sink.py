@@ -5,6 +5,8 @@ from typing import Any
 
 from pycparser import c_ast
 
+from mdh.frontend.c.places import nodes_in
+
 
 class LastValue(c_ast.Node):  # type: ignore[misc]
     """At the end of a loop's body: the value of the local `name` there is what it has behind the loop."""
@@ -86,14 +88,11 @@ def items_of(body: c_ast.Node | None) -> list[c_ast.Node]:
 
 
 def mentions(node: c_ast.Node, name: str) -> bool:
-    if isinstance(node, c_ast.ID | c_ast.Decl | LastValue) and node.name == name:
-        return True
-    return any(mentions(child, name) for _, child in node.children())
+    return any(isinstance(n, c_ast.ID | c_ast.Decl | LastValue) and n.name == name for n in nodes_in(node))
 
 
 def names_in(node: c_ast.Node) -> frozenset[str]:
-    own = frozenset({node.name}) if isinstance(node, c_ast.ID) else frozenset[str]()
-    return own.union(*(names_in(c) for _, c in node.children()))
+    return frozenset(n.name for n in nodes_in(node) if isinstance(n, c_ast.ID))
 
 
 def assigns(node: c_ast.Node, name: str) -> bool:

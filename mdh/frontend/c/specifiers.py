@@ -5,7 +5,7 @@ import re
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.places import Places
+from mdh.frontend.c.places import Places, nodes_in
 from mdh.source import Source, Span
 
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*[^;{]*?\b(_*(?:vector_size|mode|packed|ifunc|alias)_*)\b")
@@ -27,8 +27,8 @@ def check_specifiers(function: c_ast.FuncDef, globals_: tuple[c_ast.Decl, ...], 
     _check_inside(function.body, places)
 
 
-def _check_inside(node: c_ast.Node, places: Places) -> None:
-    if isinstance(node, c_ast.Decl):
+def _check_inside(body: c_ast.Node, places: Places) -> None:
+    for node in (n for n in nodes_in(body) if isinstance(n, c_ast.Decl)):
         _check_volatile(node, places)
         kept = [w for w in node.storage or [] if w in ("static", "extern", "_Thread_local")]
         if kept and not (kept == ["static"] and _is_const(node)):
@@ -36,8 +36,6 @@ def _check_inside(node: c_ast.Node, places: Places) -> None:
             what = f"`{name}` is {kept[0]}: its value would outlive the call"
             raise fail("C113", what, places.of(node, name),
                        help=f"make it const, or leave out `{kept[0]}`")  # fmt: skip
-    for _, child in node.children():
-        _check_inside(child, places)
 
 
 def _is_const(node: c_ast.Decl) -> bool:

@@ -3,7 +3,7 @@
 from html import escape
 
 from mdh.hardware import Space
-from mdh.report.layer_words import LAYER_WORDS
+from mdh.report.difference_text import LAYER_WORDS
 from mdh.report.picture.sketch import sketch_array, sketch_space
 from mdh.report.picture.stage import ArrayView, StageView
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mdh.results.trial import Candidate, Effort, Job, Limits
+from mdh.results.trial import Candidate, Effort, Failure, Job, Limits
 
 MATMUL = """\
 #define N 24
@@ -21,6 +21,18 @@ void matmul(const float A[N][N], const float B[N][N], float C[N][N]) {
 """
 JOB = Job("matmul.c", MATMUL)
 EFFORT = Effort(samples=3, seconds=0.1, give_up=1.0)
+CLASSES = {
+    "illegal store": Failure.CRASH,
+    "misaligned": Failure.CRASH,
+    "trap": Failure.CRASH,
+    "endless loop": Failure.TIMEOUT,
+    "shared memory": Failure.CRASH,
+    "launch shape": Failure.LAUNCH,
+    "endless compile": Failure.TIMEOUT,
+    "compiler crash": Failure.CRASH,
+    "host memory": Failure.CRASH,
+}
+"""What the kinds of faults amount to on a CPU, where a kernel runs inside the measuring process."""
 LIMITS = Limits(build=20.0, launch=20.0, measure=20.0, trial=60.0)
 
 
@@ -32,6 +44,14 @@ def candidate(rows: int, columns: int) -> Candidate:
 4: (de-)comp( 1, 1, ^ )         ( ^, ^ ; ^ )         ( ^, ^, ^ )
 """
     return keyed(text)
+
+
+def gone(pid: int) -> bool:
+    """The process has ended; a zombie that waits for its parent counts."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 def keyed(text: str) -> Candidate:

@@ -16,33 +16,12 @@ from mdh.results.trial import Effort, Failure, Job, Limits, Outcome
 from mdh.tuner.measure import outage, posts
 from mdh.tuner.measure.faults import KINDS
 from mdh.tuner.measure.local import LocalBench
-from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, candidate, keyed, plan
-
-CLASSES = {
-    "illegal store": Failure.CRASH,
-    "misaligned": Failure.CRASH,
-    "trap": Failure.CRASH,
-    "endless loop": Failure.TIMEOUT,
-    "shared memory": Failure.CRASH,
-    "launch shape": Failure.LAUNCH,
-    "endless compile": Failure.TIMEOUT,
-    "compiler crash": Failure.CRASH,
-    "host memory": Failure.CRASH,
-}
-"""What the kinds amount to on a CPU, where a kernel runs inside the measuring process."""
+from tests.tune.measure.bench import CLASSES, EFFORT, GOOD, JOB, LIMITS, candidate, gone, keyed, plan
 
 
 def pids(bench: LocalBench) -> list[int]:
     found = (p._worker for group in (bench._measurers, bench._builders) for p in group.all)
     return [w.pid for w in found if w is not None]
-
-
-def gone(pid: int) -> bool:
-    """The process has ended; a zombie that waits for its parent counts."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def test_good_candidates_are_measured_and_bad_schedules_refused() -> None:

@@ -32,7 +32,7 @@ from mdh.tuner.measure.groups import group_of
 from mdh.tuner.measure.local import LocalBench
 from mdh.tuner.measure.process import Command, Late, Worker
 from tests.target import features
-from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS
+from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, gone
 
 
 @pytest.fixture(autouse=True)
@@ -117,13 +117,6 @@ guardian.leave(ended.pid)
 print(left.pid, ended.pid, guardian._process.pid, flush=True)
 time.sleep(60)
 """
-
-
-def gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def test_the_guardian_ends_the_groups_of_a_killed_tuner_and_no_other() -> None:

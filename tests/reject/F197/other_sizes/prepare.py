@@ -2,24 +2,6 @@
 
 from pathlib import Path
 
-from mdh.frontend.c.read import read_program
-from mdh.machine import load_machine
-from mdh.results.trial import Candidate, Failure, Outcome, Trial
-from mdh.schedule.parser import parse_schedule
-from mdh.source import Source
-from mdh.tuner.records.file import Record
-from mdh.tuner.records.header import header_of
-from mdh.tuner.records.key import Setting, candidate_key
+from tests.support.failed_record import write_failed_record
 
-TEXT = "target a100\nprogram add\n\n1: (de-)comp( {} ) ( ^, ^ ; ^ ) ( BLK.x )\n"
-program = read_program(Source("input.c", Path("input.c").read_text().replace("64", "32")))
-setting = Setting(load_machine("a100"), "cuda", "NVIDIA A100")
-template = parse_schedule(Source("s.mdh", TEXT.format("?{32,64}")))
-with Record.open("old.jsonl", header_of(program, template, setting)) as record:
-    for number, tile in enumerate((32, 64)):
-        schedule = parse_schedule(Source("s.mdh", TEXT.format(tile)))
-        candidate = Candidate(
-            candidate_key(program, schedule, setting), TEXT.format(tile), (("1.tile.i", tile),)
-        )
-        outcome = Outcome(Failure.COMPILE, code="D103", message="the compiler refuses it\nat line 3")
-        record.append(Trial(number, candidate, "tpe", "quick", outcome))
+write_failed_record("old.jsonl", Path("input.c").read_text().replace("64", "32"))
