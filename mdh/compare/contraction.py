@@ -1,5 +1,8 @@
-"""Programs that are a sum of products of two arrays, as libraries know them: each factor and the result as
-one strided view with an axis a loop, so that windows of a convolution are views too."""
+"""Programs that are a sum of products of two arrays, in a form for libraries.
+
+Each factor and the result is a strided view with an axis for each loop, so that windows of a convolution are
+views too.
+"""
 
 from dataclasses import dataclass
 from math import prod
@@ -12,7 +15,8 @@ from mdh.ir.program import Buffer, DimKind, Program, Stage, component
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Elements of an array by loops. strides: elements for one more of each loop; offset: of the first."""
+    """An array's elements by loops. strides: elements for one step of each loop. offset: of the first
+    element."""
 
     buffer: str
     loops: tuple[str, ...]
@@ -34,8 +38,9 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """left and right are in such an order that the result's last loop is a column's. updated: the sum is
-    added to what the result holds; double: the arrays are of f64, else of f32. sizes: loop -> extent."""
+    """A sum of products. left and right are ordered so that the result's last loop is one of the columns.
+    updated: the sum is added to what the result holds. double: the arrays are f64, else f32. sizes: loop ->
+    extent."""
 
     left: View
     right: View
@@ -46,7 +51,7 @@ class Contraction:
     double: bool
 
     def shape(self, *names: str) -> tuple[int, ...]:
-        """The extents of the groups of these names, each the product of its loops: of `batch`, `rows`, …"""
+        """The extents of the groups of these names (`batch`, `rows`, …): each is the product of its loops."""
         size = dict(self.sizes)
         return tuple(prod(size[loop] for loop in getattr(self.groups, name)) for name in names)
 
@@ -57,7 +62,7 @@ class Contraction:
 
 
 def contraction_of(program: Program) -> Contraction | str:
-    """The program as a contraction, or in words what makes it none."""
+    """The program as a contraction, or in words why it is none."""
     if len(program.stages) != 1:
         return f"it has {len(program.stages)} stages"
     stage = program.stages[0]
@@ -82,7 +87,7 @@ def contraction_of(program: Program) -> Contraction | str:
 
 
 def _product(program: Program, stage: Stage) -> tuple[tuple[Load, Load], bool] | str:
-    """The two factors, and whether their sum is added to what is there."""
+    """The two factors, and whether their sum is added to the old value; or in words why it is no product."""
     if stage.lets or len(stage.results) != 1 or len(stage.results[0].outputs) != 1 or stage.scattered:
         return "it is more than one sum"
     result = stage.results[0]
@@ -105,12 +110,12 @@ def _product(program: Program, stage: Stage) -> tuple[tuple[Load, Load], bool] |
 
 
 def _float(buffer: Buffer, bits: int) -> object:
-    """The buffer's type where it is a float of that many bits, else None."""
+    """The buffer's type if it is a float of that many bits, else None."""
     return buffer.dtype if buffer.dtype.is_float and buffer.dtype.bits == bits else None
 
 
 def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) -> View | None:
-    """None where a subscript is no affine function of the loops."""
+    """The view of an access; None if a subscript is not an affine function of the loops."""
     shape = program.buffer_of[name].shape
     sizes = {d.name: d.extent for d in stage.dims}
     strides: dict[str, int] = {}
@@ -123,7 +128,7 @@ def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) ->
         offset += f.const * step
         for loop, factor in f.terms:
             strides[loop] = strides.get(loop, 0) + factor * step
-    # as they lie in memory, so that neighbours stay neighbours
+    # in memory order, so that neighbours stay neighbours
     loops = tuple(sorted(strides, key=lambda n: -abs(strides[n])))
     return View(name, loops, tuple(sizes[n] for n in loops), tuple(strides[n] for n in loops), offset)
 

@@ -1,4 +1,4 @@
-"""All entries on one device of this machine."""
+"""Compares all entries on one device of this machine."""
 
 import time
 from collections.abc import Callable
@@ -31,15 +31,15 @@ from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
 from mdh.tuner.start import start
 
 Watched = Callable[[str], AbstractContextManager[Watch]]
-"""Gives the watch of a tuning by its name."""
+"""Returns the watch of a tuning, by its name."""
 _CHECK = "2 inputs"
-"""As the tuner's records name how candidates are judged."""
+"""How candidates are judged, in the words of the tuner's records."""
 Found = tuple[Platform, tuple[Row, ...]]
 
 
 @dataclass
 class Purse:
-    """Seconds for tuning, shared over what there is to tune; left None: nothing is tuned."""
+    """Seconds for tuning, shared among the entries to tune. left None: nothing is tuned."""
 
     left: float | None
     shares: int
@@ -55,7 +55,7 @@ class Purse:
 
 @dataclass(frozen=True)
 class Work:
-    """What the work on every device shares."""
+    """What the work on all devices shares."""
 
     task: Task
     interrupt: Interrupt
@@ -65,7 +65,8 @@ class Work:
 
 
 async def on_device(work: Work, spec: str) -> Found:
-    """Never raises Failed: a device that cannot be used has that as its trouble, and rows without a time."""
+    """The results on one device. Never raises Failed: a device that cannot be used has that as its trouble,
+    and rows without a time."""
     platform = Platform(spec)
     bench = LocalBench(replace(work.task.job, device=spec), cache=_cache())
     try:
@@ -84,7 +85,8 @@ async def on_device(work: Work, spec: str) -> Found:
 
 
 def _cache() -> Cache | None:
-    """Comparing works without; it then builds what it built before."""
+    """The cache of compiled candidates; None if it cannot be used. Comparing then builds again what it built
+    before."""
     try:
         return open_cache()
     except Failed:
@@ -92,7 +94,7 @@ def _cache() -> Cache | None:
 
 
 def _fits(program: Program, machine: Machine, spec: str) -> None:
-    """Raises Failed F116."""
+    """Raises Failed F116 if the arrays exceed the machine's memory."""
     size = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers)
     if size > machine.memory:
         need, have = bytes_text(size), bytes_text(machine.memory)
@@ -125,7 +127,7 @@ async def _rows(work: Work, platform: Platform, bench: LocalBench) -> tuple[Row,
         task.program, bench, spec, task.job.seed, candidates, task.libraries, task.samples, task.seconds
     )
     runs = {} if work.interrupt.asked else await timed(contest, work.interrupt, work.say)
-    # the roof is the program's and the machine's, whatever the schedule is
+    # the roof depends on the program and the machine, whatever the schedule is
     plan = next((c.plan for c in ready.values()), None)
     roof = None if plan is None else roof_of(plan)
     every = [replace(measured(rows[e.name], runs.get(e.name)), roof=roof) for e in task.entries]
@@ -133,7 +135,8 @@ async def _rows(work: Work, platform: Platform, bench: LocalBench) -> tuple[Row,
 
 
 async def _closed(work: Work, contender: Contender, spec: str, setting: Setting) -> Closed | None:
-    """From a record, tuned now, or the first point; None where the user ended the tuning. Raises Failed."""
+    """The values from a record, from a tuning now, or of the first point; None if the user ended the tuning.
+    Raises Failed."""
     program, schedule = work.task.program, contender.schedule
     found = closed(program, schedule, setting, work.task.shelf, here=True)
     if found is not None or schedule is None:

@@ -1,4 +1,4 @@
-"""Everything `mdh explain` says about a checked schedule, as one value."""
+"""Everything that `mdh explain` says about a checked schedule, as one value."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -61,7 +61,8 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
 
 
 def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, ...]:
-    """In launch order, under their names in the text: the stage's own, and those that start or combine it."""
+    """The kernels of a stage in launch order, with their names in the text: its own, and those that start or
+    combine it."""
     names = [s.stage.name for s in plan.stages]
     out = []
     for kernel, entry in zip(module.kernels, entry_names(module), strict=True):
@@ -94,7 +95,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
 
 
 def as_json(value: Explanation) -> dict[str, Any]:
-    """Plain data for `--json`; derived numbers included."""
+    """The value as plain data for `--json`, with derived numbers."""
     out = asdict(value)
     for stage, report in zip(out["stages"], value.stages, strict=True):
         for row, move in zip(stage["moves"], report.moves, strict=True):

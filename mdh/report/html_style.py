@@ -1,4 +1,4 @@
-"""The style sheet of pages: light and dark by what the reader's system prefers."""
+"""The style sheet of pages: light or dark as the reader's system prefers."""
 
 STYLE = """
 :root { --paper:#fbfbf9; --ink:#20242a; --soft:#6b7280; --line:#e3e4e1; --mark:#0b6e8f; --warm:#c2571a;

@@ -4,7 +4,7 @@ from mdh.ir.program import Result, Stage
 
 
 def nan_sentences(stage: Stage) -> tuple[str, ...]:
-    """One for each way in which the stage compares floats."""
+    """One sentence for each way in which the stage compares floats."""
     said = (_sentence(r) for r in stage.results)
     return tuple(dict.fromkeys(s for s in said if s))
 

@@ -10,7 +10,8 @@ from mdh.source import Source
 
 
 def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Diagnostic]) -> str:
-    """sources: the texts to show whole, in this order; a message without a place in them stands on top."""
+    """The page. sources: the texts to show whole, in this order. Messages without a place in them are at the
+    top."""
     count = len(diagnostics)
     lead = f"{count} message{'' if count == 1 else 's'}: the schedule is not legal, so nothing is drawn."
     parts = [f"<h1>{escape(title)}</h1><p class=lead>{escape(lead)}</p>"]
@@ -20,8 +21,8 @@ def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Di
 
 
 def _text(source: Source, diagnostics: Sequence[Diagnostic]) -> str:
-    """Every line with its number; below it the carets of each message that has a place there, and, at the
-    first of its places, the message."""
+    """Every line with its number. Below it are the carets of each message with a place there, and the message
+    at the first of its places."""
     rows = source.text.removesuffix("\n").split("\n")
     margin = len(str(len(rows))) + 1
     below: dict[int, list[str]] = {}
