@@ -1,4 +1,4 @@
-"""How often a loop's body runs in C: the counter's type, and the type in which the header compares."""
+"""How often a loop's body runs in C, by the counter's type and the type in which the header compares."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ INT_MOST = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`for (T name = start; name op bound; name += step)`; start has been converted to T.
+    """`for (T name = start; name op bound; name += step)`. start has been converted to T.
 
-    bound is as C compares it: a negative one of a signed type is large where `compared` is unsigned.
+    bound: as C compares it: a negative one of a signed type is large if `compared` is unsigned.
     """
 
     start: int
@@ -27,8 +27,9 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """trips: how often the body runs; None where the counter leaves its type, or never moves, and the loop
-    goes on. last: the counter in the last iteration that is known of, after: its value behind that."""
+    """The iterations of a loop. trips: how often the body runs; None if the counter overflows its type, or
+    never moves, and the loop continues. last: the counter in the last known iteration; after: its value after
+    that."""
 
     trips: int | None
     last: int
@@ -42,7 +43,7 @@ def limits(t: DType) -> tuple[int, int]:
 
 
 def header(start: Const, op: str, bound: Const, step: int, counter: DType) -> Header:
-    """What the parts of a `for` mean for a counter of type `counter`."""
+    """The parts of a `for` for a counter of type `counter`."""
     compared = common(promote_integer(counter), bound.dtype)
     # steps that are equal modulo 2^bits change the counter in the same way: `i += -1`, `i += 4294967295u`
     step = wrap(step, DType("", "int", counter.bits)) if abs(step) >= 2 ** (counter.bits - 1) else step
@@ -57,13 +58,13 @@ def compared(value: int, h: Header) -> int:
 
 
 def holds(value: int, h: Header) -> bool:
-    """C's condition, for a value of the counter."""
+    """Whether C's condition holds for a value of the counter."""
     u, b = compared(value, h), h.bound
     return {"<": u < b, "<=": u <= b, ">": u > b, ">=": u >= b, "!=": u != b}[h.op]
 
 
 def run(h: Header) -> Run:
-    """The loop carried out, a stretch of equal comparisons at a time."""
+    """Simulates the loop, a range of equal comparisons at a time."""
     low, high = limits(h.counter)
     parts = [(low, -1), (0, high)] if h.counter.kind == "int" and h.compared.kind == "uint" else [(low, high)]
     trips, value = 0, h.start
@@ -78,13 +79,13 @@ def run(h: Header) -> Run:
     if low <= value <= high:
         return Run(trips, value - h.step, value)
     after = wrap(value, h.counter)
-    # an unsigned counter comes round again: `for (unsigned i = 63; i < 64; i--)` ends there
+    # an unsigned counter wraps around: `for (unsigned i = 63; i < 64; i--)` ends there
     ended = h.counter.kind == "uint" and not holds(after, h)
     return Run(trips if ended else None, value - h.step, after)
 
 
 def _until_false(u: int, h: Header) -> int | None:
-    """Steps until the condition fails, were the type without ends; None where it never does."""
+    """Steps until the condition fails, if the type were unbounded; None if it never does."""
     away = (h.bound - u) if h.step > 0 else (u - h.bound)
     size = abs(h.step)
     match h.op, h.step > 0:
@@ -99,13 +100,13 @@ def _until_false(u: int, h: Header) -> int | None:
 
 
 def counter_value(name: str, start: int, step: int, extent: int, declared: DType) -> Expr:
-    """The C variable's value, start + step * name, with the type it has in arithmetic."""
+    """The C variable's value, start + step * name, with its type in arithmetic."""
     ends = (start, start + step * (extent - 1), step)
     wide = declared.bits == 64 or declared == U32
     if all(abs(n) <= INT_MOST for n in ends):
         value = to_expr(Affine.of({name: step}, start), I32)
         return Cast(value, declared) if wide else value
-    # int could not hold it on the way
+    # int could not hold an intermediate value
     term: Expr = Cast(Var(name), I64)
     if step != 1:
         term = Binary("*", term, Const(step, I64), I64)

@@ -1,4 +1,4 @@
-"""The statements behind a place in a block that name a variable: what becomes of a local depends on these."""
+"""The statements after a place in a block that name a variable. They decide what becomes of a local."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from mdh.frontend.c.sink import LastValue
 
 @dataclass(frozen=True)
 class Behind:
-    """Statements, the names in each (read off once for a whole block), and the number of the first one."""
+    """Statements, the names in each (computed once for a whole block), and the number of the first one."""
 
     nodes: Sequence[c_ast.Node]
     names: list[frozenset[str]] = field(default_factory=list)
@@ -22,15 +22,15 @@ class Behind:
         return Behind(tuple(items))
 
     def at(self, first: int) -> "Behind":
-        """Those from number `first` on."""
+        """The statements from number `first` on."""
         return Behind(self.nodes, self.names, first)
 
     def after(self, nodes: Sequence[c_ast.Node]) -> "Behind":
-        """These behind `nodes`."""
+        """These statements after `nodes`."""
         return Behind(self.nodes, self.names, self.first, (*nodes, *self.before))
 
     def naming(self, name: str | None) -> list[c_ast.Node]:
-        """Those in which `name` stands."""
+        """The statements that contain `name`."""
         if not self.names:
             self.names.extend(_names(n) for n in self.nodes)
         own = [n for n in self.before if name in _names(n)]
@@ -39,7 +39,8 @@ class Behind:
 
 
 def _names(node: c_ast.Node) -> frozenset[str]:
-    """What stays in a statement however locals move inward: names of variables that are used or declared."""
+    """The names of variables that a statement uses or declares. They stay the same when locals move
+    inward."""
     found: set[str] = set()
     left = [node]
     while left:

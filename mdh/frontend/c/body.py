@@ -1,4 +1,4 @@
-"""The function's body, walked once in C's order: loops, locals, branches, assignments."""
+"""Walks the function's body once in C's order: loops, locals, branches, assignments."""
 
 from pycparser import c_ast
 
@@ -27,7 +27,7 @@ from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 
 
 def walk_function(items: list[c_ast.Node], scope: Scope) -> None:
-    """The function's own block, which may end in `return;`."""
+    """Walks the function's own block, which may end in `return;`."""
     for n, item in enumerate(items):
         if isinstance(item, c_ast.Return) and item.expr is None:
             with collected(item, scope):
@@ -39,7 +39,7 @@ def walk_function(items: list[c_ast.Node], scope: Scope) -> None:
 
 
 def walk_body(items: list[c_ast.Node], scope: Scope) -> None:
-    """Statements of one block; names declared in it end with it."""
+    """Walks the statements of one block; names declared in it end with it."""
     cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
     tables = dict(scope.tables)
     scope.declared = {}
@@ -109,7 +109,7 @@ def _statement(node: c_ast.Node, rest: Behind, scope: Scope) -> None:
 
 
 def _unused(node: c_ast.Cast) -> bool:
-    """`(void)x;`, which says that x is not used."""
+    """Whether this is `(void)x;`, which says that x is not used."""
     words = getattr(getattr(node.to_type.type, "type", None), "names", None)
     return words == ["void"] and isinstance(node.expr, c_ast.ID)
 
@@ -133,7 +133,7 @@ def _for(node: c_ast.For, scope: Scope) -> None:
     scope.loops = (*outer_loops, loop)
     for counter in counters_inside(node.stmt):
         if counter in scope.locals:
-            # before its loop it has the value that the last iteration left
+            # before the next loop it has the value that the last iteration left
             scope.locals[counter] = Local(scope.locals[counter].dtype, None)
     body = node.stmt
     walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)
@@ -149,7 +149,7 @@ def _for(node: c_ast.For, scope: Scope) -> None:
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
-    """rest: what names it behind it, in its block."""
+    """Declares a name. rest: the statements after it in its block."""
     scope.begin()
     span = scope.places.of(node, node.name or "")
     if isinstance(node.type, c_ast.FuncDecl):
@@ -206,7 +206,7 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: Scope) -> None:
 
 
 def array_shape(node: c_ast.Node, scope: Scope) -> tuple[int, ...]:
-    """Extents of an array declarator, all constant."""
+    """The extents of an array declarator, all constant."""
     shape = []
     while isinstance(node, c_ast.ArrayDecl):
         if node.dim is None:
@@ -255,7 +255,7 @@ def _if(node: c_ast.If, scope: Scope) -> None:
 
 
 def _side(branch: c_ast.Node | None, cond: Expr | None, scope: Scope) -> None:
-    """One side of an `if`, where `cond` holds."""
+    """Walks one side of an `if`, on which `cond` holds."""
     if branch is None:
         return
     outer = scope.conds
@@ -309,7 +309,7 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: Scope) -> N
 
 
 def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
-    """One assignment to an array element (or to a local that lives across loops)."""
+    """Records one assignment to an array element (or to a local that lives across loops)."""
     span = scope.places.of(node, name)
     scope.accesses(load, span, write=True)
     value = convert(value, load.dtype)
@@ -321,7 +321,7 @@ def _record(scope: Scope, load: Load, value: Expr, node: c_ast.Node, name: str) 
 
 
 def _forget(scope: Scope, buffer: str) -> None:
-    """Locals stand for expressions: one that reads `buffer` no longer has the value it was given."""
+    """Drops the locals that read `buffer`: they stand for expressions, whose values have changed."""
     for name, local in scope.locals.items():
         if local.value is not None and any(x.buffer == buffer for x in loads(local.value)):
             scope.locals[name] = Local(local.dtype, None, local.lost or buffer)

@@ -1,4 +1,4 @@
-"""C expressions to typed scalar expressions."""
+"""Translates C expressions to typed scalar expressions."""
 
 from pycparser import c_ast
 
@@ -59,7 +59,7 @@ def lift(node: c_ast.Node, scope: Scope) -> Expr:
 
 
 def _under(cond: Expr, node: c_ast.Node, scope: Scope) -> Expr:
-    """The value of `node`, which is looked at only where `cond` holds."""
+    """The value of `node`, which is evaluated only if `cond` holds."""
     outer = scope.conds
     scope.conds = (*outer, cond)
     value = lift(node, scope)
@@ -77,7 +77,7 @@ def _binary(node: c_ast.BinaryOp, scope: Scope) -> Expr:
 
 
 def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: Scope) -> Expr:
-    """C's `left op right`; fails where the operands' types or constants give it no meaning."""
+    """C's `left op right`. Raises if C does not define it for the operands' types or constants."""
     if op in ("%", "&", "|", "^", "<<", ">>") and (left.dtype.is_float or right.dtype.is_float):
         raise fail("C114", f"`{op}` needs integers", scope.places.of(node), help="use fmod for floats")
     never = any(isinstance(c, Const) and not c.value for c in scope.conds)
@@ -97,7 +97,7 @@ def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: Scope) 
 
 
 def _check_overflow(op: str, left: Expr, right: Expr, out: Const, node: c_ast.Node, scope: Scope) -> None:
-    """C114 where a constant of a signed type cannot hold its value: C gives that no meaning."""
+    """Raises C114 if a constant of a signed type overflows, which C does not define."""
     assert isinstance(left, Const) and isinstance(right, Const)
     x, y = int(left.value), int(right.value)
     exact = {"+": x + y, "-": x - y, "*": x * y}[op]
@@ -145,7 +145,7 @@ def _undefined(name: str, node: c_ast.Node, advice: str, scope: Scope) -> Failed
 
 
 def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
-    """A local is read where its value is not known."""
+    """The error for a local that is read where its value is not known."""
     span = scope.places.of(node, name)
     if local.lost:
         return fail(
@@ -162,7 +162,7 @@ def no_value(name: str, local: Local, node: c_ast.Node, scope: Scope) -> Failed:
 
 
 def has_value(buffer: str, name: str, node: c_ast.Node, scope: Scope) -> None:
-    """Fails where an array of the function's own is read before anything is stored in it."""
+    """Raises if an array of the function's own is read before anything is stored in it."""
     if scope.arrays[buffer].temp and buffer not in scope.written:
         raise fail("C115", f"`{name}` has no value here", scope.places.of(node, name),
                    help="store something in it first")  # fmt: skip
@@ -258,12 +258,13 @@ def _subscript(node: c_ast.Node, array: Array, scope: Scope) -> Expr:
                    scope.places.of(node),
                    label="sums of constants times loop variables are supported",
                    help="also an element of an index array: A[I[i]]")  # fmt: skip
-    # the types of the C's loop variables make no difference to which element it is
+    # the types of the C's loop variables do not change which element it is
     return e if affine is None else to_expr(affine)
 
 
 def _is_gather(e: Expr) -> bool:
-    """Integer arithmetic of loaded integers, constants and affine functions of the loop variables."""
+    """Whether this is integer arithmetic of loaded integers, constants and affine functions of the loop
+    variables."""
     if from_expr(e) is not None or isinstance(e, Load):
         return True
     inner = children(e)

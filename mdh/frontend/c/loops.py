@@ -1,4 +1,4 @@
-"""`for` headers to normalised loops."""
+"""Translates `for` headers to normalised loops."""
 
 from pycparser import c_ast
 
@@ -16,16 +16,16 @@ from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
 MOST_LOOPS = 16
-"""Loops inside of loops. Contractions of tensors in chemistry have ten; proofs about a nest of 16 take most
-of a second, and each loop more a third again."""
+"""The most nested loops. Tensor contractions of chemistry have ten. Proofs about a nest of 16 take most of a
+second, and each further loop a third more."""
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 FORM = "write for (int i = START; i < END; i += STEP) with constant START, END and STEP"
 
 
 def loop_of(node: c_ast.For, scope: Scope, declared: DType) -> tuple[LoopVar, int]:
-    """The loop of a `for` header with a counter of type `declared`, and what the counter is behind it.
+    """The loop of a `for` header with a counter of type `declared`, and the counter's value after it.
 
-    Start, bound and step are constants, and C's comparison lets the body run at least once.
+    Start, bound and step must be constants, and by C's comparison the body must run at least once.
     """
     name, first = _init(node, scope)
     span = scope.places.of(node.init, name) if node.init is not None else scope.places.of(node)
@@ -45,7 +45,7 @@ def loop_of(node: c_ast.For, scope: Scope, declared: DType) -> tuple[LoopVar, in
 
 
 def _checked(name: str, h: Header, found: Run, bound: int, span: Span) -> int:
-    """The number of iterations; fails where there are none, too many, or no end of them."""
+    """The number of iterations. Raises if there are none, too many, or no end."""
     while_ = f"{name} {h.op} {bound:,}"
     unsigned, help_ = _unsigned(h, bound)
     low, high = limits(h.counter)
@@ -72,7 +72,7 @@ def _checked(name: str, h: Header, found: Run, bound: int, span: Span) -> int:
 
 
 def _unsigned(h: Header, bound: int) -> tuple[str, str]:
-    """What an unsigned comparison makes of a negative start or bound, and what to write instead."""
+    """What an unsigned comparison makes of a negative start or bound, and the help for it."""
     if h.compared.kind != "uint" or (h.start >= 0 and bound >= 0):
         return "", ""
     seen = h.start if h.start < 0 else bound
@@ -83,7 +83,7 @@ def _unsigned(h: Header, bound: int) -> tuple[str, str]:
 
 
 def _wider(h: Header, bound: int) -> str:
-    """How the loop is meant, most likely."""
+    """The help for the most likely intention."""
     low, high = limits(h.counter)
     if bound > high or bound < low or h.counter.kind == "int":
         return "declare it with a wider type"
@@ -103,12 +103,12 @@ def _init(node: c_ast.For, scope: Scope) -> tuple[str, c_ast.Node]:
 
 
 def counter_of(node: c_ast.For, scope: Scope) -> tuple[str, bool]:
-    """The loop variable's name; whether the header declares it."""
+    """The loop variable's name, and whether the header declares it."""
     return _init(node, scope)[0], isinstance(node.init, c_ast.DeclList)
 
 
 def counters_inside(node: c_ast.Node | None) -> frozenset[str]:
-    """Variables of an outer block that loops inside `node` count with."""
+    """Variables of an outer block that are counters of loops inside `node`."""
     if node is None:
         return frozenset()
     own: frozenset[str] = frozenset()
@@ -118,7 +118,7 @@ def counters_inside(node: c_ast.Node | None) -> frozenset[str]:
 
 
 def counter_type(node: c_ast.For, scope: Scope) -> DType:
-    """The type that the header declares its variable with."""
+    """The type with which the header declares its variable."""
     match node.init:
         case c_ast.DeclList(decls=[decl]):
             return scalar_type(decl, scope.places)
@@ -159,13 +159,13 @@ def _step(node: c_ast.For, name: str, scope: Scope) -> int:
 
 
 def _check_own(node: c_ast.Node, name: str, scope: Scope, what: str) -> None:
-    """Raises C131 where a part of a header mentions the loop's own variable."""
+    """Raises C131 if a part of a header mentions the loop's own variable."""
     if mentions(node, name):
         raise fail("C131", f"{what} depends on the loop variable `{name}`", scope.places.of(node), help=FORM)
 
 
 def _check_fixed(node: c_ast.For, name: str, scope: Scope) -> None:
-    """Raises C131 where the loop assigns what its bound or step mentions: C evaluates both each time."""
+    """Raises C131 if the loop assigns a variable of its bound or step, because C evaluates both each time."""
     for part in (node.cond, node.next):
         for other in names_in(part) - {name}:
             if assigns(node.stmt, other):

@@ -19,7 +19,7 @@ class Heading:
 def read_heading(
     source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
 ) -> Heading:
-    """Raises Failed C1xx."""
+    """The heading of a function. Raises Failed C1xx."""
     declared = parse_function(preprocess(source, defines), function).node.decl
     params = declared.type.args.params if declared.type.args else []
     return Heading(declared.name, tuple(p.name for p in params if getattr(p, "name", None)))

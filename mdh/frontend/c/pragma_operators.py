@@ -1,10 +1,10 @@
-"""`_Pragma("mdh stage(NAME)")` says what `#pragma mdh stage(NAME)` says (C11 6.10.9)."""
+"""`_Pragma("mdh stage(NAME)")` is the same as `#pragma mdh stage(NAME)` (C11 6.10.9)."""
 
 from pycparser import c_ast
 
 
 def read_pragma_operators(tree: c_ast.FileAST) -> None:
-    """Give every pragma its words as text: the parser leaves a string constant for the operator."""
+    """Gives every pragma its words as text; for the operator the parser leaves a string constant."""
     nodes: list[c_ast.Node] = [tree]
     while nodes:
         node = nodes.pop()

@@ -10,7 +10,7 @@ from mdh.frontend.statements import OperatorPragma
 
 
 def read_pragma(node: c_ast.Pragma, scope: Scope) -> None:
-    """Note what a pragma says about the next statement; foreign pragmas are passed over."""
+    """Notes what a pragma says about the next statement. Pragmas of other tools are ignored."""
     text = " ".join((node.string or "").split())
     if not re.match(r"mdh\b", text):
         return
@@ -27,13 +27,15 @@ def read_pragma(node: c_ast.Pragma, scope: Scope) -> None:
 
 
 _IDLE = (c_ast.Decl, c_ast.DeclList, c_ast.EmptyStatement, c_ast.Pragma, c_ast.Typedef)
-"""What computes nothing; a declaration's value counts wherever it stands."""
+"""Nodes without computation. A declaration's value counts wherever it stands."""
 
 
 def inside_scop(items: list[c_ast.Node], scope: Scope) -> list[c_ast.Node]:
-    """The statements between `#pragma scop` and `#pragma endscop`, and all declarations; all without them.
+    """The statements between `#pragma scop` and `#pragma endscop` and all declarations; all statements if
+    there is no such pragma.
 
-    Raises Failed C119 where one pragma is missing, or where something is computed outside of them."""
+    Raises Failed C119 if one of the two is missing, or if something outside of them computes.
+    """
     marks = [(k, _scop_word(n)) for k, n in enumerate(items) if _scop_word(n)]
     if not marks:
         return items

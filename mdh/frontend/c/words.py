@@ -1,4 +1,4 @@
-"""What C constructs are called in messages; the parser's own names are no words of C."""
+"""The names of C constructs in messages; the parser's own names are not C terms."""
 
 from pycparser import c_ast
 
@@ -24,5 +24,5 @@ def called(node: c_ast.Node) -> str:
 
 
 def operator(op: str) -> str:
-    """An operator as C spells it; the parser marks the postfix ones."""
+    """An operator in C's spelling; the parser marks postfix ones."""
     return op.removeprefix("p") if op in ("p++", "p--") else op
