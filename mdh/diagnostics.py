@@ -1,4 +1,5 @@
-"""Diagnostics are data: a code, one sentence, labelled places, help. Renderers: text and JSON."""
+"""Diagnostics are data: a code, one sentence, labelled places, and help. They are rendered as text or
+JSON."""
 
 import traceback
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place in the user's text and what is the matter there."""
+    """A place in the user's text, with a message about it."""
 
     span: Span
     message: str = ""
@@ -45,14 +46,14 @@ class Diagnostic:
 
 
 class Failed(Exception):  # noqa: N818 - it is the outcome of a stage, not a programming error
-    """A stage of the pipeline did not produce its value. Holds every diagnostic it collected."""
+    """A stage of the pipeline did not return its value. Holds every diagnostic that it collected."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__("; ".join(f"{d.code}: {d.headline}" for d in diagnostics))
         self.diagnostics = diagnostics
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: processes send it to one another; its notes go along."""
+        """For pickle, because processes send it to one another. Its notes are kept."""
         return Failed, self.diagnostics, self.__dict__
 
 
@@ -67,19 +68,19 @@ def fail(code: str, headline: str, span: Span | None = None, *, label: str = "",
 
 
 INTERNAL_ERRORS = (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError)
-"""What a bug of mdh raises. The tuner fails the candidate that meets one, and goes on."""
+"""Exceptions of a bug of mdh. In the tuner such an error fails the candidate, and the run continues."""
 
 
 def internal_error(error: Exception) -> Failed:
-    """B101: which error it was, and where."""
+    """B101, with the error and its place."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
     return fail("B101", f"internal error: {type(error).__name__} at {where}: {error}")
 
 
 def render_text(diagnostic: Diagnostic) -> str:
-    """Headline, then each labelled line with carets, then notes and help; ends in a newline. Characters that
-    steer a terminal are spelled out, and so is a newline where the text is one line."""
+    """The headline, then each labelled line with carets, then notes and help; ends in a newline. Control
+    characters are escaped, and newlines too where the text is one line."""
     out = [f"{diagnostic.severity}[{diagnostic.code}]: {_line(diagnostic.headline)}"]
     for label in diagnostic.labels:
         out.extend(_excerpt(label))
@@ -96,7 +97,7 @@ def _excerpt(label: Label) -> list[str]:
     start = column - 1
     end = min(span.end - span.start + start, len(text))
     if (told := masked(text)) != text:
-        # carets stand below what comes before the password, else below all of the line
+        # carets stand below what comes before the password, else below the whole line
         if told[:end] != text[:end]:
             start, end = (start if told[:start] == text[:start] else 0), len(told)
         text = told
@@ -105,7 +106,7 @@ def _excerpt(label: Label) -> list[str]:
     width = max(1, end - start)
     width = min(width, max(1, len(shown) - (start - window)))
     gutter = " " * len(str(line))
-    # spelled out in pieces: the carets stand below what is shown of the span
+    # escaped in pieces, so that the carets stand below what is shown of the span
     before, behind = start - window, start - window + width
     pieces = [printable(piece) for piece in (shown[:before], shown[before:behind], shown[behind:])]
     carets = " " * len(pieces[0]) + "^" * max(1, len(pieces[1]))

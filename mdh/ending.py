@@ -1,8 +1,9 @@
-"""SIGINT and SIGTERM end this process within seconds, also where its main thread is stuck in a system call.
+"""Makes SIGINT and SIGTERM end this process within seconds, even if its main thread is stuck in a system
+call.
 
-Python runs signal handlers in the main thread and between two steps of the interpreter: a main thread that
-waits in `open` of a FIFO or for a dead network file system runs none. So a thread of its own is told of every
-signal by the file that the interpreter writes their numbers to, and ends the process when the time is up.
+Python runs signal handlers only in the main thread, between two steps of the interpreter. A main thread that
+waits in `open` of a FIFO or for a dead network file system runs none. So a separate thread learns of every
+signal by the file that the interpreter writes signal numbers to, and ends the process when the time is up.
 """
 
 import ctypes
@@ -21,18 +22,18 @@ CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 GRACE = 4.5
 """Seconds from the first signal to the end of the process, whatever it is doing."""
 SAME = 0.25
-"""Seconds in which signals count as the first one: `timeout` and other wrappers send theirs to the process
-and to its group."""
+"""Seconds in which signals count as the first one, because `timeout` and other wrappers send theirs to the
+process and to its group."""
 Told = Callable[[signal.Signals], None]
 BACKGROUND = "mdh-aside"
 """The name of threads that nobody waits for (`mdh.tuner.runtime.background`)."""
 
 
 class SignalGuard:
-    """The thread. told: called from it with the first signal, and must return soon."""
+    """The thread. told: called from it with the first signal; it must return soon."""
 
     def __init__(self) -> None:
-        """For the main thread alone: Python lets no other one choose where signal numbers are written."""
+        """Only for the main thread: Python lets no other one choose where signal numbers are written."""
         self.told: Told | None = None
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
@@ -41,7 +42,7 @@ class SignalGuard:
         self._thread.start()
 
     def stop(self) -> None:
-        """Signals are the business of whoever had them before."""
+        """Gives the signals back to their earlier handlers."""
         signal.set_wakeup_fd(self._before)
         os.close(self._write)
         self._thread.join()
@@ -60,7 +61,7 @@ class SignalGuard:
         while (left := since + GRACE - monotonic()) > 0:
             ready, _, _ = select.select([self._read], [], [], min(left, SAME))
             if monotonic() - since >= SAME:
-                # the system ends the process then, even where a library never lets go of the interpreter
+                # the system ends the process then, even if a library never releases the interpreter
                 _by_default()
             if not ready:
                 continue
@@ -73,11 +74,11 @@ class SignalGuard:
 
 
 _GUARDS: list[SignalGuard] = []
-"""The one of this process, where there is one."""
+"""The guard of this process, if there is one."""
 
 
 def guard() -> SignalGuard:
-    """The guard of this process, which is started where there is none. See `Guard`."""
+    """The guard of this process; starts it if there is none. See `SignalGuard`."""
     if not _GUARDS:
         _GUARDS.append(SignalGuard())
     return _GUARDS[0]
@@ -93,8 +94,9 @@ def unguard() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Ends the process. Where a thread still works on what nobody waits for, nothing is taken down around it:
-    the interpreter cannot end one inside a library, or inside a system call that never returns."""
+    """Ends the process. If a thread is still working on something that nobody waits for, the process ends
+    without cleaning up, because the interpreter cannot end a thread inside a library or a system call that
+    never returns."""
     if any(thread.name == BACKGROUND for thread in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError, AttributeError):
@@ -104,8 +106,8 @@ def leave(code: int) -> NoReturn:
 
 
 def once(number: signal.Signals) -> None:
-    """The handler that Python has for the signal runs once; a second signal ends the process, and the system
-    sees to it: also where a driver holds the interpreter and never comes back."""
+    """Runs Python's handler of the signal once. A second signal ends the process by the system itself, even
+    if a driver holds the interpreter and never returns."""
     with suppress(AttributeError, OSError):  # a C library without it: the guard's thread remains
         install = ctypes.CDLL(None).sysv_signal
         install.restype, install.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)
@@ -113,7 +115,7 @@ def once(number: signal.Signals) -> None:
 
 
 def _by_default() -> None:
-    """Python's own function for it works in the main thread alone."""
+    """Restores the default action. Python's own function for it works only in the main thread."""
     with suppress(AttributeError, OSError):
         install = ctypes.CDLL(None).signal
         install.restype, install.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)

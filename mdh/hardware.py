@@ -1,4 +1,4 @@
-"""Closed lists of what schedules, plans and kernels name of a machine, spelled as in texts."""
+"""Enumerations of the parts of a machine that schedules, plans and kernels name, spelled as in texts."""
 
 from enum import StrEnum
 
@@ -18,7 +18,7 @@ class Layer(StrEnum):
 
     @classmethod
     def named(cls, word: str) -> "Layer | None":
-        """The layer that is spelled so, None where there is none."""
+        """The layer of this name; None if there is none."""
         return _LAYERS.get(word)
 
     @property
@@ -48,7 +48,7 @@ class Space(StrEnum):
 
 
 class Engine(StrEnum):
-    """Who copies: a thread through its registers, `cp.async`, the tensor memory accelerator."""
+    """Who copies: a thread through its registers, `cp.async`, or the tensor memory accelerator."""
 
     PLAIN = "plain"
     ASYNC = "async"
@@ -56,7 +56,7 @@ class Engine(StrEnum):
 
 
 class CacheHint(StrEnum):
-    """What a cache is told of an access: nothing, that it is the last one, that there will be more."""
+    """What a cache is told of an access: nothing, that it is the last one, or that there will be more."""
 
     DEFAULT = "default"
     STREAM = "stream"
@@ -64,8 +64,8 @@ class CacheHint(StrEnum):
 
 
 class Combine(StrEnum):
-    """How the parts of a reduction meet (docs/language.md section 5), from the inside out: lanes of a warp,
-    threads of a block, blocks of a cluster; across the grid one of the last three."""
+    """How the parts of a reduction are combined (docs/language.md section 5), from the inside out: among
+    lanes of a warp, threads of a block, blocks of a cluster; across the grid by one of the last three."""
 
     SHUFFLE = "shuffle"
     SHARED = "shared"
@@ -76,7 +76,7 @@ class Combine(StrEnum):
 
 
 class SyncScope(StrEnum):
-    """Who meets at a barrier."""
+    """The units that a barrier synchronises."""
 
     BLOCK = "block"
     CLUSTER = "cluster"
@@ -84,7 +84,7 @@ class SyncScope(StrEnum):
 
 
 class BlockOrder(StrEnum):
-    """In which order the blocks of a grid take its tiles."""
+    """The order in which the blocks of a grid take its tiles."""
 
     ROWS = "rows"
     GROUPED = "grouped"

@@ -13,11 +13,10 @@ _ALL = frozenset(Layer)
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """title: its full name; short: the name that messages use. kind: `gpu` or `cpu`, the machines that it is
-    mostly used on. layers: the core layers that a schedule may split over. engines: the copy engines that it
-    can name. widths: legal numbers of vector lanes. shared: the most bytes of shared memory that NVIDIA's
-    compiler gives a block; None: as many as the machine has.
-    """
+    """A target language. title: its full name; short: the name in messages. kind: `gpu` or `cpu`, the
+    machines that it is mostly used on. layers: the core layers that a schedule may split over. engines: the
+    copy engines that it can name. widths: legal numbers of vector lanes. shared: the most bytes of shared
+    memory that NVIDIA's compiler gives a block; None: as many as the machine has."""
 
     title: str
     short: str
@@ -30,11 +29,11 @@ class Language:
     """Lanes of a warp exchange values."""
     float_atomics: bool = False
     acquire_release: bool = False
-    """Blocks of a running kernel hand values to one another."""
+    """Blocks of a running kernel can pass values to one another."""
     packed_words: bool = False
     """A flag and a value of up to 32 bits can be read and written together, as one 64-bit word."""
     dependent_launch: bool = False
-    """A kernel may begin before the one in front of it has ended."""
+    """A kernel may begin before its predecessor has ended."""
     launch_bounds: bool = False
     load_hints: bool = False
     """Loads can carry a cache hint."""

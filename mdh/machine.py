@@ -19,7 +19,7 @@ from mdh.tomlfile import parse_toml, shown
 from mdh.wording import meant
 
 NAME = re.compile(r"\w[\w.+-]{0,99}")
-"""Of a machine: files are called by it, and schedules name it."""
+"""The form of a machine's name, which is a file name and a word in schedules."""
 _TARGETS = ("cuda", "opencl", "c")
 _Name = Annotated[
     str,
@@ -63,9 +63,9 @@ class Machine:
     registers_per_unit: _Count
     registers_per_thread: _Count
     partitions: _Count
-    """Of a multiprocessor's registers: those of a warp lie in one of them."""
+    """Parts of a multiprocessor's registers; those of a warp lie in one of them."""
     cluster: _Count
-    """Most blocks in a cluster; 1 where there are none."""
+    """The most blocks in a cluster; 1 if there are no clusters."""
     vector_bytes: _Count
     """Widest vector access (GPU) or SIMD register (CPU)."""
     copy_engines: _Engines
@@ -74,9 +74,9 @@ class Machine:
     """Lanes of a warp exchange registers in the target language."""
     float_atomics: _Flag
     acquire_release: _Flag
-    """Blocks can hand values to one another inside a kernel (ticket, look-back)."""
+    """Blocks can pass values to one another inside a kernel (ticket, look-back)."""
     half: _Flag
-    """16-bit float arithmetic; where False 16-bit floats are storage only."""
+    """16-bit float arithmetic. If False, 16-bit floats are only stored."""
     memory: _Count
     caches: _Counts
     """Bytes of L1, L2, L3 as one core or multiprocessor sees them (L2 of a GPU: the whole)."""
@@ -87,24 +87,25 @@ class Machine:
 
     @property
     def compute_capability(self) -> int | None:
-        """Of an NVIDIA GPU, times ten; None for others."""
+        """The compute capability of an NVIDIA GPU, times ten; None for others."""
         known = re.match(r"sm_(\d+)", self.arch)
         return None if known is None else int(known[1])
 
 
 SCHEMA = "mdh.machine/1"
-"""Files of a later mdh that has more fields say `mdh.machine/1.1`, `1.2`…: only there are fields unknown."""
+"""Files of a later mdh with more fields say `mdh.machine/1.1`, `1.2`…. Unknown fields are allowed only
+there."""
 _FOLDER = Path(__file__).parent / "machines"
 _KINDS = ("gpu", "cpu")
 _LIMIT = 1 << 15
 """Bytes of a machine file; the largest that comes with mdh has 1,100."""
 _TOLD = 20
-"""Wrong fields that are told at once."""
+"""The most wrong fields that are reported at once."""
 
 
 def machine_names() -> tuple[str, ...]:
-    """Names of the machines that come with mdh, sorted. Raises OSError where the folder cannot be read."""
-    # Path.glob would take a folder that cannot be read for an empty one
+    """Names of the machines that come with mdh, sorted. Raises OSError if the folder cannot be read."""
+    # Path.glob would take an unreadable folder for an empty one
     return tuple(sorted(p.stem for p in map(Path, os.listdir(_FOLDER)) if p.suffix == ".toml"))
 
 
@@ -178,7 +179,7 @@ def _toml(value: object) -> str:
 
 
 def _key(source: Source, name: str) -> Span:
-    """Where a field (or a table) is set, else the start of the file."""
+    """The place where a field (or a table) is set, else the start of the file."""
     found = re.search(rf"^[ \t\[]*({re.escape(name)})[ \t]*[]=.]", source.text, re.MULTILINE)
     return Span(source, found.start(1), found.end(1)) if found else Span(source, 0, 1)
 
@@ -199,7 +200,8 @@ def _wrong_fields(source: Source, table: dict[str, object], wrong: dict[str, str
 
 
 def _unknown_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
-    """What no field of the schema is called, save where a missing field's message shows it already."""
+    """Names that are no field of the schema, except those that the message of a missing field already
+    shows."""
     names = [f.name for f in fields(Machine)]
     for name in sorted(table.keys() - set(names) - set(_misspelt(table).values()))[:_TOLD]:
         near = get_close_matches(name, names, 1)
@@ -210,7 +212,7 @@ def _unknown_fields(source: Source, table: dict[str, object]) -> Iterator[Diagno
 def _misspelt(table: dict[str, object]) -> dict[str, str]:
     """Missing field -> the unknown one that is closest to it."""
     names = {f.name for f in fields(Machine)}
-    # comparing names takes time: nobody misspells more of them
+    # comparing names takes time, and nobody misspells more of them
     unknown = sorted(n for n in table.keys() - names if len(n) < 40)[: 2 * _TOLD]
     near = {name: get_close_matches(name, unknown, 1) for name in sorted(names - table.keys())}
     return {name: found[0] for name, found in near.items() if found}

@@ -1,6 +1,6 @@
-"""How much memory this process may take, by every limit that the system sets it; and who asks before it does.
+"""The memory that this process may take, by all limits of the system; large allocations ask here first.
 
-Swap counts for nothing here: times of what is swapped mean nothing.
+Swap does not count, because times of swapped data have no meaning.
 """
 
 import os
@@ -14,14 +14,14 @@ from mdh.diagnostics import Failed, fail
 
 _ROOT = Path("/")
 _LARGE = 16 << 20
-"""Bytes: for less nobody asks."""
+"""Bytes; smaller allocations do not ask."""
 _NONE = 1 << 62
-"""A limit above it is none: control groups of the first version write a number that no machine has."""
+"""A larger limit is no limit: control groups of version 1 write a number that no machine has."""
 
 
 def memory_left(root: Path = _ROOT) -> int:
-    """Bytes that this process may still take: what the machine has left, less where the limits of the process
-    (`ulimit -v`, `ulimit -d`) or of a control group around it (a container's, a job's) are nearer."""
+    """Bytes that this process may still take: what the machine has left, or less if the limits of the process
+    (`ulimit -v`, `ulimit -d`) or of a control group around it (a container's, a job's) are lower."""
     space, data = _held(root)
     own = ((resource.RLIMIT_AS, space), (resource.RLIMIT_DATA, data))
     soft = ((resource.getrlimit(which)[0], held) for which, held in own)
@@ -33,32 +33,32 @@ def memory_left(root: Path = _ROOT) -> int:
 
 
 def memory_total(root: Path = _ROOT) -> int:
-    """Bytes that the machine has, or the control group where that is less."""
+    """Bytes that the machine has, or its control group if that has less."""
     return min([_physical(), *(limit for limit, _ in _groups(root))])
 
 
 def held_bytes() -> int:
-    """What `ulimit -d` counts: private memory that can be written, touched or not."""
+    """The bytes that `ulimit -d` counts: private writable memory, used or not."""
     return _held(_ROOT)[1]
 
 
 def no_room(what: str, size: int = 0) -> Failed:
-    """D104. size: bytes that are wanted, 0: more than there are."""
+    """D104. size: the bytes that are wanted; 0: more than there are."""
     wanted = f" ({size:,} bytes)" if size else ""
     headline = f"there is no room for {what}{wanted}: this process may take {memory_left():,} bytes more"
     return fail("D104", headline, help="raise the limit (ulimit -v, the container's), or use smaller arrays")
 
 
 def demand_room(what: str, size: int) -> None:
-    """Raises Failed D104 before so many bytes are taken that the system would end this process for it."""
+    """Raises Failed D104 if taking so many bytes could make the system end this process."""
     if size >= _LARGE and size > memory_left():
         raise no_room(what, size)
 
 
 @contextmanager
 def limited(more: int) -> Iterator[None]:
-    """Inside, what this process holds may grow by so many bytes; more than that is a MemoryError of Python's
-    where the system would otherwise end a process of its choice."""
+    """Inside, this process may grow by so many bytes. Beyond that Python raises MemoryError; otherwise the
+    system would end some process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = held_bytes() + more
     resource.setrlimit(
@@ -72,20 +72,20 @@ def limited(more: int) -> Iterator[None]:
 
 @contextmanager
 def within_room(what: str) -> Iterator[None]:
-    """Inside, `what` may take all that is left. Raises Failed D104 where that is not enough."""
+    """Inside, `what` may take all memory that is left. Raises Failed D104 if that is not enough."""
     short = False
     try:
         with limited(memory_left()):
             yield
     except MemoryError:
-        # outside of this block the frames that hold what was made so far are gone
+        # outside of this block, the frames that hold what was made so far are gone
         short = True
     if short:
         raise no_room(what)
 
 
 def _held(root: Path) -> tuple[int, int]:
-    """Bytes of address space, and of those what is private and can be written."""
+    """Bytes of address space, and bytes of private writable memory."""
     try:
         words = (root / "proc/self/statm").read_text(encoding="ascii").split()
         return int(words[0]) * resource.getpagesize(), int(words[5]) * resource.getpagesize()
@@ -98,7 +98,7 @@ def _physical() -> int:
 
 
 def _groups(root: Path) -> list[tuple[int, int]]:
-    """Limit and use, in bytes, of the control groups that this process is in, as far as they have a limit."""
+    """Limit and use, in bytes, of the control groups of this process that have a limit."""
     found = []
     for folder, second in _folders(root):
         with suppress(OSError, ValueError, LookupError):
@@ -109,14 +109,14 @@ def _groups(root: Path) -> list[tuple[int, int]]:
             used = int((folder / ("memory.current" if second else "memory.usage_in_bytes")).read_text())
             kept = _numbers(folder / "memory.stat")
             prefix = "" if second else "total_"
-            # copies of files are given up where memory is short
+            # cached files are dropped when memory is short
             files = kept.get(f"{prefix}active_file", 0) + kept.get(f"{prefix}inactive_file", 0)
             found.append((limit, max(0, used - files)))
     return found
 
 
 def _limit(path: Path) -> int:
-    """`memory.high` is absent from some kernels."""
+    """The limit in a file; `memory.high` is missing on some kernels."""
     try:
         text = path.read_text(encoding="ascii").strip()
     except OSError:
@@ -126,8 +126,8 @@ def _limit(path: Path) -> int:
 
 @cache
 def _folders(root: Path) -> tuple[tuple[Path, bool], ...]:
-    """Of the control groups for memory that this process is in, the innermost first; whether each is of the
-    second version."""
+    """The memory control groups of this process, the innermost first, each with whether it is of version
+    2."""
     found: list[tuple[Path, bool]] = []
     with suppress(OSError, ValueError):
         of: dict[bool, str] = {}
@@ -147,13 +147,13 @@ def _folders(root: Path) -> tuple[tuple[Path, bool], ...]:
 
 
 def _upward(mount: Path, top: str, group: str) -> list[Path]:
-    """From the folder of `group` to where the groups from `top` on are mounted."""
+    """The folders from that of `group` up to where the groups from `top` on are mounted."""
     inner = Path(group)
     inside = inner.relative_to(top) if inner.is_relative_to(top) else Path()
     return [mount / p for p in (inside, *inside.parents)]
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """`name number` or `name: number kB` in each line."""
+    """The numbers in lines of the form `name number` or `name: number kB`."""
     rows = (line.split() for line in path.read_text(encoding="ascii").splitlines())
     return {row[0].rstrip(":"): int(row[1]) for row in rows if len(row) > 1}

@@ -1,6 +1,6 @@
-"""How many blocks a multiprocessor of a GPU holds at once, by each of what they take of it.
+"""The number of blocks that a multiprocessor of a GPU holds at once, by each resource.
 
-Source: CUDA C++ Programming Guide and the tuning guides of the architectures. A multiprocessor is made of
+Source: CUDA C++ Programming Guide and the tuning guides of the architectures. A multiprocessor has
 partitions, each with registers of its own, and a warp's registers all come from one of them.
 """
 
@@ -9,12 +9,12 @@ from mdh.machine import Machine
 REGISTERS = 8
 """Registers of a thread come in multiples of this."""
 RESERVED = 1024
-"""Bytes of shared memory that the system takes of each block, where a block may not have all there is."""
+"""Bytes of shared memory that the system takes of each block, if a block may not have all there is."""
 
 
 def room(machine: Machine, threads: int, registers: int, shared: int) -> dict[str, int]:
-    """Blocks that each limit leaves room for: `blocks`, `threads`, `registers`, and `shared memory` where
-    there is any. Of a block its threads and shared bytes, of a thread its registers."""
+    """Blocks that each limit allows: `blocks`, `threads`, `registers`, and `shared memory` if there is any.
+    threads, shared: of a block; registers: of a thread."""
     warps = -(-threads // machine.warp)
     out = {
         "blocks": machine.blocks_per_unit,
@@ -28,17 +28,17 @@ def room(machine: Machine, threads: int, registers: int, shared: int) -> dict[st
 
 
 def resident(machine: Machine, threads: int, registers: int, shared: int) -> int:
-    """Blocks at once, as `room` counts; 0 where one is too large."""
+    """Blocks at once, as `room` counts; 0 if one is too large."""
     return min(room(machine, threads, registers, shared).values())
 
 
 def registers_at(machine: Machine, warps: int) -> int:
-    """Most registers of a thread where a multiprocessor holds so many warps at once."""
+    """The most registers of a thread if a multiprocessor holds so many warps at once."""
     each = machine.registers_per_unit // machine.partitions // -(-warps // machine.partitions)
     return min(machine.registers_per_thread, each // machine.warp // REGISTERS * REGISTERS)
 
 
 def _warps(machine: Machine, registers: int) -> int:
-    """Warps that the registers are enough for."""
+    """The number of warps that the registers allow."""
     warp = -(-max(registers, 1) // REGISTERS) * REGISTERS * machine.warp
     return machine.partitions * (machine.registers_per_unit // machine.partitions // warp)

@@ -1,8 +1,8 @@
-"""Passwords in URLs: found, and shown as `***`, in words, in commands and in any other text.
+"""Finds passwords in URLs and shows them as `***`, in words, in commands and in any other text.
 
-A password is what stands between the user and the host (`postgresql://user:password@host`), and the value of
-a parameter that is called like one (`?password=…`). Where a text may be read in two ways, the longer part of
-it counts as the password: what is hidden too much costs a word of a message, what is shown costs a password.
+A password is the text between the user and the host (`postgresql://user:password@host`), and the value of a
+parameter with such a name (`?password=…`). If a text can be read in two ways, the longer part counts as the
+password: hiding too much costs a word of a message, hiding too little costs a password.
 """
 
 import json
@@ -13,27 +13,27 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 MASK = "***"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,40}://")
-"""Bounds make time linear: texts of others may be long."""
+"""The bounds make matching linear, since texts may be long."""
 _NAME = re.compile(r"pass(?!file)|pwd|secret|token|credential|api_?key|odbc_connect", re.IGNORECASE)
 _SIGNED = re.compile(r"[\w.\-]*(?:key|sign?ature|jwt|bearer)|(?:x-)?auth\w*|sig|pw", re.IGNORECASE)
-"""Further names that only URLs give to secrets, and drivers to other settings."""
+"""More names that URLs give to secrets, but that drivers give to other settings."""
 _PARAMETER = re.compile(r"[?&;#]([\w.\-%]+)=(.*?)(?=[&;#][\w.\-%]+=|\Z)", re.DOTALL)
 _SETTING = re.compile(r"(?:\A|[\s;])([\w.\-]+)\s*=\s*(.*?)(?=[\s;][\w.\-]+\s*=|\Z)", re.DOTALL)
-"""Of `host=… user=… password=…`, which drivers take and mdh does not."""
+"""A setting in `host=… user=… password=…`, which drivers accept and mdh does not."""
 _ACCOUNT = re.compile(r"\A(?:[^\s/:@]*|[^:@]*:?//[^/:@]*):(.+)@", re.DOTALL)
-"""Of `user:password@host`, a URL whose beginning was forgotten, or is written in another way."""
+"""`user:password@host`: a URL whose beginning is missing or written differently."""
 _ENCODED = re.compile(r"%3A(?:/|%2F){2}(.+)", re.IGNORECASE | re.DOTALL)
 """What follows the scheme of a URL whose separators are encoded."""
 _NO_HOST = re.compile(r"[^\s/:@\[]*:(?!\d+(?:[/?,]|\Z))(.+)", re.DOTALL)
-"""Of `://user:password`, where the host was forgotten: no number follows, so it is no port."""
+"""`://user:password` without a host: no number follows, so it is no port."""
 _STRINGS = re.compile(r"\"(?:[^\"\\\n]|\\.){0,1000}+\"|'(?:[^'\\\n]|\\.){0,1000}+'|`[^`\n]{0,1000}+`")
 _COMMAND = re.compile(r"^([ \t/*#]*command: )(.+)$", re.MULTILINE)
-"""Of the head of a schedule that the tuner wrote."""
+"""The command in the head of a schedule that the tuner wrote."""
 _BARE = re.compile(rf"{_SCHEME.pattern}\S*")
 
 
 def masked(text: str) -> str:
-    """A text with URLs in it: ends of URLs are blanks, and the quotes of strings that hold them."""
+    """A text with its URLs masked. A URL ends at a blank, or at the quote of the string that holds it."""
     if "://" not in text:
         return text
     text = _COMMAND.sub(lambda m: m[1] + masked_command(m[2]), text)
@@ -41,13 +41,13 @@ def masked(text: str) -> str:
 
 
 def masked_word(word: str, *, place: bool = False) -> str:
-    """One word of a command line, or one URL: it goes on to the end of the text, whatever is in it. place:
-    the word says where a storage or a cluster is, so that forms other than URLs are masked too."""
+    """One masked word of a command line, or one URL, which extends to the end of the text. place: the word is
+    the place of a storage or a cluster, so that forms other than URLs are masked too."""
     out, end = "", 0
     for start, stop in spans(word, place=place):
         out += word[end:start] + MASK
         end = stop
-    # the closing quote of a string is no part of what is in it
+    # the closing quote of a string does not belong to its contents
     closing = word[-1] if end == len(word) > 1 and word[0] in "\"'`" and word[-1] == word[0] else ""
     return out + word[end:] + closing
 
@@ -63,7 +63,7 @@ def masked_command(line: str) -> str:
 
 
 def places(words: Iterable[str]) -> Iterator[bool]:
-    """Of each word, whether it says where a storage or a cluster is."""
+    """For each word, whether it is the place of a storage or a cluster."""
     before = ""
     for word in words:
         yield before.startswith(_PLACES) or (word.startswith(_PLACES) and "=" in word)
@@ -71,11 +71,11 @@ def places(words: Iterable[str]) -> Iterator[bool]:
 
 
 _PLACES = ("--sto", "--clu")
-"""How the options begin, as they do where one is misspelt."""
+"""The beginnings of the options; they are recognised even if misspelt."""
 
 
 def secrets(word: str, *, place: bool = False) -> tuple[str, ...]:
-    """The passwords of one word, each in the ways that libraries write it; the longest first."""
+    """The passwords of one word, each in the forms that libraries write, the longest first."""
     found: set[str] = set()
     for start, stop in spans(word, place=place):
         for plain in (word[start:stop], unquote(word[start:stop]), unquote_plus(word[start:stop])):
@@ -85,7 +85,7 @@ def secrets(word: str, *, place: bool = False) -> tuple[str, ...]:
 
 
 def without(text: str, hidden: Iterable[str]) -> str:
-    """A text without passwords that are known. A short one stands for itself only where it is a word: the
+    """A text without known passwords. A short one is removed only where it is a whole word, because the
     letter `a` is everywhere."""
     for secret in hidden:
         if len(secret) >= _LONG:
@@ -99,7 +99,7 @@ _LONG = 4
 
 
 def spans(word: str, *, place: bool = False) -> list[tuple[int, int]]:
-    """Where passwords stand in a word, in order, apart from one another."""
+    """The places of passwords in a word, in order and without overlaps."""
     scheme = _SCHEME.search(word)
     found: list[tuple[int, int]] = []
     if scheme is not None:
@@ -120,8 +120,8 @@ def spans(word: str, *, place: bool = False) -> list[tuple[int, int]]:
 
 
 def _password_of(word: str, start: int, place: bool) -> int | None:
-    """Where the password of an account begins that begins at `start`; the colon before it may be encoded,
-    and some databases write a slash."""
+    """The start of the password of an account that begins at `start`. The colon before it may be encoded, and
+    some databases write a slash."""
     for separator in (":", "%3A", "%3a", *("/" * (place and word[start : start + 1] != "/"))):
         if (found := word.find(separator, start, word.rfind("@"))) >= 0:
             return found + len(separator)
@@ -129,14 +129,15 @@ def _password_of(word: str, start: int, place: bool) -> int | None:
 
 
 def _names_secret(name: str, value: str) -> bool:
-    """Of a parameter of a URL. Some hold settings of their own, `options=-c password=…`."""
+    """Whether a URL's parameter is a secret. Some parameters hold settings of their own: `options=-c
+    password=…`."""
     inner = unquote_plus(value) if "%" in value else ""
     plain = unquote(name)
     return bool(_NAME.search(plain) or _SIGNED.fullmatch(plain) or _settings(inner))
 
 
 def _settings(text: str) -> list[tuple[int, int]]:
-    """Where the values of settings stand that are called like passwords."""
+    """The places of the values of settings whose names are those of passwords."""
     return [m.span(2) for m in _SETTING.finditer(text) if _NAME.search(m[1])]
 
 

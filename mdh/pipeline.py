@@ -1,4 +1,4 @@
-"""The table of contents: the arrows from texts to a kernel, in order, and the one hook between them.
+"""The pipeline: the stages from texts to a kernel, in order, and the one hook between them.
 
 read → validate → schedule → bind, default → check → lower → emit → build
 """
@@ -32,35 +32,35 @@ T = TypeVar("T", bound=Value)
 
 
 class Hook(Protocol):
-    """Called after each arrow with the stage's name, its value (None: machine code) and its seconds."""
+    """Called after each stage with its name, its value (None: machine code) and its seconds."""
 
     def __call__(self, stage: str, value: Value | None, seconds: float, /) -> None: ...
 
 
 def silent(stage: str, value: Value | None, seconds: float, /) -> None:
-    """The hook that looks at nothing."""
+    """The hook that does nothing."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A legal plan; `derived`: the stages whose schedule mdh made, since the user gave none for them."""
+    """A legal plan. derived: the stages whose schedule mdh made, because the user gave none."""
 
     plan: Plan
     derived: tuple[str, ...]
 
     @property
     def given(self) -> bool:
-        """The user's schedule has a part in it."""
+        """Whether the user gave a schedule for some stage."""
         return len(self.derived) < len(self.plan.stages)
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The arrows; each returns its value or raises Failed with what it found, and nothing runs after that."""
+    """The stages. Each returns its value, or raises Failed with what it found; nothing runs after that."""
 
     hook: Hook = silent
     observe: Observer = unobserved
-    """Sees every kernel between the passes of the lowering."""
+    """Called with every kernel between the passes of the lowering."""
 
     def read(
         self,
@@ -70,7 +70,7 @@ class Pipeline:
         function: str | None = None,
         strict_fp: bool = False,
     ) -> Program:
-        """The program, compared with its text on small sizes."""
+        """The program, after comparing it with its text on small sizes."""
         pre = preprocessed(source, defines)
         program = self._run("program", lambda: read_preprocessed(pre, function=function, strict_fp=strict_fp))
         start = perf_counter()
@@ -91,7 +91,7 @@ class Pipeline:
         *,
         deterministic: bool = False,
     ) -> Checked:
-        """The plan of the given schedule; stages that it leaves out get the default one."""
+        """The plan of the given schedule. Stages that it leaves out get the default one."""
         named = set() if given is None else {s.name for s in given.sections}
         left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)
         default = default_schedule(program, machine, target, deterministic=deterministic) if left else None
@@ -109,7 +109,7 @@ class Pipeline:
         return self._run("kernel", lambda: lower(plan, self.observe))
 
     def emit(self, module: Module, program: Program, faults: CompilerFaults | None = None) -> KernelText:
-        """faults: of the device that it is for, None: it may run anywhere."""
+        """The text of a module. faults: of the device that it is for; None if it may run anywhere."""
         return self._run("text", lambda: emit(module, program, faults))
 
     def build(self, device: Device, text: KernelText) -> Executable:

@@ -1,10 +1,11 @@
-"""Text for terminals, pages, files and JSON: what steers a terminal, or cannot be written, is spelled out.
+"""Escapes characters in text for terminals, pages, files and JSON that control a terminal or cannot be
+written.
 
-They come from C texts, schedules, compilers, file names and records, none of which mdh can trust: an escape
-sequence may move the cursor and write over what was said, a bidirectional control may show text in another
-order than it is in. Spelled out are the control characters but newline and tab (`\\x1b`), the controls of
-direction (`\\u202e`), the separators of lines and paragraphs (`\\u2028`) and lone surrogates, which stand for
-bytes of a file name that are not UTF-8 (`\\xff`).
+Such characters come from C texts, schedules, compilers, file names and records, none of which mdh can trust.
+An escape sequence may move the cursor and overwrite text, and a bidirectional control may show text in
+another order. Escaped are control characters except newline and tab (`\\x1b`), bidirectional controls
+(`\\u202e`), line and paragraph separators (`\\u2028`), and lone surrogates, which stand for bytes of a file
+name that are not UTF-8 (`\\xff`).
 """
 
 import re
@@ -17,28 +18,29 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """The text with such characters spelled out; newlines and tabs stay."""
+    """The text with such characters escaped; newlines and tabs stay."""
     return _HIDDEN.sub(_spelled, text)
 
 
 def one_line(text: str) -> str:
-    """As `printable`, on one line: newlines, tabs and all other characters that show nothing are spelled out
-    too. For names."""
+    """Like `printable`, on one line: newlines, tabs and all other invisible characters are escaped too. For
+    names."""
     return text if text.isprintable() else "".join(c if c.isprintable() else _spell(c) for c in text)
 
 
 def encodable(text: str) -> str:
-    """The text with lone surrogates spelled out: UTF-8 has no bytes for them."""
+    """The text with lone surrogates escaped, because UTF-8 has no bytes for them."""
     return _SURROGATE.sub(_spelled, text)
 
 
 def json_text(text: str) -> str:
-    """JSON as `printable`, by the escapes of JSON: all such characters stand in strings."""
+    """JSON in which such characters are escaped by JSON's own escapes; all of them are in strings."""
     return _HIDDEN.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
 def shell_word(word: str) -> str:
-    """A word quoted for a shell; one with characters that show nothing as `$'…'`, which bash and zsh read."""
+    """A word quoted for a shell. One with invisible characters is quoted as `$'…'`, which bash and zsh
+    read."""
     if word.isprintable():
         return shlex.quote(word)
     escaped = word.replace("\\", "\\\\").replace("'", "\\'")
@@ -46,7 +48,7 @@ def shell_word(word: str) -> str:
 
 
 def fitting(text: str, stream: TextIO) -> str:
-    """The text with characters spelled out that the stream's encoding does not have."""
+    """The text, with the characters escaped that the stream's encoding does not have."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 

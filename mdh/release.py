@@ -1,10 +1,10 @@
-"""Which mdh this is."""
+"""The version of mdh."""
 
 from importlib.metadata import PackageNotFoundError, version
 
 
 def release() -> str:
-    """The installed version; `unknown` where mdh runs from a folder that was never installed."""
+    """The installed version; `unknown` if mdh runs from a folder that was never installed."""
     try:
         return version("mdh")
     except PackageNotFoundError:

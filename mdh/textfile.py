@@ -1,4 +1,4 @@
-"""Text files as Sources: what cannot be read is refused with a code."""
+"""Reads text files as Sources. Files that cannot be read are refused with a code."""
 
 import os
 import stat
@@ -40,7 +40,7 @@ def decode(name: str, data: bytes) -> Source:
 
 
 def _read_bytes(path: str, limit: int) -> bytes:
-    """At most `limit` bytes: the size is checked before the file is read."""
+    """The bytes of a file, at most `limit`. The size is checked before the file is read."""
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
@@ -60,7 +60,7 @@ def _read_bytes(path: str, limit: int) -> bytes:
 
 
 def reason(error: Exception) -> str:
-    """The system's words for what went wrong."""
+    """The system's message about an error."""
     return error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
 
 
@@ -69,13 +69,13 @@ def _printable(path: str) -> str:
 
 
 def _inside(path: str) -> str:
-    """Names a file of the folder that could have been meant."""
+    """A hint that names a file of the folder."""
     names = sorted(p.name for p in Path(path).iterdir() if p.suffix in (".c", ".mdh"))
     return f"it holds {', '.join(names[:5])}" if names else "give a file"
 
 
 def _nearby(path: str) -> str:
-    """Names files beside a missing one that have its ending, what is called alike first."""
+    """A hint that names files beside a missing one with the same ending, the most similar first."""
     folder = Path(path).parent
     if not os.path.isdir(folder):
         return f"there is no folder `{folder}`"

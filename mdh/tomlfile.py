@@ -1,4 +1,4 @@
-"""TOML of the user's, read without surprise: what is too deep or no TOML is refused with a place."""
+"""Reads users' TOML safely. Text that is no TOML, or too deeply nested, is refused with a place."""
 
 import re
 import tomllib
@@ -10,8 +10,8 @@ from mdh.passwords import masked_word
 from mdh.source import Source, Span
 
 DEPTH = 64
-"""Tables and lists inside one another, and names in a dotted key; what mdh reads has four. The library
-follows nesting by recursion, and takes time that grows with the square of a key's length."""
+"""The most nested tables and lists, and names in a dotted key; what mdh reads has four. The library follows
+nesting by recursion, and takes time that grows with the square of a key's length."""
 INT_LIMIT = 1 << 63
 """Whole numbers of TOML have 64 bits."""
 _SHOWN = 60
@@ -45,7 +45,7 @@ def parse_toml(source: Source, code: str, what: str) -> dict[str, Any]:
 
 
 def shown(value: object) -> str:
-    """A value of TOML for a message, cut short; never fails, whatever is in it."""
+    """A TOML value for a message, cut short. Never fails."""
     match value:
         case bool():
             return str(value).lower()
@@ -77,7 +77,7 @@ def _no_toml(source: Source, code: str, what: str, message: str) -> Failed:
 
 
 def _too_deep(text: str) -> int | None:
-    """Where brackets, or the parts of a key, become too many; None: nowhere."""
+    """Where brackets, or the parts of a key, become too many; None if they do not."""
     depth = dots = 0
     for token in _TOKEN.finditer(text):
         match token[0]:

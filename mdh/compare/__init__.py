@@ -1,1 +1,6 @@
-"""Schedules against one another on several devices: closed, judged, timed in turns, what comes of it."""
+"""Compares schedules on several devices: fills their holes, judges them, times them in turns, and makes the
+results.
+
+`run` is the entry point, `task` what is compared. `closing` fills holes, `recorded` finds earlier results,
+`timing` runs the contest on a device, `figures` computes intervals and ratios, and `by_*` are the libraries.
+"""

@@ -1,4 +1,4 @@
-"""cuBLAS, by cupy's products: on arrays in the GPU's memory, timed by its events."""
+"""cuBLAS through cupy's products, on arrays in the GPU's memory, timed by its events."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from mdh.reference.numbers import Array
 
 
 def version() -> str:
-    """Raises ImportError where cupy is not installed."""
+    """cuBLAS' version. Raises ImportError if cupy is not installed."""
     if cupy is None:
         raise ImportError("no cupy")
     number = cupy.cuda.cublas.getVersion(cupy.cuda.device.get_cublas_handle())

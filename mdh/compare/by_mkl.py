@@ -1,4 +1,4 @@
-"""oneMKL's BLAS, called as a C library: products whose operands lie in memory as BLAS takes them."""
+"""oneMKL's BLAS, called as a C library, for products whose operands BLAS can read in place."""
 
 import ctypes
 import sys
@@ -17,7 +17,7 @@ _ROWS, _PLAIN, _TURNED = 101, 111, 112
 
 
 def _load() -> ctypes.CDLL:
-    """The wheel's library. Raises ImportError where it is not installed."""
+    """The wheel's library. Raises ImportError if it is not installed."""
     for path in sorted((Path(sys.prefix) / "lib").glob("libmkl_rt.so*")):
         return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
     raise ImportError("no libmkl_rt beside the interpreter; pip install mkl")
@@ -54,8 +54,8 @@ def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
 
 
 def _laid(matrices: Array) -> tuple[int, int, int] | None:
-    """(turned or not, leading dimension, elements between matrices) as BLAS wants to know; None: as it cannot
-    read them."""
+    """(transposed or not, leading dimension, elements between matrices) for BLAS; None if BLAS cannot read
+    the matrices."""
     size = matrices.itemsize
     (batch, rows, columns), (far, row, column) = matrices.shape, (s // size for s in matrices.strides)
     for turn, steps, lines, length in (
@@ -63,7 +63,7 @@ def _laid(matrices: Array) -> tuple[int, int, int] | None:
         (_TURNED, (column, row), columns, rows),
     ):
         leading = steps[0] if lines > 1 else length
-        # lines must not overlap, nor must the matrices of a batch
+        # neither lines nor the matrices of a batch may overlap
         if (steps[1] == 1 or length == 1) and leading >= length and (batch == 1 or far >= lines * leading):
             return turn, leading, far if batch > 1 else lines * leading
     return None

@@ -13,7 +13,7 @@ from mdh.device.cuda_busy import keep_busy
 from mdh.reference.numbers import Array
 
 torch: Any = import_module("torch")
-"""As a value: its types take a checker longer than all of mdh."""
+"""Imported as a value, because a type checker takes longer for its types than for all of mdh."""
 
 
 def version() -> str:
@@ -36,7 +36,7 @@ def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
     def seconds() -> float:
         with torch.cuda.device(place):
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            # both libraries' streams are the device's default one
+            # the streams of both libraries are the device's default one
             keep_busy(cupy, HOST)
             start.record()
             run()
@@ -76,7 +76,7 @@ def _run(
 def _matrix(
     what: MatrixProduct, tensors: Mapping[str, Any], view: OperandView, names: tuple[str, str, str]
 ) -> tuple[Callable[[], Any], bool]:
-    """What gives the view as a batch of matrices, and whether it copies for that."""
+    """A function that returns the view as a batch of matrices, and whether it copies for that."""
     whole = _strided(view, tensors).permute(what.order(view, *names))
     shape = what.shape(*names)
     once = whole.reshape(shape)

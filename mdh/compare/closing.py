@@ -1,4 +1,4 @@
-"""A schedule for one platform without holes: which values they have, and where those are from."""
+"""Fills the holes of a schedule for one platform, and says where the values come from."""
 
 from dataclasses import dataclass, replace
 from random import Random
@@ -23,7 +23,7 @@ from mdh.tuner.warm_start.suggestions import first_point
 
 @dataclass(frozen=True)
 class Closed:
-    """A plan, how its holes got their values (empty: it has none), and the record that has its time."""
+    """A plan, how its holes got their values (empty if it has none), and the record that has its time."""
 
     plan: Plan
     how: str = ""
@@ -32,16 +32,15 @@ class Closed:
 
 
 def is_open(schedule: Schedule | None) -> bool:
-    """Whether it has holes; None: mdh's default, which has none."""
+    """Whether it has holes. None is mdh's default, which has none."""
     return schedule is not None and any(True for _ in holes(schedule))
 
 
 def closed(
     program: Program, schedule: Schedule | None, setting: Setting, shelf: Shelf, *, here: bool
 ) -> Closed | None:
-    """The schedule as it stands, or with the values of the best tuning on record; None where it has holes
-    and no tuning closes them. here: the setting is a device of this machine. Raises Failed as the checker
-    does."""
+    """The schedule itself, or with the values of the best tuning on record; None if it has holes and no
+    tuning fills them. here: the setting is a device of this machine. Raises Failed as the checker does."""
     if not is_open(schedule):
         plan = checked(program, schedule, setting)
         return Closed(plan, found=None if here else shelf.timed(plan.text, setting))
@@ -56,8 +55,8 @@ def closed(
 
 
 def first(program: Program, schedule: Schedule, setting: Setting) -> Closed:
-    """The schedule's own first point: the middle of every set of values. Raises Failed: what its space is
-    refused with, and what refuses every point of it."""
+    """The schedule's first point: the middle of every set of values. Raises Failed: errors of its space, or
+    of every point of it."""
     machine, target = setting.machine, setting.target
     space = make_space(
         program, schedule, machine, target, deterministic=setting.deterministic,
@@ -73,7 +72,7 @@ def first(program: Program, schedule: Schedule, setting: Setting) -> Closed:
 
 
 def checked(program: Program, schedule: Schedule | None, setting: Setting) -> Plan:
-    """Raises Failed as the checker does."""
+    """The checked plan. Raises Failed as the checker does."""
     deterministic = setting.deterministic
     return (
         Pipeline().check(program, schedule, setting.machine, setting.target, deterministic=deterministic).plan
@@ -81,7 +80,7 @@ def checked(program: Program, schedule: Schedule | None, setting: Setting) -> Pl
 
 
 def candidate_of(plan: Plan, setting: Setting, values: tuple[tuple[str, Value], ...]) -> Candidate:
-    """For the bench. Its text names the machine only where mdh knows one of that name."""
+    """A candidate for the bench. Its text names the machine only if mdh knows a machine of that name."""
     schedule = parse_schedule(Source("<compared>", plan.text))
     if plan.machine.name not in machine_names():
         schedule = replace(schedule, target=None)

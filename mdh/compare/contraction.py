@@ -1,5 +1,8 @@
-"""Programs that are a sum of products of two arrays, as libraries know them: each factor and the result as
-one strided view with an axis a loop, so that windows of a convolution are views too."""
+"""Programs that are a sum of products of two arrays, in a form for libraries.
+
+Each factor and the result is a strided view with an axis for each loop, so that windows of a convolution are
+views too.
+"""
 
 from dataclasses import dataclass
 from math import prod
@@ -46,7 +49,7 @@ class MatrixProduct:
     double: bool
 
     def shape(self, *names: str) -> tuple[int, ...]:
-        """The extents of the groups of these names, each the product of its loops: of `batch`, `rows`, …"""
+        """The extents of the groups of these names (`batch`, `rows`, …): each is the product of its loops."""
         size = dict(self.sizes)
         return tuple(prod(size[loop] for loop in getattr(self.groups, name)) for name in names)
 
@@ -82,7 +85,7 @@ def contraction_of(program: Program) -> MatrixProduct | str:
 
 
 def _product(program: Program, stage: Stage) -> tuple[tuple[Load, Load], bool] | str:
-    """The two factors, and whether their sum is added to what is there."""
+    """The two factors, and whether their sum is added to the old value; or in words why it is no product."""
     if stage.lets or len(stage.results) != 1 or len(stage.results[0].outputs) != 1 or stage.scattered:
         return "it is more than one sum"
     result = stage.results[0]
@@ -105,7 +108,7 @@ def _product(program: Program, stage: Stage) -> tuple[tuple[Load, Load], bool] |
 
 
 def _float(buffer: Buffer, bits: int) -> object:
-    """The buffer's type where it is a float of that many bits, else None."""
+    """The buffer's type if it is a float of that many bits, else None."""
     return buffer.dtype if buffer.dtype.is_float and buffer.dtype.bits == bits else None
 
 
@@ -123,7 +126,7 @@ def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) ->
         offset += f.const * step
         for loop, factor in f.terms:
             strides[loop] = strides.get(loop, 0) + factor * step
-    # as they lie in memory, so that neighbours stay neighbours
+    # in memory order, so that neighbours stay neighbours
     loops = tuple(sorted(strides, key=lambda n: -abs(strides[n])))
     return OperandView(name, loops, tuple(sizes[n] for n in loops), tuple(strides[n] for n in loops), offset)
 

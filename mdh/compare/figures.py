@@ -1,4 +1,4 @@
-"""The figures of a comparison: intervals, ratios, shares of the roofline, performance portability."""
+"""The figures of a comparison: intervals, ratios, shares of the roofline, and performance portability."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,8 +14,9 @@ _KNOWN = (RowKind.MEASURED, RowKind.RECORDED)
 
 
 def spread(samples: Sequence[float], clock: str) -> Spread:
-    """The median of at least one sample and its interval of confidence: two order statistics, since times of
-    runs follow no normal distribution. Of fewer than six samples they are the extremes, with less confidence.
+    """The median of at least one sample with its confidence interval. The interval lies between two order
+    statistics, because times are not normally distributed. With fewer than six samples these are the
+    extremes, with less confidence.
 
     Source: any text on order statistics; for times of programs, Hoefler and Belli, SC'15, rule 6.
     """
@@ -27,7 +28,8 @@ def spread(samples: Sequence[float], clock: str) -> Spread:
 
 
 def _below(n: int) -> int:
-    """How many samples may lie outside on each side: the number of samples below the median is binomial."""
+    """The number of samples that may lie outside on each side; the number of samples below the median is
+    binomial."""
     tail, outside = 0.0, -1
     while outside + 1 < (n + 1) // 2:
         tail += comb(n, outside + 1) / 2**n
@@ -38,8 +40,8 @@ def _below(n: int) -> int:
 
 
 def tied(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether times that were taken in turns may be equal: 1 lies in the interval of the median of the ratios
-    of runs that followed one another."""
+    """Whether times that were taken in turns may be equal: the confidence interval of the median ratio of
+    consecutive runs contains 1."""
     ratios = [a / b for a, b in zip(one, other, strict=False) if b > 0]
     if not ratios:
         return False

@@ -1,4 +1,4 @@
-"""All entries on one device of this machine."""
+"""Compares all entries on one device of this machine."""
 
 import time
 from collections.abc import Callable
@@ -29,15 +29,15 @@ from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
 from mdh.tuner.start import start
 
 Watched = Callable[[str], AbstractContextManager[Watch]]
-"""Gives the watch of a tuning by its name."""
+"""Returns the watch of a tuning, by its name."""
 _CHECK = "2 inputs"
-"""As the tuner's records name how candidates are judged."""
+"""How candidates are judged, in the words of the tuner's records."""
 Found = tuple[Platform, tuple[Row, ...]]
 
 
 @dataclass
 class Purse:
-    """Seconds for tuning, shared over what there is to tune; left None: nothing is tuned."""
+    """Seconds for tuning, shared among the entries to tune. left None: nothing is tuned."""
 
     left: float | None
     shares: int
@@ -106,7 +106,7 @@ async def _rows(work: DeviceWork, platform: Platform, bench: LocalBench) -> tupl
         task.program, bench, spec, task.job.seed, candidates, task.libraries, task.samples, task.seconds
     )
     runs = {} if work.interrupt.asked else await timed(contest, work.interrupt, work.say)
-    # the roof is the program's and the machine's, whatever the schedule is
+    # the roof depends on the program and the machine, whatever the schedule is
     plan = next((c.plan for c in ready.values()), None)
     roof = None if plan is None else roof_of(plan)
     every = [replace(measured(rows[e.name], runs.get(e.name)), roof=roof) for e in task.entries]

@@ -1,7 +1,7 @@
-"""A contraction as one product of matrices, by a library of numpy's interface.
+"""A contraction as one product of matrices, by a library with numpy's interface.
 
-Views become matrices without a copy where their loops lie in memory as the product wants them; what has to
-be copied (the windows of a convolution) is copied in each call.
+Views become matrices without a copy if their loops lie in memory as the product needs them. Otherwise (the
+windows of a convolution) each call copies.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ def product(xp: Any, what: MatrixProduct, arrays: Arrays) -> tuple[Callable[[], 
 def matrix(
     xp: Any, what: MatrixProduct, arrays: Arrays, view: OperandView, names: tuple[str, str, str]
 ) -> tuple[Callable[[], Any], bool]:
-    """What gives the view as a batch of matrices, and whether it copies for that."""
+    """A function that returns the view as a batch of matrices, and whether it copies for that."""
     whole = _strided(xp, view, arrays).transpose(what.order(view, *names))
     shape = what.shape(*names)
     once = whole.reshape(shape)

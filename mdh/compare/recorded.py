@@ -1,4 +1,4 @@
-"""What earlier tunings recorded about the program: values of holes, and times of machines elsewhere."""
+"""What earlier tunings recorded about the program: values of holes, and times on other machines."""
 
 import os
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from mdh.tuner.records.read import Section, read_contents
 from mdh.tuner.records.sound import sound
 
 _FOREIGN = frozenset({"F170", "F101"})
-"""Codes of files that are no records, or not there any more: a folder may hold what it likes."""
+"""Codes of files that are no records, or that are gone. A folder may hold any files."""
 _DEVICE = ("machine", "device", "target")
 
 
@@ -33,18 +33,18 @@ class Found:
 
 @dataclass(frozen=True)
 class Shelf:
-    """The records that are about one program with its sizes. others: how many are about others."""
+    """The records of one program with its sizes. others: how many records are of other programs."""
 
     sections: tuple[tuple[str, Section], ...] = ()
     others: int = 0
     remarks: tuple[str, ...] = ()
 
     def knows(self, machine: Machine, target: str) -> bool:
-        """Whether anything was recorded on a machine of this name, by this target."""
+        """Whether anything was recorded on a machine of this name with this target."""
         return any(_same_machine(s.header, machine) and s.header.target == target for _, s in self.sections)
 
     def tuned(self, template: Schedule, program: Program, setting: Setting, *, here: bool) -> Found | None:
-        """The best of all tunings of this schedule: on this device where `here`, else on any device of the
+        """The best of all tunings of this schedule: on this device if `here`, else on any device of the
         machine's name."""
         own = dict(key_parts(program, template, setting))
         found: list[Found] = []
@@ -53,8 +53,8 @@ class Shelf:
             same = theirs.get("schedule") == own["schedule"] and _same_place(
                 section.header, setting, own, here
             )
-            # the device's default takes part in tunings: it is no point of the schedule
-            # nor is what is no schedule at all
+            # the device's default takes part in tunings, but it is no point of the schedule; nor is an
+            # unreadable schedule
             points = [t for t in section.trials if t.candidate.values] if same else []
             first = best(sound(path, points)[0])
             if first is not None:
@@ -83,21 +83,22 @@ def _same_place(header: Header, setting: Setting, own: dict[str, str], here: boo
 
 
 def _same_machine(header: Header, machine: Machine) -> bool:
-    """By the name, where mdh knows one of that name; others are called alike, and must be alike."""
+    """Whether the record is of this machine: by name if mdh knows the name. Other machines may share a name,
+    so they must be equal."""
     if machine.name != header.machine:
         return False
     return machine.name in machine_names() or dict(header.parts).get("machine") == machine_part(machine)
 
 
 def _plain(text: str) -> str:
-    """Without the lines that name machine and program, and blank ones."""
+    """The text without blank lines and without the lines that name machine and program."""
     rows = (row.strip() for row in text.splitlines())
     return "\n".join(r for r in rows if r and not r.startswith(("target ", "program ", "//")))
 
 
 def shelf_of(places: Sequence[str], program: Program, *, deterministic: bool) -> Shelf:
-    """The records in these folders and files. Raises Failed: F101 and what else a file that was named is
-    refused with; F197 where one that was named is about another program."""
+    """The records in these folders and files. Raises Failed: F101 and other errors of a named file; F197 if a
+    named file is about another program."""
     wanted = program_parts(program, deterministic=deterministic)
     sections: list[tuple[str, Section]] = []
     remarks: list[str] = []
@@ -114,7 +115,7 @@ def shelf_of(places: Sequence[str], program: Program, *, deterministic: bool) ->
 
 
 def _files(place: str) -> list[tuple[str, bool]]:
-    """The records of a folder, or the one that is named. Raises Failed F101."""
+    """The records of a folder, or the named file. Raises Failed F101."""
     path = Path(place)
     if place and os.path.isdir(path):
         return [(str(p), False) for p in sorted(path.glob(f"*{SUFFIX}")) if os.path.isfile(p)]

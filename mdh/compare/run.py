@@ -1,4 +1,4 @@
-"""A comparison from its task to its result: platform by platform, every failure a row of its own."""
+"""Runs a comparison, platform by platform. Every failure is a row of its own."""
 
 from dataclasses import replace
 
@@ -21,8 +21,8 @@ from mdh.tuner.runtime.interrupt import Interrupt
 
 
 async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) -> Comparison:
-    """Never raises for what a schedule or a device does: that is a row. What the user ends has the rows that
-    are complete, and the others without a time."""
+    """The result of a task. Failures of schedules and devices are rows and do not raise. If the user ends it,
+    it has the complete rows, and the others without a time."""
     to_tune = sum(is_open(c.schedule) for c in task.contenders) * len(task.devices)
     work = DeviceWork(task, interrupt, say, watched, Purse(task.budget, to_tune))
     done = [await on_device(work, spec) for spec in task.devices]
@@ -37,12 +37,12 @@ async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) 
 
 
 def _targets(task: Task, machine: Machine) -> tuple[str, ...]:
-    """What the machine is programmed by: all that records have, else its first."""
+    """The targets of a machine that is not here: all that records have, else its first."""
     return tuple(t for t in machine.targets if task.shelf.knows(machine, t)) or machine.targets[:1]
 
 
 def _away(task: Task, away: Away, target: str) -> Found:
-    """A machine that is not here: times on record, else the model's."""
+    """The rows of a machine that is not here: times on record, else the model's."""
     machine = away.machine
     name = away.name if target == machine.targets[0] else f"{away.name}, {target}"
     platform = Platform(name, machine.title, machine.name, target, machine.kind, here=False)
@@ -68,8 +68,8 @@ def _guess(task: Task, machine: str, contender: Contender, setting: Setting) -> 
 
 
 def _differences(task: Task, rows: tuple[Row, ...]) -> tuple[Difference, ...]:
-    """Of every schedule from the first one, as they are written; mdh's default as it is on the first platform
-    that it has a plan for."""
+    """The differences of every schedule from the first one, as they are written. mdh's default is the one of
+    the first platform that it has a plan for."""
     own = next((c.entry.name for c in task.contenders if c.schedule is None), "")
     row = next((r for r in rows if r.entry == own and r.schedule), None)
     default = None if row is None else parse_schedule(Source("<default>", row.schedule))
@@ -81,9 +81,9 @@ def _differences(task: Task, rows: tuple[Row, ...]) -> tuple[Difference, ...]:
         if before is None or after is None:
             continue
         if default is not None and row is not None and own in (base, name):
-            # what the other one leaves to the default is no difference from it
+            # what one schedule leaves to the default is no difference from the default
             found = differences(_whole(before, default), _whole(after, default), names)
-            # nor does the default leave anything to itself: of what is a single element it has no steps
+            # the default of a stage of a single element has no steps
             found = tuple(replace(s, dims=(max(s.dims),) * 2) if s.lone else s for s in found)
             out.append(Difference(base, name, found, row.platform))
         else:
@@ -92,7 +92,7 @@ def _differences(task: Task, rows: tuple[Row, ...]) -> tuple[Difference, ...]:
 
 
 def _whole(schedule: Schedule, default: Schedule) -> Schedule:
-    """With the default's sections for the stages that it has none for."""
+    """The schedule with the default's sections for the stages that it leaves out."""
     if len(default.sections) < 2:
         return schedule
     own = {section.name for section in schedule.sections}
@@ -101,7 +101,8 @@ def _whole(schedule: Schedule, default: Schedule) -> Schedule:
 
 
 def names_of(program: Program) -> dict[str, StageNames]:
-    """The dimensions and entries of every stage, under its name and, of a program's only one, under none."""
+    """The dimensions and entries of every stage, by its name; for a program's only stage also by the empty
+    name."""
     out = {
         s.name: StageNames(tuple(d.name for d in s.dims), program.inputs(s), program.outputs(s))
         for s in program.stages

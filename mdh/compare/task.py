@@ -1,4 +1,4 @@
-"""What is compared where."""
+"""What is compared on which platforms."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from mdh.schedule.model import Schedule
 
 @dataclass(frozen=True)
 class Contender:
-    """A schedule under its name; None: mdh's default for each platform."""
+    """A schedule with its name; None is mdh's default for each platform."""
 
     entry: Entry
     schedule: Schedule | None
@@ -20,8 +20,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """A machine that is not here, under the name that its rows have: its own, or that of the file which
-    describes it."""
+    """A machine that is not here, with the name of its rows: its own, or that of its file."""
 
     name: str
     machine: Machine

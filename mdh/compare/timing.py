@@ -1,5 +1,8 @@
-"""Schedules and libraries on one device, in rounds: in each the schedules run in turns on the same arrays, in
-a process of their own that may crash or hang, then each library has its turn in this one."""
+"""Times schedules and libraries on one device, in rounds.
+
+In each round the schedules run in turns on the same arrays, in a process that may crash or hang. After that
+each library runs in this process.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -22,7 +25,8 @@ from mdh.wording import plural
 
 ROUNDS = 3
 _INPUTS = 4
-"""Sets of arrays that results are judged on before anything is timed; two of them again in later rounds."""
+"""Sets of arrays that results are judged on before anything is timed. Two of them are used again in later
+rounds."""
 _JUDGED = 2
 """Sets of arrays that libraries are judged on."""
 _LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
@@ -31,9 +35,9 @@ Say = Callable[[str], None]
 
 @dataclass
 class Runs:
-    """What one entry's runs came to. seconds: of each timed run, in turns with the others'; cold: of those
-    with evicted caches; why: what it was refused with; absent: in words, why a library does not take part;
-    note: how it computes."""
+    """The results of one entry. seconds: of each timed run, in turns with the others'. cold: of those with
+    evicted caches. why: its error. absent: in words, why a library does not take part. note: how it
+    computes."""
 
     seconds: list[float] = field(default_factory=list)
     clock: str = ""
@@ -49,8 +53,8 @@ class Runs:
 
 @dataclass(frozen=True)
 class Contest:
-    """candidates, libraries: by the entries' names. samples: runs of each, at most; seconds: of timing each,
-    about."""
+    """What is timed. candidates, libraries: by the entries' names. samples: the most runs of each. seconds:
+    about how long each is timed."""
 
     program: Program
     bench: LocalBench
@@ -112,7 +116,7 @@ def _keep(runs: Runs, outcome: Outcome) -> None:
 
 
 def _opened(contest: Contest, expected: Path, runs: dict[str, Runs]) -> dict[str, "_Turn"]:
-    """The libraries that know the program and were right; the others get their reason."""
+    """The libraries that know the program and were right. The others get their reason."""
     out: dict[str, _Turn] = {}
     for name in contest.libraries:
         runs[name] = Runs()
@@ -124,7 +128,7 @@ def _opened(contest: Contest, expected: Path, runs: dict[str, Runs]) -> dict[str
             runs[name].absent = str(unfit)
         except Failed as failed:
             runs[name].why = failed.diagnostics[0]
-        except Exception as error:  # a library's own: it must not end the comparison
+        except Exception as error:  # a library's own error must not end the comparison
             runs[name].absent = f"{name} failed: {error}"
     return out
 
@@ -138,7 +142,7 @@ class _Turn:
     held: Mapping[str, Guarded]
 
     def take(self, contest: Contest, runs: dict[str, Runs]) -> None:
-        """A share of the samples, after one call that does not count."""
+        """Takes a share of the samples, after one call that does not count."""
         mine = runs[self.name]
         if mine.over:
             return
@@ -150,7 +154,7 @@ class _Turn:
                 if taken and perf_counter() > end:
                     break
                 mine.seconds.append(self._sample())
-        except Exception as error:  # a library's own, late: its row says so, the others go on
+        except Exception as error:  # a library's own late error: its row says so, and the others continue
             mine.absent = f"{self.name} failed: {error}"
         calm()
 
@@ -163,7 +167,7 @@ class _Turn:
 
 
 def _open(contest: Contest, name: str, expected: Path) -> _Turn:
-    """Judged as schedules are, on fewer sets of arrays. Raises UnfitError, Failed N1xx."""
+    """A library, judged like schedules but on fewer sets of arrays. Raises UnfitError, Failed N1xx."""
     what = contraction_of(contest.program)
     if isinstance(what, str):
         raise UnfitError(f"{name} knows products alone, and `{contest.program.name}` is none: {what}")

@@ -1,9 +1,11 @@
 """Input languages to Program.
 
-A folder reads one language: `c`. It hands over what a function does as a `program.Text`: its arrays, and its
-statements with the loops around them (`statements`). The modules here know no language and no parser:
-`pieces` says what each statement is by itself; `merge` joins starting values and epilogues to it where
-`dependences` keeps the order of the text; `fuse` and `scans` find updates and prefix sums; `shapes` derives
-the extents of pointers; `strict` and `operators` check what the user demands; `program` makes the stages.
-`typing_rules`, `conversions`, `guards`, `counters`, `tables` and `updates` say what expressions mean.
+Each folder reads one language: `c`. It returns what a function does as a `program.Text`: its arrays, and its
+statements with the loops around them (`statements`). The modules here know no language and no parser.
+
+`pieces` classifies each statement by itself. `merge` joins starting values and epilogues to it if
+`dependences` shows that the order of the text is kept. `fuse` and `scans` find updates and prefix sums.
+`shapes` derives the extents of pointers. `strict` and `operators` check what the user demands. `program`
+makes the stages. `typing_rules`, `conversions`, `guards`, `counters`, `tables` and `updates` say what
+expressions mean.
 """

@@ -1,13 +1,13 @@
-"""Which conversions an update of an element may do without: the others make it another operation."""
+"""Which conversions can be left out of an update of an element; the others make it another operation."""
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Cast, Const, Expr, Load
 
 
 def strip(e: Expr, t: DType) -> Expr:
-    """`e` without the conversions around it that make no difference to a sum, product or bits held in type t.
+    """`e` without outer conversions that do not change a sum, product or bit operation held in type t.
 
-    Integers modulo 2^n forget what a wider type adds; a float may be held in more precision.
+    Integers modulo 2^n forget what a wider type adds, and a float may be held in more precision.
     """
     while isinstance(e, Cast) and _wide(e.dtype, t):
         e = e.arg
@@ -21,7 +21,7 @@ def _wide(t: DType, held: DType) -> bool:
 
 
 def lossless(a: DType, b: DType) -> bool:
-    """Every value of type a is one of type b."""
+    """Whether every value of type a is one of type b."""
     if a == b:
         return True
     if a.is_float:
@@ -32,22 +32,23 @@ def lossless(a: DType, b: DType) -> bool:
 
 
 def kept(e: Expr) -> Expr:
-    """`e` without the conversions around it that keep its value."""
+    """`e` without outer conversions that keep its value."""
     while isinstance(e, Cast) and lossless(e.arg.dtype, e.dtype):
         e = e.arg
     return e
 
 
 def is_compared(e: Expr, target: Load) -> bool:
-    """`e` stands for the element in a comparison, with its whole value."""
+    """Whether `e` stands for the element in a comparison, with its whole value."""
     return kept(e) == target
 
 
 def same_order(compared: Expr, stored: Expr) -> bool:
-    """What is compared is as large as what is stored: the better of two values does not depend on the third.
+    """Whether the compared value orders like the stored one, so that the better of two values does not depend
+    on a third.
 
-    A conversion to a float keeps the order. One to an integer that cannot hold all values does not, be it
-    from a wider integer or from a float: the comparison must be of converted values then.
+    A conversion to a float keeps the order. A conversion to an integer that cannot hold all values does not,
+    from a wider integer or from a float: then the converted values must be compared.
     """
     x, s = kept(compared), kept(stored)
     if isinstance(x, Const) and isinstance(s, Const):

@@ -1,4 +1,4 @@
-"""How often a loop's body runs in C: the counter's type, and the type in which the header compares."""
+"""How often a loop's body runs in C, by the counter's type and the type in which the header compares."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ INT_MOST = 2**31 - 1
 class LoopHeader:
     """`for (T name = start; name op bound; name += step)`; start has been converted to T.
 
-    bound is as C compares it: a negative one of a signed type is large where `compared` is unsigned.
+    bound: as C compares it: a negative one of a signed type is large if `compared` is unsigned.
     """
 
     start: int
@@ -78,7 +78,7 @@ def run(h: LoopHeader) -> CounterRun:
     if low <= value <= high:
         return CounterRun(trips, value - h.step, value)
     after = wrap(value, h.counter)
-    # an unsigned counter comes round again: `for (unsigned i = 63; i < 64; i--)` ends there
+    # an unsigned counter wraps around: `for (unsigned i = 63; i < 64; i--)` ends there
     ended = h.counter.kind == "uint" and not holds(after, h)
     return CounterRun(trips if ended else None, value - h.step, after)
 
@@ -99,13 +99,13 @@ def _until_false(u: int, h: LoopHeader) -> int | None:
 
 
 def counter_value(name: str, start: int, step: int, extent: int, declared: DType) -> Expr:
-    """The C variable's value, start + step * name, with the type it has in arithmetic."""
+    """The C variable's value, start + step * name, with its type in arithmetic."""
     ends = (start, start + step * (extent - 1), step)
     wide = declared.bits == 64 or declared == U32
     if all(abs(n) <= INT_MOST for n in ends):
         value = to_expr(Affine.of({name: step}, start), I32)
         return Cast(value, declared) if wide else value
-    # int could not hold it on the way
+    # int could not hold an intermediate value
     term: Expr = Cast(Var(name), I64)
     if step != 1:
         term = Binary("*", term, Const(step, I64), I64)

@@ -1,4 +1,5 @@
-"""Pieces against the dependences of the text: what is not kept is not merged, or refused."""
+"""Checks pieces against the dependences of the text. If one is not kept, pieces are not merged, or the
+program is refused."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ Groups = Sequence[Sequence[Piece]]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A statement of the text with its accesses; `elements`: what each access is as an expression."""
+    """A statement of the text with its accesses. elements: each access as an expression."""
 
     statement: Statement
     accesses: Accesses
@@ -28,9 +29,9 @@ class Written:
 
 
 def written(s: Statement) -> Written:
-    """The accesses that are left of a statement's: a branch that is never taken reads nothing."""
+    """The remaining accesses of a statement; a branch that is never taken reads nothing."""
     read = set(_loads(s))
-    # what a condition reads comes with each of its branches
+    # each branch of a condition repeats its reads
     once = {id(u): u for u in s.uses}.values()
     uses = [u for u in once if u.write or u.load in read]
     accesses = tuple(
@@ -41,7 +42,7 @@ def written(s: Statement) -> Written:
 
 
 def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedStatement, ...]:
-    """Where the statements are carried out; fails with C150 where a dependence of the text is not kept."""
+    """Where the statements are carried out. Raises C150 if a dependence of the text is not kept."""
     found = tuple(
         _placed(stage, result, piece, member, text[member.number])
         for stage, group in enumerate(groups)
@@ -54,7 +55,7 @@ def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedSt
 
 
 def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> bool:
-    """`changed`, one of the pieces, carries out all its statements and keeps their dependences."""
+    """Whether `changed`, one of the pieces, carries out all its statements and keeps their dependences."""
     if not all(_covers(changed, m, text[m.number].statement.loops) for m in changed.members):
         return False
     near = [p is changed or _share(p, changed) for p in pieces]
@@ -80,14 +81,14 @@ def _covers(piece: Piece, member: PieceMember, loops: Sequence[LoopVar]) -> bool
 def _carried(w: Written, elements: frozenset[Load]) -> frozenset[int]:
     """Numbers of the accesses to `elements` in all loops of the statement.
 
-    A local that was set outside of some of these loops holds an older value: its access is one to memory.
+    A local that was set outside of some of these loops holds an older value, so its access goes to memory.
     """
     pairs = enumerate(zip(w.accesses.accesses, w.elements, strict=True))
     return frozenset(k for k, (a, x) in pairs if x in elements and a.loops == w.accesses.loops)
 
 
 def _reads_alone(w: Written, carried: frozenset[Load]) -> Written:
-    """Without what is written, and what the accumulator holds."""
+    """The statement without what it writes, and without what the accumulator holds."""
     held = _carried(w, carried)
     pairs = enumerate(zip(w.accesses.accesses, w.elements, strict=True))
     kept = [(a, x) for k, (a, x) in pairs if not a.write and k not in held]
@@ -96,7 +97,7 @@ def _reads_alone(w: Written, carried: frozenset[Load]) -> Written:
 
 
 def _share(p: Piece, q: Piece) -> bool:
-    """One of them writes an array that the other one has, too."""
+    """Whether one of them writes an array that the other one uses too."""
     a, b = p.writes(), q.writes()
     return bool(a & (b | q.reads()) or b & p.reads())
 
@@ -128,7 +129,7 @@ def _placed(stage: int, result: int, piece: Piece, member: PieceMember, w: Writt
 
 
 def _loads(s: Statement) -> Iterator[Load]:
-    """What the statement reads as it was lifted; what a branch not taken reads is none of it."""
+    """The loads of the statement as it was lifted, without those of branches that are never taken."""
     if isinstance(s, Assign):
         whole: tuple[Expr, ...] = (s.value, *s.index, *s.conds)
     else:
@@ -159,7 +160,7 @@ def _refusal(b: Broken, text: Sequence[Written]) -> Diagnostic:
 
 
 def _twice(s: Assign, me: Load) -> tuple[str, str]:
-    """Why several writes of one element are no reduction; what would work."""
+    """Why several writes of one element are no reduction, and what would work."""
     name = s.target
     ops = operators_of(me, guarded(me, s.value, s.conds))
     if len(ops) > 1:

@@ -1,4 +1,4 @@
-"""`s += a; … s += b;` in one nest: several updates of a reduction by one operator are one update."""
+"""`s += a; … s += b;` in one nest: joins several updates of a reduction by one operator into one."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from mdh.ir.expr import Load, walk
 
 
 def fused_updates(statements: list[Statement]) -> tuple[list[Statement], dict[int, int]]:
-    """The statements with such updates joined at the first one's place; old numbers → new numbers."""
+    """The statements with such updates joined at the first one's place, and old numbers -> new numbers."""
     out: list[Statement] = []
     touched: list[Buffers] = []
     places: dict[int, int] = {}
@@ -30,7 +30,8 @@ def fused_updates(statements: list[Statement]) -> tuple[list[Statement], dict[in
 def _joined(
     before: list[Statement], touched: list[Buffers], s: Statement, buffers: Buffers
 ) -> tuple[int, Statement | None]:
-    """The place of the statement that `s` may be joined to, and both as one; touched: by those before."""
+    """The place of the statement that `s` may be joined to, and both joined; None if there is none. touched:
+    the buffers of the statements before."""
     mine = _update(s)
     if mine is None or not isinstance(s, Assign):
         return 0, None
@@ -49,7 +50,8 @@ def _joined(
 
 
 def _update(s: Statement) -> Update | None:
-    """The update by a commuting operator that `s` makes over loops that its element does not depend on."""
+    """The update by a commutative operator that `s` makes over loops that its element does not depend on;
+    None if it is none."""
     if not isinstance(s, Assign):
         return None
     named = used_names(s.index)

@@ -1,4 +1,4 @@
-"""Conditions around an access, as far as they are affine: what they say about the loop variables."""
+"""What the affine conditions around an access say about the loop variables."""
 
 from mdh.frontend.typing_rules import convert
 from mdh.ir.affine import Affine, exact_form
@@ -7,13 +7,13 @@ from mdh.ir.expr import Binary, Cast, Const, Expr, Unary
 from mdh.poly.dependence import Clause, Ranges
 
 MOST_CLAUSES = 32
-"""Beyond this a condition is taken to say nothing, which is always safe."""
+"""A condition with more clauses is ignored, which is always safe."""
 TRUE: tuple[Clause, ...] = ((),)
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def negation(cond: Expr) -> Expr:
-    """`cond` is 0."""
+    """The condition that `cond` is 0."""
     if isinstance(cond, Const):
         return Const(int(not cond.value), I32)
     return Binary("==", cond, convert(Const(0, I32), cond.dtype), I32)
@@ -22,7 +22,7 @@ def negation(cond: Expr) -> Expr:
 def clauses_of(conds: tuple[Expr, ...], ranges: Ranges) -> tuple[Clause, ...]:
     """A disjunction of conjunctions of `affine >= 0` that holds wherever all of `conds` hold.
 
-    What is not affine counts as true on either side of a negation: it protects nothing.
+    What is not affine counts as true on either side of a negation, so it protects nothing.
     """
     out = TRUE
     for c in conds:
@@ -56,7 +56,7 @@ def _clauses(e: Expr, holds: bool, ranges: Ranges) -> tuple[Clause, ...]:
 
 
 def _truth(e: Expr) -> bool:
-    """`e` is 0 or 1 because it is a comparison."""
+    """Whether `e` is 0 or 1 because it is a comparison."""
     return isinstance(e, Binary) and (e.op in OPPOSITE or e.op in ("&&", "||"))
 
 

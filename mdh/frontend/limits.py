@@ -1,4 +1,5 @@
-"""How large expressions may grow: later parts walk them recursively and write them into kernels."""
+"""Limits of the size of expressions, because later stages walk them recursively and write them into
+kernels."""
 
 from mdh.diagnostics import fail
 from mdh.ir.expr import Expr, children
@@ -7,24 +8,24 @@ from mdh.source import Span
 MOST_NODES = 4096
 MOST_DEPTH = 200
 MOST_TRIPS = 2**31 - 1
-"""Iterations of a loop."""
+"""The most iterations of a loop."""
 HELP = "store a part of it in an array of its own"
 
 
 def check_size(e: Expr, span: Span) -> None:
-    """Raises Failed C121 where `e`, written out, is too large."""
+    """Raises Failed C121 if `e`, written out, is too large."""
     what = _excess(e)
     if what:
         raise fail("C121", f"this expression {what}", span, help=HELP)
 
 
 def is_small(e: Expr) -> bool:
-    """`check_size` takes `e`."""
+    """Whether `check_size` accepts `e`."""
     return not _excess(e)
 
 
 def _excess(e: Expr) -> str:
-    """What is too large about `e`, empty where nothing is; looks at no more of it than that takes."""
+    """What is too large about `e`; empty if nothing is. It stops as soon as that is known."""
     seen, level = 0, [e]
     for _ in range(MOST_DEPTH):
         seen += len(level)

@@ -1,6 +1,6 @@
-"""Pieces to fewer pieces: an initialiser becomes a start, a finishing statement an epilogue.
+"""Merges pieces: an initialiser becomes a start, and a finishing statement an epilogue.
 
-What fits by its form is merged where the dependences allow it (`dependences.keeps`), and nothing else is.
+Pieces that fit by their form are merged only if the dependences allow it (`dependences.keeps`).
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from mdh.ir.statement import Phase
 
 
 def merged(pieces: list[Piece], text: Sequence[Written], temps: frozenset[str]) -> list[Piece]:
-    """Init–reduce–finish chains become one piece each. temps: arrays of the function's own."""
+    """The pieces, with init–reduce–finish chains merged. temps: arrays of the function's own."""
     out = pieces
     for number in [p.accumulator for p in pieces if p.op is not None]:
         begun = _with_starts(out, number, text)
@@ -44,7 +44,7 @@ def _place(pieces: list[Piece], r: Piece) -> int:
 
 
 def _joined(out: list[Piece], r: Piece, other: Piece, whole: Piece) -> list[Piece]:
-    """`whole` in the place of r, `other` gone."""
+    """The pieces with `whole` in place of r, and without `other`."""
     return [whole if p is r else p for p in out if p is not other]
 
 
@@ -62,7 +62,7 @@ def _with_starts(out: list[Piece], number: int, text: Sequence[Written]) -> list
 
 
 def _begun(m: Piece, r: Piece, c: int) -> Piece | None:
-    """Component c of r beginning with what m stores; None where m is no such thing."""
+    """Component c of r starting with what m stores; None if m is no start of it."""
     target, start = r.targets[c], r.starts[c]
     names = _renaming(m.targets[0].index, target.index, m, r)
     if names is None:
@@ -91,7 +91,7 @@ def _members(
 
 
 def _peeled(m: Piece, r: Piece) -> Piece | None:
-    """`S[0] = y; for (i = 1; …) S[i] = S[i-1] + x;`: the prefix sum r begins at m's element."""
+    """`S[0] = y; for (i = 1; …) S[i] = S[i-1] + x;`: the prefix sum r starts at m's element."""
     axes = [v for v, k in zip(r.loops, r.kinds, strict=True) if k is DimKind.PS]
     before = None if r.starts[0] is None else strip(r.starts[0], r.targets[0].dtype)
     if len(axes) != 1 or r.exclusive or not isinstance(before, Load) or before.buffer != r.targets[0].buffer:
@@ -138,7 +138,7 @@ def element(e: Load, f: Callable[[Expr], Expr]) -> Load:
 
 
 def _affine_parts(e: Expr) -> Expr:
-    """`e` with its affine integer parts written in their one form, so that equal ones look equal."""
+    """`e` with its affine integer parts in canonical form, so that equal ones are equal expressions."""
     aff = from_expr(e) if e.dtype == I32 else None
     return map_children(e, _affine_parts) if aff is None else to_expr(aff)
 
@@ -158,7 +158,7 @@ def _with_epilogues(out: list[Piece], number: int, text: Sequence[Written]) -> l
 
 
 def _without_unread(out: list[Piece], number: int, temps: frozenset[str]) -> list[Piece]:
-    """Arrays of the function's own are stored only where something reads them later."""
+    """The pieces without stores to arrays of the function's own that nothing reads later."""
     r = _reduction(out, number)
     later = out[_place(out, r) + 1 :]
     keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads() for p in later))
@@ -166,7 +166,7 @@ def _without_unread(out: list[Piece], number: int, temps: frozenset[str]) -> lis
 
 
 def _with_total(out: list[Piece], number: int, temps: frozenset[str]) -> list[Piece]:
-    """The running value itself is stored only where something reads it later."""
+    """The pieces without stores of running values that nothing reads later."""
     r = _reduction(out, number)
     cell, at = r.targets[0], _place(out, r) + 1
     if any(o.buffer == cell.buffer for o in r.outputs):
@@ -186,7 +186,7 @@ def _with_total(out: list[Piece], number: int, temps: frozenset[str]) -> list[Pi
 
 
 def _finished(r: Piece, f: Piece) -> Piece | None:
-    """r with `f` as an epilogue of one of its results, None where f is no such thing."""
+    """r with `f` as an epilogue of one of its results; None if f is no epilogue of it."""
     for t in r.targets:
         read = [x for x in loads(f.values[0]) if x.buffer == t.buffer]
         if not read or any(x != read[0] for x in read):
@@ -194,11 +194,12 @@ def _finished(r: Piece, f: Piece) -> Piece | None:
         names = _renaming(read[0].index, t.index, f, r)
         mine = next((o for o in r.outputs if o.buffer == t.buffer), None)
         if names is None or mine is None or any(x.buffer == t.buffer for x in loads(mine.value)):
-            # what is stored over the element that its value reads is not computed a second time
+            # a value that overwrites the element which it reads is not computed a second time
             return None
         value = replace_load(substitute(f.values[0], names), t, mine.value)
         if not is_small(value):
-            # `y = y > 0 ? y + b : y - b` thrice, as one, reads the sum eight times: they are stages, then
+            # `y = y > 0 ? y + b : y - b` three times, merged, would read the sum eight times: they stay
+            # stages
             return None
         written = f.targets[0]
         new = Output(written.buffer, tuple(substitute(e, names) for e in written.index), value, f.span)
@@ -222,7 +223,8 @@ def _computed_again(r: Piece, o: Output, phase: int) -> tuple[PieceMember, ...]:
 
 
 def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> dict[str, Expr] | None:
-    """Loop variables of m → those of r such that index a becomes b, over exactly r's cc dims."""
+    """Loop variables of m -> those of r such that index a becomes b, over exactly r's cc dimensions; None if
+    there are none."""
     if len(a) != len(b):
         return None
     extents = {v.name: v.extent for v in (*m.loops, *r.loops)}
@@ -240,6 +242,6 @@ def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> d
     if set(names) != {v.name for v in m.loops} or set(names.values()) != cc or used_names(b) - cc:
         return None
     if len(names) != len(cc):
-        # two loops of m became one of r: r would cover the diagonal alone
+        # two loops of m became one of r, so r would only cover the diagonal
         return None
     return {n: Var(k) for n, k in names.items()}

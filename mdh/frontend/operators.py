@@ -1,4 +1,4 @@
-"""`#pragma mdh( C[i][j] : ++, ++, + )` against what the dependences say."""
+"""Compares `#pragma mdh( C[i][j] : ++, ++, + )` with the dependences."""
 
 import re
 
@@ -14,7 +14,7 @@ OPERATORS = frozenset({"+", "*", "min", "max", "&", "|", "^", "&&", "||"})
 
 
 def check_operators(pragma: OperatorPragma, number: int, pieces: list[Piece]) -> None:
-    """Fails where the pragma before statement `number` is not what the nest behind it computes."""
+    """Raises if the pragma before statement `number` differs from what the nest after it computes."""
     words = [w.strip() for w in pragma.operators.split(",")]
     name = re.split(r"\W", pragma.target, maxsplit=1)[0]
     fitting = [p for p in pieces if max(p.numbers) >= number and name in p.writes()]

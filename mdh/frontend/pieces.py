@@ -1,4 +1,5 @@
-"""Statements to pieces: each one a map, a reduction, a scan or a best-so-far over the loops around it."""
+"""Classifies statements as pieces: each is a map, a reduction, a scan or a best-so-far over the loops around
+it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,9 +23,9 @@ from mdh.source import Span
 class PieceMember:
     """A statement of a piece, in `phase`; see `ir.statement.Placement`.
 
-    point: for each loop of the piece that is not reduced, what it is for an instance of the statement.
+    point: for each loop of the piece that is not reduced, its value for an instance of the statement.
     carried: the elements of the statement that stand for the accumulator. again: the statement's value is
-    computed once more here, as a part of a later one's, so that its reads are made here, too.
+    computed once more here as a part of a later one's, so its reads are made here too.
     """
 
     number: int
@@ -37,8 +38,8 @@ class PieceMember:
 
 @dataclass(frozen=True)
 class Piece:
-    """One Result to be, over `loops`; `kinds`: each loop's combine class; `accumulator`: the statement that
-    updates it, or that it is; `members`: it and those that are its start, its stores or its epilogues."""
+    """A future Result over `loops`. kinds: each loop's combine class. accumulator: the statement that updates
+    it, or that it is. members: that statement and those that are its start, its stores or its epilogues."""
 
     accumulator: int
     loops: tuple[LoopVar, ...]
@@ -52,7 +53,7 @@ class Piece:
     members: tuple[PieceMember, ...]
     exclusive: bool = False
     loose: str = ""
-    """Why a NaN, or the sign of a zero, may come out otherwise than in C."""
+    """Why a NaN, or the sign of a zero, may differ from C."""
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -60,7 +61,8 @@ class Piece:
 
     @property
     def scattered(self) -> bool:
-        """True for a histogram. Data name its elements, so only other histograms may share its stage."""
+        """Whether this is a histogram. Its elements are data, so only other histograms may share its
+        stage."""
         return any(True for t in self.targets for i in t.index for _ in loads(i))
 
     def reads(self) -> frozenset[str]:
@@ -84,7 +86,7 @@ class Piece:
 
 
 def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
-    """What each statement is by itself, in the text's order; fails where one has no form that is known."""
+    """Each statement by itself as a piece, in the text's order. Raises if one has no known form."""
     scans = _scan_partners(statements)
     out = []
     used = {f for fs in scans.values() for f in fs}
@@ -100,8 +102,8 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
 
 
 def _check_old_values(s: Statement) -> None:
-    """Raises C115 for an update that reads its element through a local set before the loop: that is the old
-    value, not the running one."""
+    """Raises C115 for an update that reads its element through a local set before the loop, which has the old
+    value and not the running one."""
     if isinstance(s, Assign):
         elements = {element_of(s)}
     else:
@@ -114,7 +116,7 @@ def _check_old_values(s: Statement) -> None:
 
 
 def point_of(loops: tuple[LoopVar, ...], kinds: tuple[DimKind, ...]) -> tuple[Affine, ...]:
-    """The loops that are not reduced, as they are."""
+    """The loops that are not reduced, as coordinates."""
     return tuple(Affine.var(v.name) for v, k in zip(loops, kinds, strict=True) if k is not DimKind.PW)
 
 
@@ -124,10 +126,10 @@ def element_of(s: Assign) -> Load:
 
 
 def update(s: Assign) -> Update | None:
-    """The update of a reduction that `s` makes, its conditions included; None where it is none."""
+    """The update of a reduction that `s` makes, with its conditions; None if it is none."""
     me = element_of(s)
     found = update_of(me, guarded(me, s.value, s.conds), s.value.dtype)
-    # A combined value exists only when the reduction has ended: nothing may look at it before.
+    # A combined value exists only when the reduction has ended, so nothing may read it before.
     if found is None or any(x.buffer == s.target for e in (found.value, *s.index) for x in loads(e)):
         return None
     return found
@@ -138,7 +140,7 @@ def used_names(index: tuple[Expr, ...]) -> set[str]:
 
 
 def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
-    """Running updates `s += …` → statements of the same loops that store what has been summed so far."""
+    """Running updates `s += …` -> statements of the same loops that store what has been summed so far."""
     out: dict[int, list[int]] = {}
     scattered = [isinstance(t, Assign) and any(True for e in t.index for _ in loads(e)) for t in statements]
     read = [frozenset(loads(t.value)) if isinstance(t, Assign) else frozenset[Load]() for t in statements]
@@ -191,7 +193,7 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
 def _last_value(
     n: int, s: Assign, found: Update, stores: list[tuple[int, Statement]], outputs: list[Output]
 ) -> Piece | None:
-    """`y[i] += x; z[i] = y[i];` in one loop: what stays in z is the value at the end of the reduction."""
+    """`y[i] += x; z[i] = y[i];` in one loop: z finally has the value at the end of the reduction."""
     free = {v.name for v in s.loops} - used_names(s.index)
     kept = [v for v in s.loops if v.name not in free]
     written = {o.buffer for o in outputs}
@@ -221,7 +223,8 @@ def _last_value(
 
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
-    """Each prefix has an element of its own, and nothing is read that another prefix is stored to."""
+    """Raises unless each prefix has an element of its own, and nothing reads where another prefix is
+    stored."""
     loops = list(s.loops)
     for o in outputs:
         mine = Load(o.buffer, o.index, o.value.dtype)
@@ -265,7 +268,8 @@ def _best(n: int, s: Best) -> Piece:
 
 
 def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered: bool) -> None:
-    """The elements of each best are its own: no two iterations of `kept` loops, no two parts share one."""
+    """Raises unless the elements of each best are its own: no two iterations of `kept` loops, and no two
+    parts, share one."""
     if len({w.buffer for w in where}) < len(where):
         what = f"`{where[0].buffer}`: two parts of one best so far lie in one array, where they may meet"
         raise Failed(carried(what, s.span, None, "give each part an array of its own"))
@@ -319,7 +323,7 @@ def _map(n: int, s: Assign) -> Piece:
 
 
 def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
-    """`if (x[i][j] == 7) some[i] = 1;`: the same value whichever iterations of j assign it, if one does."""
+    """`if (x[i][j] == 7) some[i] = 1;`: the same value whichever iterations of j assign it, if any does."""
     me = element_of(s)
     names = {v.name for v in free}
     cond = s.cond
@@ -366,7 +370,7 @@ def _meet(
 
 
 def _once(me: Load, loops: list[LoopVar]) -> bool:
-    """Every element belongs to one iteration of `loops`."""
+    """Whether every element belongs to one iteration of `loops`."""
     return not loops or _meet(me, me, loops, loops, True) is None
 
 

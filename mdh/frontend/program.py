@@ -1,7 +1,7 @@
 """The statements of a text to a Program: the last step of every front end.
 
-A front end reads its language and hands over what it found as a `Text`. Here the shapes of pointers are
-derived, bounds and dependences are checked, and stages are found.
+A front end reads its language and returns a `Text`. This module derives the shapes of pointers, checks bounds
+and dependences, and finds the stages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,10 +36,10 @@ from mdh.source import Source, Span
 class Text:
     """A function as a front end found it.
 
-    name, parameters: of the function, the parameters in their order. span: the place of its name. arrays: by
-    name, the function's own ones too. uses: every access in the text; looked_up: those of tables of
-    constants. stage_names, operators: what the user says of statements, by their number. syntax: the text as
-    it is written, for the judge; constants: values that were given by name.
+    name, parameters: of the function, in order. span: the place of its name. arrays: by name, with the
+    function's own ones. uses: every access in the text. looked_up: those of tables of constants. stage_names,
+    operators: what the user says of statements, by their number. syntax: the text as it is written, for the
+    reference. constants: values that were given by name.
     """
 
     name: str
@@ -84,8 +84,8 @@ def program_of(text: Text, *, strict_fp: bool) -> Program:
 def _placed(
     text: Text, shapes: dict[str, PointerShape], *, strict_fp: bool
 ) -> tuple[list[list[Piece]], tuple[PlacedStatement, ...], Mapping[int, str]]:
-    """The pieces of each stage, the proof's view of them, and the names of stages by statement; fails where a
-    dependence is not kept."""
+    """The pieces of each stage, their statements for the proof, and the names of stages by statement. Raises
+    if a dependence is not kept."""
     statements, places = fused_updates([_reshaped(s, shapes) for s in text.statements])
     if strict_fp:
         check_grouping(statements)
@@ -107,7 +107,7 @@ def _buffers(
     extents: dict[str, tuple[int, ...]],
     shapes: dict[str, PointerShape],
 ) -> tuple[Buffer, ...]:
-    """The parameters that are arrays, and the arrays of the function's own that stages still use."""
+    """The array parameters, and the arrays of the function's own that stages still use."""
     used = {b for s in stages for b in s.read | s.written}
     return tuple(
         Buffer(
@@ -146,7 +146,7 @@ def _whole(e: Expr) -> Load:
 
 
 def _groups(pieces: list[Piece]) -> list[list[Piece]]:
-    """The pieces of each stage: neighbours over the same loops that have no array in common."""
+    """The pieces of each stage: neighbours over the same loops without a common array."""
     groups: list[list[Piece]] = []
     for p in pieces:
         last = groups[-1] if groups else None
@@ -181,7 +181,7 @@ def _stage(
     first = group[0]
     names: dict[str, Expr] = {}
     dims = []
-    # a counter may hide a parameter that an expression has met before
+    # a counter may hide a parameter that an earlier expression has used
     seen = set(scalars)
     for v, kind in zip(first.loops, first.kinds, strict=True):
         name = _free(v.cname, seen)
@@ -196,7 +196,7 @@ def _stage(
 
 
 def _free(stem: str, taken: set[str]) -> str:
-    """`stem`, or the first of `stem_2`, `stem_3`, … that is not taken; takes it."""
+    """`stem`, or the first free one of `stem_2`, `stem_3`, …; marks it as taken."""
     name, k = stem, 2
     while name in taken:
         name, k = f"{stem}_{k}", k + 1

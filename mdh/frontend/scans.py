@@ -1,4 +1,4 @@
-"""`S[i] = S[i-1] op x` and its spellings that begin at the first element: prefix sums."""
+"""Recognises prefix sums: `S[i] = S[i-1] op x`, and forms that start at the first element."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from mdh.ir.program import Operator
 from mdh.ir.statement import LoopVar
 
 BEGUN = COMMUTING - LOGICAL | {"min", "max"}
-"""Operators whose prefixes may begin at their first value: 1 && x is 0 or 1, which x need not be."""
+"""Operators whose prefixes may start at their first value. 1 && x is 0 or 1, but x may be another number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class PrefixScan:
 def prefix_of(me: Load, value: Expr, loops: tuple[LoopVar, ...]) -> PrefixScan | None:
     """The prefix sum that `me = value` is over `loops`, or None.
 
-    Known: S[i-1] op x, (i > 0 ? S[i-1] : c) op x, i > 0 ? S[i-1] op x : y, each with its mirror images.
+    The known forms are S[i-1] op x, (i > 0 ? S[i-1] : c) op x, and i > 0 ? S[i-1] op x : y, each with its
+    mirror images.
     """
     for old in (x for x in walk(value) if isinstance(x, Load) and x.buffer == me.buffer and x != me):
         axis = _axis(me, old, loops)
@@ -57,7 +58,7 @@ def _axis(me: Load, old: Load, loops: tuple[LoopVar, ...]) -> LoopVar | None:
         return None
     others = [n for k, e in enumerate(me.index) if k not in moved for n in walk(e)]
     if any(isinstance(n, Load) for e in me.index for n in walk(e)):
-        # the subscript is data: no element is known to be the previous one
+        # the subscript is data, so no element is known to be the previous one
         return None
     aff = from_expr(me.index[moved[0]])
     names = {n.name for n in walk(me.index[moved[0]]) if isinstance(n, Var)}
@@ -112,8 +113,8 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> PrefixScan | None:
 
 
 def repeated(op: Operator, first: Expr) -> Expr | None:
-    """What a prefix starts from whose first value is `first`: of floats that value once more,
-    since no other leaves a NaN and the sign of a zero as they are; else the identity."""
+    """The start of a prefix whose first value is `first`. For floats it is that value again, because no other
+    keeps a NaN and the sign of a zero; otherwise the identity."""
     return first if op.name in ("min", "max") and first.dtype.is_float else None
 
 
@@ -122,7 +123,8 @@ def _after_first(axis: LoopVar) -> Expr:
 
 
 def _later(cond: Expr, axis: LoopVar) -> bool | None:
-    """True: `cond` holds at all points of `axis` but the first; False: at the first alone; None: neither."""
+    """True: `cond` holds at all points of `axis` except the first. False: only at the first. None:
+    neither."""
     if isinstance(cond, Binary) and cond == negation(cond.left):
         inner = _later(cond.left, axis)
         if inner is not None:
@@ -138,7 +140,7 @@ def _later(cond: Expr, axis: LoopVar) -> bool | None:
     d = left + right.scale(-1)
     if d.names != {axis.name}:
         return None
-    # The difference is monotone: three points say it all, save for one equality in between.
+    # The difference is monotone, so three points suffice, except for an equality in between.
     points = sorted({0, 1, axis.extent - 1}) if axis.extent > 1 else [0]
     values = [d.const + d.coefficient(axis.name) * p for p in points]
     held = [_compare(cond.op, v) for v in values]

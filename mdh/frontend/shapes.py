@@ -1,4 +1,4 @@
-"""Shapes of plain pointers, read off their subscripts; and the proof that every access stays inside."""
+"""Derives the shapes of plain pointers from their subscripts, and proves that every access stays inside."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from mdh.ir.statement import LoopVar
 from mdh.poly.dependence import Reach, reach
 
 MOST_BYTES = 2**63 - 1
-"""Of an array: C's largest object (PTRDIFF_MAX), and as far as 64 bits address."""
+"""The most bytes of an array: C's largest object (PTRDIFF_MAX), and the range of 64-bit addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def pointer_shapes(arrays: Mapping[str, Array], uses: Sequence[Use]) -> dict[str
 
 
 def open_extents(array: Array, uses: Sequence[Use]) -> tuple[int, ...]:
-    """The extents of `A[][K]`: the first one as far as the accesses reach."""
+    """The extents of `A[][K]`; the first one is as large as the accesses reach."""
     if array.shape is None or array.shape[0] >= 0:
         return array.shape or ()
     mine = [u for u in uses if u.load.buffer == array.name]
@@ -47,7 +47,7 @@ def open_extents(array: Array, uses: Sequence[Use]) -> tuple[int, ...]:
 
 
 def check_volume(b: Buffer) -> None:
-    """Raises Failed C117 where the extents of `b`, each of them legal, make it larger than C allows."""
+    """Raises Failed C117 if the extents of `b`, each legal, make it larger than C allows."""
     size = prod(b.shape) * b.dtype.bytes
     if size > MOST_BYTES:
         extents = "×".join(f"{n:,}" for n in b.shape)
@@ -87,7 +87,7 @@ def _box(u: Use) -> dict[str, tuple[int, int]]:
 
 
 def _reach(a: Affine, u: Use) -> tuple[Reach, Reach] | None:
-    """The least and greatest value of an index, each with its iteration; None where it is never used."""
+    """The least and greatest value of an index, each with its iteration; None if it is never used."""
     low, high = a.bounds(_box(u))
     ranges = {v.name: v.extent for v in u.loops}
     if not u.conds:
@@ -100,7 +100,7 @@ def _reach(a: Affine, u: Use) -> tuple[Reach, Reach] | None:
 
 
 def _strides(accesses: list[Affine], ranges: list[dict[str, tuple[int, int]]]) -> tuple[int, ...]:
-    """Row strides, largest first, that split every access into digits in range; ends in 1."""
+    """Row strides, largest first, that split every access into digits in range. The last one is 1."""
     candidates = sorted({abs(c) for a in accesses for _, c in a.terms if abs(c) > 1}, reverse=True)
     chosen: list[int] = []
     for c in candidates:
@@ -115,7 +115,7 @@ def _strides(accesses: list[Affine], ranges: list[dict[str, tuple[int, int]]]) -
 def split(
     a: Affine, strides: tuple[int, ...], ranges: dict[str, tuple[int, int]]
 ) -> tuple[Affine, ...] | None:
-    """Digits of a flat index by row strides, None where one leaves its row."""
+    """Digits of a flat index by row strides; None if one leaves its row."""
     digits: list[Affine] = []
     rest = a
     for k, s in enumerate(strides[:-1]):
@@ -152,7 +152,7 @@ def split_index(load: Load, shapes: dict[str, PointerShape], loops: tuple[LoopVa
 
 
 def check_bounds(uses: Sequence[Use], extents: Mapping[str, tuple[int, ...]], flat: frozenset[str]) -> None:
-    """Fails with the iteration of the first access outside of its array; `flat`: arrays without extents."""
+    """Raises with the iteration of the first access outside of its array. flat: arrays without extents."""
     found: list[Diagnostic] = []
     seen: set[tuple[str, int]] = set()
     for u in uses:
@@ -174,7 +174,7 @@ def check_bounds(uses: Sequence[Use], extents: Mapping[str, tuple[int, ...]], fl
 
 
 def _least_and_most(a: Affine, n: int | None, u: Use) -> tuple[Reach, Reach] | None:
-    """As `_reach`; conditions are looked at only where the whole box is not inside."""
+    """Like `_reach`, but conditions are used only if the whole box is not inside."""
     low, high = a.bounds(_box(u))
     if low >= 0 and (n is None or high < n):
         return None
@@ -182,7 +182,7 @@ def _least_and_most(a: Affine, n: int | None, u: Use) -> tuple[Reach, Reach] | N
 
 
 def _outside(u: Use, k: int, extent: int | None, value: int, point: dict[str, int]) -> Diagnostic:
-    """Subscript k takes `value` at the iteration `point`."""
+    """The error for subscript k, which has `value` at the iteration `point`."""
     at = {v.cname: v.start + v.step * point[v.name] for v in u.loops}
     where = ", ".join(f"{n} = {v}" for n, v in at.items())
     verb = "writes" if u.write else "reads"

@@ -1,4 +1,4 @@
-"""The statements of a text, as the readers of every input language hand them over, and what they access."""
+"""The statements of a text and their accesses, as the front ends of all input languages return them."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from mdh.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array by name: shape None for a plain pointer; temp: local to the function."""
+    """An array by name. shape: None for a plain pointer. temp: local to the function."""
 
     name: str
     dtype: DType
@@ -22,7 +22,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One access in the text, made where all of `conds` hold; `position` grows along the text."""
+    """One access in the text, made where all of `conds` hold. position: grows along the text."""
 
     load: Load
     loops: tuple[LoopVar, ...]
@@ -34,9 +34,9 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """target[index] = value at every point of `loops`, where all of `conds` (outermost first) hold.
+    """target[index] = value at every point of `loops` where all of `conds` (outermost first) hold.
 
-    uses: the accesses in the text that it consists of, those of its conditions and its locals included.
+    uses: its accesses in the text, with those of its conditions and its locals.
     """
 
     target: str
@@ -62,7 +62,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """`if (x > m) { m = x; p = e; … }`: targets[0] is the key, the others what goes with it."""
+    """`if (x > m) { m = x; p = e; … }`: targets[0] is the key, and the others are its payload."""
 
     op: str
     tie: str
@@ -72,7 +72,7 @@ class Best:
     span: Span
     uses: tuple[Use, ...]
     loose: str = ""
-    """Why the sign of a zero may come out otherwise than in C."""
+    """Why the sign of a zero may differ from C."""
 
     @property
     def targeted(self) -> frozenset[str]:
@@ -92,12 +92,12 @@ class OperatorPragma:
 
 
 def conflict(a: Statement, b: Statement) -> bool:
-    """One of the two writes a buffer that the other reads or writes."""
+    """Whether one of the two writes a buffer that the other reads or writes."""
     return conflicting(buffers_of(a), buffers_of(b))
 
 
 Buffers = tuple[frozenset[str], frozenset[str]]
-"""What is written, what is read."""
+"""(buffers written, buffers read)."""
 
 
 def buffers_of(s: Statement) -> Buffers:
@@ -106,6 +106,6 @@ def buffers_of(s: Statement) -> Buffers:
 
 
 def conflicting(a: Buffers, b: Buffers) -> bool:
-    """`conflict` of statements that touch these."""
+    """`conflict` for statements with these buffers."""
     (wa, ra), (wb, rb) = a, b
     return not (wa.isdisjoint(wb) and wa.isdisjoint(rb) and wb.isdisjoint(ra))

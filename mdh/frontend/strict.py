@@ -1,5 +1,5 @@
-"""--strict-fp: sums, products, minima and maxima of floats as C has them, one point after another, in the
-stored type."""
+"""--strict-fp: sums, products, minima and maxima of floats as in C, one point after another, in the stored
+type."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,8 @@ from mdh.ir.program import Result
 
 
 def check_grouping(statements: Sequence[Statement]) -> None:
-    """C150 for `s = s + a + b` of floats: C rounds after each term, a reduction adds one value a point."""
+    """Raises C150 for `s = s + a + b` of floats: C rounds after each term, but a reduction adds one value a
+    point."""
     for s in statements:
         if not isinstance(s, Assign) or not s.value.dtype.is_float:
             continue
@@ -38,7 +39,7 @@ def check_grouping(statements: Sequence[Statement]) -> None:
 
 
 def check_comparison(piece: Piece) -> None:
-    """C150 for a minimum or maximum that cannot be had with C's NaNs and signs of zeros."""
+    """Raises C150 for a minimum or maximum that cannot keep C's NaNs and signs of zeros."""
     if piece.loose and piece.targets[0].dtype.is_float:
         raise fail(
             "C150",
@@ -50,7 +51,7 @@ def check_comparison(piece: Piece) -> None:
 
 
 def _wider(e: Expr, held: DType) -> bool:
-    """The sum or product itself is computed in a wider type than the running value has."""
+    """Whether the sum or product is computed in a wider type than the running value has."""
     e = without_casts(e)
     if isinstance(e, Select):
         return _wider(e.then, held) or _wider(e.other, held)
@@ -59,7 +60,7 @@ def _wider(e: Expr, held: DType) -> bool:
 
 
 def _regrouped(e: Expr, target: str) -> bool:
-    """The running value stands deeper in a sum or product than directly under its outermost operator."""
+    """Whether the running value is deeper in a sum or product than directly under its outermost operator."""
     e = without_casts(e)
     if isinstance(e, Select):
         return _regrouped(e.then, target) or _regrouped(e.other, target)
@@ -72,8 +73,8 @@ def _regrouped(e: Expr, target: str) -> bool:
 def ordered(result: Result, stored: DType) -> Result:
     """The result whose state begins at its start and is rounded to `stored` whenever a point joins it.
 
-    What joins a 16-bit sum is computed in float and not rounded by itself: C's excess precision, which ends
-    at an assignment (C11 6.3.1.8). Of fmin, fmax, argmin and argmax C's result is the same in any order.
+    A term of a 16-bit sum is computed in float and not rounded by itself: C's excess precision, which ends at
+    an assignment (C11 6.3.1.8). For fmin, fmax, argmin and argmax, C's result is the same in any order.
     """
     op, held = result.op, result.types[0]
     if op is None or op.name not in ("+", "*", "min", "max") or op.nan or not held.is_float:

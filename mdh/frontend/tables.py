@@ -1,4 +1,4 @@
-"""`static const float w[3] = {1, 2, 1};`: arrays whose values the text gives, as choices by the subscript."""
+"""`static const float w[3] = {1, 2, 1};`: arrays with constant values, as selections by the subscript."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from mdh.ir.expr import Const, Expr
 from mdh.source import Span
 
 MOST_VALUES = 256
-"""Each use is a tree of choices: more of them belong in an array."""
+"""The most values. Each use is a tree of selections, so larger tables belong in an array."""
 
 
 @dataclass(frozen=True, slots=True)

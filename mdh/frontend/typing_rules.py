@@ -37,7 +37,7 @@ FUNCTIONS = {**dict.fromkeys(ONE, 1), **dict.fromkeys(TWO, 2), "fma": 3}
 
 
 def widened(e: Expr) -> Expr:
-    """16-bit floats take part in arithmetic as float (C allows the excess precision)."""
+    """The expression with 16-bit floats widened to float for arithmetic; C allows the excess precision."""
     return Cast(e, F32) if e.dtype in (F16, BF16) else e
 
 
@@ -57,14 +57,14 @@ def convert(e: Expr, t: DType) -> Expr:
 
 
 def _keeps(t: DType, other: DType) -> bool:
-    """An integer of type t comes back from `other` as it was."""
+    """Whether an integer of type t survives a conversion to `other` and back."""
     return not t.is_float and not other.is_float and other.bits >= t.bits
 
 
 def _sticky(x: int | float) -> float:
     """A double that rounds to a shorter type as x does.
 
-    The lowest bit stands for all that a long integer loses: it is set where any of these bits was.
+    Its lowest bit stands for all bits that a long integer loses: it is set if any of them was.
     """
     more = abs(x).bit_length() - 40 if isinstance(x, int) else 0
     if more <= 0:
@@ -74,7 +74,8 @@ def _sticky(x: int | float) -> float:
 
 
 FORMATS = {F32: (24, -125, 128), F16: (11, -13, 16), BF16: (8, -125, 128)}
-"""For each type: digits of the significand, frexp's exponents of the least normal and the greatest."""
+"""For each type: digits of the significand, and frexp's exponents of the least normal and the greatest
+value."""
 
 
 def _nearest(x: float, t: DType) -> float:
@@ -163,7 +164,7 @@ def unary(op: str, e: Expr) -> Expr:
 
 
 def truth(e: Expr) -> Expr:
-    """A condition as an integer: C takes numbers of all types, OpenCL's `?:` takes no floats."""
+    """A condition as an integer. C takes numbers of all types, but OpenCL's `?:` takes no floats."""
     return binary("!=", e, Const(0, I32)) if e.dtype.is_float and not isinstance(e, Const) else e
 
 

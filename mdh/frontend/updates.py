@@ -1,4 +1,4 @@
-"""Is `T = value` an update `T = T op x`? The operators of reductions, as C spells them."""
+"""Recognises updates `T = T op value`, with the operators of reductions as C spells them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ COMMUTING = frozenset({"+", "*", "&", "|", "^"}) | LOGICAL
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """T = T op value. loose: why a NaN, or the sign of a zero, may come out otherwise than in C."""
+    """T = T op value. loose: why a NaN, or the sign of a zero, may differ from C."""
 
     op: Operator
     value: Expr
@@ -42,7 +42,7 @@ def update_of(target: Load, value: Expr, dtype: DType) -> Update | None:
 
 
 def truth(e: Expr) -> Expr:
-    """`e` as && and || take it: 0 or 1. A conversion would cut 1 << 32, or 0.5, down to 0."""
+    """`e` as 0 or 1, like && and || take it. A conversion would truncate 1 << 32, or 0.5, to 0."""
     logical = isinstance(e, Binary) and (e.op in COMPARISONS or e.op in LOGICAL)
     if logical or (isinstance(e, Unary) and e.op == "!"):
         return e
@@ -50,15 +50,14 @@ def truth(e: Expr) -> Expr:
 
 
 def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:
-    """What `target` is after `target = value` where all of `conds` hold: `a ? (b ? value : T) : T`.
+    """The value of `target` after `target = value` under `conds`: `a ? (b ? value : T) : T`.
 
-    Conditions that look at the target itself come innermost: in `if (x > m && ok) m = x` they are part of the
-    operator.
+    Conditions on the target itself come innermost: in `if (x > m && ok) m = x` they are part of the operator.
     """
     whole = [part for c in conds for part in _conjuncts(c)]
     own = [c for c in whole if any(x == target for x in loads(c))]
     if own and any(needs_condition(c) for c in whole[whole.index(own[0]) :]):
-        # C evaluates these only after the condition on the element: the order stays as it is
+        # C evaluates these only after the condition on the element, so the order is kept
         own = []
     for c in (*own[::-1], *(c for c in whole[::-1] if c not in own)):
         value = convert(select(c, value, target), target.dtype)
@@ -66,7 +65,7 @@ def guarded(target: Load, value: Expr, conds: tuple[Expr, ...]) -> Expr:
 
 
 def guarded_parts(e: Expr) -> Iterator[Expr]:
-    """Parts of `e` that may need the conditions in front of `e`: divisions by data, gathers."""
+    """Parts of `e` that may need the conditions around `e`: divisions by data, gathers."""
     for n in walk(e):
         match n:
             case Binary("/" | "%", _, right, dtype) if not dtype.is_float and not isinstance(right, Const):
@@ -86,7 +85,7 @@ def _conjuncts(cond: Expr) -> tuple[Expr, ...]:
 
 
 def operators_of(target: Load, value: Expr) -> tuple[str, ...]:
-    """The operators by which the branches of `value` update `target`; `=` where one merely assigns."""
+    """The operators by which the branches of `value` update `target`; `=` for one that only assigns."""
     body = strip(value, target.dtype)
     if isinstance(body, Select) and _form(target, body) is None:
         found = (*operators_of(target, body.then), *operators_of(target, body.other))
@@ -102,7 +101,7 @@ def _form(target: Load, body: Expr) -> Update | None:
 
 
 def _branches(target: Load, e: Expr) -> Update | None:
-    """cond ? T op x : T op y; a side that is T alone adds the operator's identity."""
+    """cond ? T op x : T op y. A side that is T alone adds the operator's identity."""
     if not isinstance(e, Select) or any(x == target for x in loads(e.cond)):
         return None
     sides = [strip(side, target.dtype) for side in (e.then, e.other)]
@@ -113,13 +112,13 @@ def _branches(target: Load, e: Expr) -> Update | None:
     if any(u.op != known[0].op for u in known):
         return None
     if len(known) == 1 and known[0].op.name in LOGICAL:
-        # T && 1 is 0 or 1, which T itself need not be
+        # T && 1 is 0 or 1, but T may be another number
         return None
-    # the identity of what is stored: a wider type's would be another number when it is converted
+    # the identity of the stored type; a wider type's would become another number when converted
     held = accumulator(target.dtype)
     op, loose = known[0].op, next((u.loose for u in known if u.loose), "")
     if len(known) == 1 and op.takes:
-        # no value leaves a NaN as it is: what passes over NaNs is as right without --strict-fp
+        # no value keeps a NaN, so a form that skips NaNs is equally right without --strict-fp
         op, loose = replace(op, takes=False, tie="first"), SKIPPED
     skipped = Const(nan, held) if op.nan and held.is_float else op.identity(held)
     if op.name == "+" and held.is_float:
@@ -142,7 +141,7 @@ def _select(target: Load, e: Expr) -> Update | None:
         left, right, op = right, left, {"<": ">", ">": "<"}[op]
     if not is_compared(right, target):
         return None
-    # now: left op T
+    # now the form is: left op T
     takes = not _same(e.other, target)
     stored = e.other if takes else e.then
     if takes and not _same(e.then, target):
@@ -166,7 +165,7 @@ def _call(target: Load, e: Expr) -> Update | None:
 
 
 def _chain(target: Load, e: Expr) -> Update | None:
-    """T + a - b, a * T, …: T stands once, under one operator."""
+    """T + a - b, a * T, …: T occurs once, under one operator."""
     if not isinstance(e, Binary):
         return None
     op = "+" if e.op == "-" else e.op
@@ -179,7 +178,7 @@ def _chain(target: Load, e: Expr) -> Update | None:
 
 
 def _without(target: Load, e: Expr, op: str) -> Expr | None:
-    """What is left of `e` (op over terms) when the term `target` is taken out; None where it is no term."""
+    """The rest of `e` (op over terms) without the term `target`; None if it is no term."""
     e = strip(e, target.dtype)
     if not isinstance(e, Binary) or (e.op != op and not (op == "+" and e.op == "-")):
         return None
@@ -197,5 +196,5 @@ def _without(target: Load, e: Expr, op: str) -> Expr | None:
 
 
 def _operand(rest: Expr, op: str, dtype: DType) -> Expr:
-    """`rest` as an operand of `op` in the place of one of type `dtype`."""
+    """`rest` as an operand of `op`, in place of one of type `dtype`."""
     return truth(rest) if op in LOGICAL else convert(rest, dtype)

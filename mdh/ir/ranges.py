@@ -61,8 +61,8 @@ class Known:
 
 
 def loop_range(s: For, known: Known) -> Range | None:
-    """The values of the loop's variable; None if unknown. A variable that would overflow int at the end gets
-    the range of its last value."""
+    """The values of the loop's variable; None if unknown. If the last increment overflows int, the value
+    after it is included."""
     start, stop, step = (bounds(e, known) for e in (s.start, s.stop, s.step))
     if start is None or stop is None:
         return None

@@ -1,8 +1,9 @@
-"""Do the parts of a dimension's splits cover its iterations exactly once? A proof by isl, or a point.
+"""Proves by isl that the parts of a dimension's splits cover its iterations exactly once, or finds a
+counter-example.
 
-The map from part numbers to iterations is written down from the definition (language.md section 3), with
-remainder guards and `@cyclic`, and must be a bijection onto 0 .. extent - 1. Nothing of other dimensions
-enters, so the sets stay small; answers are kept, since schedules repeat them.
+The map from part numbers to iterations is built from the definition (language.md section 3), with remainder
+guards and `@cyclic`. It must be a bijection onto 0 .. extent - 1. Other dimensions do not matter, so the sets
+stay small. Answers are cached, since schedules repeat them.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from mdh.poly.digits import Chain
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """`element` is worked on by no parts (`parts` empty) or by two different selections of parts."""
+    """No parts work on `element` (`parts` is empty), or two different selections of parts do."""
 
     element: int
     parts: tuple[tuple[int, ...], ...] = ()
@@ -23,7 +24,7 @@ class Miss:
 
 @lru_cache(maxsize=4096)
 def miscovered(chain: Chain) -> Miss | None:
-    """None if every iteration belongs to exactly one selection of parts; requires that the last tile is 1."""
+    """None if every iteration belongs to exactly one selection of parts. Requires that the last tile is 1."""
     if not any(c.parts > 1 for c in chain):
         return None
     owned = ownership(chain)

@@ -1,13 +1,13 @@
-"""Do two accesses of a nest meet in one element, how far does one reach? Answered with iterations, by isl."""
+"""Finds by isl whether two accesses of a nest touch the same element, and how far an access reaches."""
 
 import islpy as isl
 
 from mdh.ir.affine import Affine
 
 Ranges = dict[str, int]
-"""Loop variable → extent."""
+"""Loop variable -> extent."""
 Clause = tuple[Affine, ...]
-"""All of these are >= 0."""
+"""Affine functions that are all >= 0."""
 Reach = tuple[int, dict[str, int]]
 """A value and the iteration that takes it."""
 
@@ -25,9 +25,9 @@ def meeting(
     *,
     later: bool = True,
 ) -> tuple[dict[str, int], dict[str, int]] | None:
-    """Two iterations p, q with first(p) = second(q); None where there are none.
+    """Two iterations p, q with first(p) = second(q); None if there are none.
 
-    q comes after p in the lexicographic order of `order`, or is merely different, where `later` is False.
+    q comes after p in the lexicographic order of `order`, or is merely different if `later` is False.
     """
     names = sorted(ranges)
     p = ", ".join(f"{n}_p" for n in names)
@@ -55,7 +55,7 @@ def meeting(
 def reach(a: Affine, ranges: Ranges, clauses: tuple[Clause, ...]) -> tuple[Reach, Reach] | None:
     """The least and the greatest value of `a` over the iterations in which one of `clauses` holds.
 
-    None where no iteration is left. Names that `ranges` lacks are integers of any value.
+    None if no iteration is left. Names that `ranges` lacks are integers of any value.
     """
     names = sorted(ranges)
     others = sorted({n for c in clauses for x in c for n in x.names} - set(names))

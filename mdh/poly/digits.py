@@ -1,6 +1,6 @@
-"""A dimension's index as a sum of digits: what its splits, one inside another, make of an element's number.
+"""A dimension's index as a sum of digits, one for each of its nested splits.
 
-Every split of a dimension contributes the number of its part; where `@cyclic(n)` deals elements out, a deeper
+Every split of a dimension contributes the number of its part. `@cyclic(n)` deals elements out, so a deeper
 split is cut at n. Then index = sum of weight * digit, an affine function that loops and units can compute.
 """
 
@@ -30,11 +30,11 @@ class Digit:
 
 
 Chain = tuple[Cut, ...]
-"""The splits of one dimension in the order of the hierarchy, those with one part included or not."""
+"""The splits of one dimension in the order of the hierarchy; splits with one part may be left out."""
 
 
 def digits(chain: Chain) -> tuple[Digit, ...] | None:
-    """Digits, outermost split first; None where a cyclic split leaves the index without an affine form."""
+    """The digits, outermost split first; None if a cyclic split leaves the index without an affine form."""
     out: list[Digit] = []
     for position in reversed(range(len(chain))):
         cut = chain[position]
@@ -51,7 +51,8 @@ def digits(chain: Chain) -> tuple[Digit, ...] | None:
 
 
 def unnested(chain: Chain) -> tuple[int, int] | None:
-    """(cyclic split, deeper split) whose sizes do not nest, or None: why `digits` has no answer."""
+    """(cyclic split, deeper split) whose sizes do not nest, which is why `digits` returns None; None if all
+    nest."""
     for position in reversed(range(len(chain))):
         if digits(chain[position:]) is not None:
             continue
@@ -82,7 +83,7 @@ def _deal(inner: list[Digit], n: int, units: int) -> list[Digit] | None:
 
 
 def reach(chain: Chain, inside: frozenset[int]) -> int:
-    """Most that the splits of `inside` (positions) add to the index while the others stand still."""
+    """The most that the splits of `inside` (positions) add to the index while the others stand still."""
     if any(c.cyclic and c.cyclic < c.tile for c in chain):
         found = digits(chain) or ()
         return sum((d.count - 1) * d.weight for d in found if d.cut in inside)
@@ -95,9 +96,9 @@ def reach(chain: Chain, inside: frozenset[int]) -> int:
 
 
 def index_of(chain: Chain, parts: tuple[int, ...]) -> int | None:
-    """The element that the given parts of all splits select, None where it does not exist (a remainder).
+    """The element that the given parts of all splits select; None if it does not exist (a remainder).
 
-    The definition itself, used by tests and witnesses; requires that the last tile is 1.
+    This is the definition itself, for tests and witnesses. Requires that the last tile is 1.
     """
     element = 0
     for cut, part in zip(reversed(chain), reversed(parts), strict=True):

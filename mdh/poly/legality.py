@@ -1,17 +1,16 @@
-"""Do the stages keep every dependence of the text? A proof by isl, or two statement instances.
+"""Proves by isl that the stages keep every dependence of the text, or finds two statement instances.
 
-Two instances depend on each other where they access one element and at least one writes it (flow, anti and
-output dependences). The text orders them. Stages keep that order where
+Two instances depend on each other if they access one element and at least one writes it (flow, anti and
+output dependences). The text orders them. Stages keep that order if
 
 - the earlier one belongs to an earlier stage, or
-- both belong to one point of one result and the phases are in that order, the value going through the
-  accumulator where the later one reads what the earlier one writes (what updates read is not written by an
-  epilogue even then, since the units that share a reduction have no common time), or
+- both belong to one point of one result, the phases are in that order, and the value goes through the
+  accumulator if the later one reads what the earlier one writes (an epilogue may not write what updates read
+  even then, since the units that share a reduction have no common time), or
 - both are updates of one accumulator, whose operator takes them in any order (in C's order for a prefix sum).
 
-Everything else that depends on each other has no order in the program, or the wrong one: points of a stage
-run in parallel. Conditions around a write are not looked at: a stage writes the old value where one does not
-hold.
+All other dependent instances have no order in the program, or the wrong one, because points of a stage run in
+parallel. Conditions around a write are ignored: a stage writes the old value if the condition is false.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,8 +23,8 @@ from mdh.poly.sets import Point, affine_text, least_point
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The instance `at` of the statement `first` comes before `then` of `second` in the text, and not in the
-    stages, although `access` and `other` meet in one element."""
+    """A lost dependence. In the text, the instance `at` of the statement `first` comes before `then` of
+    `second`, but not in the stages, although `access` and `other` touch one element."""
 
     first: PlacedStatement
     access: Access
@@ -38,9 +37,10 @@ class Broken:
 def broken_dependences(
     first: Sequence[PlacedStatement], second: Sequence[PlacedStatement] | None = None
 ) -> Iterator[Broken]:
-    """Every pair of accesses whose order is lost, with one pair of instances each; none is the proof.
+    """Every pair of accesses whose order is lost, with one pair of instances each. If there is none, the
+    order is proven.
 
-    second: the statements that come later in the text, where not all pairs of `first` are asked for.
+    second: the statements that come later in the text, if not all pairs of `first` are to be checked.
     """
     one = [_sorted(s) for s in first]
     other = one if second is None else [_sorted(s) for s in second]
@@ -57,7 +57,8 @@ def broken_dependences(
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Accesses of a statement that differ in their places alone; `least`, `most`: of the places."""
+    """Accesses of a statement that differ only in their places in the text; `least` and `most` are of the
+    places."""
 
     access: Access
     carried: bool
@@ -67,14 +68,15 @@ class _Kind:
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """A statement, its accesses by what tells them apart: buffer → kinds."""
+    """A statement with its accesses grouped by kind: buffer -> kinds."""
 
     statement: PlacedStatement
     kinds: dict[str, tuple[_Kind, ...]]
 
 
 def _sorted(s: PlacedStatement) -> _Sorted:
-    """A condition in front of many branches is read once in each: these accesses are one kind."""
+    """Groups accesses into kinds. A condition before many branches is read once in each; these accesses are
+    one kind."""
     found: dict[tuple[object, ...], list[Access]] = {}
     for n, x in enumerate(s.statement.accesses):
         key = (x.buffer, x.index, x.write, x.loops, n in s.placement.carried)
@@ -88,7 +90,8 @@ def _sorted(s: PlacedStatement) -> _Sorted:
 
 
 def _any_lost(a: _Sorted, b: _Sorted) -> bool:
-    """Some dependence of b on a is lost: asked once for each two kinds and each order of their places."""
+    """Whether some dependence of b on a is lost. Checked once for each two kinds and each order of their
+    places."""
     p, q = a.statement.placement, b.statement.placement
     for buffer in a.kinds.keys() & b.kinds.keys():
         for k in a.kinds[buffer]:
@@ -104,7 +107,7 @@ def _any_lost(a: _Sorted, b: _Sorted) -> bool:
 
 
 def _orders(k: _Kind, m: _Kind) -> Iterator[bool]:
-    """Whether an access of the one kind stands before one of the other in the text: True, False or both."""
+    """Whether an access of one kind stands before one of the other in the text: True, False or both."""
     if (k.least, k.access.write) < (m.most, m.access.write):
         yield True
     if (k.most, k.access.write) >= (m.least, m.access.write):
@@ -112,7 +115,8 @@ def _orders(k: _Kind, m: _Kind) -> Iterator[bool]:
 
 
 def _apart(x: Access, y: Access) -> bool:
-    """The accesses never meet: a subscript is one number here and another one there."""
+    """Whether the accesses never touch the same element: a subscript is one constant here and another one
+    there."""
     return any(
         f is not None and g is not None and not f.terms and not g.terms and f.const != g.const
         for f, g in zip(x.index, y.index, strict=True)
@@ -120,7 +124,7 @@ def _apart(x: Access, y: Access) -> bool:
 
 
 def _between(a: PlacedStatement, b: PlacedStatement) -> Iterator[Broken]:
-    """Dependences of b on a that are lost."""
+    """The dependences of b on a that are lost."""
     for m, x in enumerate(a.statement.accesses):
         for n, y in enumerate(b.statement.accesses):
             if x.buffer != y.buffer or not (x.write or y.write):
@@ -134,11 +138,11 @@ def _between(a: PlacedStatement, b: PlacedStatement) -> Iterator[Broken]:
 
 
 Need = tuple[tuple[Affine, Affine], ...]
-"""Coordinates of two instances, of the earlier one and of the later one each."""
+"""Pairs of coordinates of two instances: of the earlier one and of the later one."""
 
 
 def _kept_at_one_point(p: Placement, q: Placement, x: Access, y: Access, *, carried: bool) -> Need | None:
-    """What must be equal of two instances for the order of x before y to be kept; None: it never is."""
+    """What must be equal for two instances so that the order of x before y is kept; None if it never is."""
     if p.stage != q.stage:
         # a statement that two stages carry out has an accumulator in each
         return () if carried else None
@@ -152,7 +156,7 @@ def _kept_at_one_point(p: Placement, q: Placement, x: Access, y: Access, *, carr
         # points of a prefix sum run in any order, and any of them may read the start
         return None
     if p.phase == Phase.UPDATE < q.phase:
-        # units that share the reduction of a point read each at its own time, and one of them writes
+        # each unit that shares the reduction of a point reads at its own time, and one of them writes
         return None
     return _coordinates(p, q, scanned=True)
 
@@ -165,7 +169,8 @@ def _coordinates(p: Placement, q: Placement, *, scanned: bool) -> Need:
 def _lost(
     a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None, *, ordered: bool
 ) -> tuple[Point, Point] | None:
-    """Points of a and b whose accesses x and y meet, x first in time, and which `need` keeps apart.
+    """Points of a and b whose accesses x and y touch the same element, x first in time, and which `need`
+    separates; None if there are none.
 
     ordered: x stands before y in the text.
     """
@@ -179,7 +184,7 @@ def _lost(
 
 
 def _pinned(x: Access, y: Access) -> Iterator[tuple[str, str]]:
-    """Loop variables of the two instances that are equal wherever the accesses meet."""
+    """Loop variables of the two instances that are equal wherever the accesses touch the same element."""
     for f, g in zip(x.index, y.index, strict=True):
         if f is not None and g is not None and f.const == g.const and len(f.terms) == len(g.terms) == 1:
             (v, c), (w, d) = f.terms[0], g.terms[0]
@@ -188,7 +193,7 @@ def _pinned(x: Access, y: Access) -> Iterator[tuple[str, str]]:
 
 
 def _holds(f: Affine, g: Affine, pinned: set[tuple[str, str]]) -> bool:
-    """f of the one instance is g of the other, since their variables are."""
+    """Whether f of one instance equals g of the other, because their variables are equal."""
     if f.const != g.const or len(f.terms) != len(g.terms):
         return False
     return all(c == d and (v, w) in pinned for (v, c), (w, d) in zip(f.terms, g.terms, strict=True))
@@ -221,7 +226,7 @@ def _relation(
 
 
 def _before(a: list[str], b: list[str], *, ordered: bool) -> str:
-    """The iterations of the common loops are in lexicographic order; equal ones are where `ordered`."""
+    """The iterations of the common loops are in lexicographic order; equal ones count if `ordered`."""
     cases = [
         " and ".join([*(f"{p} = {q}" for p, q in zip(a[:k], b[:k], strict=True)), f"{a[k]} < {b[k]}"])
         for k in range(len(a))

@@ -1,4 +1,4 @@
-"""Which iterations does code order exchange? Two of them by isl, or a proof that there are none."""
+"""Finds by isl two iterations that code order exchanges, or proves that there are none."""
 
 from functools import lru_cache
 
@@ -18,7 +18,7 @@ def first_reversal(chains: tuple[Chain, ...], order: Order) -> Pair | None:
 
     None is a proof that loops in code order visit the iterations of these dimensions in C's order.
     """
-    # Hierarchical order with nothing dealt out is lexicographic by construction.
+    # hierarchical order without @cyclic is lexicographic by construction
     plain = not any(c.cyclic and c.cyclic < c.tile for chain in chains for c in chain)
     if plain and order == tuple(sorted(order)):
         return None

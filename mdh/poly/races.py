@@ -1,9 +1,9 @@
-"""Do the points of a stage touch elements of one another? A proof by isl that they do not, or two points.
+"""Proves by isl that the points of a stage do not touch one another's elements, or finds two points.
 
 A point is an iteration of the dimensions that are not reduced. Points of a stage run in parallel, in any
-order, and all results of the stage beside one another. So no point may write what another one reads or
-writes, and no result what another one does. This looks at the stage alone, at its expressions as they are
-lowered, and does not ask where they come from.
+order, and so do all results of the stage. So no point may write what another one reads or writes, and no
+result may write what another one does. This checks the stage alone, by its expressions as they are lowered,
+wherever they come from.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from mdh.poly.sets import Point, affine_text, least_point
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The output of one point is what another point reads or writes; points by dimension name."""
+    """The output of one point is what another point reads or writes. Points are given by dimension name."""
 
     buffer: str
     writes: Point
@@ -29,7 +29,7 @@ class Race:
 class _Touch:
     """An access of result number `result`: of each iteration, or (`start`) of each chain of prefixes.
 
-    shared: several units make it for one point, as the terms of a reduction are read.
+    shared: several units make it for one point, as when they read the terms of a reduction.
     """
 
     result: int
@@ -41,13 +41,13 @@ class _Touch:
 
 
 def races(stage: Stage) -> Iterator[Race]:
-    """Every pair of accesses that meet in different points, or in different results, with one example."""
+    """Every pair of accesses that touch the same element in different points or results, with one example."""
     reduced = any(d.kind is DimKind.PW for d in stage.dims)
     touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, reduced=reduced)]
     for w in (t for t in touches if t.write):
         for t in touches:
             if t.buffer != w.buffer or (stage.scattered and (t.write or t.start)):
-                # a histogram combines whatever meets in one element
+                # a histogram combines all values of one element
                 continue
             found = _meeting(stage, w, t)
             if found is not None:
@@ -74,8 +74,9 @@ def _read(number: int, x: Load, *, start: bool = False, shared: bool = False) ->
 
 
 def _meeting(stage: Stage, w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
-    """A point that writes and another one, or one of another result, that touches the same element."""
-    # what begins a prefix sum is read by whichever point comes first, and a histogram has no points
+    """A point that writes, and another point, or one of another result, that touches the same element; None
+    if there is none."""
+    # any point may read the start of a prefix sum, and a histogram has no points
     scanned = any(d.kind is DimKind.PS for d in stage.dims)
     if w.result != t.result or stage.scattered or t.shared or (t.start and scanned):
         return _solved(stage, w, t, None)
@@ -84,13 +85,15 @@ def _meeting(stage: Stage, w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
 
 
 def _pinned(name: str, w: _Touch, t: _Touch) -> bool:
-    """Both accesses have a subscript that is `name` alone, so that it is equal where they meet."""
+    """Whether both accesses have a subscript that is `name` alone, so that it is equal if they touch the same
+    element."""
     pairs = zip(w.index, t.index, strict=True)
     return any(f is not None and f == g and [n for n, _ in f.terms] == [name] for f, g in pairs)
 
 
 def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple[Point, Point] | None:
-    """Iterations whose accesses meet and whose `kept` dimensions differ somewhere; None: in any."""
+    """Iterations that touch the same element and whose `kept` dimensions differ somewhere; None keeps no
+    dimension apart."""
     names = [d.name for d in stage.dims]
     first, second = ({n: f"{x}{k}" for k, n in enumerate(names)} for x in "ab")
     terms = [f"0 <= {v[d.name]} < {d.extent}" for v in (first, second) for d in stage.dims]

@@ -1,4 +1,4 @@
-"""Integer sets in isl's text: how affine functions are written there, and one point of a set."""
+"""Integer sets in isl's text: affine functions, and one point of a set."""
 
 from functools import lru_cache
 
@@ -11,13 +11,13 @@ Point = dict[str, int]
 
 
 def affine_text(a: Affine, names: dict[str, str]) -> str:
-    """`a` over the set's own variables, which `names` gives."""
+    """`a` in isl's text, over the set's own variables, which `names` gives."""
     return " + ".join([*(f"{c}*{names[n]}" for n, c in a.terms), str(a.const)])
 
 
 @lru_cache(maxsize=4096)
 def least_point(text: str, count: int) -> tuple[int, ...] | None:
-    """The lexicographically least point of a set of `count` variables; None where the set is empty."""
+    """The lexicographically least point of a set of `count` variables; None if the set is empty."""
     found = isl.Set(text)
     if found.is_empty():
         return None

@@ -1,7 +1,8 @@
-"""What the runtimes of this machine's CPUs can do, measured by kernels of mdh's own.
+"""Measures what the runtimes of this machine's CPUs can do, by kernels of mdh's own.
 
-Three figures of a device: a launch on all cores, a launch of one work-group, and the arithmetic rate of a
-register tile, which shows whether the runtime's compiler keeps it in registers and fuses multiply-adds.
+There are three figures: the time of a launch on all cores, the time of a launch of one work-group, and the
+arithmetic rate of a register tile. The rate shows whether the runtime's compiler keeps the tile in registers
+and fuses multiply-adds.
 """
 
 from collections.abc import Callable
@@ -36,7 +37,8 @@ _SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """Seconds of a launch on all cores and of one work-group; operations a second of one core (fp32)."""
+    """Seconds of a launch on all cores and of a launch of one work-group; operations a second of one core
+    (fp32)."""
 
     launch: float
     alone: float
@@ -48,14 +50,14 @@ class Ability:
 
 
 def ability(device: Device) -> Ability:
-    """Raises Failed where the device cannot build or run."""
+    """The figures of a device. Raises Failed if it cannot build or run."""
     cores = min(64, max(2, device.machine.units))
     arrays = {n: np.zeros(64, np.float32) for n in "AB"}
     launch = _least(_call(device, _ADD, _GROUPS.format(tile=64 // cores), arrays))
     alone = _least(_call(device, _ADD, _GROUPS.format(tile=64), arrays))
     square = {n: np.ones((_SIDE, _SIDE), np.float32) for n in "ABC"}
     product = _least(_call(device, _PRODUCT, _TILE, square))
-    # what a call costs beside the arithmetic is the launch of one group
+    # the overhead of a call besides the arithmetic is the launch of one group
     return Ability(launch, alone, 2.0 * _SIDE**3 / max(product - alone, product / 2))
 
 

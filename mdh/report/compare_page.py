@@ -1,5 +1,5 @@
-"""The page of a comparison: one file that needs nothing else to be shown, and scripts only for the controls
-of the schedules in it."""
+"""The page of a comparison: one file without other resources. Scripts are only needed for the controls of the
+schedules in it."""
 
 from html import escape
 
@@ -174,7 +174,7 @@ def _sections(sections: tuple[SectionChange, ...], ends: tuple[str, str]) -> str
 
 
 def _texts(found: Comparison) -> str:
-    """The page of every schedule without its holes, each once; where there are none, the texts."""
+    """The page of every schedule without holes, each once; if there are none, the texts."""
     seen: dict[tuple[str, str, str], list[str]] = {}
     for row in found.rows:
         if row.schedule:

@@ -11,7 +11,7 @@ from mdh.results.comparison import Comparison, Difference, Platform, Portability
 
 WIDTH = 79
 _NAME = 18
-"""Columns of the entries' names; longer ones are cut in the middle."""
+"""Columns of the entries' names. Longer names are cut in the middle."""
 _HEAD = ("", "time", "±", "cold", "of roof", "× best", "limited by")
 _COLD = 3
 
@@ -55,7 +55,7 @@ def _title(platform: Platform, rows: tuple[Row, ...]) -> str:
 
 
 def sources_text(rows: tuple[Row, ...]) -> str:
-    """Where the times of a machine that is not here come from."""
+    """The origin of the times of a machine that is not here."""
     kinds = {r.kind for r in rows}
     if RowKind.RECORDED not in kinds:
         return "~ estimates of the model, nothing was measured"
@@ -81,7 +81,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def error_text(time: Spread) -> str:
-    """Half the interval over the median; `model` of an estimate, empty of too few samples."""
+    """Half the interval divided by the median; `model` for an estimate, and empty for too few samples."""
     if time.clock == "model":
         return "model"
     if _unsure(time):
@@ -94,7 +94,7 @@ def _unsure(time: Spread) -> bool:
 
 
 def limit_text(row: Row) -> str:
-    """What limits it; of a GPU its occupancy too."""
+    """What limits a row; on a GPU also its occupancy."""
     words = [row.limit or "-"]
     if row.occupancy is not None and row.limit:
         words.append(f"occ. {row.occupancy:.0%}")
@@ -102,7 +102,7 @@ def limit_text(row: Row) -> str:
 
 
 def _lines(cells: tuple[str, ...], widths: list[int]) -> list[str]:
-    """A row; what limits it goes on below where it would be too wide."""
+    """A row. The limit continues on the next line if it would be too wide."""
     numbers = (f"{cell:>{w}}" for cell, w in zip(cells[1:-1], widths[1:], strict=True))
     head = f"  {short(cells[0], widths[0]):<{widths[0]}}  {'  '.join(numbers)}  "
     limit = wrap(cells[-1], max(16, WIDTH - len(head)), break_long_words=False) or [""]
@@ -110,14 +110,14 @@ def _lines(cells: tuple[str, ...], widths: list[int]) -> list[str]:
 
 
 def name_width(names: Sequence[str]) -> int:
-    """Columns of the names: more than usual where they could not be told apart else."""
+    """The columns of the names: more than usual if they could not be told apart otherwise."""
     longest = max(map(len, names))
     widths = range(min(_NAME, longest), longest)
     return next((w for w in widths if len({short(n, w) for n in names}) == len(set(names))), longest)
 
 
 def short(name: str, width: int) -> str:
-    """The name, or both of its ends."""
+    """The name, or its two ends if it is too long."""
     if len(name) <= width:
         return name
     tail = (width - 1) // 2
@@ -129,12 +129,12 @@ def _missing(row: Row) -> str:
 
 
 def reason(why: Diagnostic) -> str:
-    """`K152: a block needs …`, and what to write instead."""
+    """The error and its help: `K152: a block needs …`."""
     return f"{why.code}: {why.headline}" + (f" ({why.help})" if why.help else "")
 
 
 def _notes(rows: tuple[Row, ...]) -> list[str]:
-    """How holes were closed, what libraries are, and what the marks mean."""
+    """How holes were filled, the versions of libraries, and the meaning of marks."""
     out = [f"{r.entry}: {how_text(r)}" for r in rows if r.how and r.time is not None]
     notes: dict[str, list[str]] = {}
     for row in (r for r in rows if r.note and r.time is not None):
@@ -144,7 +144,7 @@ def _notes(rows: tuple[Row, ...]) -> list[str]:
 
 
 def mark_notes(rows: tuple[Row, ...]) -> list[str]:
-    """What the marks and clocks of a platform's rows mean, where there are such."""
+    """The meaning of marks and clocks that occur in a platform's rows."""
     out = []
     clocks = {r.time.clock: r.entry for r in rows if r.time is not None and r.kind is RowKind.MEASURED}
     if len(clocks) > 1:
@@ -166,7 +166,7 @@ def how_text(row: Row) -> str:
 
 
 def portability_text(found: Comparison) -> str:
-    """A table for each set of platforms; none for a single one."""
+    """A table for each set of platforms; empty for a single platform."""
     blocks = []
     for over in dict.fromkeys(p.over for p in found.portability if len(p.over) > 1):
         rows = [p for p in found.portability if p.over == over]
@@ -194,7 +194,7 @@ def percent(figure: float | None) -> str:
 
 
 def ends_of(found: Difference) -> tuple[str, str]:
-    """What the two schedules are called: mdh's default with the platform that it is for."""
+    """The names of the two schedules; mdh's default has the platform that it is for."""
     at = f" on {found.place}" if found.place else ""
     before, after = (f"{name}{at}" if name == "default" else name for name in (found.before, found.after))
     return before, after
@@ -214,7 +214,7 @@ def code_texts(found: Comparison) -> list[str]:
 
 
 def _filled(text: str, indent: str, first: str | None = None) -> list[str]:
-    """Lines of at most WIDTH columns, set in from the second on."""
+    """Lines of at most WIDTH columns, indented from the second on."""
     head = indent if first is None else f"  {first}" if first.strip() else first
     return wrap(
         text, WIDTH, initial_indent=head, subsequent_indent=f"{indent}  ", break_long_words=False,

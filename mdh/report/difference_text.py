@@ -22,7 +22,7 @@ _REGIONS: dict[str, str] = {Space.DM: "in device memory", Space.SM: "staged", Sp
 
 
 def differences_text(found: tuple[SectionChange, ...], before: str, after: str, indent: str = "") -> str:
-    """`before` and `after` are what the two schedules are called. One change a line; ends in a newline."""
+    """One line for each change; ends in a newline. before, after: the names of the two schedules."""
     lines = _wrapped(f"{before} → {after}", indent)
     if all(s.same for s in found):
         lines.append(f"{indent}  the same: no step, condition or attribute differs")
@@ -42,7 +42,7 @@ def differences_text(found: tuple[SectionChange, ...], before: str, after: str, 
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    """Long paths go on in the next line, in one piece."""
+    """Lines of the text. A long path goes on the next line, in one piece."""
     return wrap(
         text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False,
         break_on_hyphens=False,
@@ -50,7 +50,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def alien_words(section: SectionChange) -> str:
-    """All that is to be said of steps which have nothing to do with one another."""
+    """The sentence for steps of two different programs."""
     old, new = section.dims
     if section.foreign:
         return "schedules of different programs: one names stages, the other is for a single one"
@@ -66,7 +66,7 @@ def stage_words(section: SectionChange, before: str, after: str) -> str:
 
 
 def section_rows(section: SectionChange, width: int) -> list[str]:
-    """The steps' numbers on the left, what changed on the right."""
+    """Rows with the steps' numbers on the left and the changes on the right."""
     rows = [(step_word(s), step_words(s)) for s in section.steps]
     rows += [("condition", [f"where {c} removed"]) for c in section.gone]
     rows += [("condition", [f"where {c} added"]) for c in section.come]
@@ -77,7 +77,7 @@ def section_rows(section: SectionChange, width: int) -> list[str]:
         for change in changes:
             body = wrap(change, max(20, width - left - 2), break_long_words=False, break_on_hyphens=False)
             for n, row in enumerate(body):
-                # what runs over is set in, so that the next change is seen to begin
+                # continuation lines are indented, so that the next change is seen to begin
                 out.append(f"{head:<{left}}  {'  ' * (n > 0)}{row}")
                 head = ""
     return out
@@ -93,7 +93,7 @@ def step_word(step: StepChange) -> str:
 
 
 def step_words(step: StepChange) -> list[str]:
-    """One text a change; of a step that was added or removed, the step."""
+    """One text for each change; for a step that was added or removed, the step."""
     return [change_words(c) for c in step.changes] or [step.text]
 
 

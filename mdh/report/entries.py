@@ -1,4 +1,4 @@
-"""What a schedule step has to list for a stage: dimensions, input and output entries, ready to paste."""
+"""The entries of a schedule step for a stage: dimensions, inputs and outputs, ready to paste."""
 
 from dataclasses import dataclass
 
@@ -26,8 +26,8 @@ class BufferRow:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """A stage as a schedule sees it; `skeleton` is a legal first step that changes nothing. `nan`: what its
-    minima and maxima of floats do with NaNs."""
+    """A stage as a schedule sees it. skeleton: a legal first step that changes nothing. nan: what its minima
+    and maxima of floats do with NaNs."""
 
     stage: str
     dims: tuple[DimRow, ...]
@@ -64,7 +64,7 @@ def _buffer(program: Program, name: str) -> BufferRow:
 
 
 def _skeleton(stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...], *, only: bool) -> str:
-    """In a section of its own where the program has several stages."""
+    """A first step; in a section of its own if the program has several stages."""
     tiles = ", ".join(str(d.extent) for d in stage.dims)
     carets = ",".join("^" for _ in stage.dims)
     ins, outs = ",".join("^" for _ in inputs), ",".join("^" for _ in outputs)

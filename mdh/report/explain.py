@@ -1,4 +1,4 @@
-"""Everything `mdh explain` says about a checked schedule, as one value."""
+"""Everything that `mdh explain` says about a checked schedule, as one value."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -98,7 +98,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
 
 
 def as_json(value: Explanation) -> dict[str, Any]:
-    """Plain data for `--json`; derived numbers included."""
+    """The value as plain data for `--json`, with derived numbers."""
     out = asdict(value)
     for stage, report in zip(out["stages"], value.stages, strict=True):
         for row, move in zip(stage["moves"], report.moves, strict=True):

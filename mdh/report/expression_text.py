@@ -34,7 +34,8 @@ def _tight(e: Expr) -> str:
 
 
 def _operand(op: str, e: Expr, *, first: bool) -> str:
-    """No parentheses where they cannot matter: products in sums, the left side of an equal operator."""
+    """An operand. It has no parentheses where they cannot matter: for products in sums, and on the left side
+    of an equal operator."""
     text = expression_text(e)
     if isinstance(e, Binary) and ((op in "+-" and e.op == "*") or (first and e.op == op)):
         return text

@@ -1,4 +1,4 @@
-"""What of the environment works: interpreter, packages, tools. Devices are asked by the verb itself."""
+"""Checks the environment: interpreter, packages, tools. The command itself checks devices."""
 
 import platform
 import shutil
@@ -17,7 +17,7 @@ State = Literal["ok", "absent", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `mdh doctor`. needed: mdh does not work without it; fix: what to do where it is not ok."""
+    """One line of `mdh doctor`. needed: mdh does not work without it. fix: what to do if it is not ok."""
 
     name: str
     state: State
@@ -78,7 +78,7 @@ def _package(name: str, needed: bool, purpose: str) -> Finding:
 
 
 def _opencl_library() -> Finding:
-    """The driver that came with pyopencl: built programs of `mdh compile -o` run on it without Python."""
+    """The driver that came with pyopencl. Programs of `mdh compile -o` run on it without Python."""
     name = "OPENCL_LIBRARY"
     try:
         folder = Path(str(distribution("pyopencl").locate_file("pyopencl/.libs")))
@@ -92,7 +92,7 @@ def _opencl_library() -> Finding:
 
 
 def _driver() -> Finding:
-    """The NVIDIA driver's own tool says which GPUs there are."""
+    """The GPUs that the NVIDIA driver's own tool reports."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return Finding(

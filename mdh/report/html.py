@@ -1,5 +1,5 @@
-"""The page of a tuning run: one file that needs nothing else to be shown, and scripts only for the best
-schedule's controls."""
+"""The page of a tuning: one file without other resources. Scripts are only needed for the best schedule's
+controls."""
 
 from dataclasses import dataclass
 from html import escape
@@ -23,7 +23,7 @@ _ROOFLINE = "Bandwidth and arithmetic peak are the machine file's; bytes are tho
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """What is shown of the best: the page of its schedule, and the roofline where there is one."""
+    """What is shown of the best: the page of its schedule, and its roofline if there is one."""
 
     picture: str
     roof: Roofline | None

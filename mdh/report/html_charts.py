@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from mdh.cost.work import peak_of, work_of
 from mdh.ir.plan import Plan
 from mdh.report.html_svg import (
     BOTTOM,
@@ -23,7 +24,6 @@ from mdh.report.html_svg import (
 )
 from mdh.report.text import count_text, duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity
-from mdh.report.work import peak_of, work_of
 from mdh.results.trial import Trial, Value
 from mdh.results.tuning import Tuned
 from mdh.results.variable import Variable
@@ -60,7 +60,7 @@ def roof_of(tuned: Tuned, plan: Plan) -> Roofline | None:
 
 
 _LINES = 250
-"""Trials that parallel coordinates show, the best of them: more would be a solid block."""
+"""The number of best trials that parallel coordinates show; more would be a solid block."""
 
 
 def history(tuned: Tuned) -> str:
@@ -97,7 +97,7 @@ def _tip(trial: Trial, seconds: float) -> str:
 
 
 def importance(rows: Sequence[Sensitivity]) -> str:
-    """A bar a hole: the share of the variance of log time that it alone explains."""
+    """A bar for each hole: the share of the variance of log time that the hole alone explains."""
     known = sorted((r for r in rows if r.share is not None), key=lambda r: -(r.share or 0.0))
     if not known:
         return ""
@@ -114,7 +114,7 @@ def importance(rows: Sequence[Sensitivity]) -> str:
 
 
 def parallel(tuned: Tuned) -> str:
-    """A line a trial through its values; the last axis is the time, the thick line the best."""
+    """A line for each trial through its values. The last axis is the time; the thick line is the best."""
     timed = [(s, t) for t in tuned.measured if (s := t.outcome.seconds) is not None and t.candidate.values]
     shown = sorted(timed, key=lambda pair: (pair[0], pair[1].number))[:_LINES]
     variables = [v for v in tuned.variables if len(v.values) > 1]
@@ -146,7 +146,7 @@ def parallel(tuned: Tuned) -> str:
         style = f"stroke-opacity:{0.08 + 0.5 * heat**2:.2f}"
         kind = "chosen" if rank == 0 else "ray"
         parts.append(path(points, kind, _tip(trial, seconds), "" if rank == 0 else style))
-    # above the lines, or none could be read where many meet
+    # values are drawn above the lines, so that they can be read
     parts += values
     return drawing(parts, "parallel coordinates", height)
 
@@ -181,7 +181,7 @@ def roofline(roof: Roofline) -> str:
         kind = "trial big" if name == "best" else "failed big"
         tip = f"{name}: {count_text(rate)}operations/s, {rate / bound:.0%} of the bound"
         parts.append(dot(x(roof.intensity), y(rate), kind, tip, 5))
-        # the default's label is left of its dot, so that two that are close can be read
+        # the default's label is left of its dot, so that two close labels can be read
         beside, anchor = (-9, "end") if n == 0 and len(roof.points) > 1 else (9, "start")
         words = f"{name}, {rate / bound:.0%}"
         parts.append(text(x(roof.intensity) + beside, y(rate) + 4, words, "label", anchor))

@@ -1,7 +1,7 @@
-"""Pages of schedules inside another page: shown when their part of that page is opened.
+"""Embeds pages of schedules in another page; each is shown when its part of that page is opened.
 
-All of them take their script from the page around, which has it once. Each keeps its style: where scripts are
-off nothing could be shared, and pictures without style are black.
+All of them take their script from the outer page, which has it once. Each keeps its own style, because
+without scripts nothing could be shared, and pictures without style are black.
 """
 
 from html import escape
@@ -13,17 +13,18 @@ FRAME = """
           margin:0 0 12px calc(50% - min(620px,50vw - 12px)); border:1px solid var(--line);
           border-radius:8px; background:var(--paper) }
 """
-"""Its style: wider than the text around it, since pictures stand side by side in it."""
+"""The frame's style. It is wider than the text around it, because pictures are side by side in it."""
 
 
 def embedded(page: str, title: str) -> str:
-    """page: a whole page as text, made to stand inside; it then needs no file of its own."""
-    # in an attribute only these two have a meaning: to escape more would make a third more of it
+    """A frame with a whole page in it. page: the page as text; it needs no file of its own."""
+    # in an attribute only these two characters must be escaped; escaping more would make the page a third
+    # larger
     quoted = page.replace("&", "&amp;").replace("'", "&#39;")
     return f"<iframe class=inside loading=lazy title=\"{escape(title)}\" srcdoc='{quoted}'></iframe>"
 
 
 def shared() -> str:
-    """What the page around must hold, once, and before the first page inside: browsers show that before they
-    have read the rest of a long page. It is text there, which no browser runs."""
+    """What the outer page must hold once, before the first embedded page, because browsers show that before
+    they have read all of a long page. It is text, which no browser runs."""
     return f'<script type="text/plain" id="{SCRIPT_ID}">{script()}</script>'

@@ -1,4 +1,4 @@
-"""Pieces of SVG charts: scales with round ticks, shapes with classes; the style sheet has the colours."""
+"""Pieces of SVG charts: scales with round ticks, and shapes with classes. The style sheet has the colours."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def _steps(low: float, high: float, time: bool) -> list[float]:
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """Powers of ten; where they are few, also twice and five times them."""
+    """Powers of ten; if there are few, also twice and five times them."""
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
     factors = (1, 2, 5) if len(powers) <= 3 else (1,)
     found = [m * 10.0**p for p in powers for m in factors]

@@ -1,4 +1,4 @@
-"""The loop tree of a stage plan in code order: who runs which part, what is copied and held where."""
+"""The loop tree of a stage plan in code order: who runs which part, and what is copied and held where."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ _AXES = "xyz"
 class LoopRow:
     """One line of the tree. kind: `unit` (a core layer takes the parts), `for`, `copy`, `hold` or `body`.
 
-    step: textual number of the schedule step. dim/parts/tile are empty for copies and regions.
+    step: the number of the schedule step in the text. dim, parts, tile: empty for copies and regions.
     """
 
     depth: int
@@ -24,7 +24,7 @@ class LoopRow:
     parts: int = 1
     tile: int = 1
     last: int = 0
-    """Elements of the last part where it is smaller than the others, else 0."""
+    """Elements of the last part if it is smaller than the others, else 0."""
     detail: str = ""
 
 
@@ -42,7 +42,7 @@ def loop_rows(program: Program, plan: StagePlan) -> tuple[LoopRow, ...]:
 
 
 def _in_order(step: PlanStep) -> list[Split]:
-    """Units by axis, the slowest first; then sequential loops, outermost first."""
+    """The splits of a step: units by axis, the slowest first; then sequential loops, outermost first."""
     units = [x for x in step.splits if x.layer is not None and x.parts > 1]
     loops = [x for x in step.splits if x.layer is None and x.parts > 1]
     return [*sorted(units, key=lambda x: -x.axis), *sorted(loops, key=lambda x: x.rank)]

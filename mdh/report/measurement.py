@@ -1,4 +1,4 @@
-"""Times of a run: medians of warm and cold samples, and what they amount to."""
+"""Times of a run: medians of warm and cold samples, and rates."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,9 @@ from mdh.report.text import bytes_text, seconds_text
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds. warm: runs one after another; cold: the caches were evicted before each. clock: `device`
-    where the device measured itself, else `wall`. cold_left_out: why there are no cold ones."""
+    """Times in seconds. warm: of runs one after another. cold: of runs before each of which the caches were
+    evicted. clock: `device` if the device measured itself, else `wall`. cold_left_out: why there are no cold
+    ones."""
 
     warm: tuple[float, ...]
     cold: tuple[float, ...]
@@ -39,8 +40,8 @@ def demand_fit(program: Program, machine: Machine, device: str) -> None:
 def measure(
     sample: Callable[[], tuple[float | None, float]], flush: Callable[[], object], repeat: int
 ) -> Timing:
-    """`repeat` samples of each kind, interleaved, so that a change of clock meets both; only warm ones where
-    there is no room for what evicts the caches."""
+    """`repeat` samples of each kind, interleaved, so that clock drift affects both equally. Only warm ones if
+    there is no memory for evicting the caches."""
     sample()
     warm, cold, left_out = [], [], ""
     for _ in range(repeat):

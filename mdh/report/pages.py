@@ -10,7 +10,7 @@ CODE = re.compile(r"[ABCDFKNS][0-9]{3}\Z")
 
 
 def looks_like_code(word: str) -> bool:
-    """True for `K104` and for near misses such as `k104`."""
+    """Whether the word is a code such as `K104`, or nearly one, such as `k104`."""
     return CODE.match(word.upper()) is not None
 
 
@@ -19,13 +19,13 @@ def page_codes() -> tuple[str, ...]:
 
 
 def page_of(code: str) -> str | None:
-    """The Markdown text of a code's page, None where there is no such code."""
+    """The Markdown text of a code's page; None if there is no such code."""
     code = code.upper()
     return (_FOLDER / f"{code}.md").read_text(encoding="utf-8") if code in page_codes() else None
 
 
 def plain(page: str, width: int) -> str:
-    """A page for a terminal: prose wrapped at `width` columns, no Markdown marks; examples as they are."""
+    """A page for a terminal: prose wrapped at `width` columns, without Markdown marks; examples unchanged."""
     rows: list[str] = []
     for row in page.splitlines():
         if row.startswith("    ") or not row:

@@ -1,4 +1,5 @@
-"""What one kernel takes of a multiprocessor or core: threads, shared bytes, registers, residency."""
+"""What one kernel takes of a multiprocessor or core: threads, shared bytes, registers, and how many blocks
+fit."""
 
 from dataclasses import dataclass
 
@@ -9,15 +10,15 @@ from mdh.occupancy import room
 from mdh.target.shared import shared_layout
 
 SPARE_REGISTERS = 20
-"""Addresses, loop counters and temporaries beside the declared register buffers; a rule of thumb."""
+"""Addresses, loop counters and temporaries besides the declared register buffers; a rule of thumb."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """kernel: its name in the text; private_bytes: most register bytes that one thread has alive at a time;
-    limit: what bounds `resident` (threads, shared memory, registers, blocks); limits: the blocks that each of
-    these leaves room for; all empty on a CPU. own: it computes the stage, and does not just start or combine
-    results."""
+    """The resources of a kernel. kernel: its name in the text. private_bytes: the most register bytes of a
+    thread in use at once. limit: what bounds `resident` (threads, shared memory, registers, blocks). limits:
+    the blocks that each of these allows. All are empty on a CPU. own: whether it computes the stage, and does
+    not only start or combine results."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -71,7 +72,8 @@ def resources_of(kernel: Kernel, name: str, machine: Machine) -> Resources:
 
 
 def _private(body: tuple[Stmt, ...]) -> int:
-    """Register bytes of the body's own buffers, and of the largest scope in it: each ends before the next."""
+    """Register bytes of the body's own buffers, plus those of the largest scope in it, because each scope
+    ends before the next."""
     own, inner = 0, 0
     for stmt in body:
         match stmt:

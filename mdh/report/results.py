@@ -1,7 +1,8 @@
 """Bytes of results: accumulated in registers, merged outward region by region, carried between outer loops.
 
-Where a region lies inside loops over reduction dims, each of their iterations merges into what the one before
-left: the merge reads what it writes, save for the first one of a result that starts from nothing.
+If a region lies inside loops over reduction dimensions, each of their iterations merges into what the
+previous one left. The merge reads what it writes, except for the first one of a result that starts from the
+identity.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ def result_moves(plan: Plan, stage: StagePlan, tiles: Tiles, passes: Passes) -> 
 @dataclass(frozen=True, slots=True)
 class _Region:
     """A region of partial results. turns: how often it opens for one result, by the reduction loops around
-    it; step: textual number of the step that asks for it, 0: none does."""
+    it. step: the number of the step in the text that asks for it; 0 if none does."""
 
     space: Space
     turns: int
@@ -64,18 +65,18 @@ class _Result:
 
     @property
     def elements(self) -> int:
-        """How many results there are."""
+        """The number of results."""
         return prod(d.extent for d in self.stage.stage.dims if d.kind is DimKind.CC)
 
     def size(self, output: Output) -> int:
         return self.plan.program.buffer_of[output.buffer].dtype.bytes
 
     def updates(self, output: Output) -> bool:
-        """The stage also reads what is there."""
+        """Whether the stage also reads the old values."""
         return output.buffer in self.stage.stage.read
 
     def units(self, *layers: Layer) -> int:
-        """Units of these layers that compute parts of one result."""
+        """The number of units of these layers that compute parts of one result."""
         dims = self.stage.stage.dims
         levels = self.tiles.levels.all
         return prod(lv.parts for lv in levels if lv.layer in layers and dims[lv.dim].kind is not DimKind.CC)
@@ -95,7 +96,8 @@ class _Result:
 
 
 def _scattered(r: _Result) -> Iterator[Transfer]:
-    """A histogram: updates at every point of where it is held, each holder's copy outward once."""
+    """Moves of a histogram: an update at every point in the memory that holds it, and one copy outward for
+    each holder."""
     for o in r.fold.outputs:
         where = r.regions[0].space if r.regions else Space.DM
         yield Transfer(o.buffer, OPERANDS, where, 0, (), 2 * r.size(o), r.points)
@@ -107,8 +109,8 @@ def _scattered(r: _Result) -> Iterator[Transfer]:
 
 
 def _stored(r: _Result) -> Iterator[Transfer]:
-    """Values that every point stores, by way of the regions that are open: those of a map, or of a scan,
-    whose running values pass through registers."""
+    """Moves of values that every point stores, through the open regions: those of a map, or of a scan, whose
+    running values pass through registers."""
     for o in r.fold.outputs:
         source: str = OPERANDS
         if r.fold.op is not None:
@@ -139,7 +141,8 @@ def _reduction(r: _Result) -> Iterator[Transfer]:
 
 
 def _to_memory(r: _Result, source: str, turns: int, blocks: int) -> Iterator[Transfer]:
-    """From the outermost region: partial results of blocks, an unfinished state, or the results at once."""
+    """Moves from the outermost region: partial results of blocks, an unfinished state, or the results
+    themselves."""
     first = r.fold.outputs[0]
     stem, suffix = kernel_name(r.plan.program, r.stage.stage), str(r.number or "")
     if blocks > 1 and Combine.ATOMIC in r.stage.combines[r.number]:
@@ -157,7 +160,8 @@ def _to_memory(r: _Result, source: str, turns: int, blocks: int) -> Iterator[Tra
 
 
 def _by_workspace(r: _Result, held: str, source: str, elements: int, turns: int) -> Iterator[Transfer]:
-    """Each iteration merges into the workspace: the first stores, the others also read. Then it is read."""
+    """Moves through a workspace: the first iteration stores, the others also read, and at the end it is
+    read."""
     yield Transfer(held, source, Space.DM, 0, (), r.width, elements * turns)
     if turns > 1:
         yield Transfer(held, Space.DM, source, 0, (), r.width, elements * (turns - 1))
@@ -166,7 +170,8 @@ def _by_workspace(r: _Result, held: str, source: str, elements: int, turns: int)
 
 
 def _finished(r: _Result, source: str, turns: int) -> Iterator[Transfer]:
-    """The outputs: written in each iteration, read in each but the first of one that starts from nothing."""
+    """Moves of the outputs: written in each iteration, and read in each but the first if the result starts
+    from the identity."""
     for o in r.fold.outputs:
         reads = turns if r.updates(o) else turns - 1
         yield Transfer(o.buffer, source, Space.DM, 0, (), r.size(o), r.elements * turns)

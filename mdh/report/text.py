@@ -10,7 +10,7 @@ from mdh.wording import counted, plural
 WIDTH = 79
 """Columns of lists; schedules keep the lines that they are written in."""
 _NAME = 16
-"""Columns of arrays' names, at most: those of parts are longer, and move their own rows alone."""
+"""The most columns of arrays' names. Names of parts are longer, and shift only their own rows."""
 
 
 def entries_text(entries: Entries) -> str:
@@ -71,7 +71,7 @@ def _buffers(rows: tuple[BufferRow, ...]) -> list[str]:
 
 
 def _listed(name: str, items: list[str]) -> list[str]:
-    """`  inputs   A …, B …`, on several lines where they are many; no item is cut in two."""
+    """`  inputs   A …, B …`, on several lines if they are many; no item is cut in two."""
     rows: list[str] = []
     for n, item in enumerate(items):
         word = item if n + 1 == len(items) else f"{item},"

@@ -1,6 +1,7 @@
-"""Bytes that move between the memory layers, and how often, read off the tile tree of a stage.
+"""Bytes that move between memory layers, and how often, from the tile tree of a stage.
 
-A model of the schedule, not of caches: what the code asks of each layer. Partial copies count as full.
+This models the schedule and not caches: it counts what the code requests from each layer. Partial copies
+count as full.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Bytes on their way between two layers of memory, and how often a stage with prefix sums sends them."""
+"""Bytes that move between two memory layers, and how often a stage with prefix sums moves them."""
 
 from dataclasses import dataclass
 from math import prod
@@ -10,14 +10,14 @@ from mdh.ir.tile import Tiles
 from mdh.lower.scan_parts import KEPT_BYTES
 
 OPERANDS = "OP"
-"""What the scalar function reads and writes."""
+"""The operands of the scalar function: what it reads and writes."""
 INWARD: tuple[str, ...] = (Space.DM, Space.SM, Space.RM, OPERANDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """`count` times `bytes` (the footprint, extents `box`) go from layer `source` to `sink`. step: textual
-    number of the step that asks for it, 0: none does."""
+    """`count` times `bytes` (the footprint, with extents `box`) move from layer `source` to `sink`. step: the
+    number of the step in the text that asks for it; 0 if none does."""
 
     buffer: str
     source: str
@@ -32,17 +32,18 @@ class Transfer:
         return self.bytes * self.count
 
     def crosses(self, layer: str) -> bool:
-        """True where the bytes leave or enter `layer` on its inner side."""
+        """Whether the bytes leave or enter `layer` on its inner side."""
         inner = INWARD[INWARD.index(layer) + 1 :]
         return (self.source == layer and self.sink in inner) or (self.sink == layer and self.source in inner)
 
 
 @dataclass(frozen=True, slots=True)
 class Passes:
-    """Of prefix sums: threads run over long parts twice, and blocks that do not look back once before.
+    """Passes of a stage with prefix sums over its data: threads run over long parts twice, and kernels
+    without look-back make one pass before that.
 
-    before: kernels that run over everything before the main one; own: how often a thread of that one runs
-    over its part, which begins at `start` in code order. A stage without a scan has one pass.
+    before: kernels that run over all data before the main one. own: how often a thread of the main kernel
+    runs over its part, which begins at `start` in code order. A stage without a scan has one pass.
     """
 
     before: int = 0
@@ -68,7 +69,7 @@ def passes_of(stage: StagePlan, tiles: Tiles) -> Passes:
         return Passes(before)
     start = max(threads) + 1
     inner = stage.code_order[start:]
-    # registers may keep a thread's part between its two runs, so that it is read and computed once
+    # registers may keep a thread's part between its two passes, so that it is read and computed once
     part = prod(lv.parts for lv in scanned if lv.step in inner)
     size = max(t.bytes for r in stage.stage.results for t in r.types)
     kept = part * size <= KEPT_BYTES and not any(c.step in inner for c in tiles.copies)

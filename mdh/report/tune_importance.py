@@ -1,9 +1,9 @@
 """How much each hole of a schedule matters, from the trials of a search alone.
 
-Share: of the variance of log time, the part that lies between the values of one variable (the effect size
-omega squared of a one-way analysis of variance, which does not grow with the number of values by chance
-alone). Effects of two variables together count for neither. Regret: how much slower the best trial with
-another value is, which says what a different choice would cost.
+Share: the part of the variance of log time between the values of one variable. It is the effect size omega
+squared of a one-way analysis of variance, which does not grow with the number of values by chance. Joint
+effects of two variables count for neither. Regret: how much slower the best trial with another value is,
+which is the cost of another choice.
 """
 
 from collections import defaultdict
@@ -16,13 +16,13 @@ from mdh.results.tuning import Tuned
 from mdh.results.variable import Variable
 
 LEAST = 8
-"""Good trials below which a share says nothing."""
+"""The number of right trials below which a share has no meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """One variable. value: of the best point; share: from 0 to 1, None where there are too few trials; rival:
-    the best other value; regret: its best time over the best one."""
+    """One variable. value: of the best point. share: from 0 to 1; None if there are too few trials. rival:
+    the best other value. regret: its best time divided by the best time."""
 
     variable: Variable
     value: Value | None

@@ -1,4 +1,4 @@
-"""What a run of the tuner found, as plain data for `--json`; docs/formats.md has the fields."""
+"""The result of a tuning as plain data for `--json`; docs/formats.md lists the fields."""
 
 from dataclasses import asdict
 from typing import Any
@@ -57,7 +57,7 @@ def tuned_json(tuned: Tuned) -> dict[str, Any]:
 
 
 def trial_json(trial: Trial | None) -> dict[str, Any] | None:
-    """A trial in short; the record has all of it."""
+    """A trial in short; the record has everything."""
     if trial is None:
         return None
     return {

@@ -1,11 +1,11 @@
-"""A run of the tuner while it goes on, as one line."""
+"""A running tuning as one line."""
 
 from mdh.report.text import duration_text, seconds_text
 from mdh.results.tuning import RunProgress
 
 
 def progress_line(now: RunProgress, elapsed: float) -> str:
-    """`best 17.6 ms (2.31 ×), 52 right, 3 compile, 48 a minute, 1m12s left`. elapsed: seconds by now."""
+    """`best 17.6 ms (2.31 ×), 52 right, 3 compile, 48 a minute, 1m12s left`. elapsed: seconds so far."""
     parts = [_best(now), f"{now.ok} right", *(f"{n} {f}" for f, n in now.failures)]
     if now.phase == "finals":
         parts.append("finals")
@@ -25,7 +25,7 @@ def _best(now: RunProgress) -> str:
 
 
 def share_done(now: RunProgress, elapsed: float) -> float | None:
-    """From 0 to 1 by the limit that is nearest; None where the run has none."""
+    """Progress from 0 to 1 by the nearest limit; None if the run has none."""
     shares = []
     if now.total:
         shares.append(elapsed / now.total)
@@ -35,7 +35,8 @@ def share_done(now: RunProgress, elapsed: float) -> float | None:
 
 
 def time_left(now: RunProgress, elapsed: float) -> float | None:
-    """Of the budget, or of the trials at the rate so far, whichever is less; None where nothing says."""
+    """Seconds left of the budget, or for the remaining trials at the rate so far, whichever is less; None if
+    unknown."""
     times = []
     if now.total is not None:
         times.append(now.total - elapsed)

@@ -1,4 +1,4 @@
-"""What a run of the tuner found, as text for a terminal."""
+"""The result of a tuning as text for a terminal."""
 
 from collections import Counter
 
@@ -26,7 +26,7 @@ _REASONS = {"duplicate": "the same program as another"}
 
 def tuned_text(tuned: Tuned) -> str:
     """The best, the holes, the failures, the files."""
-    # without a trial of the schedule's own there is nothing to say of its holes
+    # without a trial of the schedule's own, nothing is known of its holes
     own = any(t.candidate.values for t in (*tuned.earlier, *tuned.trials))
     blocks = [_head(tuned), _holes(tuned) if own else "", _failures(tuned), _files(tuned)]
     return "\n".join(block for block in blocks if block)
@@ -79,12 +79,12 @@ def best_text(tuned: Tuned) -> str:
 
 
 def given_text(tuned: Tuned) -> str:
-    """What the best is compared with besides the default."""
+    """What the best is compared with besides the default schedule."""
     return "the schedule's first point" if tuned.variables else "the given schedule"
 
 
 def _aside(tuned: Tuned, trial: Trial) -> str:
-    """The time of what the best is compared with, where it was taken as the best's time was."""
+    """The time of what the best is compared with, if it was taken in the same way as the best's time."""
     seconds, best = trial.outcome.seconds, tuned.best
     alike = tuned.in_finals(trial) or (best is not None and best.phase == "quick")
     return f" ({seconds_text(seconds)})" if seconds is not None and alike else ", both timed quickly"
@@ -112,7 +112,7 @@ def _holes(tuned: Tuned) -> str:
     every = sensitivities(tuned)
     if not every:
         return ""
-    # of very many holes those that matter, in the schedule's order
+    # of very many holes, those that matter, in the schedule's order
     telling = sorted(every, key=lambda r: (-(r.share or 0.0), -(r.regret or 0.0)))[:_ROWS]
     rows = [r for r in every if r in telling]
     cells = [("hole", "value", "share", "next best value"), *(_row(r) for r in rows)]

@@ -1,5 +1,5 @@
-"""What measuring found, as values: the tuner and comparisons make them, and reports are made of them.
+"""The results of measuring, as values. The tuner and comparisons make them, and reports are made of them.
 
-`trial` is one measurement with what it was asked for, `variable` one decision that a schedule leaves open,
-`goal` when a search ends, `tuning` a whole run of the tuner, `comparison` schedules side by side.
+`trial` is one measurement with its request, `variable` one decision that a schedule leaves open, `goal` says
+when a search ends, `tuning` is a whole run of the tuner, and `comparison` compares schedules.
 """

@@ -1,4 +1,4 @@
-"""What a comparison found, as values that reports are made of."""
+"""The results of a comparison, as values that reports are made of."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,8 +20,8 @@ class RowKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is compared. name: how the report calls it; path: of the schedule, empty for mdh's default and for
-    a library; library: a baseline."""
+    """One thing that is compared. name: in the report. path: of the schedule; empty for mdh's default and for
+    a library. library: a baseline."""
 
     name: str
     path: str = ""
@@ -30,10 +30,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """Where it is compared: a device here, or a machine that is known by its file alone.
+    """A device here, or a machine that is known only by its file.
 
-    name: `opencl:0`, `a100`; kind: `cpu` or `gpu`; here: a device of this machine. trouble: why nothing can
-    be measured on it.
+    name: `opencl:0`, `a100`. kind: `cpu` or `gpu`. here: whether it is a device of this machine. trouble: why
+    nothing can be measured on it.
     """
 
     name: str
@@ -47,8 +47,9 @@ class Platform:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Seconds of one run. low, high: between them lies the median, with at least the confidence `level`;
-    samples: timed runs; clock: `device`, `wall`, or `model` for an estimate, which has no interval."""
+    """The time of one run, in seconds. low, high: an interval that contains the median with at least the
+    confidence `level`. samples: timed runs. clock: `device`, `wall`, or `model` for an estimate, which has no
+    interval."""
 
     seconds: float
     low: float
@@ -71,14 +72,14 @@ class Roof:
 class Row:
     """One entry on one platform.
 
-    time: of runs one after another; cold: of runs before each of which the caches were evicted, None where
-    there are none (libraries, estimates). how: which values its holes have and where those are from, empty
-    for a schedule without holes; values: of the holes. share: of the roofline (1: as fast as the machine's
-    peak speeds allow). ratio: its time over that of the fastest on the platform; tie: turn by turn, the two
-    cannot be told apart. limit: what takes its time, by the model. model: the seconds that the model
-    expects. occupancy: of a GPU's multiprocessors, from 0 to 1. schedule: without holes, source: emitted
-    code, picture: the schedule's page, each empty where there is none. why: what it was refused with; note:
-    a remark, or why a row that is absent is.
+    time: of runs one after another. cold: of runs before each of which the caches were evicted; None if there
+    are none (libraries, estimates). how: the values of its holes and their origin; empty for a schedule
+    without holes. values: of the holes. share: of the roofline; 1 means as fast as the machine's peak speeds
+    allow. ratio: its time divided by that of the fastest on the platform. tie: whether the two cannot be told
+    apart, turn by turn. limit: what takes its time, by the cost model. model: the seconds that the model
+    expects. occupancy: of a GPU's multiprocessors, from 0 to 1. schedule: without holes; source: emitted
+    code; picture: the schedule's page; each empty if there is none. why: the error of a failed row. note: a
+    remark, or why a row is absent.
     """
 
     platform: str
@@ -104,11 +105,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Portability:
-    """Pennycook's figure of one entry over a set of platforms: the harmonic mean of its efficiencies there, 0
-    where it does not run on one of them; None where one of the efficiencies is not known.
+    """Pennycook's metric of one entry over a set of platforms: the harmonic mean of its efficiencies there.
+    It is 0 if the entry does not run on one of them, and None if one of the efficiencies is unknown.
 
-    application: with efficiencies against the fastest on each platform; architectural: against the roofline.
-    over: the platforms. estimated: some of the times are the model's.
+    application: with efficiencies against the fastest on each platform. architectural: against the roofline.
+    over: the platforms. estimated: whether some of the times are the model's.
     """
 
     entry: str
@@ -120,8 +121,8 @@ class Portability:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How the schedule `after` differs from `before`; both are entries' names. place: the platform whose
-    default schedule is meant, empty where mdh's default is neither of them."""
+    """The difference of the schedule `after` from `before`; both are entries' names. place: the platform
+    whose default schedule is meant; empty if neither is mdh's default."""
 
     before: str
     after: str
@@ -131,9 +132,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """rows: platform by platform, the entries in their order. portability: over the platforms whose times
-    were measured, then, where there are estimates, over all. remarks: sentences about the whole. sizes: what
-    -D bound; arrays: the program's, as `C f32[64][64]`."""
+    """A whole comparison. rows: platform by platform, with the entries in their order. portability: over the
+    platforms with measured times, and then, if there are estimates, over all. remarks: sentences about the
+    whole. sizes: what -D bound. arrays: the program's, as `C f32[64][64]`."""
 
     program: str
     sizes: tuple[tuple[str, int | str], ...]

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Ended(StrEnum):
-    """Why a search is over."""
+    """Why a search ended."""
 
     TRIALS = "trials"
     BUDGET = "budget"
@@ -18,8 +18,8 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """trials: measured in this run; seconds: of the whole run, finals included; speedup: of the best over the
-    device's untuned default. None: no such limit."""
+    """The limits of a search. trials: measured in this run. seconds: of the whole run with its finals.
+    speedup: of the best over the device's default schedule. None: no such limit."""
 
     trials: int | None = None
     seconds: float | None = None
@@ -27,7 +27,7 @@ class Goal:
 
     @property
     def reserve(self) -> float:
-        """Seconds of the budget that are kept for the finals."""
+        """The seconds of the budget that are kept for the finals."""
         return 0.0 if self.seconds is None else min(40.0, 0.2 * self.seconds)
 
     def reached(self, *, trials: int, elapsed: float, speedup: float | None) -> Ended | None:

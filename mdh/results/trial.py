@@ -1,7 +1,7 @@
-"""What the parts of the tuner hand to one another. All of it is data that JSON can carry.
+"""The values that the parts of the tuner exchange. JSON can hold all of them.
 
-A `Job` says what is tuned and where; a `Candidate` is one schedule without holes; an `Effort` is how well it
-is measured; an `Outcome` is what came of that; a `Trial` is the line of the record that keeps it.
+A `Job` says what is tuned and where. A `Candidate` is one schedule without holes. An `Effort` says how
+thoroughly it is measured, and an `Outcome` is the result. A `Trial` is the line of the record that keeps it.
 """
 
 from dataclasses import dataclass, field
@@ -11,17 +11,16 @@ from typing import Annotated
 from mdh.schema import Meta
 
 Value = int | str
-"""Of a hole: a number or a canonical word such as `BLK.x`, `A:SM[2,1]`, `grouped(8)`, `^`."""
+"""The value of a hole: a number or a canonical word such as `BLK.x`, `A:SM[2,1]`, `grouped(8)`, `^`."""
 
 LONGEST = 1e11
-"""Seconds, and MHz, that anything may have; three thousand years, so that moments fit."""
+"""The largest number of seconds, or MHz, of anything: three thousand years, so that dates fit."""
 SHORTEST = 1e-12
-"""Seconds that a timed run takes at least: less than a cycle of any clock. A shorter time would win for
-ever."""
+"""The least seconds of a timed run: less than a cycle of any clock. A shorter time would always win."""
 LAST = 1 << 62
-"""Above every number of a trial."""
+"""More than every number of a trial."""
 Number = Annotated[int, Meta(ge=0, lt=LAST)]
-"""Of a trial."""
+"""The number of a trial."""
 Duration = Annotated[float, Meta(ge=0.0, le=LONGEST)]
 """Seconds or MHz."""
 Run = Annotated[float, Meta(ge=SHORTEST, le=LONGEST)]
@@ -29,7 +28,7 @@ Run = Annotated[float, Meta(ge=SHORTEST, le=LONGEST)]
 
 
 class Failure(StrEnum):
-    """Why a candidate has no time; the words of the T4 results format, and three of ours."""
+    """Why a candidate has no time: the words of the T4 results format, and three more."""
 
     COMPILE = "compile"
     LAUNCH = "launch"
@@ -42,10 +41,10 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A program with its sizes on a device: all that a worker needs besides candidates.
+    """A program with its sizes on a device: everything that a worker needs besides candidates.
 
-    path, source: the C file's name and text; defines: sizes and macros; device: `cuda:0`; seed: of the
-    arrays that candidates are judged on.
+    path, source: the C file's name and text. defines: sizes and macros. device: `cuda:0`. seed: of the arrays
+    that candidates are judged on.
     """
 
     path: str
@@ -60,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A schedule without holes, as canonical text. key: sha256 (hex) of what decides the kernel: canonical
+    """A schedule without holes, as canonical text. key: SHA-256 (hex) of what decides the kernel: canonical
     program, sizes, types, schedule text, machine, target. values: hole -> value, for people and searches."""
 
     key: str
@@ -70,8 +69,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds after which a worker is killed: building, the first launch (with its check), the timed runs,
-    and all of one trial."""
+    """Seconds after which a worker is killed: for building, for the first launch (with its check), for the
+    timed runs, and for a whole trial."""
 
     build: float = 60.0
     launch: float = 30.0
@@ -81,9 +80,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How a candidate is measured. samples: timed runs, at least one; seconds: stop sampling after that
-    long; cold: also time with evicted caches; inputs: sets of arrays that its results are judged on;
-    give_up: seconds of one run above which, after three runs, the rest is left out (a clear loser)."""
+    """How a candidate is measured. samples: timed runs, at least one. seconds: sampling stops after so long.
+    cold: also time with evicted caches. inputs: sets of arrays that its results are judged on. give_up:
+    seconds of one run above which a candidate is a clear loser, and only three runs are made."""
 
     samples: int = 10
     seconds: float = 0.5
@@ -93,20 +92,21 @@ class Effort:
 
 
 QUICK = Effort()
-"""Every trial."""
+"""The effort for every trial."""
 THOROUGH = Effort(samples=100, seconds=3.0, cold=True, inputs=4)
-"""Finalists and the winner."""
+"""The effort for finalists and the winner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one trial.
+    """The result of one trial.
 
-    failure None: right, and measured. code, message: the diagnostic of a failure, its first full sentence.
-    warm, cold: seconds of each timed run; clock: `device` or `wall`. stopped: a clear loser, timed less.
-    build_seconds, check_seconds, measure_seconds: what the trial cost. resources: what the compiler reported
-    (registers, shared, local, spills) where it does. device, title, pid: who measured. clocks: MHz before and
-    after, where the device tells. innocent: the worker died of another candidate; try again.
+    failure: None if it was right and was measured. code, message: the diagnostic of a failure, with its first
+    full sentence. warm, cold: seconds of each timed run. clock: `device` or `wall`. stopped: a clear loser,
+    timed less. build_seconds, check_seconds, measure_seconds: what the trial cost. resources: what the
+    compiler reported (registers, shared, local, spills), if it does. device, title, pid: who measured.
+    clocks: MHz before and after, if the device tells. innocent: the worker died because of another candidate;
+    try again.
     """
 
     failure: Failure | None
@@ -128,7 +128,7 @@ class Outcome:
 
     @property
     def seconds(self) -> float | None:
-        """The median of the warm runs, the figure that candidates are compared by."""
+        """The median of the warm runs, by which candidates are compared."""
         if self.failure is not None or not self.warm:
             return None
         ordered = sorted(self.warm)
@@ -140,9 +140,8 @@ class Outcome:
 class Trial:
     """One line of a record.
 
-    origin: who proposed it (`default`, `given`, `record`, `tpe`, `random`, …); phase: `quick`, `final` or
-    `winner`.
-    started: seconds since the epoch; elapsed: of tuning time before it was told.
+    origin: who proposed it (`default`, `given`, `record`, `tpe`, `random`, …). phase: `quick`, `final` or
+    `winner`. started: seconds since the epoch. elapsed: seconds of tuning before it was reported.
     """
 
     number: Number

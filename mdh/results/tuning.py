@@ -1,4 +1,4 @@
-"""What a run of the tuner found and did, as one value: for the terminal, the page, JSON and Python."""
+"""The result of a run of the tuner as one value: for the terminal, the page, JSON and Python."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from mdh.target.text import KernelText
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """A run at one moment. best, baseline: seconds; total, trials: the limits it has, None: no such limit;
-    improved: the trial just told is the best so far."""
+    """The state of a run at one moment. best, baseline: seconds. total, trials: its limits; None: no such
+    limit. improved: whether the trial just reported is the best so far."""
 
     phase: str
     elapsed: float
@@ -34,13 +34,13 @@ class RunProgress:
 
     @property
     def speedup(self) -> float | None:
-        """Of the best over the device's untuned default."""
+        """The factor by which the best beats the device's default schedule."""
         return self.baseline / self.best if self.best and self.baseline else None
 
 
 def unconfirmed(best: Trial | None, trials: Iterable[Trial]) -> str:
-    """Why finals that were held could not confirm the best, which therefore has its quick time alone; empty
-    where they did, or where there were none."""
+    """Why finals that were held could not confirm the best, which therefore has only its quick time. Empty if
+    they did, or if there were none."""
     if best is None or best.phase != "quick":
         return ""
     key = best.candidate.key
@@ -55,8 +55,8 @@ def unconfirmed(best: Trial | None, trials: Iterable[Trial]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The space in numbers: the product of its domains, the structurally legal points of them, and between
-    which numbers the legal points lie (95 %, of some draws; None: nobody asked)."""
+    """The sizes of the space: the product of its domains, the number of structurally legal points, and a 95 %
+    confidence interval of the number of legal points, by some draws; None if nobody asked."""
 
     raw: int
     structural: int
@@ -65,14 +65,15 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Tuned:
-    """trials: of this run, in the order they ended; earlier: of the record that it went on with.
+    """The result of a tuning. trials: of this run, in the order in which they ended. earlier: of the record
+    that it continued.
 
-    best: the fastest that is right, in the phase that judged it best; baseline: the device's untuned default;
-    given: the point of the space that the schedule (or the default, as near as the space comes to it)
-    suggests. skipped: points that were not measured, by reason: a diagnostic code, `duplicate`, or words.
-    files: what was written, by kind. trouble: what ended the run before its time. plan, text: of the best.
-    learned: times of earlier runs on the device that the model's constants were fitted to at the start.
-    best_point: the best that is a point of the space: not `best` where the default schedule wins.
+    best: the fastest that is right, in the phase that judged it best. baseline: the device's default
+    schedule. given: the point that the schedule suggests, or the point of the space nearest to the default
+    one. skipped: points that were not measured, by reason: a diagnostic code, `duplicate`, or words. files:
+    what was written, by kind. trouble: what ended the run early. plan, text: of the best. learned: how many
+    times of earlier runs on the device the model's first constants were fitted to. best_point: the best trial
+    that is a point of the space; it is not `best` if the default schedule wins.
     """
 
     program: str
@@ -102,7 +103,7 @@ class Tuned:
 
     @property
     def measured(self) -> tuple[Trial, ...]:
-        """The quick trials of this run and of the record, each candidate's."""
+        """The quick trials of this run and of the record, one for each candidate."""
         return tuple(t for t in (*self.earlier, *self.trials) if t.phase == "quick")
 
     @property
@@ -112,11 +113,11 @@ class Tuned:
 
     @property
     def unconfirmed(self) -> str:
-        """Why the finals could not confirm the best; empty where they did, or where there were none."""
+        """Why the finals could not confirm the best; empty if they did, or if there were none."""
         return unconfirmed(self.best, (*self.earlier, *self.trials))
 
     def quick_seconds(self, trial: Trial | None) -> float | None:
-        """Of the candidate's quick trial, which is what the others' quick ones compare with."""
+        """The seconds of the candidate's quick trial, which compare with those of other quick trials."""
         return None if trial is None else self._seconds(trial.candidate.key, "quick")
 
     @property
@@ -126,7 +127,7 @@ class Tuned:
 
     @property
     def speedup(self) -> float | None:
-        """Over the device's untuned default."""
+        """The factor by which the best beats the device's default schedule."""
         return self._over(self.baseline)
 
     @property
@@ -134,11 +135,11 @@ class Tuned:
         return self._over(self.given)
 
     def in_finals(self, other: Trial) -> bool:
-        """Whether it was timed in turns with the best, as the best's time was."""
+        """Whether it was timed in turns with the best."""
         return self._seconds(other.candidate.key, "final") is not None
 
     def _over(self, other: Trial | None) -> float | None:
-        """How many times as long `other` takes: by paired times where the finals have both, else by quick
+        """The time of `other` divided by the best's: by paired times if the finals have both, else by quick
         ones."""
         if other is None or self.best is None:
             return None

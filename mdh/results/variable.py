@@ -1,4 +1,5 @@
-"""The space as values: its variables, one a hole or a name that several places share, and its points."""
+"""The space as values: its variables, one for each hole or for each name that several places share, and its
+points."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +8,7 @@ from mdh.results.trial import Value
 
 
 class Kind(StrEnum):
-    """How near two values of a variable are: by ratio, by difference, or not at all."""
+    """How the distance of two values of a variable is measured: by ratio, by difference, or not at all."""
 
     TILE = "tile"
     NUMBER = "number"
@@ -18,9 +19,8 @@ class Kind(StrEnum):
 class Variable:
     """One decision that the schedule leaves open.
 
-    name: `?bm`, or the place of a hole without name (`2.tile.i`, `C.3.core.j`, `1.order`), unique in the
-    space. values: every value it takes in some point, in their order (numbers ascending). dim, extent: of a
-    tile.
+    name: `?bm`, or the place of an unnamed hole (`2.tile.i`, `C.3.core.j`, `1.order`); unique in the space.
+    values: every value that it has in some point, in order (numbers ascending). dim, extent: of a tile.
     """
 
     name: str
@@ -33,4 +33,4 @@ class Variable:
 
 
 Point = tuple[Value, ...]
-"""One value a variable, in the order of the space's variables."""
+"""One value for each variable, in the order of the space's variables."""

@@ -1,4 +1,4 @@
-"""`if (x > m) m = x;` and `if (x > m) { m = x; at = j; }`: the best so far, and what goes with it."""
+"""Recognises best-so-far updates: `if (x > m) m = x;` and `if (x > m) { m = x; at = j; }`."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
     values = [convert(lift(s.rvalue, scope), t.dtype) for s, t in zip(body, found, strict=True)]
     asked = {*walk(left), *walk(right)}
     if any(part not in asked for v in values for part in guarded_parts(v)):
-        # mdh computes the values of a record at every point, C only where it is one
+        # mdh computes the values of a record at every point, C only for a new best
         del scope.uses[uses:]
         return None
     for k, (t, v) in enumerate(zip(found, values, strict=True)):
@@ -51,7 +51,8 @@ def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
 
 
 def _follows(compared: Expr, stored: Expr, *, alone: bool) -> bool:
-    """Alone, a best may be rounded as it is stored; a record would have ties of what C tells apart."""
+    """Whether the stored value follows the compared one. A best without a record may be rounded when it is
+    stored; with a record, rounding would make ties of values that C tells apart."""
     if alone:
         return same_order(compared, stored)
     return not isinstance(stored, Const) and kept(compared) == kept(stored)

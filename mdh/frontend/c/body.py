@@ -1,4 +1,4 @@
-"""The function's body, walked once in C's order: loops, locals, branches, assignments."""
+"""Walks the function's body once in C's order: loops, locals, branches, assignments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -147,7 +147,7 @@ def _statement(node: c_ast.Node, rest: Behind, scope: NameScope) -> None:
 
 
 def _unused(node: c_ast.Cast) -> bool:
-    """`(void)x;`, which says that x is not used."""
+    """Whether this is `(void)x;`, which says that x is not used."""
     words = getattr(getattr(node.to_type.type, "type", None), "names", None)
     return words == ["void"] and isinstance(node.expr, c_ast.ID)
 
@@ -171,7 +171,7 @@ def _for(node: c_ast.For, scope: NameScope) -> None:
     scope.loops = (*outer_loops, loop)
     for counter in counters_inside(node.stmt):
         if counter in scope.locals:
-            # before its loop it has the value that the last iteration left
+            # before the next loop it has the value that the last iteration left
             scope.locals[counter] = Local(scope.locals[counter].dtype, None)
     body = node.stmt
     walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)

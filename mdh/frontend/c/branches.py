@@ -1,4 +1,4 @@
-"""Where the two sides of an `if` meet again: one value for each local, one assignment for each element."""
+"""Merges the two sides of an `if`: one value for each local, and one assignment for each element."""
 
 from dataclasses import replace
 
@@ -19,10 +19,10 @@ def joined_locals(
     written: set[str],
     span: Span,
 ) -> dict[str, Local]:
-    """What each local is after the branch, from what it is at the end of either side.
+    """The value of each local after the branch, from its values at the end of both sides.
 
-    asked: the accesses of the condition. written: buffers that either side has stored to: where the condition
-    reads one of them, it cannot be asked again.
+    asked: the accesses of the condition. written: buffers that either side has stored to. If the condition
+    reads one of them, it cannot be evaluated again.
     """
     stale = next((x.buffer for x in loads(cond) if x.buffer in written), "")
     return {name: _joined(cond, asked, a, other[name], stale, span) for name, a in then.items()}
@@ -48,9 +48,9 @@ def _joined(cond: Expr, asked: tuple[Use, ...], a: Local, b: Local, stale: str, 
 def join_assignments(cond: Expr, first: int, middle: int, scope: NameScope) -> None:
     """Elements that both sides of an `if` assign are assigned once, `cond ? then : other`.
 
-    scope.statements[first:middle] are the first side's, those from `middle` on the second's. Such an
-    assignment stands between what is left of both sides: only statements that nothing beside them on their
-    own side depends on are moved there.
+    scope.statements[first:middle] are the first side's, and those from `middle` on the second's. A merged
+    assignment stands between what is left of both sides. So only statements on which nothing else of their
+    own side depends are moved.
     """
     then, other = scope.statements[first:middle], scope.statements[middle:]
     pairs = _pairs(then, other, len(scope.conds))
@@ -77,7 +77,7 @@ def _both(cond: Expr, a: Statement, b: Statement, conds: tuple[Expr, ...]) -> As
 
 
 def _under(s: Assign, depth: int) -> Expr:
-    """The element's value after `s`, where the first `depth` of its conditions hold."""
+    """The element's value after `s`, if the first `depth` of its conditions hold."""
     value = s.value
     for c in reversed(s.conds[depth:]):
         value = convert(select(c, value, Load(s.target, s.index, s.value.dtype)), s.value.dtype)
@@ -85,7 +85,8 @@ def _under(s: Assign, depth: int) -> Expr:
 
 
 def _pairs(then: list[Statement], other: list[Statement], depth: int) -> list[tuple[int, int]]:
-    """Statements (of either side) that assign one element and may be moved to where the sides meet."""
+    """Statements (one of each side) that assign one element and may be moved to the place where the sides
+    meet."""
     found: list[tuple[int, int]] = []
     for k, a in enumerate(then):
         for m, b in enumerate(other):

@@ -1,4 +1,4 @@
-"""Errors of statements that have nothing to do with one another are reported together."""
+"""Collects errors of independent statements, so that they are reported together."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ MOST_ERRORS = 12
 def collected(node: c_ast.Node, scope: NameScope) -> Iterator[None]:
     """Keep what is found wrong with `node` and go on behind it, with the names as they were before it.
 
-    A statement that needs what a failed one was to make is not reported: the first error is the cause.
+    A statement that needs the result of a failed one is not reported, because the first error is the cause.
     """
     loops, conds, asked, declared = scope.loops, scope.conds, scope.cond_uses, dict(scope.declared)
     values, locals_, cells = dict(scope.values), dict(scope.locals), dict(scope.cells)
@@ -30,7 +30,7 @@ def collected(node: c_ast.Node, scope: NameScope) -> Iterator[None]:
         _names(node, made, used)
         if not used & scope.broken:
             scope.errors.extend(failed.diagnostics)
-        # parameters keep their meaning whatever is done to their elements
+        # parameters keep their meaning whatever happens to their elements
         scope.broken |= {n for n in made if n not in scope.arrays or scope.arrays[n].temp}
 
 
@@ -38,7 +38,7 @@ def raise_collected(scope: NameScope) -> None:
     """Raises Failed with the errors of all statements: each once, and no more than people read."""
     found: dict[tuple[str, str], Diagnostic] = {}
     for d in scope.errors:
-        # a size without a value is met wherever it is used
+        # a size without a value is an error wherever it is used
         found.setdefault((d.code, d.help if d.code == "C136" else d.headline), d)
     if not found:
         return

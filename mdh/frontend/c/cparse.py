@@ -1,4 +1,4 @@
-"""Preprocessed text to one function's AST: the only caller of pycparser's parser."""
+"""Parses preprocessed text to one function's AST. Only this module calls pycparser's parser."""
 
 import re
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class ParsedFunction:
 
 
 class _Lexer(c_parser.CLexer):  # type: ignore[misc]
-    """Knows the place of the last token, where the parser's own errors give none."""
+    """A lexer that knows the place of the last token, because some of the parser's errors have none."""
 
     at = (1, 1)
 
@@ -39,7 +39,7 @@ class _Lexer(c_parser.CLexer):  # type: ignore[misc]
 
 
 def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
-    """The AST of the only function, or of the one named."""
+    """The AST of the only function, or of the named one."""
     places = Places(pre.source, pre.included)
     parser = c_parser.CParser(lexer=_Lexer)
     try:
@@ -47,7 +47,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     except c_parser.ParseError as e:
         raise _syntax(str(e), places, pre.macros) from None
     except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
-        # pycparser answers some malformed input with errors of its own internals
+        # pycparser answers some malformed input with internal errors
         line, column = parser.clex.at
         at = places.at(line, column, file=parser.clex.filename)
         raise fail("C101", "this is not C that can be parsed", at) from None
@@ -97,13 +97,13 @@ def _listed(names: list[str]) -> str:
 
 
 def old_style(span: Span) -> Exception:
-    """`f(X) float X[10]; { … }`: the way of C before 1989."""
+    """The error for `f(X) float X[10]; { … }`, a definition in the style of C before 1989."""
     return fail("C109", "the parameters are declared outside of the parentheses", span,
                 help="write their types inside: void f(float X[10])")  # fmt: skip
 
 
 def _declared(name: str, line: str) -> bool:
-    """The line declares a variable of that name, or assigns to it."""
+    """Whether the line declares or assigns a variable of that name."""
     types = "int|long|short|unsigned|size_t|float|double|char"
     return re.search(rf"\b(?:{types})\b[\s*]+{name}\b|(?<![\w.]){name}\s*=(?!=)", line) is not None
 
@@ -117,7 +117,7 @@ def _word(span: Span, name: str) -> Span:
 
 
 def _foreign(character: str, source: Source, span: Span) -> Exception:
-    """A character that C has no use for, shown with the name around it."""
+    """The error for a character that C does not use, shown with the name around it."""
     first = re.escape(character)
     m = re.search(rf"\w*{first}\w*" if character.isalnum() else first, source.line(span.line))
     if m is not None:

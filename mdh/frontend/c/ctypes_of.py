@@ -17,7 +17,7 @@ SUPPORTED = (
 
 
 def dtype_of(names: list[str], places: Places, node: c_ast.Node) -> DType:
-    """The type that specifier words name (`unsigned long`)."""
+    """The type of specifier words such as `unsigned long`."""
     words = list(names)
     if len(words) == 1 and words[0] in NAMED:
         return NAMED[words[0]]
@@ -34,7 +34,7 @@ def dtype_of(names: list[str], places: Places, node: c_ast.Node) -> DType:
         case ["long"] | ["long", "long"]:
             plain = I64
         case ["bool" | "_Bool" as word]:
-            # a conversion to it is a comparison with 0, and its elements have one byte
+            # a conversion to bool is a comparison with 0, and its elements have one byte
             raise fail("C110", f"the type `{word}` is not supported", places.of(node, word),
                        help="write int, and `x != 0` for its value; uint8_t for arrays")  # fmt: skip
         case _:
@@ -58,7 +58,7 @@ def scalar_type(decl: c_ast.Node, places: Places) -> DType:
 
 
 def is_const(decl: c_ast.Node) -> bool:
-    """The elements are const."""
+    """Whether the elements are const."""
     node = decl
     while isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl, c_ast.Decl)):
         node = node.type

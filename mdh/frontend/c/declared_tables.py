@@ -18,7 +18,7 @@ from mdh.ir.expr import Const, Expr, loads
 def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
     """`const float w[3] = {1, 2, 1};` as a table; `rest`: what follows it in its block.
 
-    Without const it may stand as well, where nothing writes to it.
+    Without const it is allowed too, if nothing writes to it.
     """
     span = scope.places.of(node, node.name)
     if not is_const(node) and any(_written(n, node.name) for n in rest):
@@ -71,7 +71,7 @@ def _base(node: c_ast.Node) -> str:
 
 
 def flattened(init: c_ast.Node, shape: tuple[int, ...], name: str, places: Places) -> list[c_ast.Node | None]:
-    """The initialisers of all elements in order, None where the list has none (C11 6.7.9)."""
+    """The initialisers of all elements in order; None for elements that the list leaves out (C11 6.7.9)."""
     if not isinstance(init, c_ast.InitList):
         raise fail("C113", f"the initialiser of `{name}` is no list of values", places.of(init))
     size, inner = prod(shape), prod(shape[1:])

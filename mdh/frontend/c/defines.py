@@ -1,4 +1,4 @@
-"""`-D NAME=VALUE`: which names are sizes, which macros, and which occur nowhere."""
+"""`-D NAME=VALUE`: finds which names are sizes, which are macros, and which do not occur."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _KEYWORDS = frozenset({
 
 
 def size_spans(source: Source) -> dict[str, Span]:
-    """Names declared as integer parameters somewhere in the file, and where."""
+    """Names that the file declares as integer parameters somewhere, with their places."""
     types = "|".join(
         ["int", "long", "unsigned", "short", "size_t", r"u?int\d+_t", *integer_names(source.text)]
     )
@@ -57,7 +57,7 @@ def sort_defines(source: Source, defines: Mapping[str, str | int]) -> tuple[dict
 
 
 def occurs(name: str, text: str) -> bool:
-    """`name` stands somewhere outside of comments; where tokens are pasted together it always may."""
+    """Whether `name` occurs outside of comments. If tokens are pasted together, it always may."""
     return "##" in text or name in _NAME.findall(_COMMENT.sub(" ", text))
 
 
@@ -82,7 +82,7 @@ def _size(name: str, value: str | int, span: Span) -> int:
     try:
         size = int(value, 0) if isinstance(value, str) else value
     except ValueError:
-        # Python does not read numbers of any length either
+        # Python does not parse numbers of any length
         size = 2**128 if _DIGITS.fullmatch(str(value).strip()) else None
     if size is None:
         headline = f"the size `{name}` is bound to `{short}`, which is no integer"
@@ -94,13 +94,13 @@ def _size(name: str, value: str | int, span: Span) -> int:
 
 
 def _short(value: str | int) -> str:
-    """A value in a message; Python does not write out numbers of any length."""
+    """A value for a message. Python does not print numbers of any length."""
     text = hex(value) if isinstance(value, int) and abs(value) >= 2**64 else str(value)
     return text if len(text) <= 40 else f"{text[:20]}…"
 
 
 def out_of_range(name: str, value: int, least: int, most: int, span: Span) -> Failed:
-    """A size that its C type cannot hold."""
+    """The error for a size that its C type cannot hold."""
     what = f"the size `{name}` is bound to {value:,}; its type holds {least:,} to {most:,}"
     help_ = "give another value, or declare it with a wider type"
     return Failed(Diagnostic("C105", what, (Label(span, "a size"),), help=help_, witness=(("define", name),)))

@@ -1,4 +1,4 @@
-"""`enum { N = 4, M };`: constants of type int, written out as such."""
+"""Replaces `enum { N = 4, M };` by constants of type int."""
 
 from pycparser import c_ast
 
@@ -6,16 +6,16 @@ from mdh.diagnostics import fail
 from mdh.frontend.c.places import Places, nodes_in
 
 MOST_CONSTANTS = 1_000
-"""Constants of one enumeration. mdh makes a declaration of each, so thousands of them take seconds."""
+"""The most constants of one enumeration. mdh makes a declaration of each, so thousands take seconds."""
 
 
 class Enumerator(c_ast.Decl):  # type: ignore[misc]  # pycparser has no type hints
-    """The declaration of a constant of type int, whose value int has to hold."""
+    """The declaration of a constant of type int, whose value must fit int."""
 
 
 def write_out_enums(tree: c_ast.FileAST, places: Places) -> None:
-    """Put `const int N = 4, M = N + 1;` in the place of every declaration of an enumeration alone. Raises
-    Failed C102 for one that is too large."""
+    """Puts `const int N = 4, M = N + 1;` in place of every declaration of an enumeration alone. Raises Failed
+    C102 if it is too large."""
     tree.ext = [out for n in tree.ext for out in _written_out(n, places)]
     for node in nodes_in(tree):
         if isinstance(node, c_ast.Compound) and node.block_items:
@@ -33,7 +33,7 @@ def _written_out(node: c_ast.Node, places: Places) -> list[c_ast.Node]:
     if count > MOST_CONSTANTS:
         headline = f"this enumeration has {count:,} constants, more than {MOST_CONSTANTS:,}"
         raise fail("C102", headline, places.of(node), help="keep those that the function uses")
-    # variables of such a type are refused where they are declared
+    # variables of such a type are refused at their declarations
     out: list[c_ast.Node] = [node] if named else []
     before: c_ast.Node | None = None
     for e in enum.values.enumerators:

@@ -1,7 +1,7 @@
-"""`#include "sizes.h"`: which files a C text may take in (docs/codes/C104.md).
+"""`#include "sizes.h"`: decides which files a C text may include (docs/codes/C104.md).
 
-Only regular files of text that lie in the folder of the C file or below it, links followed. A C text from
-somebody else can so neither show files of this machine nor make mdh wait for a pipe or a device.
+Only regular text files in the folder of the C file or below it are allowed, after following links. So a C
+text from somebody else cannot show files of this machine, or make mdh wait for a pipe or a device.
 """
 
 import os
@@ -12,14 +12,15 @@ from mdh.frontend.c.source_limits import MOST_TOKENS, checked_text, tokens_in
 from mdh.textfile import C_LIMIT, read_text
 
 MOST_INCLUDES = 200
-"""Files taken in, each time counted. A kernel with its sizes and types takes in fewer than ten."""
+"""The most included files, counting repetitions. A kernel with its sizes and types includes fewer than
+ten."""
 MOST_DEPTH = 15
-"""Files inside of files: what C11 (5.2.4.1) promises."""
+"""The deepest nesting of files, as C11 (5.2.4.1) promises."""
 
 
 class Includes:
-    """What one C text has taken in so far. `names`: path → the name that #line marks give it; `lines`: that
-    name → the line of the C text whose #include led to it."""
+    """What one C text has included so far. names: path -> the name in #line marks. lines: that name -> the
+    line of the C text whose #include led to it."""
 
     def __init__(self, path: str) -> None:
         self.folder = Path(os.path.realpath(path)).parent
@@ -29,9 +30,9 @@ class Includes:
         self.tokens = 0
 
     def text_of(self, path: str, place: Label, depth: int) -> str | None:
-        """The text of the file at `path`, None where there is none. Raises Failed C104 at `place`.
+        """The text of the file at `path`; None if there is none. Raises Failed C104 at `place`.
 
-        depth: files that are open, the C text itself included.
+        depth: the number of open files, with the C text itself.
         """
         if not os.path.lexists(path):
             return None
@@ -53,7 +54,7 @@ class Includes:
         return text
 
     def note(self, path: str, line: int) -> None:
-        """The file at `path` is taken in by `line` of the C text."""
+        """Notes that line `line` of the C text includes the file at `path`."""
         name = self.names.setdefault(path, f"included {len(self.names) + 1}")
         self.lines.setdefault(name, line)
 

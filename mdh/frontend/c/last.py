@@ -1,4 +1,5 @@
-"""Behind `for (…) { t = x[i]; … }` the local `t`, set anew in each iteration, has the last one's value."""
+"""After `for (…) { t = x[i]; … }`, the local `t`, which is set in each iteration, has the last iteration's
+value."""
 
 from copy import copy
 from dataclasses import replace
@@ -15,9 +16,9 @@ from mdh.ir.statement import LoopVar
 
 
 def kept_behind(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
-    """Declare the local inside the loops of `rest` that assign it, and note its value at their ends.
+    """Declares the local inside the loops of `rest` that assign it, and notes its value at their ends.
 
-    True where that is done: every one of them sets it anew in each iteration, on every path.
+    Returns whether that was possible: every such loop sets it in each iteration, on every path.
     """
     loops = [n for n in rest if assigned_in_loop(n, decl.name)]
     if not loops or not all(sets_anew(n, decl.name, always=True) for n in loops):
@@ -72,7 +73,7 @@ def _load_at_end(load: Load, loop: LoopVar) -> Load:
 
 
 def _plain(e: Expr) -> Expr:
-    """Subscripts as the front end writes them, so that equal elements are equal expressions."""
+    """Subscripts in the front end's form, so that equal elements are equal expressions."""
     inner = map_children(e, _plain)
     if not isinstance(inner, Load):
         return inner

@@ -1,4 +1,4 @@
-"""C expressions to typed scalar expressions."""
+"""Translates C expressions to typed scalar expressions."""
 
 from pycparser import c_ast
 
@@ -279,12 +279,13 @@ def _subscript(node: c_ast.Node, array: Array, scope: NameScope) -> Expr:
                    scope.places.of(node),
                    label="sums of constants times loop variables are supported",
                    help="also an element of an index array: A[I[i]]")  # fmt: skip
-    # the types of the C's loop variables make no difference to which element it is
+    # the types of the C's loop variables do not change which element it is
     return e if affine is None else to_expr(affine)
 
 
 def _is_gather(e: Expr) -> bool:
-    """Integer arithmetic of loaded integers, constants and affine functions of the loop variables."""
+    """Whether this is integer arithmetic of loaded integers, constants and affine functions of the loop
+    variables."""
     if from_expr(e) is not None or isinstance(e, Load):
         return True
     inner = children(e)

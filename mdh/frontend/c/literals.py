@@ -1,4 +1,4 @@
-"""C's constants (C11 6.4.4) to typed values; what no type holds is refused."""
+"""Translates C's constants (C11 6.4.4) to typed values. Constants that no type holds are refused."""
 
 import math
 import re
@@ -14,9 +14,11 @@ from mdh.ir.dtype import F32, F64, I32, I64, U32, U64
 from mdh.ir.expr import Const, Expr
 
 MOST_DIGITS = 80
-"""Of an integer below 2^64, in any base and after its leading zeros: Python reads no number of any length."""
+"""The most digits of an integer below 2^64, in any base and without leading zeros, because Python does not
+parse numbers of any length."""
 MOST_FLOAT = 4_000
-"""Characters of a floating constant: every double can be written exactly in 1,100, its zeros included."""
+"""The most characters of a floating constant. Every double can be written exactly in 1,100, with its
+zeros."""
 _ESCAPES = {"n": 10, "t": 9, "\\": 92, "'": 39, '"': 34, "?": 63, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11}
 
 
@@ -41,19 +43,19 @@ def literal(node: c_ast.Constant, places: Places) -> Const:
 
 
 def _joined(number: str) -> str:
-    """Without the separators between its digits: C23 6.4.4.2."""
+    """The number without the separators between its digits (C23 6.4.4.2)."""
     return number.replace("'", "")
 
 
 def check_enumerator(node: c_ast.Decl, value: Expr | None, places: Places) -> None:
-    """C11 6.7.2.2: the constants of an enumeration have the type int. Raises Failed C124."""
+    """Raises Failed C124 if an enumeration's constant does not fit int (C11 6.7.2.2)."""
     if isinstance(node, Enumerator) and isinstance(value, Const) and not -(2**31) <= value.value < 2**31:
         raise fail("C124", f"`{node.name}` is {value.value:,}, which no int holds", places.of(node),
                    help="declare it as const long")  # fmt: skip
 
 
 def _character(body: str) -> int | None:
-    """The code of a character constant as a signed char; None for what is more than one byte."""
+    """The code of a character constant as a signed char; None if it has more than one byte."""
     if len(body) == 1:
         return ord(body) if body.isascii() else None
     if body[0] != "\\":
@@ -68,8 +70,8 @@ def _character(body: str) -> int | None:
 
 
 def _float(text: str, node: c_ast.Constant, places: Places) -> Const:
-    """Rounded once, to the type that the suffix names."""
-    # the digits of a hexadecimal constant end before its exponent, which C demands
+    """The constant, rounded once to the type of its suffix."""
+    # the digits of a hexadecimal constant end before its exponent, which C requires
     if len(text) > MOST_FLOAT:
         what = f"the constant {_short(text)} has {len(text):,} characters, more than {MOST_FLOAT:,}"
         raise fail("C124", what, places.of(node), help="17 digits and an exponent give every double")
@@ -86,7 +88,7 @@ def _float(text: str, node: c_ast.Constant, places: Places) -> Const:
         what = f"the constant {_short(text)} is greater than any {'float' if t == F32 else 'double'}"
         raise fail("C124", what, places.of(node), help="write INFINITY where that is meant")
     if t == F32 and value not in (out.value, 0.0):
-        # half-way between two floats the double has lost on which side the digits are
+        # the double has lost on which side of the midpoint of two floats the digits are
         other = convert(Const(2 * value - out.value, F64), F32)
         assert isinstance(other, Const)
         exact = (

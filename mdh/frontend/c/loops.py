@@ -1,4 +1,4 @@
-"""`for` headers to normalised loops."""
+"""Translates `for` headers to normalised loops."""
 
 from pycparser import c_ast
 
@@ -17,8 +17,8 @@ from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
 MOST_LOOPS = 16
-"""Loops inside of loops. Contractions of tensors in chemistry have ten; proofs about a nest of 16 take most
-of a second, and each loop more a third again."""
+"""The most nested loops. Tensor contractions of chemistry have ten. Proofs about a nest of 16 take most of a
+second, and each further loop a third more."""
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 FORM = "write for (int i = START; i < END; i += STEP) with constant START, END and STEP"
 
@@ -26,7 +26,7 @@ FORM = "write for (int i = START; i < END; i += STEP) with constant START, END a
 def loop_of(node: c_ast.For, scope: NameScope, declared: DType) -> tuple[LoopVar, int]:
     """The loop of a `for` header with a counter of type `declared`, and what the counter is behind it.
 
-    Start, bound and step are constants, and C's comparison lets the body run at least once.
+    Start, bound and step must be constants, and by C's comparison the body must run at least once.
     """
     name, first = _init(node, scope)
     span = scope.places.of(node.init, name) if node.init is not None else scope.places.of(node)

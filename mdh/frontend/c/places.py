@@ -1,4 +1,5 @@
-"""Places: pycparser knows where a node starts; this finds the text it covers in the user's file."""
+"""Places of nodes: pycparser knows where a node starts, and this finds the text that it covers in the user's
+file."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,8 @@ _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
 
 
 NEAR = 2_000
-"""Characters on either side of a place in which a word is looked for: lines may be as long as the text."""
+"""Characters on either side of a place in which a word is searched, because lines may be as long as the
+text."""
 
 
 def nodes_in(node: c_ast.Node) -> Iterator[c_ast.Node]:
@@ -25,9 +27,11 @@ def nodes_in(node: c_ast.Node) -> Iterator[c_ast.Node]:
 
 
 class Places:
-    """Spans of AST nodes in the original source; macro-expanded tokens point at the line's nearest token.
+    """Spans of AST nodes in the original source. A macro-expanded token has the place of the line's nearest
+    token.
 
-    included: a file that #line marks name → the line of the source that includes it: its nodes stand there.
+    included: the name of a file in #line marks -> the line of the source that includes it, where its nodes
+    are placed.
     """
 
     def __init__(self, source: Source, included: Mapping[str, int] = {}) -> None:
@@ -35,7 +39,7 @@ class Places:
         self.included = included
 
     def of(self, node: Any, word: str = "") -> Span:
-        """The token at a node's coordinate, or `word` on its line where that is given and found."""
+        """The token at a node's coordinate, or `word` on its line if it is given and found."""
         coord = getattr(node, "coord", None)
         if coord is None:
             return Span(self.source, 0, min(1, len(self.source.text)))
@@ -60,7 +64,7 @@ class Places:
         return Span(self.source, base + start, base + m.end())
 
     def _near(self, line: int, column: int) -> tuple[str, int]:
-        """The part of a line around a column, and where in the source that begins."""
+        """The part of a line around a column, and the offset in the source where it begins."""
         text, start = self.source.text, self.source.line_starts[line - 1]
         low = max(start, start + column - NEAR)
         high = min(start + column + NEAR, len(text))

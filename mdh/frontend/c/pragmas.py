@@ -27,13 +27,14 @@ def read_pragma(node: c_ast.Pragma, scope: NameScope) -> None:
 
 
 _IDLE = (c_ast.Decl, c_ast.DeclList, c_ast.EmptyStatement, c_ast.Pragma, c_ast.Typedef)
-"""What computes nothing; a declaration's value counts wherever it stands."""
+"""Nodes without computation. A declaration's value counts wherever it stands."""
 
 
 def inside_scop(items: list[c_ast.Node], scope: NameScope) -> list[c_ast.Node]:
     """The statements between `#pragma scop` and `#pragma endscop`, and all declarations; all without them.
 
-    Raises Failed C119 where one pragma is missing, or where something is computed outside of them."""
+    Raises Failed C119 if one of the two is missing, or if something outside of them computes.
+    """
     marks = [(k, _scop_word(n)) for k, n in enumerate(items) if _scop_word(n)]
     if not marks:
         return items

@@ -1,4 +1,4 @@
-"""C text to preprocessed C text, with no preprocessor of the system: the only importer of pcpp."""
+"""Preprocesses C text without the system's preprocessor. Only this module imports pcpp."""
 
 import io
 import os
@@ -19,12 +19,12 @@ from mdh.frontend.c.specifiers import check_attributes
 from mdh.source import Source, Span
 
 MOST_EXPANSIONS = 20_000
-"""Macros that one text may expand, those inside of others included: `#define B A A` doubles the work of `A`
-even where nothing comes of it. A text of 400 statements with ten macros each uses a fifth."""
+"""The most macros that one text may expand, nested ones included, because `#define B A A` doubles the work of
+`A` even without a result. A text of 400 statements with ten macros each uses a fifth."""
 MOST_EXPANDED = 3 * MOST_TOKENS
-"""Tokens that come of all expansions together, those inside of others included."""
+"""The most tokens of all expansions together, nested ones included."""
 MOST_PASTED = 1 << 18
-"""Characters of all these tokens: `x##x` doubles a name."""
+"""The most characters of all these tokens, because `x##x` doubles a name."""
 
 _WHOLE = re.compile(r"(-?(?:0[xX][0-9a-fA-F]{1,8}|0|[1-9][0-9]{0,9}))[uUlL]{0,3}")
 
@@ -49,7 +49,7 @@ HEADERS = frozenset(
 
 
 MAIN = "the C text"
-"""How #line marks name it."""
+"""Its name in #line marks."""
 _BUILT_IN = (
     ("__STDC__", "1"),
     ("__STDC_VERSION__", "201710L"),
@@ -70,9 +70,9 @@ JOINED = frozenset(("++", "--", "&&", "||", "<<", ">>", "->", "/*", "//", "==", 
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """`text`: C with #line marks that lead back to `source`; `sizes`: parameters bound by defines, `macros`:
-    the other defines; `constants`: macros of the file and of the defines that are whole numbers; `included`:
-    a file that #line marks name → the line of `source` that includes it."""
+    """text: C with #line marks that lead back to `source`. sizes: parameters bound by defines. macros: the
+    other defines. constants: integer macros of the file and of the defines. included: the name of a file in
+    #line marks -> the line of `source` that includes it."""
 
     source: Source
     text: str
@@ -83,7 +83,8 @@ class Preprocessed:
 
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
-    """Reports problems as diagnostics; definitions from outside win over the file's own."""
+    """A preprocessor that reports problems as diagnostics. Definitions from outside override the file's
+    own."""
 
     def __init__(self, source: Source, fixed: frozenset[str]) -> None:
         super().__init__()
@@ -91,7 +92,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.fixed = fixed
         self.found: list[Diagnostic] = []
         self.line_directive = "#line"
-        # pcpp names files by their paths, which may hold what no #line mark can
+        # pcpp names files by their paths, which may hold characters that no #line mark can
         self.rewrite_paths = [(rf"\A{re.escape(os.path.abspath(source.name))}\Z", MAIN)]
         self.last = self.directive = _first_directive(source)
         self.included: set[str] = set()
@@ -99,7 +100,8 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.expansions = self.tokens = self.characters = 0
 
     def note_place(self, token: Any) -> None:
-        """Problems from here on are those of the line of `token`; of a file's, the line that includes it."""
+        """Places later problems at the line of `token`; for an included file, at the line that includes
+        it."""
         if getattr(token, "source", MAIN) in (MAIN, ""):
             self.last = getattr(token, "lineno", self.last) or self.last
 
@@ -113,10 +115,11 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         )
 
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
-        """Raises FileNotFoundError for what is no file beside the C file: that may be a known header."""
+        """The file to include. Raises FileNotFoundError if it is no file beside the C file; it may then be a
+        known header."""
         text = None
         if not is_system_include:
-            # what stands in front of the directive has been expanded since it was met
+            # the text before the directive has been expanded since it was met
             self.last = self.directive
             place = self.include_place(os.path.basename(includepath))
             text = self.includes.text_of(includepath, place, self.include_depth)
@@ -135,7 +138,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
 
     def include_place(self, word: str) -> Label:
-        """`word` on the line that is read, else that line."""
+        """The place of `word` on the line that is read, else that line."""
         label = _line(self.file, self.directive)
         at = self.file.text.find(word, label.span.start, label.span.end) if word else -1
         return label if at < 0 else Label(Span(self.file, at, at + len(word)))
@@ -192,7 +195,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 
     def _check_arithmetic(self, toks: Any) -> None:
         """Notes C103 where pcpp's arithmetic may differ from C's: negative quotients, character constants,
-        shifts by what no number of 64 bits is shifted by."""
+        and shifts by an illegal count."""
         tokens = [t.value for t in self.expand_macros([copy(t) for t in toks]) if t.value.strip()]
         values = set(tokens)
         what = ""
@@ -203,13 +206,13 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         if what:
             help_ = "compute the number by hand"
             self.found.append(Diagnostic("C103", what, (_line(self.file, self.last),), help=help_))
-            # the condition itself is not computed: it may be a number of a thousand million digits
+            # the condition is not computed, because it may be a number of a thousand million digits
             toks[0].type, toks[0].value = self.t_INTEGER, "0"
             del toks[1:]
 
 
 def _small_count(tokens: list[str]) -> bool:
-    """The operand that begins here is one number from 0 to 63, perhaps in parentheses."""
+    """Whether the operand that begins here is one number from 0 to 63, perhaps in parentheses."""
     opened = next((n for n, t in enumerate(tokens) if t != "("), len(tokens))
     number, *behind = (*tokens[opened : 2 * opened + 2], "")
     found = _WHOLE.fullmatch(number)
@@ -218,7 +221,8 @@ def _small_count(tokens: list[str]) -> bool:
 
 
 def _apart(tokens: list[Any]) -> Iterator[Any]:
-    """Puts a blank between tokens that a macro brought together: `-NEG` with `#define NEG -1` is `- -1`."""
+    """Inserts a blank between tokens that a macro brought together: `-NEG` with `#define NEG -1` is `-
+    -1`."""
     before = None
     for token in tokens:
         if before is not None and before.value[-1:] + token.value[:1] in JOINED:
@@ -230,7 +234,8 @@ def _apart(tokens: list[Any]) -> Iterator[Any]:
 
 
 def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed:
-    """Expand macros; defines that name integer parameters are sizes, kept from the preprocessor."""
+    """The text with macros expanded. Defines that name integer parameters are sizes, and are kept from the
+    preprocessor."""
     text = checked_text(source)
     check_attributes(source)
     sizes, macros = sort_defines(source, defines)
@@ -242,7 +247,7 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
         p.parse(text, source.name)
         p.write(out)
     except (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError):
-        # pcpp answers some malformed directives and macros with errors of its own internals
+        # pcpp answers some malformed directives and macros with internal errors
         p.found.append(Diagnostic("C103", "the preprocessor cannot read this", (_line(source, p.last),)))
     if p.found:
         raise Failed(*p.found)
@@ -252,7 +257,7 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
 
 
 def _constants(p: _Preprocessor) -> dict[str, int]:
-    """Macros without parameters that stand for one whole number: what a condition of a schedule may name."""
+    """Macros without parameters that stand for one integer, which conditions of a schedule may name."""
     texts = {
         name: "".join(t.value for t in macro.value).strip("() \t")
         for name, macro in p.macros.items()
@@ -271,7 +276,7 @@ def _constants(p: _Preprocessor) -> dict[str, int]:
 
 
 def _first_directive(source: Source) -> int:
-    """The line of the first `#`, where the preprocessor begins to have work."""
+    """The line of the first `#`, where preprocessing begins."""
     at = source.text.find("#")
     return source.position(max(at, 0))[0]
 

@@ -1,4 +1,4 @@
-"""C text to a Program: the front end's one door."""
+"""C text to a Program: the entry point of the front end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,12 +63,12 @@ def read_program(
     function: str | None = None,
     strict_fp: bool = False,
 ) -> Program:
-    """The Program of a C function; raises Failed with C1xx diagnostics."""
+    """The Program of a C function. Raises Failed with C1xx diagnostics."""
     return read_preprocessed(preprocessed(source, defines), function=function, strict_fp=strict_fp)
 
 
 def preprocessed(source: Source, defines: Mapping[str, str | int] = {}) -> Preprocessed:
-    """The text with its macros expanded; raises Failed with C1xx diagnostics."""
+    """The text with its macros expanded. Raises Failed with C1xx diagnostics."""
     try:
         return preprocess(source, defines)
     except RecursionError:
@@ -76,7 +76,7 @@ def preprocessed(source: Source, defines: Mapping[str, str | int] = {}) -> Prepr
 
 
 def read_preprocessed(pre: Preprocessed, *, function: str | None = None, strict_fp: bool = False) -> Program:
-    """`read_program` of a text whose macros are expanded."""
+    """`read_program` for a text whose macros are expanded."""
     try:
         return _read(pre, function, strict_fp)
     except RecursionError:
@@ -84,7 +84,7 @@ def read_preprocessed(pre: Preprocessed, *, function: str | None = None, strict_
 
 
 def read_syntax(pre: Preprocessed, *, function: str | None = None) -> Function | None:
-    """The function as it is written; None where it holds what no Program can. Raises Failed with C1xx
+    """The function as it is written; None if it holds something that no Program can. Raises Failed with C1xx
     diagnostics."""
     return _syntax(parse_function(pre, function))
 
@@ -113,7 +113,7 @@ def _read(pre: Preprocessed, function: str | None, strict_fp: bool) -> Program:
 
 
 def _syntax(parsed: ParsedFunction) -> Function | None:
-    """The function as it is written, taken before the walk; None where the walk will refuse it."""
+    """The function as it is written, taken before the walk; None if the walk will refuse it."""
     try:
         return function_of(parsed.node, parsed.globals, parsed.places)
     except UnknownConstructError:
@@ -123,7 +123,7 @@ def _syntax(parsed: ParsedFunction) -> Function | None:
 def free_sizes(
     source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
 ) -> tuple[str, ...]:
-    """Integer parameters used in bounds, subscripts or extents that no define binds, in C's order."""
+    """Integer parameters in bounds, subscripts or extents that no define binds, in C's order."""
     try:
         return _free_sizes(source, defines, function)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Names of a C function while it is walked: what each stands for, and what was accessed where."""
+"""The names of a C function during the walk: what each stands for, and what was accessed where."""
 
 from dataclasses import dataclass, field
 
@@ -14,10 +14,10 @@ from mdh.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A scalar local of the body and its value at this place, None where it has none.
+    """A scalar local of the body with its value at this place; None if it has none.
 
-    `lost`: the buffer whose change took the value away, which was an expression over it. `one_side`: the
-    condition of a branch only one side of which gives a value. uses: the accesses that the value consists of.
+    lost: the buffer whose change invalidated the value, which was an expression over it. one_side: the
+    condition of a branch of which only one side gives a value. uses: the accesses in the value.
     """
 
     dtype: DType
@@ -38,47 +38,47 @@ class NameScope:
     looked_up: list[tuple[Table, Use]] = field(default_factory=list)
     locals: dict[str, Local] = field(default_factory=dict)
     cells: dict[str, Load] = field(default_factory=dict)
-    """Locals that live across loops: an element of a temporary array each."""
+    """Locals that live across loops; each is an element of a temporary array."""
     held: set[str] = field(default_factory=set)
     """The arrays of such locals."""
     last: dict[str, Local] = field(default_factory=dict)
-    """Locals whose values at the end of the current loop's body are those behind it."""
+    """Locals whose values at the end of the current loop's body are their values after the loop."""
     loops: tuple[LoopVar, ...] = ()
     conds: tuple[Expr, ...] = ()
     uses: list[Use] = field(default_factory=list)
     """Every access in the text."""
     gathered: list[Use] = field(default_factory=list)
-    """The accesses of the current statement so far, with those of the locals that it reads."""
+    """The accesses of the current statement so far, with those in the locals that it reads."""
     cond_uses: tuple[Use, ...] = ()
     """The accesses of `conds`."""
     position: int = 0
     statements: list[Statement] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     stage_names: dict[int, str] = field(default_factory=dict)
-    """Statement number → name given by `#pragma mdh stage(NAME)`."""
+    """Statement number -> name given by `#pragma mdh stage(NAME)`."""
     operators: dict[int, OperatorPragma] = field(default_factory=dict)
-    """Statement number → what `#pragma mdh( … )` says of it."""
+    """Statement number -> what `#pragma mdh( … )` says of it."""
     written: set[str] = field(default_factory=set)
     errors: list[Diagnostic] = field(default_factory=list)
-    """What has been found wrong so far."""
+    """The errors found so far."""
     broken: set[str] = field(default_factory=set)
-    """Names that statements with errors were to declare or to set."""
+    """Names that erroneous statements would have declared or set."""
     declared: dict[str, str] = field(default_factory=dict)
-    """Names declared in the current block → where `locals` keeps the one of an outer block, if any."""
+    """Names declared in the current block -> where `locals` keeps the one of an outer block, if any."""
 
     def begin(self) -> None:
-        """The next statement of the text begins here."""
+        """Begins the next statement of the text."""
         self.position += 1
         self.gathered = []
 
     def accesses(self, load: Load, span: Span, *, write: bool = False) -> None:
-        """Note an access at the current place."""
+        """Notes an access at the current place."""
         use = Use(load, self.loops, span, () if write else self.conds, write, self.position)
         self.uses.append(use)
         self.gathered.append(use)
 
     def declare(self, name: str) -> None:
-        """From here to the end of the block `name` is another one than outside."""
+        """From here to the end of the block, `name` means another variable than outside."""
         if name not in self.declared:
             hidden = name
             while hidden in self.locals:
@@ -90,7 +90,8 @@ class NameScope:
         self.locals.pop(name, None)
 
     def end_block(self, outer: dict[str, str]) -> None:
-        """Names declared in the block are again what they were outside; `outer`: those of that block."""
+        """Restores the names declared in the block to their meaning outside. outer: those of the outer
+        block."""
         for name, hidden in self.declared.items():
             self.locals.pop(name, None)
             if hidden:
@@ -98,7 +99,7 @@ class NameScope:
         self.declared = outer
 
     def renumber(self, places: dict[int, int]) -> None:
-        """Statements have moved: what is noted by their numbers moves with them."""
+        """Moves what is noted by statement numbers after statements have moved."""
         self.stage_names = {places.get(n, n): name for n, name in self.stage_names.items()}
         self.operators = {places.get(n, n): pragma for n, pragma in self.operators.items()}
 

@@ -20,7 +20,7 @@ MOST_ELEMENTS = 2**40
 def read_signature(
     node: c_ast.FuncDef, sizes: dict[str, int], scope: NameScope
 ) -> tuple[tuple[str, ...], list[Scalar]]:
-    """Parameter names in order and the scalars; arrays and values go into `scope`."""
+    """Parameter names in order, and the scalars. Arrays and values are put into `scope`."""
     result = node.decl.type.type
     if not (isinstance(result, c_ast.TypeDecl) and getattr(result.type, "names", None) == ["void"]):
         raise fail("C108", f"`{node.decl.name}` returns a value", scope.places.of(node.decl, node.decl.name),
@@ -46,7 +46,7 @@ def read_signature(
 def _parameter(
     decl: c_ast.Node, names: list[str], scalars: list[Scalar], sizes: dict[str, int], scope: NameScope
 ) -> None:
-    """Note the name, and the meaning of a scalar."""
+    """Notes the name, and the meaning of a scalar."""
     if isinstance(decl, c_ast.EllipsisParam) or getattr(decl, "name", None) is None:
         if _is_void(decl):
             return

@@ -1,4 +1,4 @@
-"""`float s; for (…) { s = 0; … }`: a local that every iteration sets anew belongs inside the loop."""
+"""`float s; for (…) { s = 0; … }`: moves a local that every iteration sets into the loop."""
 
 from copy import copy
 from typing import Any
@@ -9,7 +9,7 @@ from mdh.frontend.c.places import nodes_in
 
 
 class LastValue(c_ast.Node):  # type: ignore[misc]
-    """At the end of a loop's body: the value of the local `name` there is what it has behind the loop."""
+    """At the end of a loop's body: the local `name` keeps its value of this place after the loop."""
 
     __slots__ = ("coord", "name")
 
@@ -21,9 +21,9 @@ class LastValue(c_ast.Node):  # type: ignore[misc]
 
 
 def sunk(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
-    """Declare the local inside the loops of `rest` that use it, where each iteration first assigns it.
+    """Declares the local inside the loops of `rest` that use it, if each iteration first assigns it.
 
-    True where that is done: then the declaration itself has nothing left to say.
+    Returns whether that was done; the declaration itself is then not needed.
     """
     users = [n for n in rest if mentions(n, decl.name)]
     plain = decl.init is None or isinstance(decl.init, c_ast.Constant)
@@ -37,9 +37,10 @@ def sunk(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
 
 
 def sets_anew(node: c_ast.Node, name: str, *, always: bool = False) -> bool:
-    """A loop whose body reads `name` only after it has assigned it, in every iteration and on every path.
+    """Whether this is a loop whose body reads `name` only after it has assigned it, in every iteration and on
+    every path.
 
-    always: and that does assign it, on every path.
+    always: and it does assign it on every path.
     """
     if not isinstance(node, c_ast.For):
         return False
@@ -50,7 +51,7 @@ def sets_anew(node: c_ast.Node, name: str, *, always: bool = False) -> bool:
 
 
 def _flow(items: list[c_ast.Node], name: str, known: bool) -> tuple[bool, bool]:
-    """Whether `items` read `name` where it may not have been assigned; whether they leave it assigned."""
+    """Whether `items` read `name` where it may not have been assigned, and whether they leave it assigned."""
     for node in items:
         reads, known = _step(node, name, known)
         if reads:
@@ -96,12 +97,12 @@ def names_in(node: c_ast.Node) -> frozenset[str]:
 
 
 def assigns(node: c_ast.Node, name: str) -> bool:
-    """`node` assigns to the variable `name`, in a statement or in the header of a loop."""
+    """Whether `node` assigns to the variable `name`, in a statement or in the header of a loop."""
     return _sets(node, name) or any(assigns(c, name) for c in _where_visible(node, name))
 
 
 def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
-    """A loop somewhere in `node` assigns to the local `name`."""
+    """Whether a loop somewhere in `node` assigns to the local `name`."""
     if _sets(node, name):
         return inside
     header = (node.init, node.cond, node.next) if isinstance(node, c_ast.For) else ()

@@ -1,7 +1,7 @@
-"""How large a C text may be, and how deep it may nest: what is beyond is refused before any parser sees it.
+"""Limits of the size and nesting of a C text. Larger texts are refused before any parser sees them.
 
-Parsers take some 50 microseconds a token and recurse into what nests. These limits keep every text, whoever
-wrote it, below a second.
+Parsers take some 50 microseconds a token and recurse into nested text. These limits keep the time for any
+text below a second.
 """
 
 import re
@@ -13,22 +13,23 @@ from mdh.textfile import C_LIMIT
 
 MOST_CHARACTERS = C_LIMIT
 MOST_NESTING = 200
-"""Brackets inside brackets: far beyond what people write, and what a recursive parser can take."""
+"""The deepest nesting of brackets: far beyond what people write, and what a recursive parser can handle."""
 
 MOST_TOKENS = 20_000
-"""Of a text, and of what one expansion of a macro may add. A statement has some 15."""
+"""The most tokens of a text, and of what one expansion of a macro may add. A statement has some 15."""
 MOST_STATEMENTS = 400
-"""Semicolons once macros are expanded, those of `for (;;)` included. Each statement is compared with every
-other one that shares an array with it, and 400 on one array take two seconds. PolyBench's
-largest kernels have 40."""
+"""The most semicolons after macros are expanded, with those of `for (;;)`. Each statement is compared with
+every other one that shares an array with it; 400 on one array take two seconds. PolyBench's largest kernels
+have 40."""
 MOST_DIRECTIVES = 2_000
-"""Lines that begin with `#`. The largest header of a C library has some 1,500."""
+"""The most lines that begin with `#`. The largest header of a C library has some 1,500."""
 MOST_LINES = 20_000
-"""As many as there may be tokens."""
+"""The same as the most tokens."""
 MOST_IN_NAME = 255
-"""Characters. C promises 63 of them."""
+"""The most characters of a name. C promises 63."""
 MOST_IN_CONSTANT = 4_000
-"""Characters of a number or a string. C promises 4,095 in a line; every double is exact with 1,100."""
+"""The most characters of a number or a string. C promises 4,095 in a line; every double is exact with
+1,100."""
 
 _PARTS = r"""
       (?P<name>[^\W\d]\w*)
@@ -42,10 +43,10 @@ _FEW = "give mdh the one function to compile, not a generated library"
 
 
 def checked_text(source: Source) -> str:
-    """The text of `source` with blanks in the place of comments that end in their line.
+    """The text of `source`, with blanks in place of comments that end in their line.
 
-    Raises Failed C102 for what is no C source of a sane size, C103 for a comment that is not closed or goes
-    on behind a backslash, C121 for a statement that is too large, C124 for a number that is too long.
+    Raises Failed: C102 for a text that is too large, C103 for a comment that is not closed or continues after
+    a backslash, C121 for a statement that is too large, C124 for a number that is too long.
     """
     _check_characters(source)
     check_statements(source)
@@ -55,7 +56,7 @@ def checked_text(source: Source) -> str:
 
 
 def check_expanded(source: Source, text: str) -> None:
-    """Raises Failed C102 where `text`, which macros and files made of `source`, is too large."""
+    """Raises Failed C102 if `text`, which macros and files made of `source`, is too large."""
     tokens = 0
     for m in _EXPANDED.finditer(text):
         tokens += 1
@@ -70,7 +71,7 @@ def check_expanded(source: Source, text: str) -> None:
 
 
 def tokens_in(text: str) -> int:
-    """Names, constants and signs of a text without comments."""
+    """The number of names, constants and signs in a text without comments."""
     return sum(1 for _ in _EXPANDED.finditer(text))
 
 
@@ -92,7 +93,7 @@ def _too_many(source: Source, things: str, count: int, most: int, span: Span, wh
 
 
 def _without_comments(source: Source) -> str:
-    """A comment of several lines stays: its newlines do not end a directive."""
+    """The text without comments, except those of several lines: their newlines do not end a directive."""
     out: list[str] = []
     last = directives = 0
     for tokens, m in enumerate(_TOKEN.finditer(source.text), 1):

@@ -12,7 +12,7 @@ _ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*[^;{]*?\b(_*(?:vector_size|mode
 
 
 def check_attributes(source: Source) -> None:
-    """Attributes are passed over, save those that change a type or what a name stands for."""
+    """Ignores attributes, and raises for those that change a type or what a name stands for."""
     found = _ATTRIBUTE.search(source.text)
     if found is not None:
         raise fail("C113", f"the attribute `{found[1]}` is not supported", Span(source, *found.span(1)),
@@ -20,7 +20,7 @@ def check_attributes(source: Source) -> None:
 
 
 def check_specifiers(function: c_ast.FuncDef, globals_: tuple[c_ast.Decl, ...], places: Places) -> None:
-    """No declaration is volatile; none inside the function outlives its call."""
+    """Raises for a volatile declaration, and for one inside the function that outlives its call."""
     for d in globals_:
         _check_volatile(d, places)
     _check_volatile(function.decl, places)

@@ -1,4 +1,4 @@
-"""How large one statement of a C text may be, and how deep it may nest."""
+"""Limits of the size and nesting of one statement of a C text."""
 
 import re
 
@@ -12,7 +12,8 @@ _OPERATOR = re.compile(r"[-+*/%&|^<>?]+")
 
 
 def check_statements(source: Source) -> None:
-    """Refuse at once a statement that is too large as it stands: reading it alone would take seconds."""
+    """Raises at once for a statement that is too large as it is written, because parsing it would take
+    seconds."""
     at, count = _heaviest(source)
     if count > MOST_NODES:
         span = Span(source, at, at + 1)
@@ -22,7 +23,7 @@ def check_statements(source: Source) -> None:
 
 
 def _heaviest(source: Source) -> tuple[int, int]:
-    """Where the right side of the statement with the most operators begins, and how many they are."""
+    """Where the right side of the statement with the most operators begins, and how many operators it has."""
     text = _ASIDE.sub(lambda m: " " * len(m[0]), source.text)
     at, most = 0, 0
     for m in re.finditer(r"[^;{}]+", text):
@@ -35,7 +36,8 @@ def _heaviest(source: Source) -> tuple[int, int]:
 
 
 def too_deep(source: Source) -> Failed:
-    """The text nests deeper than can be read; points at the deepest bracket or the largest statement."""
+    """The error for a text that nests too deeply. It points at the deepest bracket or the largest
+    statement."""
     depth, deepest, at = 0, 0, 0
     for k, c in enumerate(source.text):
         depth += (c in "([{") - (c in ")]}")

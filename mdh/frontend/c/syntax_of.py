@@ -1,7 +1,7 @@
 """pycparser's tree to `ir.syntax`, node for node.
 
-It runs before the front end has looked at the tree, and refuses nothing: what it has no node for, the front
-end refuses with a message of its own, and the syntax is not looked at then.
+This runs before the front end has looked at the tree, and refuses nothing. If there is no node for a
+construct, the front end refuses it with its own message, and the syntax is not used.
 """
 
 from pycparser import c_ast
@@ -84,7 +84,8 @@ class _Reader:
         return Block(tuple(s for n in items for s in self.statements(n)))
 
     def _inside_scop(self, items: list[c_ast.Node]) -> list[c_ast.Node]:
-        """Between `#pragma scop` and `#pragma endscop` alone, where a block has them; declarations stay."""
+        """The statements between `#pragma scop` and `#pragma endscop`, if a block has them, and all
+        declarations."""
         words = [(n.string or "").strip() if isinstance(n, c_ast.Pragma) else "" for n in items]
         if words.count("scop") != 1 or words.count("endscop") != 1:
             return items
@@ -99,7 +100,7 @@ class _Reader:
             case c_ast.ExprList():
                 return tuple(s for e in node.exprs for s in self.statements(e))
             case c_ast.Cast(expr=c_ast.ID()):
-                # `(void)x;` alone gets past the front end
+                # the front end accepts only `(void)x;` here
                 return ()
             case c_ast.Pragma() | c_ast.EmptyStatement() | c_ast.Typedef() | c_ast.Return(expr=None):
                 return ()

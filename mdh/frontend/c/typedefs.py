@@ -1,16 +1,17 @@
-"""`typedef long long i64;`: names of scalar types, replaced by what they stand for."""
+"""`typedef long long i64;`: replaces names of scalar types by the types."""
 
 import re
 
 from pycparser import c_ast
 
 _BLOCKS = (c_ast.Compound, c_ast.For, c_ast.FuncDef)
-"""What a typedef inside of it ends with."""
+"""Nodes at whose end a typedef inside of them ends."""
 _WORDS = r"const|volatile|signed|unsigned|char|short|int|long|size_t|ptrdiff_t|u?int(?:8|16|32|64)_t"
 
 
 def resolve_typedefs(nodes: list[c_ast.Node]) -> None:
-    """Write the types out wherever a typedef of a scalar type is used; others stay and are refused there."""
+    """Replaces uses of typedefs of scalar types by the types. Other typedefs are refused where they are
+    used."""
     known: dict[str, tuple[list[str], list[str]]] = {}
     for node in nodes:
         _resolve(node, known)
@@ -34,7 +35,7 @@ def _resolve(node: c_ast.Node, known: dict[str, tuple[list[str], list[str]]]) ->
 
 
 def integer_names(text: str) -> frozenset[str]:
-    """Names that the file's typedefs give to integer types."""
+    """Names of integer types that the file's typedefs define."""
     found: set[str] = set()
     for m in re.finditer(r"\btypedef\s+((?:\w+\s+){1,6}?)(\w+)\s*;", text):
         words = m[1].split()

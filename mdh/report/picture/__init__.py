@@ -1,1 +1,2 @@
-"""The page of a schedule: which part of every array which unit works on, drawn from what lowering uses."""
+"""The page of a schedule: draws which unit works on which part of every array, from the data that lowering
+uses."""

@@ -1,4 +1,4 @@
-"""Lanes of a warp over the banks of shared memory: a column is a bank, a row one turn."""
+"""Lanes of a warp over the banks of shared memory: a column for each bank, a row for each pass."""
 
 from html import escape
 
@@ -14,7 +14,8 @@ _WIDE, _HIGH, _LEFT, _TOP = 20.5, 17.0, 44.0, 16.0
 
 
 def banks_html(accesses: tuple[BankAccess, ...]) -> str:
-    """For every buffer, kind and width the access that takes most turns; those with conflicts are open."""
+    """For every buffer, kind and width, the access that takes the most passes. Those with conflicts are
+    open."""
     worst: dict[tuple[str, bool, int], BankAccess] = {}
     for a in accesses:
         old = worst.setdefault((a.buffer, a.store, a.width), a)

@@ -1,8 +1,9 @@
-"""How a warp's accesses to shared memory fall on its banks, read off the lowered kernel.
+"""How a warp's accesses to shared memory map to its banks, read from the lowered kernel.
 
-The first warp of a block runs the kernel's index arithmetic once: each loop its first turn. Banks are 4 bytes
-wide and 32; accesses of 8 and 16 bytes a lane are served in halves and quarters of a warp. Lanes that read
-the same word share a turn. Source: CUDA C++ Programming Guide, shared memory of compute capability 5.0 on.
+The first warp of a block runs the kernel's index arithmetic once, with each loop in its first iteration.
+There are 32 banks of 4 bytes. Accesses of 8 and 16 bytes a lane are served in halves and quarters of a warp.
+Lanes that read the same word are served together. Source: CUDA C++ Programming Guide, shared memory of
+compute capability 5.0 on.
 """
 
 import operator
@@ -28,8 +29,9 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class BankAccess:
-    """One access of a warp. offsets[l]: byte of lane l, None where the lane takes no part. width: bytes a
-    lane. groups: lanes served together."""
+    """One access of a warp. offsets[l]: byte of lane l; None if the lane does not take part. width: bytes a
+    lane. groups: lanes that are served together. turns: how often a bank is accessed, over all groups. best:
+    the same without conflicts."""
 
     buffer: str
     store: bool
@@ -61,14 +63,14 @@ class BankAccess:
 
 
 def bank_accesses(kernel: Kernel) -> tuple[BankAccess, ...]:
-    """The different accesses to shared memory in the order of the text; none where data decides the place."""
+    """The different accesses to shared memory in the order of the text, without those whose place is data."""
     walker = _Warp(kernel)
     walker.run(kernel.body, {}, tuple(range(min(LANES, walker.threads))))
     return tuple(dict.fromkeys(walker.found))
 
 
 Lets = dict[str, tuple[int | None, ...]]
-"""The value of every integer of the text in each lane; None where data decides."""
+"""The value of every integer of the text in each lane; None if it is data."""
 
 
 @dataclass

@@ -1,8 +1,8 @@
 """The emitted text line by line, each line with the stage and the step of the schedule that it comes from.
 
-The text itself says where it comes from: comments repeat the steps where their bodies start, loops and unit
-coordinates are named after levels, regions after buffers. A line without such a name belongs to the step
-whose body it stands in, which its indentation tells.
+The text itself tells: comments repeat the steps where their bodies start, loops and unit coordinates are
+named after levels, and regions after buffers. A line without such a name belongs to the step whose body it is
+in, by its indentation.
 """
 
 import re
@@ -25,7 +25,7 @@ _ENDS = (";", "{", "}")
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
-    """stage, step: indices into the plan; None where the line belongs to no step."""
+    """A line. stage, step: indices into the plan; None if the line belongs to no step."""
 
     text: str
     stage: int | None = None
@@ -34,7 +34,7 @@ class CodeLine:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What the text calls a stage's steps, levels and regions: name -> index of the step."""
+    """The names of a stage's steps, levels and regions in the text: name -> index of the step."""
 
     comments: Mapping[str, int]
     levels: Mapping[str, int]
@@ -109,14 +109,14 @@ def _steps_of(rows: Sequence[str], names: _Names) -> list[int | None]:
 
 
 def _is_whole(body: str) -> bool:
-    """The next line begins something new."""
+    """Whether the next line begins something new."""
     if not body or body.startswith(("//", "#", "for")) or body.partition("  //")[0].endswith(_ENDS):
         return True
     return body.startswith(("if (", "else", "while (")) and body.endswith(")")
 
 
 def _with_pragmas(rows: Sequence[str], steps: list[int | None]) -> list[int | None]:
-    """A pragma belongs to the loop behind it."""
+    """The steps, with each pragma given to the loop after it."""
     for n in reversed(range(len(rows) - 1)):
         if rows[n].lstrip().startswith("#pragma"):
             steps[n] = steps[n + 1]

@@ -1,4 +1,4 @@
-"""The page of a legal schedule: one file that needs nothing else, readable also where scripts are off."""
+"""The page of a legal schedule: one file without other resources, readable also without scripts."""
 
 import json
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from mdh.target.text import KernelText
 _SCRIPTS = ("ownership.js", "pictures.js", "view.js")
 _FOLDER = Path(__file__).resolve().parent
 _CODE_LIMIT = 4000
-"""Lines of source that are shown; more would make a page that browsers are slow on."""
+"""The most lines of source that are shown; browsers are slow on longer pages."""
 SCRIPT_ID = "schedule-script"
-"""Of the element that has the script, in a page which holds pages of schedules."""
+"""The id of the element with the script, in a page that holds pages of schedules."""
 _BORROWED = (
     'const own = document.createElement("script");'
     f'own.textContent = parent.document.getElementById("{SCRIPT_ID}").textContent;'
@@ -38,8 +38,8 @@ _BORROWED = (
 def schedule_page(
     plan: Plan, module: Module, text: KernelText, notes: Sequence[str] = (), *, inside: bool = False
 ) -> str:
-    """The whole page as text. notes: remarks at its top; inside: it stands in another page, which has the
-    script (`html_frame`)."""
+    """The whole page as text. notes: remarks at its top. inside: it is embedded in another page, which has
+    the script (`html_frame`)."""
     views = [stage_view(plan, stage) for stage in plan.stages]
     told = explain_plan(plan, module)
     sizes = ", ".join(f"{name} {n}" for name, n in _sizes(plan))

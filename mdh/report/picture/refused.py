@@ -21,8 +21,8 @@ def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Di
 
 
 def _text(source: Source, diagnostics: Sequence[Diagnostic]) -> str:
-    """Every line with its number; below it the carets of each message that has a place there, and, at the
-    first of its places, the message."""
+    """Every line with its number. Below it are the carets of each message with a place there, and the message
+    at the first of its places."""
     rows = source.text.removesuffix("\n").split("\n")
     margin = len(str(len(rows))) + 1
     below: dict[int, list[str]] = {}

@@ -1,4 +1,4 @@
-"""The picture that stands in a page without its script: the first part of every step, to scale."""
+"""The picture in a page without scripts: the first part of every step, to scale."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ Ends = tuple[int, int]
 
 
 def sketch_space(view: StageView) -> str:
-    """The last two dimensions of the first two: rows down, columns across; one dimension is a strip."""
+    """The first two steps in the last two dimensions: rows down, columns across. One dimension is a strip."""
     shown = (1, 0) if len(view.dims) > 1 else (0, None)
     boxes = []
     for step in range(-1, len(view.steps)):
@@ -19,7 +19,7 @@ def sketch_space(view: StageView) -> str:
 
 
 def sketch_array(view: StageView, array: ArrayView) -> str:
-    """What the first part of every step touches of the array's last two dimensions."""
+    """The part of the array's last two dimensions that the first part of every step touches."""
     rank = len(array.shape)
     shown: tuple[int, int | None] = (rank - 1, rank - 2) if rank > 1 else (0, None)
     whole = [(0, array.shape[k]) if k is not None else (0, 1) for k in shown]
@@ -39,7 +39,7 @@ def _kind(view: StageView, step: int) -> str:
 
 
 def _first(dim: DimView, step: int) -> Ends:
-    """From the first element to behind the last that the first part of `step` can have."""
+    """The range of elements that the first part of `step` can have, the end exclusive."""
     reach = sum(d.weight * (d.parts - 1) for d in dim.digits if d.step > step)
     return 0, min(dim.extent, reach + 1)
 

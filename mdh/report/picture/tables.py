@@ -1,4 +1,4 @@
-"""Tables of a page: bytes by layer, what is held against what there is, residency."""
+"""Tables of a page: bytes by layer, held bytes against limits, and residency."""
 
 from html import escape
 
@@ -13,7 +13,7 @@ _COLOURS = 6
 
 
 def traffic_html(report: StageReport) -> str:
-    """A bar a layer, cut by array, each in its colour; below them every move."""
+    """A bar for each layer, divided by array and coloured; every move is listed below."""
     names = dict.fromkeys(m.buffer for m in report.moves)
     colours = {name: f"c{n % _COLOURS}" for n, name in enumerate(names)}
     rows = []
@@ -56,7 +56,7 @@ def _moves(report: StageReport) -> str:
 
 
 def held_html(view: StageView, report: StageReport, machine: Machine) -> str:
-    """What is held in each region, and the share of the machine's limits that it takes."""
+    """What each region holds, and its share of the machine's limits."""
     rows = []
     for h in view.held:
         slots = f" × {h.slots}" if h.slots > 1 else ""
@@ -91,7 +91,7 @@ def _meter(name: str, used: int, limit: int, text: object) -> str:
 
 
 def occupancy_html(report: StageReport) -> str:
-    """Blocks that live on a multiprocessor at once, by each limit; of CPUs the work-groups a core."""
+    """Blocks that a multiprocessor holds at once, by each limit; on CPUs, the work-groups of a core."""
     out = []
     for r in report.resources:
         grid, block = "×".join(map(str, r.grid)), "×".join(map(str, r.block))

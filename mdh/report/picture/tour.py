@@ -1,4 +1,4 @@
-"""The steps of a stage beside its pictures: what the page's script brings to life."""
+"""The steps of a stage beside its pictures, which the page's script makes interactive."""
 
 from html import escape
 
@@ -15,7 +15,7 @@ _BAR = (
 
 
 def tour(view: StageView) -> str:
-    """Where scripts are off, the steps and a picture of the first part of each."""
+    """The steps, and a picture of the first part of each for pages without scripts."""
     controls = '<div class="bar controls js" hidden></div><p class="who js" aria-live="polite" hidden></p>'
     right = f"{controls}{_pictures(view)}{_legend(view)}"
     sides = f"<div>{_steps(view)}</div><div>{right}</div>"
@@ -23,7 +23,7 @@ def tour(view: StageView) -> str:
 
 
 def _what(view: StageView) -> str:
-    """What the light means where it is not what the threads do one by one."""
+    """What lit elements mean where it is not what the threads do one by one."""
     dims = ", ".join(f"{d.name} {d.extent:,} ({d.kind})" for d in view.dims)
     said = [f"Dimensions: {dims}.", "Lit is what a unit computes with; point at an element, or choose one."]
     if view.warp and any(h.region == Space.SM and not h.output for h in view.held):
