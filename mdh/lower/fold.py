@@ -39,6 +39,10 @@ class Fold:
     def record(self) -> bool:
         return self.op is not None and self.op.name in ("argmin", "argmax")
 
+    def suffix(self, c: int) -> str:
+        """Of the name of the buffer that holds component c of the state."""
+        return "" if c == 0 else "_pos" if c == 1 else f"_value{c - 1}"
+
     @property
     def selects(self) -> bool:
         """Combining chooses one of the two states, and so names each of them more than once."""

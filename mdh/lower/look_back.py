@@ -75,7 +75,7 @@ def look_back(
     first = equal(unit, 0)
     mine = (part, *element)
     publish = _publish(nest.passes[f], mine, TOTAL, total)
-    before = Buf(nest.fresh("before"), Space.RM, t, (), ())
+    before = nest.register("before", t)
     known = Load(before.name, (), t)
     finish: list[Stmt] = [
         *_publish(nest.passes[f], mine, THROUGH, combine(fold, (known,), (total,))[0]),
@@ -88,9 +88,7 @@ def look_back(
         among = less(unit, lanes)
         body = [If(first, tuple(publish)), If(among, (*walk, If(first, tuple(finish))))]
     out.extend(when(exists, body))
-    name = nest.fresh("passed")
-    out.append(Let(name, Load(slot.name, (group,), t), t))
-    return Var(name, t)
+    return named(nest, "passed", Load(slot.name, (group,), t), out)
 
 
 def _publish(spaces: tuple[str, ...], where: tuple[Expr, ...], state: Const, value: Expr) -> list[Stmt]:
@@ -120,7 +118,7 @@ def _walk(
 ) -> list[Stmt]:
     """`before` takes in the predecessors, `lanes` of them at a time."""
     fold, t = nest.folds[f], nest.folds[f].types[0]
-    last = Buf(nest.fresh("last"), Space.RM, I32, (), ())
+    last = nest.register("last", I32)
     at = Load(last.name, (), I32)
     j = nest.fresh("j")
     turn: list[Stmt] = [Let(j, at if lanes == 1 else sub(at, lane))]
@@ -142,7 +140,7 @@ def _walk(
 def _read_word(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) -> tuple[Expr, Expr]:
     """(is it the total through the part, the value) of what has been published at `there`, once it is."""
     fold, t = nest.folds[f], nest.folds[f].types[0]
-    word = Buf(nest.fresh("word"), Space.RM, U64, (), ())
+    word = nest.register("word", U64)
     seen = Load(word.name, (), U64)
     read = Store(word.name, (), Load(nest.passes[f][0], there, U64))
     # before the first part there is nothing, which ends the walk like a total through it
@@ -157,8 +155,8 @@ def _read_apart(nest: Nest, f: int, there: tuple[Expr, ...], out: list[Stmt]) ->
     """The same where states and values have words of their own."""
     fold, t = nest.folds[f], nest.folds[f].types[0]
     states, totals, through = nest.passes[f]
-    state = Buf(nest.fresh("state"), Space.RM, I32, (), ())
-    value = Buf(nest.fresh("value"), Space.RM, t, (), ())
+    state = nest.register("state", I32)
+    value = nest.register("value", t)
     seen, held = Load(state.name, (), I32), Load(value.name, (), t)
     read: tuple[Stmt, ...] = (
         While(equal(Load(states, there, I32), NOTHING), ()),

@@ -8,6 +8,7 @@ from mdh.decompose.accesses import affine_index
 from mdh.hardware import THREADED, Combine, Layer, Space
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.construct import conjunction, less
+from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
 from mdh.ir.layout import Guard, Level, Levels, row_major
@@ -93,6 +94,10 @@ class Nest:
     def fresh(self, stem: str) -> str:
         """A name that nothing in the kernel has."""
         return self.declarations.fresh(stem)
+
+    def register(self, stem: str, t: DType) -> Buf:
+        """A scalar in a register, under a name that nothing in the kernel has."""
+        return Buf(self.fresh(stem), Space.RM, t, (), ())
 
     def declare(self, buf: Buf) -> Buf:
         """An SM buffer: one declaration serves every version of the code that uses it."""

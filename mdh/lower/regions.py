@@ -58,5 +58,4 @@ def _name(nest: Nest, f: int, c: int, space: Space) -> str:
     fold = nest.folds[f]
     if fold.op is None:
         return nest.fresh(f"{fold.outputs[c].buffer}_{space}")
-    component = ("", "_pos", *(f"_value{k}" for k in range(1, c)))[c]
-    return nest.fresh(f"{fold.outputs[0].buffer}_{space}{component}")
+    return nest.fresh(f"{fold.outputs[0].buffer}_{space}{fold.suffix(c)}")

@@ -159,7 +159,7 @@ def _chunk(nest: Nest, f: int, carry: Region, scope: Scope, inner: Emit) -> list
     """The loop over a chunk. The running value is in the region `carry`."""
     fold = nest.folds[f]
     t = fold.types[0]
-    running = Buf(nest.fresh("mine"), Space.RM, t, (), ())
+    running = nest.register("mine", t)
     before = nest.fresh("carry")
     index = carry.index(scope.values)
     total = combine(fold, (Var(before, t),), (Load(running.name, (), t),))[0]
@@ -197,7 +197,7 @@ def _over_threads(
     """Each thread reduces its part, the threads' totals are scanned, each thread runs over its part again."""
     fold = nest.folds[f]
     t = fold.types[0]
-    mine = Buf(nest.fresh("mine"), Space.RM, t, (), ())
+    mine = nest.register("mine", t)
     kept = _kept(nest, t, scope)
     stores = map_of(nest, f)
     overruns = bool(nest.regions_of(stores))

@@ -135,9 +135,10 @@ def _state_buffers(nest: Nest, f: int, stem: str, parts: int) -> tuple[Buffer, .
     fold = nest.folds[f]
     shape = nest.buffers[fold.outputs[0].buffer].shape
     full = (parts, *shape) if parts else shape
-    suffixes = ("", "_pos", *(f"_value{i}" for i in range(1, len(fold.types))))
-    names = [nest.declarations.workspace(stem + s) for s, _ in zip(suffixes, fold.types, strict=False)]
-    return tuple(Buffer(n, t, full, temp=True) for n, t in zip(names, fold.types, strict=True))
+    workspace = nest.declarations.workspace
+    return tuple(
+        Buffer(workspace(stem + fold.suffix(c)), t, full, temp=True) for c, t in enumerate(fold.types)
+    )
 
 
 def combine_stage(

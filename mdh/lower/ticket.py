@@ -58,7 +58,7 @@ def _combine(nest: Nest, f: int, parts: int) -> list[Stmt]:
     inside = own_levels(nest)
     dealt = deal(nest, [lv.parts for lv in inside] or [1], "own")
     scope = Scope(values={lv.var: c for lv, c in zip(inside, dealt.coordinates, strict=False)})
-    total = tuple(Buf(nest.fresh(f"total{c or ''}"), Space.RM, t, (), ()) for c, t in enumerate(fold.types))
+    total = tuple(nest.register(f"total{c or ''}", t) for c, t in enumerate(fold.types))
     part = nest.fresh("part")
     index = (Var(part), *nest.indices(fold.outputs[0].index, scope))
     read = tuple(Load(n, index, t) for n, t in zip(nest.partials[f], fold.types, strict=True))

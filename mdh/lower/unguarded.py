@@ -36,15 +36,12 @@ def lanes_slack(nest: Nest, level: Level, scope: Scope) -> Slack | None:
         return None
     if not _into_registers(nest, scope) or nest.copies(nest.items[scope.position + 1 :]):
         return None
-    nodes = _nodes(nest)
-    if _divides(nodes):
+    loads = _reads(nest)
+    reaches = [_beyond(nest, load, lanes, scope) for load in loads or ()]
+    if loads is None or None in reaches:
         return None
     slack: dict[str, int] = {}
-    for load in _loads(nodes):
-        reach = _beyond(nest, load, lanes, scope)
-        if reach is None:
-            return None
-        name, count = reach
+    for name, count in filter(None, reaches):
         if count > 0:
             slack[name] = max(count, slack.get(name, 0))
     return slack
@@ -52,11 +49,8 @@ def lanes_slack(nest: Nest, level: Level, scope: Scope) -> Slack | None:
 
 def needed(nest: Nest, guards: list[Guard], scope: Scope) -> tuple[list[Guard], Slack]:
     """Guards of a point on a GPU without which it would do harm, and the slack that it needs then."""
-    nodes = _nodes(nest)
     sums = all(fold.op is not None for fold in nest.folds)
-    if nest.cpu or not sums or not _into_registers(nest, scope):
-        return guards, {}
-    slack = _covering(nest, nodes, guards, scope)
+    slack = _covering(nest, _reads(nest), guards, scope) if sums and _into_registers(nest, scope) else None
     if slack is None:
         return guards, {}
     cc = nest.dims(DimKind.CC)
@@ -67,8 +61,8 @@ def needed_in_scan(nest: Nest, scope: Scope) -> tuple[list[Guard], Slack]:
     """The same of a prefix sum's point whose results a region holds. A guard on each point costs registers
     from one run over a thread's part to the next."""
     guards = nest.guards(scope)
-    nodes = [*_nodes(nest), *(n for fold in nest.folds for o in fold.outputs for n in walk(o.value))]
-    slack = None if nest.cpu else _covering(nest, nodes, guards, scope)
+    epilogues = [o.value for fold in nest.folds for o in fold.outputs]
+    slack = _covering(nest, _reads(nest, epilogues), guards, scope)
     if slack is None:
         return guards, {}
     scanned = nest.dims(DimKind.PS)
@@ -82,24 +76,19 @@ def _into_registers(nest: Nest, scope: Scope) -> bool:
     return held and isinstance(scope.leaf, Point)
 
 
-def _nodes(nest: Nest) -> list[Expr]:
+def _reads(nest: Nest, more: Iterable[Expr] = ()) -> list[Load] | None:
+    """What a point reads, also in the expressions `more`; None: past the edge it might divide by zero."""
     values = [v for fold in nest.folds for v in fold.values] + [let.value for let in nest.stage.lets]
-    return [n for v in values for n in walk(v)]
+    nodes = [n for v in (*values, *more) for n in walk(v)]
+    if any(isinstance(n, Binary) and n.op in "/%" and not n.dtype.is_float for n in nodes):
+        return None
+    return [n for n in nodes if isinstance(n, Load)]
 
 
-def _loads(nodes: Iterable[Expr]) -> Iterable[Load]:
-    return (n for n in nodes if isinstance(n, Load))
-
-
-def _divides(nodes: list[Expr]) -> bool:
-    """A point past the edge might divide by zero."""
-    return any(isinstance(n, Binary) and n.op in "/%" and not n.dtype.is_float for n in nodes)
-
-
-def _covering(nest: Nest, nodes: list[Expr], guards: list[Guard], scope: Scope) -> Slack | None:
-    """The slack with which points past the edge do no harm, None where they do in any case."""
-    slack: Slack | None = None if _divides(nodes) else nest.declarations.slack
-    for load in _loads(nodes):
+def _covering(nest: Nest, loads: list[Load] | None, guards: list[Guard], scope: Scope) -> Slack | None:
+    """The slack with which a GPU's points past the edge do no harm, None where they do in any case."""
+    slack: Slack | None = None if nest.cpu or loads is None else nest.declarations.slack
+    for load in loads or ():
         slack = None if slack is None else _covered(nest, load, guards, scope, slack)
     return slack
 

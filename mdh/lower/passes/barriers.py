@@ -45,11 +45,11 @@ def place_barriers(
     body: tuple[Stmt, ...], shared: frozenset[str], divergent: frozenset[str]
 ) -> tuple[Stmt, ...]:
     """`shared`: SM buffers to protect. `divergent`: variables that differ between threads of a block."""
-    out, _ = _place(body, Pending(), shared, spread(body, divergent))
+    out, _ = _place(body, Pending(), shared, divergent_names(body, divergent))
     return out
 
 
-def spread(body: tuple[Stmt, ...], divergent: frozenset[str]) -> frozenset[str]:
+def divergent_names(body: tuple[Stmt, ...], divergent: frozenset[str]) -> frozenset[str]:
     """All names that differ between threads: what is defined from such names, and register buffers that hold
     such a value or are stored to by only some threads. One element of other memory is the same for all."""
     own = {s.buf.name for s in statements(body) if isinstance(s, Alloc) and s.buf.space is Space.RM}
