@@ -24,6 +24,17 @@ def register_words(tiles: Tiles) -> int:
     return sum(-(-node.tile.bytes // WORD) for node in tiles.kept if node.tile.space is Space.RM)
 
 
+def fragment_words(plan: StagePlan) -> int:
+    """32-bit registers in which a lane holds the factors' fragments, for its warp's atoms along m and n."""
+    step = None if plan.atoms is None else plan.steps[plan.atoms]
+    if step is None or step.product is None:
+        return 0
+    atom, parts = step.product.atom, [s.parts for s in step.splits]
+    left = atom.a.count * atom.left.bytes * parts[step.product.m]
+    right = atom.b.count * atom.right.bytes * parts[step.product.n]
+    return (left + right) // WORD
+
+
 def combine_bytes(plan: StagePlan) -> int:
     """Scratch of combines in shared memory: a partial result of each thread, two rows of them for a scan.
 

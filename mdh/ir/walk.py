@@ -15,6 +15,8 @@ from mdh.ir.kernel import (
     For,
     If,
     Let,
+    LoadMatrix,
+    Mma,
     Move,
     Stmt,
     Store,
@@ -78,12 +80,21 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(s, start=f(s.start), stop=f(s.stop), step=f(s.step))
         case While() | If():
             return replace(s, cond=f(s.cond))
+        case LoadMatrix():
+            return replace(s, dst=_places(s.dst, f), index=tuple(map(f, s.index)))
+        case Mma():
+            return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
         case _:
             assert_never(s)
 
 
+def _places(registers: tuple[Load, ...], f: Callable[[Expr], Expr]) -> tuple[Load, ...]:
+    """Registers with `f` applied to their indices: they stay the places that they are."""
+    return tuple(replace(r, index=tuple(map(f, r.index))) for r in registers)
+
+
 def expressions(s: Stmt) -> tuple[Expr, ...]:
-    """A statement's own expressions."""
+    """A statement's own expressions. Registers that it is given are loads, those that it fills are not."""
     out: list[Expr] = []
 
     def note(e: Expr) -> Expr:
@@ -91,6 +102,8 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
         return e
 
     map_expressions(s, note)
+    if isinstance(s, Mma):
+        out.extend((*s.acc, *s.a, *s.b))
     return tuple(out)
 
 
@@ -105,7 +118,7 @@ def substitute_in(body: tuple[Stmt, ...], values: dict[str, Expr]) -> tuple[Stmt
 def reads(s: Stmt) -> set[str]:
     """Buffers a statement's own expressions load, and the source of a Move."""
     out = {n.buffer for e in expressions(s) for n in walk(e) if isinstance(n, Load)}
-    if isinstance(s, Move):
+    if isinstance(s, Move | LoadMatrix):
         out.add(s.src)
     return out
 
@@ -116,5 +129,9 @@ def writes(s: Stmt) -> set[str]:
             return {b}
         case Move():
             return {s.dst}
+        case LoadMatrix():
+            return {r.buffer for r in s.dst}
+        case Mma():
+            return {r.buffer for r in s.acc}
         case _:
             return set()

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.checker.footprint import shared_bytes
+from mdh.decompose.regions import computing
 from mdh.decompose.tiles import decompose
 from mdh.hardware import Combine, Space
 from mdh.ir.dtype import I32
@@ -13,6 +14,7 @@ from mdh.ir.layout import strides_for
 from mdh.ir.names import unused
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage, component
+from mdh.lower.atoms import emit_atoms
 from mdh.lower.finish import grid_reduction_levels, needs_carry, reduction_loops
 from mdh.lower.fold import Fold, identity
 from mdh.lower.kernel_of import kernel_of
@@ -79,6 +81,8 @@ def kernel_name(program: Program, stage: Stage) -> str:
 def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, ...]) -> Built:
     """Maps and reductions, split as the plan says, with the kernels that start or combine their parts."""
     nest = context.nest(name, plan, folds)
+    if plan.atoms is not None:
+        nest = replace(nest, leaf=emit_atoms, leaf_at=computing(nest.items, plan.steps))
     partials: dict[int, tuple[Buffer, ...]] = {}
     carried: dict[int, tuple[Buffer, ...]] = {}
     before = Built([], [])

@@ -19,6 +19,8 @@ from mdh.ir.kernel import (
     ForKind,
     If,
     Let,
+    LoadMatrix,
+    Mma,
     Move,
     Stmt,
     Store,
@@ -74,6 +76,8 @@ def statement(s: Stmt, scope: PrintScope, dialect: Dialect) -> list[str]:
             return dialect.commit()
         case Wait(pending):
             return dialect.wait(pending)
+        case LoadMatrix() | Mma():
+            return dialect.matrices(s, scope)
         case _:
             assert_never(s)
 
@@ -186,6 +190,10 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
             return (s.start, s.stop, s.step)
         case While() | If():
             return (s.cond,)
+        case LoadMatrix():
+            return (*s.dst, *s.index)
+        case Mma():
+            return (*s.acc, *s.a, *s.b)
         case Comment() | Barrier() | Fence() | Commit() | Wait():
             return ()
         case _:
