@@ -35,6 +35,7 @@ class Language:
     dependent_launch: bool = False
     """A kernel may begin before its predecessor has ended."""
     launch_bounds: bool = False
+    tensor_cores: bool = False
     load_hints: bool = False
     """Loads can carry a cache hint."""
     store_hints: bool = False
@@ -61,7 +62,7 @@ LANGUAGES = {
     "cuda": Language(
         "CUDA C++", "CUDA", "gpu", _ALL, frozenset(Engine), (2, 4),
         shuffles=True, float_atomics=True, acquire_release=True, packed_words=True, dependent_launch=True,
-        launch_bounds=True, load_hints=True, store_hints=True, offline=True,
+        launch_bounds=True, tensor_cores=True, load_hints=True, store_hints=True, offline=True,
     ),
     "opencl": Language(
         "OpenCL C", "OpenCL", "cpu", _ALL - {Layer.CLU}, frozenset({Engine.PLAIN}), (2, 4, 8, 16),

@@ -77,15 +77,13 @@ PRODUCT = (
 
 @pytest.mark.parametrize("code", K_EXAMPLES)
 def test_example_of_an_illegal_schedule_is_refused_so(code: str) -> None:
-    """K170: until tensor cores are lowered, each of their steps is K190 as well, as its page says."""
     example = re.search(r"(?:^ {4}.*\n)+", page_of(code) or "", re.MULTILINE)
     assert example
     schedule = parse_schedule(Source("schedule.mdh", textwrap.dedent(example[0])))
     program = read_program(Source("f.c", PRODUCT), defines={"N": 1024})
     with pytest.raises(Failed) as refused:
         check(program, schedule, load_machine("a100"), "cuda")
-    expected = {code, "K190"} if code == "K170" else {code}
-    assert {d.code for d in refused.value.diagnostics} == expected
+    assert {d.code for d in refused.value.diagnostics} == {code}
 
 
 def _commands(text: str) -> list[list[str]]:

@@ -29,6 +29,17 @@ def taken(tile: Tile) -> int:
     return tile.room if tile.space is not Space.RM else -(-tile.bytes // WORD) * WORD
 
 
+def fragment_words(plan: StagePlan) -> int:
+    """32-bit registers in which a lane holds the factors' fragments, for its warp's atoms along m and n."""
+    step = None if plan.atoms is None else plan.steps[plan.atoms]
+    if step is None or step.product is None:
+        return 0
+    atom, parts = step.product.atom, [s.parts for s in step.splits]
+    left = atom.a.count * atom.left.bytes * parts[step.product.m]
+    right = atom.b.count * atom.right.bytes * parts[step.product.n]
+    return (left + right) // WORD
+
+
 def combine_bytes(plan: StagePlan) -> int:
     """Bytes of shared memory that combines need as scratch: a partial result of each thread, or two for a
     scan.

@@ -5,6 +5,7 @@ Requires a draft that the structural rules accept. Source: language.md sections 
 
 from dataclasses import replace
 
+from mdh.checker.atoms import lane_steps, product_of
 from mdh.checker.concrete import concrete_steps
 from mdh.checker.entries import holding_of, staging_of
 from mdh.checker.options import Found, keep, no_effect, number, ordering, word
@@ -34,9 +35,13 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         loops = tuple(_for_number(c, inherited) for c, inherited in zip(step.cores, loops, strict=True))
         splits = _splits(step, parents, tiles, loops, found)
         plan = _plan_step(draft, step, n, splits, found)
+        if has_layer(step, Layer.MMA) and n == len(written):
+            plan = replace(plan, product=product_of(draft, tiles, found))
         steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
         parents = tiles
-    if any(t > 1 for t in parents) and not (written and has_layer(written[-1], Layer.MMA)):
+    if steps and steps[-1].product is not None:
+        steps.extend(lane_steps(len(steps) + 1, steps[-1].product, parents))
+    elif any(t > 1 for t in parents) and not (written and has_layer(written[-1], Layer.MMA)):
         steps.append(_last_step(len(steps) + 1, parents, loops))
     found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
@@ -86,8 +91,9 @@ def _splits(
         if cyclic and not isinstance(step.tiles[d].value, int):
             found.extend(no_effect(a, "an entry with one part") for a in core.attrs if a.name == "cyclic")
         split = Split(d, parents[d], tiles[d], None, rank=ranks[d])
-        # A core layer with one part uses no unit: it is a loop of one iteration.
-        if unit is not None and split.parts > 1:
+        # A core layer with one part claims no unit: it is a loop of one iteration like any other. So are
+        # atoms, which one warp issues after one another.
+        if unit is not None and split.parts > 1 and unit.layer is not Layer.MMA:
             split = replace(split, layer=unit.layer, axis=AXES[unit.axis], cyclic=cyclic)
         out.append(split)
     return tuple(out)

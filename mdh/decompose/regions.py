@@ -40,11 +40,18 @@ def openings(
                 found.setdefault((p, h.region), Opening(opens, h.region, h, item))
     mine = list(found.values())
     if reduces and not any(r.space is Space.RM for r in mine):
-        mine.append(Opening(run_start(items, stage, len(items)), Space.RM))
+        mine.append(Opening(run_start(items, stage, computing(items, steps)), Space.RM))
     mine.sort(key=lambda r: (r.opens, r.space is Space.RM))
     private = next((k for k, r in enumerate(mine) if r.space is Space.RM), len(mine))
     # a thread's registers are not shared further in, even if another output of the record asks for SM there
     return tuple(r for k, r in enumerate(mine) if k <= private or r.space is Space.RM)
+
+
+def computing(items: Sequence[Item], steps: Sequence[PlanStep]) -> int:
+    """Where points are computed: behind all items, or at the loops over atoms, which keep no order."""
+    atoms = {s for s, step in enumerate(steps) if step.product is not None}
+    of = ((p, item.step if isinstance(item, Level) else item) for p, item in enumerate(items))
+    return next((p for p, s in of if s in atoms), len(items))
 
 
 def run_start(items: Sequence[Item], stage: Stage, end: int) -> int:

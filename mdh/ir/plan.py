@@ -7,6 +7,8 @@ All `^`, aliases, defaults and fallbacks are resolved; every step, the implied l
 from dataclasses import dataclass, field
 
 from mdh.hardware import BlockOrder, CacheHint, Combine, Engine, Layer, Space
+from mdh.ir.atoms import Atom
+from mdh.ir.expr import Load
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
 from mdh.machine import Machine
@@ -80,11 +82,25 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class Product:
+    """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over. left,
+    right: the reads of A and B."""
+
+    atom: Atom
+    m: int
+    n: int
+    k: int
+    left: Load
+    right: Load
+
+
+@dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One step. number: its 1-based position in the text; the implied last step has one too.
+    """One step. number: its 1-based position in the text; the implied last steps have one too.
 
     splits: one per dimension, in dimension order. stages: slots of the staged buffers; 1 means no pipeline.
-    unroll: 1 for none, 0 for full, n for a factor; None leaves it to the lowering.
+    unroll: 1 for none, 0 for full, n for a factor; None leaves it to the lowering. product: of an MMA step,
+    whose parts are sequential loops; two implied steps then split an atom into the elements of its lanes.
     """
 
     number: int
@@ -98,6 +114,7 @@ class PlanStep:
     """The step in canonical schedule text, for comments in the kernel; empty for the implied step."""
     wrapped: tuple[str, ...] = ()
     """The same text in lines, if it is too long for one."""
+    product: Product | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -136,6 +153,11 @@ class StagePlan:
         """The tile tree of a checked plan."""
         assert self.decomposed is not None, "the plan has not been checked"
         return self.decomposed
+
+    @property
+    def atoms(self) -> int | None:
+        """Index of the step whose parts are atoms of tensor cores."""
+        return next((s for s, step in enumerate(self.steps) if step.product is not None), None)
 
     def units(self, layer: Layer) -> int:
         """The number of units of a layer: the product of its parts over all dimensions."""

@@ -13,6 +13,8 @@ from mdh.ir.kernel import (
     If,
     Kernel,
     Let,
+    LoadMatrix,
+    Mma,
     Module,
     Move,
     Stmt,
@@ -111,6 +113,18 @@ def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
         case Move():
             _rank(kernel, s.dst, s.dst_index, bufs)
             _rank(kernel, s.src, s.src_index, bufs)
+        case LoadMatrix():
+            _rank(kernel, s.src, s.index, bufs)
+            _registers(kernel, s.dst, bufs)
+        case Mma(_, acc, a, b):
+            _registers(kernel, (*acc, *a, *b), bufs)
+
+
+def _registers(kernel: Kernel, places: tuple[Load, ...], bufs: dict[str, Buf]) -> None:
+    for r in places:
+        _rank(kernel, r.buffer, r.index, bufs)
+        if bufs[r.buffer].space is not Space.RM or bufs[r.buffer].dtype != r.dtype:
+            raise Malformed(f"{kernel.name}: {r.buffer} is no register of type {r.dtype}")
 
 
 def _rank(kernel: Kernel, buffer: str, index: tuple[Expr, ...], bufs: dict[str, Buf]) -> None:

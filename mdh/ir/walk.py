@@ -15,6 +15,8 @@ from mdh.ir.kernel import (
     For,
     If,
     Let,
+    LoadMatrix,
+    Mma,
     Move,
     Stmt,
     Store,
@@ -78,12 +80,21 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(s, start=f(s.start), stop=f(s.stop), step=f(s.step))
         case While() | If():
             return replace(s, cond=f(s.cond))
+        case LoadMatrix():
+            return replace(s, dst=_places(s.dst, f), index=tuple(map(f, s.index)))
+        case Mma():
+            return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
         case _:
             assert_never(s)
 
 
+def _places(registers: tuple[Load, ...], f: Callable[[Expr], Expr]) -> tuple[Load, ...]:
+    """Registers with `f` applied to their indices: they stay the places that they are."""
+    return tuple(replace(r, index=tuple(map(f, r.index))) for r in registers)
+
+
 def expressions(s: Stmt) -> tuple[Expr, ...]:
-    """A statement's own expressions."""
+    """A statement's own expressions. Registers that it is given are loads, those that it fills are not."""
     out: list[Expr] = []
 
     def note(e: Expr) -> Expr:
@@ -91,6 +102,8 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
         return e
 
     map_expressions(s, note)
+    if isinstance(s, Mma):
+        out.extend((*s.acc, *s.a, *s.b))
     return tuple(out)
 
 
@@ -113,7 +126,13 @@ class Access:
 def loaded(s: Stmt) -> list[Access]:
     """What a statement's own expressions load, and the source of a Move."""
     out = [Access(n.buffer, n.index) for e in expressions(s) for n in walk(e) if isinstance(n, Load)]
-    return [*out, Access(s.src, s.src_index)] if isinstance(s, Move) else out
+    match s:
+        case Move():
+            return [*out, Access(s.src, s.src_index)]
+        case LoadMatrix():
+            return [*out, Access(s.src, s.index)]
+        case _:
+            return out
 
 
 def stored(s: Stmt) -> list[Access]:
@@ -123,6 +142,10 @@ def stored(s: Stmt) -> list[Access]:
             return [Access(s.buffer, s.index)]
         case Move():
             return [Access(s.dst, s.dst_index)]
+        case LoadMatrix():
+            return [Access(r.buffer, r.index) for r in s.dst]
+        case Mma():
+            return [Access(r.buffer, r.index) for r in s.acc]
         case _:
             return []
 
@@ -134,6 +157,10 @@ def reads(s: Stmt) -> set[str]:
 
 def writes(s: Stmt) -> set[str]:
     return {a.buffer for a in stored(s)}
+
+
+def _renamed(registers: tuple[Load, ...], names: Mapping[str, str]) -> tuple[Load, ...]:
+    return tuple(replace(r, buffer=names.get(r.buffer, r.buffer)) for r in registers)
 
 
 def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
@@ -151,5 +178,9 @@ def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
             return replace(s, buffer=names.get(s.buffer, s.buffer))
         case Move():
             return replace(s, dst=names.get(s.dst, s.dst), src=names.get(s.src, s.src))
+        case LoadMatrix():
+            return replace(s, dst=_renamed(s.dst, names), src=names.get(s.src, s.src))
+        case Mma():
+            return replace(s, acc=_renamed(s.acc, names), a=_renamed(s.a, names), b=_renamed(s.b, names))
         case _:
             return s

@@ -10,6 +10,7 @@ from mdh.ir.expr import Var
 from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Stmt, Wait
 from mdh.ir.layout import MOST_PEELS, Level
 from mdh.ir.program import DimKind
+from mdh.lower.atoms import emit_atoms
 from mdh.lower.close import close_region, open_region
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import stated_width
@@ -20,6 +21,7 @@ from mdh.lower.point import emit_point
 from mdh.lower.scan_parts import chunk_point, open_carries, reduce_point, scan_parts, scan_point
 from mdh.lower.scatter_point import scatter_point
 from mdh.lower.scope import (
+    Atoms,
     Leaf,
     OpenCarries,
     Point,
@@ -100,6 +102,8 @@ def _item(nest: Nest, scope: Scope) -> list[Stmt]:
             return open_carries(nest, carries, scope, _item)
         case ScanParts(at) as parts if at == scope.position:
             return scan_parts(nest, parts, scope, _item)
+        case Atoms(at) if at == scope.position:
+            return emit_atoms(nest, scope)
     if scope.position == len(nest.items):
         return _leaf(nest, scope)
     match nest.items[scope.position]:
@@ -121,8 +125,8 @@ def _leaf(nest: Nest, scope: Scope) -> list[Stmt]:
             return scan_point(nest, part, scope)
         case ScanChunk() as chunk:
             return chunk_point(nest, chunk, scope)
-        case OpenCarries() | ScanParts():
-            raise AssertionError("a scan has its parts inside of the items")
+        case OpenCarries() | ScanParts() | Atoms():
+            raise AssertionError("they stand inside of the items")
         case _:
             assert_never(scope.leaf)
 

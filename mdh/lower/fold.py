@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from mdh.ir.construct import equal
 from mdh.ir.dtype import I32, I64, DType, integer_range
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Select, Var
+from mdh.ir.factor import factored
 from mdh.ir.program import DimKind, Operator, Output, Result, Stage
-from mdh.lower.factor import factored
 
 POSITION_LIMIT = 2**31 - 1
 

@@ -120,7 +120,14 @@ class ScanChunk:
     carry: str
 
 
-Leaf = Point | Scatter | OpenCarries | ScanParts | ReducePart | ScanPart | ScanChunk
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """From item `at` on, warps multiply fragments with the atoms of tensor cores."""
+
+    at: int
+
+
+Leaf = Point | Scatter | Atoms | OpenCarries | ScanParts | ReducePart | ScanPart | ScanChunk
 
 
 # -- what is known at a place ------------------------------------------------------------------

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.checker.footprint import shared_bytes
+from mdh.decompose.regions import computing
 from mdh.decompose.tiles import decompose
 from mdh.hardware import Combine
 from mdh.ir.dtype import I32
@@ -21,7 +22,7 @@ from mdh.lower.names import Names
 from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.regions import make_regions
-from mdh.lower.scope import POINT, Leaf
+from mdh.lower.scope import POINT, Atoms, Leaf
 from mdh.lower.simple_plan import simple_plan
 from mdh.machine import Machine
 
@@ -104,6 +105,7 @@ def kernel_name(program: Program, stage: Stage) -> str:
 def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, ...]) -> Built:
     """Maps and reductions, split as the plan says, with the kernels that start or combine their parts."""
     nest = context.nest(name, plan, folds)
+    leaf: Leaf = POINT if plan.atoms is None else Atoms(computing(nest.items, plan.steps))
     partials: dict[int, tuple[Buffer, ...]] = {}
     carried: dict[int, tuple[Buffer, ...]] = {}
     before, after = Built(), Built()
@@ -127,7 +129,7 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
         partials={f: tuple(b.name for b in g) for f, g in partials.items()},
         carried={f: tuple(b.name for b in g) for f, g in carried.items()},
     )
-    return before + workspaces(extra) + build(context, nest) + after
+    return before + workspaces(extra) + build(context, nest, leaf) + after
 
 
 def _state_buffers(nest: Nest, f: int, stem: str, parts: int) -> tuple[Buffer, ...]:

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from mdh.hardware import CacheHint
-from mdh.ir.expr import Expr
+from mdh.ir.expr import Expr, Load
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
@@ -16,6 +16,8 @@ from mdh.ir.kernel import (
     If,
     Kernel,
     Let,
+    LoadMatrix,
+    Mma,
     Module,
     Move,
     Stmt,
@@ -75,7 +77,7 @@ def _statement(stmt: Stmt, depth: int) -> list[str]:
 
 
 def _simple(
-    stmt: Comment | Alloc | Let | Store | Move | Atomic | Barrier | Fence | Commit | Wait,
+    stmt: Comment | Alloc | Let | Store | Move | Atomic | Barrier | Fence | Commit | Wait | LoadMatrix | Mma,
 ) -> str:
     match stmt:
         case Comment(text, _):
@@ -99,8 +101,17 @@ def _simple(
             return "commit"
         case Wait(pending):
             return f"wait {pending}"
+        case LoadMatrix(dst, src, index, transposed):
+            how = " transposed" if transposed else ""
+            return f"load matrix{how} {_registers(dst)} = {_element(src, index, 1)}"
+        case Mma(atom, acc, a, b):
+            return f"mma {atom.name} {_registers(acc)} += {_registers(a)} * {_registers(b)}"
         case _:
             assert_never(stmt)
+
+
+def _registers(places: tuple[Load, ...]) -> str:
+    return "(" + ", ".join(_element(p.buffer, p.index, 1) for p in places) + ")"
 
 
 def _element(buffer: str, index: tuple[Expr, ...], lanes: int) -> str:

@@ -4,8 +4,9 @@ from mdh.hardware import CacheHint, Space, SyncScope
 from mdh.ir.dtype import BF16, F16, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, LoadMatrix, Mma, Move, Store
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
+from mdh.target.cuda_matrices import matrix_line
 from mdh.target.cuda_moves import move_lines, vector_type
 from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.operators import atomic_helper
@@ -176,3 +177,6 @@ class Cuda:
 
     def wait(self, pending: int) -> list[str]:
         return [f"cp_async_wait<{pending}>();"]
+
+    def matrices(self, s: LoadMatrix | Mma, scope: PrintScope) -> list[str]:
+        return [matrix_line(s, scope, self)]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Call, Cast, Expr
-from mdh.ir.kernel import Atomic, Barrier, Buf, For, Kernel, Move, Stmt, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Kernel, LoadMatrix, Mma, Move, Stmt, Store
 from mdh.ir.ranges import Known
 
 
@@ -104,6 +104,9 @@ class Dialect(Protocol):
     def commit(self) -> list[str]: ...
 
     def wait(self, pending: int) -> list[str]: ...
+
+    def matrices(self, s: LoadMatrix | Mma, scope: PrintScope) -> list[str]:
+        """What the lanes of a warp do together with tensor cores."""
 
 
 Body = tuple[Stmt, ...]

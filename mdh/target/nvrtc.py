@@ -14,6 +14,8 @@ from mdh.target.text import KernelText
 
 _BLAMES = re.compile(r"^(kernel\.cu\(\d+\): error|ptxas [^\n]*, line \d+; error|ptxas error)", re.MULTILINE)
 """Messages that the text is to blame for. `catastrophic error: out of memory` and `ptxas fatal` are not."""
+_REMARK = re.compile(r"\(C75\d\d\)")
+"""How ptxas numbers what it says of instructions for tensor cores and registers of warp groups."""
 _PROBE = 'extern "C" __global__ void mdh_probe(float *x) { x[threadIdx.x] = 1.0f; }\n'
 _ROOM = "it needs memory, open files, and its libnvrtc-builtins beside it"
 
@@ -56,7 +58,8 @@ class Cubin:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(line for line in self.log.splitlines() if "warning" in line)
+        """Remarks that slow a kernel down, such as `ptxas info : (C7510) … serialized`, are among them."""
+        return tuple(line for line in self.log.splitlines() if "warning" in line or _REMARK.search(line))
 
 
 def compile_cubin(text: KernelText, arch: str) -> Cubin:

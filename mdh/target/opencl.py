@@ -6,7 +6,7 @@ from mdh.hardware import Space, SyncScope
 from mdh.ir.dtype import BF16, F16, F32, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, LoadMatrix, Mma, Move, Store
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.offset import as_long
@@ -205,6 +205,9 @@ class OpenCL:
         if s.scope == SyncScope.DEVICE or SyncScope.DEVICE in s.reason:
             fence += " | CLK_GLOBAL_MEM_FENCE"
         return [f"barrier({fence});" + (f"  // {s.reason}" if s.reason else "")]
+
+    def matrices(self, s: LoadMatrix | Mma, scope: PrintScope) -> list[str]:
+        raise AssertionError("K171 refuses tensor cores here")
 
     def fence(self) -> str:
         return "mem_fence(CLK_GLOBAL_MEM_FENCE);"

@@ -18,6 +18,8 @@ from mdh.ir.kernel import (
     ForKind,
     If,
     Let,
+    LoadMatrix,
+    Mma,
     Move,
     Stmt,
     Store,
@@ -75,6 +77,8 @@ def statement(s: Stmt, scope: PrintScope, dialect: Dialect) -> list[str]:
             return dialect.commit()
         case Wait(pending):
             return dialect.wait(pending)
+        case LoadMatrix() | Mma():
+            return dialect.matrices(s, scope)
         case _:
             assert_never(s)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Diagnostic
-from mdh.ir.dtype import F16, F32
+from mdh.ir.dtype import F16, F32, F64
 from mdh.ir.program import Program
 from tests.check.programs import dot, gather, histogram, matmul, rowsum, scan
 from tests.check.schedules import refused
@@ -334,7 +334,32 @@ CASES = (
             "(de-)comp( 24,16,16 ) ( ^,^ ; ^ ) ( MMA.m,MMA.k,MMA.n )\n"
             "(de-)comp( 8,^,^ ) ( ^,^ ; ^ ) ( ^,^,^ )\n"
         ),
-        ["K170 1:1", "K170 1:12", "K170 1:43", "K170 1:49", "K190 1:1"],
+        ["K170 1:1", "K170 1:12", "K170 1:43", "K170 1:49"],
+    ),
+    Case(
+        matmul(),
+        (
+            "(de-)comp( ^,^,16 ) ( A:SM[1,2],B:SM[1,2] ; C:RM[1,2] ) ( ^,^,^ )\n"
+            "(de-)comp( 16,8,16 ) ( ^,^ ; ^ ) ( MMA.m,MMA.n,MMA.k )\n"
+        ),
+        ["K171 2:1"],
+    ),
+    Case(
+        matmul(dtype=F64),
+        (
+            "(de-)comp( 16,16,^ ) ( ^,^ ; ^ ) ( BLK.y,BLK.x,^ )\n"
+            "(de-)comp( 8,8,4 ) ( ^,^ ; ^ ) ( MMA.m,MMA.n,MMA.k )\n"
+        ),
+        ["K172 2:1", "K172 2:1"],
+    ),
+    Case(
+        matmul(dtype=F64),
+        (
+            "(de-)comp( 16,16,12 ) ( A:SM[1,2],B:SM[1,2] ; C:RM[1,2] ) ( BLK.y,BLK.x,^ )\n"
+            "(de-)comp( ^,^,8 ) ( ^,^ ; ^ ) ( ^,^,^ )\n"
+            "(de-)comp( 8,8,4 ) ( ^,^ ; ^ ) ( MMA.m,MMA.n,MMA.k )\n"
+        ),
+        ["K173 2:16"],
     ),
     Case(
         matmul(256, 64, 4),

@@ -15,7 +15,7 @@ from mdh.checker.rules.launch import check_block_axes, check_cluster, check_grid
 from mdh.checker.rules.layers import check_axis_once, check_known_layers, check_nesting
 from mdh.checker.rules.layouts import check_layouts
 from mdh.checker.rules.lowered import check_lowered
-from mdh.checker.rules.mma import check_mma
+from mdh.checker.rules.mma import check_edges, check_factors, check_mma
 from mdh.checker.rules.names import check_names
 from mdh.checker.rules.order import (
     check_arrival_order,
@@ -79,5 +79,5 @@ PLAN_RULES = (
     check_lowered,
 )
 """Rules about the resolved plan."""
-TILE_RULES = (check_capacity, check_engines, check_banks, check_window)
+TILE_RULES = (check_factors, check_edges, check_capacity, check_engines, check_banks, check_window)
 """Rules about the tile tree of a resolved plan."""

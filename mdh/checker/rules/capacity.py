@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 
-from mdh.checker.footprint import combine_bytes, register_words, shared_bytes
-from mdh.checker.loops import by_layer
-from mdh.checker.resolve import has_layer
+from mdh.checker.footprint import combine_bytes, fragment_words, register_words, shared_bytes
 from mdh.checker.rules.combine import choose_combines
 from mdh.checker.subject import Subject
 from mdh.diagnostics import Diagnostic, Label
-from mdh.hardware import Layer, Space
+from mdh.hardware import Space
 from mdh.ir.tile import Copy, Hold
 from mdh.wording import plural
 
@@ -18,7 +16,7 @@ SHARED, REGISTERS = "K152", "K153"
 def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     """K152. Bytes of all SM buffers, slots and combine scratch included <= shared memory of a block.
 
-    K153. 32-bit words of all RM buffers of a thread <= registers of a thread.
+    K153. 32-bit words of all RM buffers and fragments of a thread <= registers of a thread.
     """
     plan, tiles = choose_combines(subject), subject.tiles
     cpu = subject.machine.kind == "cpu"
@@ -26,9 +24,7 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     limit = subject.machine.shared_per_block
     if used > limit:
         yield _shared(subject, used, 0 if cpu else combine_bytes(plan), limit)
-    if any(by_layer(plan, Layer.WGP)) or any(has_layer(step, Layer.MMA) for step in subject.draft.splitting):
-        return  # fragments of an atom lie across the lanes that issue it
-    words = register_words(tiles)
+    words = register_words(tiles) + fragment_words(plan)
     limit = subject.machine.registers_per_thread
     if words > limit:
         yield _registers(subject, words, limit)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 from mdh.checker.loops import by_layer
-from mdh.checker.resolve import has_layer
 from mdh.checker.subject import Draft, Subject, at, parts
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Engine, Layer, Space
@@ -15,18 +14,13 @@ LATER = (Layer.NOD, Layer.DEV, Layer.WGP)
 
 
 def check_lowered(subject: Subject) -> Iterator[Diagnostic]:
-    """No split over NOD, DEV or WGP has more than one part; no MMA, TMA copy or store, no warp roles."""
+    """No split over NOD, DEV or WGP has more than one part; no TMA copy or store, no warp roles."""
     for layer in LATER:
         for loop in islice(by_layer(subject.plan, layer), 1):
             given = f"{parts(loop.parts)} of `{subject.dim(loop.dim)}`"
             headline = f"{layer} with {given} is not lowered yet"
             labels = subject.at_core(loop.step, loop.dim)
             yield Diagnostic(CODE, headline, labels, help="use BLK, WRP, THR or VEC")
-    for step in subject.draft.splitting:
-        if has_layer(step, Layer.MMA):
-            labels = at(step.span, "a tensor-core step")
-            said = "use THR and a register tile"
-            yield Diagnostic(CODE, "`MMA` is not lowered yet", labels, help=said)
     yield from check_lowered_attributes(subject.draft)
 
 

@@ -1,49 +1,224 @@
-"""K170: a tensor-core step is the last one, and computes a sum of products in whole atoms."""
+"""K170, K172, K173: a tensor-core step is the last one, and computes a product-sum in whole atoms, whose
+factors lie in shared memory so that a warp can read them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from mdh.checker.atoms import axes_of, ordered_reads, summed_reads
 from mdh.checker.resolve import has_layer
-from mdh.checker.subject import Subject
+from mdh.checker.subject import Subject, listed
+from mdh.decompose.accesses import affine_index
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import Layer
-from mdh.ir.product_sum import product_sum
+from mdh.hardware import Layer, Space
+from mdh.ir.affine import Affine
+from mdh.ir.expr import Load
+from mdh.ir.plan import Product
 from mdh.ir.program import DimKind
+from mdh.ir.tile import ALIGNMENT, Copy
 from mdh.schedule.model import Unit
 
-CODE = "K170"
+CODE, OPERAND, EDGE = "K170", "K172", "K173"
+LANES = (Layer.THR, Layer.VEC)
+"""Layers whose units are the atom's own."""
 
 
 def check_mma(subject: Subject) -> Iterator[Diagnostic]:
-    """The MMA step is last; m and n split cc dimensions, k a pw dimension; the stage sums products; atoms
-    divide."""
+    """K170. The MMA step is last, in the text and in code order; m and n split cc dims, k a pw dim; atoms
+    divide; the stage sums products of a read along m and k and one along k and n; lanes are the atom's."""
     steps = subject.draft.splitting
     for s, step in enumerate(steps):
         if not has_layer(step, Layer.MMA):
             continue
-        if s != len(steps) - 1:
-            headline = f"MMA stands in step {s + 1} of {len(steps)}; it is always the last"
+        last = s == len(steps) - 1
+        if not last or subject.plan.steps[s].label < max(p.label for p in subject.plan.steps[: len(steps)]):
+            place = f"step {s + 1} of {len(steps)}" if not last else "a step whose label is not the highest"
+            headline = f"MMA stands in {place}; it is always the last"
             yield Diagnostic(
                 CODE, headline, subject.at_step(s), help="put it last: nothing can split an atom"
             )
+        yield from _splits(subject, s)
+        yield from _units(subject, s)
+        yield from _computes(subject, s)
+
+
+def _splits(subject: Subject, s: int) -> Iterator[Diagnostic]:
+    step = subject.draft.splitting[s]
+    for d, core in enumerate(step.cores):
+        split, dim = subject.plan.steps[s].splits[d], subject.stage.dims[d]
+        if not isinstance(core.value, Unit) or core.value.layer != Layer.MMA:
+            if split.tile > 1:
+                headline = f"an atom has one element along `{dim.name}`, the step's tile has {split.tile}"
+                said = "write 1 here; a step outside takes the loop"
+                yield Diagnostic(CODE, headline, subject.at_tile(s, d), help=said)
+            continue
+        wanted = DimKind.PW if core.value.axis == "k" else DimKind.CC
+        if dim.kind is not wanted:
+            kinds = ("not reduced", "reduced")
+            is_, needed = kinds if wanted is DimKind.PW else kinds[::-1]
+            headline = f"MMA.{core.value.axis} takes `{dim.name}`, which is {is_}"
+            said = f"MMA.{core.value.axis} takes a dimension that is {needed}"
+            yield Diagnostic(CODE, headline, subject.at_core(s, d), help=said)
+        if not split.exact:
+            headline = f"the atom's {split.tile} does not divide the {split.parent} elements of `{dim.name}`"
+            yield Diagnostic(
+                CODE, headline, subject.at_tile(s, d), help="a tile outside that the atom divides"
+            )
+
+
+def _units(subject: Subject, s: int) -> Iterator[Diagnostic]:
+    for i, step in enumerate(subject.draft.splitting):
         for d, core in enumerate(step.cores):
-            if not isinstance(core.value, Unit) or core.value.layer != Layer.MMA:
-                continue
-            wanted = DimKind.PW if core.value.axis == "k" else DimKind.CC
-            dim = subject.stage.dims[d]
-            if dim.kind is not wanted:
-                kinds = ("not reduced", "reduced")
-                is_, needed = kinds if wanted is DimKind.PW else kinds[::-1]
-                headline = f"MMA.{core.value.axis} takes `{dim.name}`, which is {is_}"
-                said = f"MMA.{core.value.axis} takes a dimension that is {needed}"
-                yield Diagnostic(CODE, headline, subject.at_core(s, d), help=said)
-            split = subject.plan.steps[s].splits[d]
-            if not split.exact:
-                headline = (
-                    f"the atom's {split.tile} does not divide the {split.parent} elements of `{dim.name}`"
-                )
-                yield Diagnostic(
-                    CODE, headline, subject.at_tile(s, d), help="a tile outside that the atom divides"
-                )
-        if product_sum(subject.stage) is None:
-            headline = f"stage `{subject.stage.name}` is not a sum of products of two reads"
-            yield Diagnostic(CODE, headline, subject.at_step(s), help="use THR and a register tile")
+            if isinstance(core.value, Unit) and core.value.layer in LANES:
+                headline = f"{core.value.layer} splits `{subject.dim(d)}`, but a warp issues atoms as a whole"
+                labels = subject.at_core(i, d) + subject.at_step(s, "its lanes hold the atom's elements")
+                yield Diagnostic(CODE, headline, labels, help="split over WRP, or sequentially")
+
+
+def _computes(subject: Subject, s: int) -> Iterator[Diagnostic]:
+    step, stage = subject.draft.splitting[s], subject.stage
+    reads, axes = summed_reads(stage), axes_of(step)
+    if isinstance(reads, str):
+        headline = f"stage `{stage.name}` has no atoms: {reads}"
+        yield Diagnostic(CODE, headline, subject.at_step(s), help="use THR and a register tile")
+    elif missing := [x for x in "mnk" if x not in axes]:
+        headline = f"the step leaves out {listed(f'MMA.{x}' for x in missing)}"
+        said = "an atom multiplies along m, n and k; a tile outside may be as small as the atom"
+        yield Diagnostic(CODE, headline, subject.at_step(s), help=said)
+    elif all(subject.reduces(axes[x]) == (x == "k") for x in "mnk") and not ordered_reads(
+        stage, axes, reads[:2]
+    ):
+        names = {x: stage.dims[d].name for x, d in axes.items()}
+        one, other = listed((names["m"], names["k"])), listed((names["k"], names["n"]))
+        headline = f"no factor is read along {one} alone while the other is along {other}"
+        yield Diagnostic(CODE, headline, subject.at_step(s), help="use THR and a register tile")
+
+
+def check_factors(subject: Subject) -> Iterator[Diagnostic]:
+    """K172. Each factor lies in SM where the atoms read it, along m, k and n without holes; 8- and 16-bit
+    ones in rows that ldmatrix can read: of whole 16 bytes, along k, or if 16-bit along m or n. Results are
+    held in RM, outside of the MMA step."""
+    s, product = _product(subject)
+    if product is None:
+        return
+    for holding in subject.plan.steps[s].holdings:
+        if holding.region is not None:
+            headline = f"`{holding.buffer}` would be held for a single atom"
+            labels = subject.at_entry(s, holding.buffer)
+            said = f"hold it at a step outside of MMA, or nowhere: `{holding.buffer}` is then held in RM"
+            yield Diagnostic(OPERAND, headline, labels, help=said)
+    for dim in (product.m, product.n, product.k):
+        yield from _dealt(subject, s, dim)
+    for load, other in ((product.left, product.m), (product.right, product.n)):
+        yield from _factor(subject, s, _Read(product, load, other))
+
+
+def _dealt(subject: Subject, s: int, dim: int) -> Iterator[Diagnostic]:
+    """@cyclic deals out whole atoms, and all those of a unit at the same distance."""
+    levels = subject.tiles.levels
+    inner = [lv for lv in levels.by_dim[dim] if lv.step >= s]
+    apart = any(lv.step > s and levels.index[dim].coefficient(lv.var) != lv.tile for lv in inner)
+    if apart or len({lv.step for lv in inner}) < len(inner):
+        dealt = next(lv for lv in levels.by_dim[dim] if lv.cyclic)
+        headline = f"`@cyclic({dealt.cyclic})` cuts atoms, or the loop over them, along `{subject.dim(dim)}`"
+        tile = subject.plan.steps[s].splits[dim].tile
+        labels = subject.at_core(dealt.step, dim)
+        yield Diagnostic(CODE, headline, labels, help=f"`@cyclic({tile})` deals out atoms, or leave it out")
+
+
+def _product(subject: Subject) -> tuple[int, Product | None]:
+    s = subject.plan.atoms
+    return (0, None) if s is None else (s, subject.plan.steps[s].product)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A factor's read; other: the dimension that it has beside k."""
+
+    product: Product
+    load: Load
+    other: int
+
+    @property
+    def dims(self) -> frozenset[str]:
+        return frozenset((str(self.other), str(self.product.k)))
+
+
+def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
+    name = read.load.buffer
+    index = affine_index(subject.program, subject.stage, read.load.index)
+    linear = None if index is None else tuple(Affine(f.terms) for f in index)
+    copies = [c for c in subject.tiles.copies if c.tile.buffer == name and c.linear == linear]
+    if index is None or not copies or copies[-1].tile.space is not Space.SM:
+        headline = f"`{name}` is not staged in SM, where atoms read their factors"
+        labels = subject.at_entry(copies[-1].step, name) if copies else subject.at_step(s)
+        layout = ",".join(str(n + 1) for n in range(len(read.load.index)))
+        said = f"`{name}:SM[{layout}]` at a step outside of MMA"
+        yield Diagnostic(OPERAND, headline, labels, help=said)
+        return
+    wrong = _holes(read, copies[-1]) or _rows(subject, s, read, copies[-1], index)
+    if wrong is not None:
+        yield Diagnostic(OPERAND, wrong[0], subject.at_entry(copies[-1].step, name), help=wrong[1])
+
+
+def _holes(read: _Read, copy: Copy) -> tuple[str, str] | None:
+    """Why the elements of an atom do not lie side by side, and what to do."""
+    for axis, function in zip(copy.tile.axes, copy.linear, strict=True):
+        mine = read.dims & function.names
+        if mine and (axis.packed or len(mine) > 1 or any(function.coefficient(d) < 1 for d in mine)):
+            headline = f"`{copy.tile.buffer}` is not read densely along the atom's dimensions"
+            return headline, "use THR and a register tile"
+    return None
+
+
+def _rows(
+    subject: Subject, s: int, read: _Read, copy: Copy, index: tuple[Affine, ...]
+) -> tuple[str, str] | None:
+    """Why `ldmatrix` cannot read the copy, which takes whole 16 bytes of a row at once, and what to do."""
+    tile, atom = copy.tile, read.product.atom
+    if atom.packed == 1:
+        return None
+    fastest = tile.layout[-1]
+    function, axis = copy.linear[fastest], tile.axes[fastest]
+    along = next(iter(read.dims & function.names), None)
+    order = [d for d, f in enumerate(copy.linear) if str(read.product.k) not in f.names]
+    order += [d for d in range(len(copy.linear)) if d not in order]
+    along_k = f"`{tile.buffer}:SM[{','.join(str(d + 1) for d in order)}]` has rows along k"
+    if along is None or function.coefficient(along) != 1:
+        return f"no dimension of the atom runs along the rows of `{tile.buffer}` in SM", along_k
+    if along != str(read.product.k) and tile.sizes[0] == 1:
+        name = subject.dim(read.other)
+        return f"rows of `{tile.buffer}` in SM run along `{name}`: atoms read bytes along k", along_k
+    whole = ALIGNMENT // tile.sizes[0]
+    outer = [c for v, _, c, _ in axis.variables if subject.tiles.levels.of_var(v).step <= s]
+    starts = [*outer, index[fastest].const - axis.low.const]
+    rows = [n for d, n in enumerate(tile.strides) if d != fastest]
+    if any(n % whole for n in (*starts, *rows)):
+        headline = f"rows of `{tile.buffer}` in SM do not begin at multiples of 16 bytes ({whole} elements)"
+        return headline, f"tiles and `@pad` in multiples of {whole}"
+    return None
+
+
+def check_edges(subject: Subject) -> Iterator[Diagnostic]:
+    """K173. Where tiles of k are cut, both factors end at the same k: copies have zeros behind it."""
+    _, product = _product(subject)
+    if product is None:
+        return
+    levels, k = subject.tiles.levels, product.k
+    extent, name = levels.extents[k], subject.dim(k)
+    cut = [g for g in levels.guards if g.dim == k]
+    inner = next((g for g in cut if g.bound != extent or g.offset != levels.index[k]), None)
+    if inner is not None:
+        headline = f"tiles of `{name}` overlap: {inner.level.tile} does not divide {inner.bound}"
+        labels = subject.at_tile(inner.level.step, k)
+        said = "an atom takes all of its elements; only the outermost split may leave a remainder"
+        yield Diagnostic(EDGE, headline, labels, help=said)
+        return
+    for load in (product.left, product.right) if cut else ():
+        index = affine_index(subject.program, subject.stage, load.index)
+        shape = subject.program.buffer_of[load.buffer].shape
+        ends = [(f, n) for f, n in zip(index or (), shape, strict=False) if str(k) in f.names]
+        if ends != [(Affine.var(str(k)), extent)]:
+            headline = f"the last tile of `{name}` is cut, and `{load.buffer}` goes on behind it"
+            labels = subject.at_tile(cut[0].level.step, k) + subject.at_dim(k)
+            said = f"atoms take whole tiles: choose tiles of `{name}` that divide {extent}"
+            yield Diagnostic(EDGE, headline, labels, help=said)

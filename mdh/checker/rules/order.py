@@ -107,6 +107,11 @@ def check_strict_order(subject: Subject) -> Iterator[Diagnostic]:
     """
     if not subject.program.strict_fp or not _order_matters(subject):
         return
+    if subject.plan.atoms is not None:
+        headline = "--strict-fp: tensor cores add in an order of their own"
+        labels = subject.at_step(subject.plan.atoms)
+        yield Diagnostic(STRICT, headline, labels, help="use THR and a register tile, or drop --strict-fp")
+        return
     dims = tuple(d for d, dim in enumerate(subject.stage.dims) if dim.kind is not DimKind.CC)
     side_by_side = [x for x in code_loops(subject.plan) if x.dim in dims and x.layer is not None]
     for loop in side_by_side:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from mdh.checker.loops import by_layer
+from mdh.checker.resolve import has_layer
 from mdh.checker.subject import Subject
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Layer
@@ -42,7 +43,7 @@ def _product(subject: Subject, layer: Layer, got: int, wanted: int, reason: str)
 def check_below_warps(subject: Subject) -> Iterator[Diagnostic]:
     """K113. A split over WRP or WGP needs a split over THR or MMA inside it."""
     plan = subject.plan
-    if any(by_layer(plan, Layer.THR, Layer.MMA)):
+    if any(by_layer(plan, Layer.THR)) or any(has_layer(s, Layer.MMA) for s in subject.draft.splitting):
         return
     for layer in (Layer.WGP, Layer.WRP):
         if plan.units(layer) > 1:

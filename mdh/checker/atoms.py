@@ -1,0 +1,169 @@
+"""Which atom of tensor cores an MMA step means, and how the lanes of a warp share it."""
+
+from mdh.checker.options import Found, word
+from mdh.checker.subject import Draft, at, listed
+from mdh.diagnostics import Diagnostic, Label
+from mdh.hardware import Layer
+from mdh.ir.atoms import ATOMS, Atom, atoms_of
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Binary, Cast, Expr, Load, Var, walk
+from mdh.ir.factor import factored
+from mdh.ir.plan import PlanStep, Product, Split
+from mdh.ir.program import DimKind, Stage
+from mdh.language import LANGUAGES
+from mdh.schedule.model import Step, Unit
+
+CODE, LATER = "K171", "K190"
+WGMMA = "wgmma"
+ACC = {"f32": "f32", "f16": "f16", "f64": "f64", "s32": "i32"}
+"""What `@acc` calls a type, and what mdh calls it."""
+
+
+def summed_reads(stage: Stage) -> tuple[Load, Load, DType] | str:
+    """The two reads whose products the stage sums, and the type of the sum; or what else it computes. What
+    all terms share as a factor is left out: it multiplies the sum."""
+    if len(stage.results) != 1 or stage.lets or stage.scattered:
+        return "it is not one sum of products of two reads"
+    result = stage.results[0]
+    if any(d.kind is DimKind.PS for d in stage.dims) or result.op is None or result.op.name != "+":
+        return "it is not a sum of products of two reads"
+    if result.op.rounded is not None:
+        return f"its sum is rounded to {result.op.rounded} after each addition"
+    acc, term = result.types[0], factored(stage, result).rest
+    if isinstance(term, Cast) and isinstance(term.arg, Binary) and term.arg.op == "*":
+        return f"its products are rounded to {term.arg.dtype} before they are added in {acc}"
+    if not isinstance(term, Binary) or term.op != "*" or term.dtype != acc:
+        return "it is not a sum of products of two reads"
+    left, right = _read(term.left), _read(term.right)
+    if left is None or right is None:
+        return "it is not a sum of products of two reads"
+    return left, right, acc
+
+
+def _read(e: Expr) -> Load | None:
+    """The read behind conversions that change no value."""
+    while isinstance(e, Cast):
+        old, new = e.arg.dtype, e.dtype
+        if new.is_float != old.is_float or new.bits <= old.bits or (new.kind, old.kind) == ("uint", "int"):
+            return None
+        e = e.arg
+    return e if isinstance(e, Load) else None
+
+
+def axes_of(step: Step) -> dict[str, int]:
+    """m, n, k of an MMA step to dimensions."""
+    units = ((d, c.value) for d, c in enumerate(step.cores) if isinstance(c.value, Unit))
+    return {u.axis: d for d, u in units if u.layer is Layer.MMA}
+
+
+def ordered_reads(stage: Stage, axes: dict[str, int], reads: tuple[Load, Load]) -> tuple[Load, Load] | None:
+    """A, read along m and k, and B, read along k and n; None where there are no such two."""
+    m, n, k = (stage.dims[axes[x]].name for x in "mnk")
+    for a, b in (reads, reads[::-1]):
+        if {m, k} <= _along(a) and {n, k} <= _along(b) and n not in _along(a) and m not in _along(b):
+            return a, b
+    return None
+
+
+def _along(load: Load) -> set[str]:
+    return {v.name for e in load.index for v in walk(e) if isinstance(v, Var)}
+
+
+def product_of(draft: Draft, tiles: tuple[int, ...], found: Found) -> Product | None:
+    """What the last step's atoms compute. None, and K171, where there is no such atom; None alone where K170
+    says what is wrong. tiles: of the step."""
+    step = draft.splitting[-1]
+    axes, reads = axes_of(step), summed_reads(draft.stage)
+    if set(axes) != set("mnk") or isinstance(reads, str):
+        return None
+    factors = ordered_reads(draft.stage, axes, reads[:2])
+    taken = (c.value for s in draft.splitting for c in s.cores if isinstance(c.value, Unit))
+    if factors is None or any(u.layer in (Layer.THR, Layer.VEC) for u in taken):
+        return None
+    if not LANGUAGES[draft.target].tensor_cores:
+        labels = at(step.span, "a tensor-core step")
+        headline = f"{LANGUAGES[draft.target].title} has no words for tensor cores"
+        found.append(Diagnostic(CODE, headline, labels, help="use THR and a register tile"))
+        return None
+    shape = (tiles[axes["m"]], tiles[axes["n"]], tiles[axes["k"]])
+    wrong = _said(draft, step, factors, reads[2])
+    atom = None if wrong else _atom(draft, step, shape, factors, reads[2], found)
+    found.extend(wrong)
+    if atom is None:
+        return None
+    return Product(atom, axes["m"], axes["n"], axes["k"], *factors)
+
+
+def _said(draft: Draft, step: Step, factors: tuple[Load, Load], acc: DType) -> Found:
+    """What is wrong with `@atom` and `@acc`."""
+    out: Found = []
+    known = {a.word for a in ATOMS if (a.left, a.right, a.acc) == (factors[0].dtype, factors[1].dtype, acc)}
+    for attr in step.attrs:
+        said = word(attr)
+        if attr.name == "atom" and said == WGMMA:
+            headline = "`@atom(wgmma)` is not lowered yet"
+            out.append(Diagnostic(LATER, headline, at(attr.span), help="use `@atom(mma)`"))
+        elif attr.name == "atom" and known and said not in known:
+            headline = f"`@atom({said})` does not multiply {factors[0].dtype} by {factors[1].dtype}"
+            fits = listed(f"@atom({w})" for w in sorted(known))
+            out.append(Diagnostic(CODE, headline, at(attr.span), help=f"write {fits}, or leave it out"))
+        elif attr.name == "acc" and ACC.get(said or "") != str(acc):
+            headline = f"`@acc({said})` adds in another type than the C, which adds in {acc}"
+            out.append(Diagnostic(CODE, headline, at(attr.span), help="leave it out"))
+    return out
+
+
+def _atom(
+    draft: Draft,
+    step: Step,
+    shape: tuple[int, int, int],
+    factors: tuple[Load, Load],
+    acc: DType,
+    found: Found,
+) -> Atom | None:
+    left, right = factors[0].dtype, factors[1].dtype
+    of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == (left, right, acc)]
+    here = [a for a in atoms_of(draft.machine.compute_capability) if a in of_types]
+    atom = next((a for a in here if a.shape == shape), None)
+    if atom is not None:
+        return atom
+    what = f"multiplies {left} by {right} and adds {acc}"
+    given = "×".join(map(str, shape))
+    labels = tuple(Label(label.span, f"{given} as m × n × k") for label in at(step.span))
+    if not of_types:
+        said = "f16 or bf16 added in f32, 8-bit integers in i32, f64 in f64; or THR and a register tile"
+        found.append(Diagnostic(CODE, f"no atom {what}", labels, help=said))
+    elif not here:
+        least = min(a.since for a in of_types)
+        headline = f"`{draft.machine.name}` has no atom that {what}"
+        said = f"GPUs of compute capability {least / 10} have; here: THR and a register tile"
+        found.append(Diagnostic(CODE, headline, labels, help=said))
+    else:
+        near = sorted(here, key=lambda a: sum(abs(x - y) for x, y in zip(a.shape, shape, strict=True)))
+        headline = f"`{draft.machine.name}` has no atom of {given} that {what}"
+        shapes = ", ".join("×".join(map(str, a.shape)) for a in near)
+        found.append(Diagnostic(CODE, headline, labels, help=f"shapes, the nearest first: {shapes}"))
+    return None
+
+
+def lane_steps(n: int, product: Product, parents: tuple[int, ...]) -> tuple[PlanStep, PlanStep]:
+    """The implied steps that split an atom's C into elements: rows of m in halves, of which a lane has an
+    element each; columns of n in pairs. Lane number 4 y + x has row y and the columns 2 x and 2 x + 1 of each
+    half, as `Atom.c` says. A part of k is for all lanes.
+
+    n: number of the first of the two. parents: the step's tiles.
+    """
+    atom, last = product.atom, range(len(parents))
+    tiles = [{product.m: 8, product.n: 2, product.k: atom.k}, {product.m: 1, product.n: 1, product.k: 1}]
+    units = [{product.n: 0}, {product.m: 1}]
+    out = []
+    for s in range(2):
+        splits = []
+        for d in last:
+            tile = tiles[s].get(d, 1)
+            axis = units[s].get(d)
+            layer = None if axis is None else Layer.THR
+            splits.append(Split(d, parents[d], tile, layer, axis or 0, rank=d))
+        out.append(PlanStep(n + s, n + s, tuple(splits), (), ()))
+        parents = tuple(split.tile for split in splits)
+    return out[0], out[1]

@@ -1,0 +1,118 @@
+"""Atoms: the products of small matrices that tensor cores compute in one instruction, as data.
+
+A warp issues an atom: its 32 lanes together hold the factors A (m x k) and B (k x n) and the accumulator C
+(m x n) in registers. Source: PTX ISA, "Matrix Fragments for mma".
+"""
+
+from dataclasses import dataclass
+
+from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8, DType
+
+LANES = 32
+WORD = 4
+"""Bytes of a register."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """((x / div) mod count) * weight, of a lane's number x or of the number x of one of its elements."""
+
+    div: int
+    count: int
+    weight: int
+
+    def of(self, x: int) -> int:
+        return x // self.div % self.count * self.weight
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One coordinate of an element: the sum of digits of the lane that holds it, and of its number there."""
+
+    lane: tuple[Digit, ...]
+    element: tuple[Digit, ...]
+
+    def of(self, lane: int, element: int) -> int:
+        return sum(d.of(lane) for d in self.lane) + sum(d.of(element) for d in self.element)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """What of a matrix lies where: element number 0 … count-1 of lane 0 … 31 is the one at (row, column)."""
+
+    count: int
+    row: Place
+    column: Place
+
+    def at(self, lane: int, element: int) -> tuple[int, int]:
+        return self.row.of(lane, element), self.column.of(lane, element)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """C += A B. word: its name in schedules. since: the first compute capability that has it, times ten."""
+
+    word: str
+    m: int
+    n: int
+    k: int
+    left: DType
+    right: DType
+    acc: DType
+    since: int
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.m, self.n, self.k
+
+    @property
+    def name(self) -> str:
+        """As messages and kernels call it: `m16n8k16_f32_bf16_bf16`."""
+        return f"m{self.m}n{self.n}k{self.k}_{self.acc}_{self.left}_{self.right}"
+
+    @property
+    def packed(self) -> int:
+        """Neighbours along k that share a register; 1 for f64, where an element takes two."""
+        return max(1, WORD // self.left.bytes)
+
+    @property
+    def a(self) -> Fragment:
+        """Rows m, columns k."""
+        halves = self.m // 8
+        row = Place((_GROUP,), (Digit(self.packed, halves, 8),))
+        return Fragment(self.m * self.k // LANES, row, self._along_k(self.packed * halves))
+
+    @property
+    def b(self) -> Fragment:
+        """Rows k, columns n."""
+        return Fragment(self.k * self.n // LANES, self._along_k(self.packed), Place((_GROUP,), ()))
+
+    @property
+    def c(self) -> Fragment:
+        """Rows m, columns n."""
+        row = Place((_GROUP,), (Digit(2, self.m // 8, 8),))
+        return Fragment(self.m * self.n // LANES, row, Place((Digit(1, 4, 2),), (Digit(1, 2, 1),)))
+
+    def _along_k(self, block: int) -> Place:
+        """block: elements of a lane before its next ones along k, four lanes further."""
+        pack = self.packed
+        inner = (Digit(1, pack, 1),) if pack > 1 else ()
+        return Place((Digit(1, 4, pack),), (*inner, Digit(block, self.k // (4 * pack), 4 * pack)))
+
+
+_GROUP = Digit(4, 8, 1)
+"""Four lanes after one another share a row of C."""
+
+_BYTES = (I8, U8)
+ATOMS = (
+    *(Atom("mma", 16, 8, k, t, t, F32, 80) for t in (BF16, F16) for k in (16, 8)),
+    *(Atom("mma", 16, 8, k, a, b, I32, 80) for a in _BYTES for b in _BYTES for k in (32, 16)),
+    Atom("dmma", 8, 8, 4, F64, F64, F64, 80),
+    *(Atom("dmma", 16, 8, k, F64, F64, F64, 90) for k in (4, 8, 16)),
+)
+"""All that are lowered."""
+
+
+def atoms_of(capability: int | None) -> tuple[Atom, ...]:
+    """Those of a device by its compute capability times ten; none of what is no NVIDIA GPU."""
+    return tuple(a for a in ATOMS if capability is not None and capability >= a.since)

@@ -1,0 +1,207 @@
+"""Atoms of tensor cores: a warp loads fragments of the factors, and multiplies all pairs of them.
+
+Requires what K170, K172 and K173 check. The lanes' elements of the results are those of the levels that split
+an atom (`mdh.checker.atoms.lane_steps`), so that regions and epilogues need to know nothing of atoms. The
+loops over atoms keep no order: for each part of k all fragments are loaded once, then multiplied.
+"""
+
+from dataclasses import dataclass, replace
+
+from mdh.hardware import Space
+from mdh.ir.affine import Affine
+from mdh.ir.atoms import LANES, Digit, Fragment, Place
+from mdh.ir.dtype import I32, U32
+from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, LoadMatrix, Mma, Stmt, Store
+from mdh.ir.layout import Level
+from mdh.ir.plan import Product
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Region, Scope, key_of
+
+MATRIX, MOST = 8, 4
+"""Rows of the matrices that ldmatrix loads, and how many of them at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """A or B. buf: fragments by atom and register. atoms: the loop over atoms along its own dimension; None:
+    there is one. own, along: where an element lies along that dimension and along k. nest: in which the
+    variables `element` and `depth` are the places in the atom along the two."""
+
+    load: Load
+    buf: Buf
+    atoms: Level | None
+    own: Place
+    along: Place
+    nest: Nest
+    element: str
+    depth: str
+
+    @property
+    def registers(self) -> int:
+        return self.buf.shape[1]
+
+    @property
+    def count(self) -> int:
+        return self.buf.shape[0]
+
+
+def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
+    """All that a warp computes inside the loops around its atoms."""
+    s = nest.plan.atoms
+    assert s is not None
+    step = nest.plan.steps[s]
+    product = step.product
+    assert product is not None
+    lane = nest.fresh("lane")
+    left = _factor(nest, product, product.left, product.m, s)
+    right = _factor(nest, product, product.right, product.n, s)
+    body: list[Stmt] = [
+        Alloc(left.buf), Alloc(right.buf), *_fill(left, lane, scope), *_fill(right, lane, scope),
+        *_loop(left.atoms, 1, _loop(right.atoms, 1, [_multiply(nest, product, left, right, s)])),
+    ]  # fmt: skip
+    others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
+    cond = nest.condition(others, scope)
+    number = Binary("%", Var(nest.tid), Const(LANES, I32), I32) if nest.threads > LANES else Var(nest.tid)
+    out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
+    out += [Let(lane, number, below=LANES), *_loop(_level(nest, s, product.k), 1, body)]
+    return out if cond is None else [If(cond, tuple(out))]
+
+
+def _level(nest: Nest, step: int, dim: int) -> Level | None:
+    return next((lv for lv in nest.levels.by_dim[dim] if lv.step == step), None)
+
+
+def _loop(level: Level | None, by: int, body: list[Stmt]) -> list[Stmt]:
+    if level is None:
+        return body
+    stop, zero = Const(level.parts, I32), Const(0, I32)
+    return [For(level.var, zero, stop, Const(by, I32), tuple(body), ForKind.UNROLL)]
+
+
+def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int) -> _Factor:
+    atom = product.atom
+    fragment: Fragment = atom.a if dim == product.m else atom.b
+    own, along = (fragment.row, fragment.column) if dim == product.m else (fragment.column, fragment.row)
+    atoms = _level(nest, s, dim)
+    inner = [lv.var for lv in nest.levels.by_dim[dim] if lv.step > s]
+    depth = next(lv.var for lv in nest.levels.by_dim[product.k] if lv.step > s)
+    # the last digit of the dimension stands for all that split an atom
+    gone = {var: Affine() for var in inner[:-1]}
+    index = tuple(i.substitute(gone) if d == dim else i for d, i in enumerate(nest.levels.index))
+    registers = fragment.count // atom.packed
+    count = 1 if atoms is None else atoms.parts
+    kind = load.dtype if atom.packed == 1 else U32
+    name = nest.fresh(f"{load.buffer}_atoms")
+    buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
+    levels = replace(nest.levels, index=index)
+    own_nest = replace(nest, tiles=replace(nest.tiles, levels=levels))
+    return _Factor(load, buf, atoms, own, along, own_nest, inner[-1], depth)
+
+
+def _multiply(nest: Nest, product: Product, left: _Factor, right: _Factor, s: int) -> Mma:
+    region = next(r for r in reversed(nest.regions) if r.fold == 0)
+    fragment = product.atom.c
+    acc = tuple(_result(nest, product, region, fragment.at(0, v), s) for v in range(fragment.count))
+    return Mma(product.atom, acc, _registers(left), _registers(right))
+
+
+def _registers(factor: _Factor) -> tuple[Load, ...]:
+    atom: Expr = Const(0, I32) if factor.atoms is None else Var(factor.atoms.var)
+    buf = factor.buf
+    return tuple(Load(buf.name, (atom, Const(r, I32)), buf.dtype) for r in range(factor.registers))
+
+
+def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s: int) -> Load:
+    """The register of the element at a row and column that lane 0 holds."""
+    values: dict[str, Expr] = {}
+    for dim, place in ((product.m, at[0]), (product.n, at[1])):
+        for level in nest.levels.by_dim[dim]:
+            if level.step > s and level.layer is None:
+                values[level.var] = Const(place // level.tile, I32)
+    buf = region.bufs[0]
+    return Load(buf.name, region.index(values), buf.dtype)
+
+
+# -- fragments of the factors --------------------------------------------------------------------
+
+
+def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
+    if factor.buf.dtype != U32:
+        return _loop(factor.atoms, 1, [_element(factor, v, lane, scope) for v in range(factor.registers)])
+    together = MOST // factor.registers
+    while factor.count % together:
+        together //= 2
+    return _loop(factor.atoms, together, [_matrices(factor, together, lane, scope)])
+
+
+def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
+    at: dict[str, Expr] = {
+        name: _sum([*(_digit(d, Var(lane), LANES) for d in place.lane), _const(place.of(0, v))])
+        for name, place in ((factor.element, factor.own), (factor.depth, factor.along))
+    }
+    inner = replace(scope, values={**scope.values, **at})
+    to = _registers(factor)[v]
+    return Store(to.buffer, to.index, factor.nest.load(factor.load, inner))
+
+
+def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
+    """The registers of `together` atoms after one another, of which each is a matrix of 8 rows."""
+    count = together * factor.registers
+    rows = _rows_along_k(factor, scope)
+    eighth: Expr = Binary("/", Var(lane), Const(MATRIX, I32), I32)
+    number = eighth if count == MOST else Binary("%", eighth, Const(count, I32), I32)
+    row = Binary("%", Var(lane), Const(MATRIX, I32), I32)
+    at: dict[str, Expr] = {}
+    for name, place, first in ((factor.element, factor.own, rows), (factor.depth, factor.along, not rows)):
+        starts = [_start(factor, d, number, count) for d in place.element]
+        at[name] = _sum([*starts, row] if first else starts)
+    if factor.atoms is not None and together > 1:
+        behind = Binary("/", number, Const(factor.registers, I32), I32)
+        at[factor.atoms.var] = Binary("+", Var(factor.atoms.var), behind, I32)
+    source = factor.nest.load(factor.load, replace(scope, values={**scope.values, **at}))
+    dst = []
+    for r in range(count):
+        to = _registers(factor)[r % factor.registers]
+        atom: Expr = _sum([to.index[0], _const(r // factor.registers)])
+        dst.append(replace(to, index=(atom, to.index[1])))
+    return LoadMatrix(tuple(dst), source.buffer, source.index, transposed=not rows)
+
+
+def _start(factor: _Factor, digit: Digit, number: Expr, count: int) -> Expr:
+    """A digit of the first element of matrix `number`: those of an atom are its registers in turn."""
+    packed = LANES // factor.load.dtype.bits
+    if digit.div < packed:
+        return Const(0, I32)
+    return _digit(replace(digit, div=digit.div // packed), number, count)
+
+
+def _rows_along_k(factor: _Factor, scope: Scope) -> bool:
+    """Whether the rows in shared memory run along k; else they run along the factor's own dimension."""
+    access = factor.nest.access(factor.load.index)
+    assert access is not None
+    instance = scope.live[key_of(factor.load.buffer, access)]
+    strides = instance.buf.strides[-len(access) :]
+    fastest = factor.nest.levels.of_var(factor.depth).dim
+    return str(fastest) in access[strides.index(1)].names
+
+
+def _digit(d: Digit, x: Expr, most: int) -> Expr:
+    """The digit of x, which is less than `most`."""
+    if d.count == 1 or d.div >= most:
+        return Const(0, I32)
+    e = x if d.div == 1 else Binary("/", x, Const(d.div, I32), I32)
+    e = e if d.div * d.count >= most else Binary("%", e, Const(d.count, I32), I32)
+    return e if d.weight == 1 else Binary("*", e, Const(d.weight, I32), I32)
+
+
+def _const(n: int) -> Expr:
+    return Const(n, I32)
+
+
+def _sum(terms: list[Expr]) -> Expr:
+    out: Expr | None = None
+    for e in terms:
+        if e != Const(0, I32):
+            out = e if out is None else Binary("+", out, e, I32)
+    return Const(0, I32) if out is None else out

@@ -1,0 +1,39 @@
+"""Every shipped schedule with atoms: right at small sizes in the interpreter, without spills at full ones."""
+
+import numpy as np
+import pytest
+
+from mdh.machine import load_machine
+from mdh.target.emit import emit
+from mdh.target.nvrtc import compile_cubin
+from tests.atoms.products import computed, lowered
+from tests.atoms.warps import Array
+from tests.support.corpus import WORKLOADS, Shipped, Use, schedules
+
+WITH_ATOMS = [s for s in schedules() if "MMA." in s.source.text]
+SMALL = [(s, use) for s in WITH_ATOMS for use in s.small]
+FULL = [(s, use, name) for s in WITH_ATOMS for use in s.uses for name in use.machines]
+
+
+def _product(name: str, arrays: dict[str, Array]) -> Array:
+    wide = np.int64 if "int8" in name else np.float64
+    a, b = (arrays[x].astype(wide) for x in "AB")
+    return a @ (b.T if name.endswith("_t") else b)
+
+
+@pytest.mark.parametrize(("shipped", "use"), SMALL, ids=[f"{s.name}-{u.program}" for s, u in SMALL])
+def test_right_at_small_sizes(shipped: Shipped, use: Use) -> None:
+    c = WORKLOADS[use.program].source.text
+    before, after = computed(c, shipped.source.text, seed=11, **dict(use.sizes))
+    np.testing.assert_array_equal(after["C"], _product(use.program, before).astype(after["C"].dtype))
+
+
+@pytest.mark.parametrize(
+    ("shipped", "use", "name"), FULL, ids=[f"{s.name}-{u.program}-{m}" for s, u, m in FULL]
+)
+def test_texts_compile_without_spills(shipped: Shipped, use: Use, name: str) -> None:
+    c = WORKLOADS[use.program].source.text
+    program, module = lowered(c, shipped.source.text, name, **dict(use.sizes))
+    cubin = compile_cubin(emit(module, program), load_machine(name).arch)
+    assert cubin.warnings == ()
+    assert cubin.spill_bytes == 0
