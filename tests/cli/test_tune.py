@@ -26,8 +26,6 @@ MDH = (sys.executable, "-m", "mdh")
 SIZES = ("-D", "M=64", "-D", "N=64", "-D", "K=64")
 ENDS = 20
 """Seconds from a signal to the end, with room for a busy machine. The tunings would go on for 10 minutes."""
-ONE = ("--jobs", "1")
-"""One compiler is enough for a few trials; the start of a second one takes longer than they do."""
 SCHEDULE = """// two holes
 1: (de-)comp( ?bm{16,32,64}, ?bn{16,32}, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
 2: (de-)comp( ^, ^, 1 ) ( ^, ^ ; C:RM[1,2] ) ( ^, ^, FOR.1 )
@@ -46,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def tune(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[Any, str]:
     """The result of a run with --json, and what it said on stderr."""
-    assert run(["tune", MATMUL, *SIZES, *ONE, *words, "--json"]) == code
+    assert run(["tune", MATMUL, *SIZES, *words, "--json"]) == code
     out, err = capsys.readouterr()
     return json.loads(out), err
 
@@ -141,7 +139,7 @@ def test_nothing_in_the_place_is_lost_to_another_tuning(
     words = ("--schedule", "s.mdh", "--device", "opencl:0", "-o", "out", "--trials", "2")
     first, _ = tune(capsys, *words)
     kept = Path(first["files"]["schedule"]).read_bytes()
-    assert run(["tune", MATMUL, "-D", "M=32", "-D", "N=64", "-D", "K=64", *ONE, *words, "--json"]) == 0
+    assert run(["tune", MATMUL, "-D", "M=32", "-D", "N=64", "-D", "K=64", *words, "--json"]) == 0
     second = json.loads(capsys.readouterr().out)
     assert Path(first["files"]["schedule"]).read_bytes() == kept
     assert not set(first["files"].values()) & set(second["files"].values())
@@ -172,7 +170,7 @@ def test_the_project_file_lists_programs(folder: Path, capsys: pytest.CaptureFix
     )
     (folder / "inner").mkdir()
     os.chdir(folder / "inner")
-    assert run(["tune", "--trials", "2", *ONE, "--json", "-o", "out"]) == 0
+    assert run(["tune", "--trials", "2", "--json", "-o", "out"]) == 0
     runs = json.loads(capsys.readouterr().out)["runs"]
     assert [r["defines"] for r in runs] == [{"N": 4096}, {"N": 512}]
     assert all(r["trials"]["measured"] <= 2 for r in runs)
@@ -186,7 +184,7 @@ def test_the_project_file_lists_programs(folder: Path, capsys: pytest.CaptureFix
 def _started(folder: Path, *words: str, **options: Any) -> "subprocess.Popen[str]":
     """A long tuning; returns once a best schedule is on disk."""
     process = subprocess.Popen(
-        [*MDH, "tune", MATMUL, *SIZES, *ONE, "--device", "opencl:0", "--budget", "10m", *words],
+        [*MDH, "tune", MATMUL, *SIZES, "--device", "opencl:0", "--budget", "10m", *words],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, **options,
     )  # fmt: skip
     end = time.monotonic() + 90
