@@ -62,7 +62,9 @@ def _wrong_headers(program: Program, schedule: Schedule, machine: Machine) -> It
             try:
                 load_machine(name)
             except Failed as failed:
-                yield from (replace(d, labels=at(header.places.get(name))) for d in failed.diagnostics)
+                yield from (
+                    replace(d, labels=at(header.places.get(f"on {name}"))) for d in failed.diagnostics
+                )
 
 
 def _foreign(program: Program, sections: list[Section]) -> Diagnostic:

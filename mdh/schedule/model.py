@@ -174,7 +174,8 @@ class SizeHeader:
     """`for`: sizes and machines that the schedule was made for. `small`: small sizes of the same structure.
 
     word: `for` or `small`. program: a C function; None for that of the line `program`, or any. machines: if
-    empty, that of the line `target`. places: where the names of sizes and machines stand.
+    empty, that of the line `target`. places: where the names of sizes
+    stand, and those of machines behind the key `on NAME`.
     """
 
     word: str

@@ -120,7 +120,9 @@ class _Items:
             cursor.take()
             while not machines or self._goes_on():
                 place = self._name("the name of a machine")
-                places[place.text] = self._once((word, place.text), place, f"`{place.text}`")
+                # a size may have the same name
+                key = f"on {place.text}"
+                places[key] = self._once((word, key), place, f"`{place.text}`")
                 machines.append(place.text)
         if cursor.token.kind == "sign" and not cursor.at("("):
             raise cursor.unexpected("another machine" if machines else "another size, or `on` and a machine")

@@ -24,8 +24,8 @@ from tests.support.source_tree import ROOT
 MATMUL = str(ROOT / "inputs_c" / "matmul.c")
 MDH = (sys.executable, "-m", "mdh")
 SIZES = ("-D", "M=64", "-D", "N=64", "-D", "K=64")
-ENDS = 20
-"""Seconds from a signal to the end, with room for a busy machine. The tunings would go on for 10 minutes."""
+ENDS = 5
+"""Seconds from a signal to the end. The tunings would go on for 10 minutes."""
 SCHEDULE = """// two holes
 1: (de-)comp( ?bm{16,32,64}, ?bn{16,32}, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
 2: (de-)comp( ^, ^, 1 ) ( ^, ^ ; C:RM[1,2] ) ( ^, ^, FOR.1 )

@@ -31,6 +31,11 @@ def _parse(text: str) -> Schedule:
     return parse_schedule(Source("<test>", text))
 
 
+def test_a_size_and_a_machine_may_have_one_name() -> None:
+    read = _parse("for u=1 on a u\n1: (de-)comp( 1 ) ( ^ ; ^ ) ( ^ )\n")
+    assert _parse(print_schedule(read)) == read
+
+
 @settings(max_examples=300, deadline=None)
 @given(schedules())
 def test_printed_schedules_read_back(schedule: Schedule) -> None:
