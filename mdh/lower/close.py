@@ -7,7 +7,7 @@ run ends. The starting value enters once; the epilogue runs once, after the last
 from collections.abc import Callable
 
 from mdh.hardware import THREADED, Layer, Space, SyncScope
-from mdh.ir.affine import Affine
+from mdh.ir.affine import offset
 from mdh.ir.construct import ZERO, conjunction, load_each, loop, loops, mul, num, store_each, when
 from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, Stmt, Store
@@ -120,9 +120,7 @@ def _store_order(nest: Nest, region: Region) -> list[str]:
     access = nest.access(o.index)
     if access is None or len(access) != len(nest.buffers[o.buffer].shape):
         return list(region.loops)
-    flat = Affine()
-    for index, n in zip(access, nest.dm_buf(o.buffer).strides, strict=True):
-        flat = flat + nest.levels.over(index).scale(n)
+    flat = offset([nest.levels.over(index) for index in access], nest.dm_buf(o.buffer).strides)
     return sorted(region.loops, key=lambda v: -abs(flat.coefficient(v)))
 
 
