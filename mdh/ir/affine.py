@@ -1,6 +1,6 @@
 """Affine integer functions of named variables. All index functions but gathers have this form."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mdh.ir.dtype import I32, DType, integer_range
@@ -41,6 +41,12 @@ class Affine:
     def shift(self, k: int) -> "Affine":
         return Affine(self.terms, self.const + k)
 
+    def divided(self, n: int) -> "Affine | None":
+        """self / n, None where it is not a multiple of n for all values of the variables."""
+        if self.const % n or any(c % n for _, c in self.terms):
+            return None
+        return Affine(tuple((v, c // n) for v, c in self.terms), self.const // n)
+
     def substitute(self, values: "dict[str, Affine]") -> "Affine":
         out = Affine((), self.const)
         for name, c in self.terms:
@@ -58,6 +64,11 @@ class Affine:
 
     def evaluate(self, point: dict[str, int]) -> int:
         return self.const + sum(c * point[n] for n, c in self.terms)
+
+
+def offset(index: Iterable[Affine], strides: Iterable[int]) -> Affine:
+    """How far from its first element the element of a buffer lies."""
+    return sum((f.scale(stride) for f, stride in zip(index, strides, strict=True)), Affine())
 
 
 def from_expr(e: Expr) -> Affine | None:

@@ -7,13 +7,13 @@ run ends. The starting value enters once; the epilogue runs once, after the last
 from collections.abc import Callable
 
 from mdh.hardware import THREADED, Layer, Space, SyncScope
-from mdh.ir.affine import Affine
-from mdh.ir.construct import ZERO, conjunction, load_each, loop, loops, mul, num, store_each, when
+from mdh.ir.affine import offset
+from mdh.ir.construct import ZERO, conjunction, load_each, loop, mul, num, store_each, when
 from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
-from mdh.lower.deal import deal, wrap
+from mdh.lower.deal import deal, over_box, wrap
 from mdh.lower.finish import begin, bind, finish, store_state
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.nest import Nest
@@ -45,13 +45,7 @@ def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
 
 def fill(nest: Nest, bufs: tuple[Buf, ...], values: tuple[Const, ...]) -> list[Stmt]:
     """Every element of SM buffers, by all threads together."""
-    shape = bufs[0].shape
-    stem = f"z_{bufs[0].name}"
-    dealt = deal(nest, list(shape), stem) if nest.threads > 1 else None
-    names = [] if dealt is not None else [nest.fresh(f"{stem}{k}") for k in range(len(shape))]
-    index = tuple(Var(n) for n in names) if dealt is None else dealt.coordinates
-    stores = store_each(bufs, index, values)
-    return loops(names, shape, stores) if dealt is None else wrap(dealt, stores, unroll=False)
+    return over_box(nest, bufs[0].shape, f"z_{bufs[0].name}", lambda at: store_each(bufs, at, values))
 
 
 def close_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
@@ -120,9 +114,7 @@ def _store_order(nest: Nest, region: Region) -> list[str]:
     access = nest.access(o.index)
     if access is None or len(access) != len(nest.buffers[o.buffer].shape):
         return list(region.loops)
-    flat = Affine()
-    for index, n in zip(access, nest.dm_buf(o.buffer).strides, strict=True):
-        flat = flat + nest.levels.over(index).scale(n)
+    flat = offset([nest.levels.over(index) for index in access], nest.dm_buf(o.buffer).strides)
     return sorted(region.loops, key=lambda v: -abs(flat.coefficient(v)))
 
 

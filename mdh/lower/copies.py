@@ -131,33 +131,26 @@ def addresses(
     nest: Nest, copy: Copy, coordinates: list[Expr], scope: Scope
 ) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     """(index in dst, index in src) of the element at the instance's coordinates."""
-    dst: list[Expr] = []
-    src: list[Expr] = []
-    for k, (axis, c) in enumerate(zip(copy.dst.axes, coordinates, strict=True)):
-        dst.append(shifted(c, copy.offset[k]) if copy.offset else c)
-        values = dict(scope.values)
-        source = copy.src.axes[k]
-        pace = None if axis.packed and source.packed else _pace(axis)
-        if pace is not None:
-            where = axis.low + Affine.of({"@c": pace})
-            values["@c"] = c
-        else:
-            where = axis.low
-            for name, parts, coefficient, radix in axis.variables:
-                values[name] = digit(c, radix, parts, axis.extent)
-                where = where + Affine.of({name: coefficient})
-        inner = replace(scope, values=values)
-        if source.packed and not axis.packed:
-            # digits of the coordinate in a dense box stand for the inside variables
-            digits = {name: digit(c, radix, parts, axis.points) for name, parts, _, radix in axis.variables}
-            src.append(nest.expr(source.local(Affine()), scope.with_values(digits)))
-        else:
-            src.append(nest.expr(source.local(where), inner))
-    if copy.src.slot is not None:
-        src.insert(0, nest.expr(copy.src.slot, scope))
-    if copy.dst.slot is not None:
-        dst.insert(0, nest.expr(copy.dst.slot, scope))
-    return tuple(dst), tuple(src)
+    offset = copy.offset or (0,) * len(coordinates)
+    dst = [shifted(c, n) for c, n in zip(coordinates, offset, strict=True)]
+    axes = zip(copy.dst.axes, copy.src.axes, coordinates, strict=True)
+    src = [_source_index(nest, axis, source, c, scope) for axis, source, c in axes]
+    slots = [() if i.slot is None else (nest.expr(i.slot, scope),) for i in (copy.dst, copy.src)]
+    return (*slots[0], *dst), (*slots[1], *src)
+
+
+def _source_index(nest: Nest, axis: Axis, source: Axis, c: Expr, scope: Scope) -> Expr:
+    """The index along the source's axis of the element at coordinate c of `axis`."""
+    # digits of the coordinate stand for the variables that the tile runs over
+    digits = {name: digit(c, radix, parts, axis.points) for name, parts, _, radix in axis.variables}
+    if source.packed and not axis.packed:
+        return nest.expr(source.local(Affine()), scope.with_values(digits))
+    pace = None if source.packed else _pace(axis)
+    if pace is not None:
+        where = source.local(axis.low + Affine.of({"@c": pace}))
+        return nest.expr(where, scope.with_values({"@c": c}))
+    inside = Affine.of({name: coefficient for name, _, coefficient, _ in axis.variables})
+    return nest.expr(source.local(axis.low + inside), scope.with_values(digits))
 
 
 def _pace(axis: Axis) -> int | None:
@@ -175,11 +168,9 @@ def in_bounds(nest: Nest, copy: Copy, where: tuple[Expr, ...], scope: Scope) -> 
     where that is proven; and the slack of buffers without which it is not."""
     ranges = nest.ranges(scope)
     terms: list[Expr] = []
-    rank = len(copy.dst.axes)
     past = _overread(nest, copy, scope)
-    for k, (axis, source, e) in enumerate(
-        zip(copy.dst.axes, copy.src.axes, where[-rank:] if rank else (), strict=True)
-    ):
+    axes = zip(copy.dst.axes, copy.src.axes, where[len(where) - len(copy.dst.axes) :], strict=True)
+    for k, (axis, source, e) in enumerate(axes):
         if source.packed:
             continue
         size = source.extent

@@ -1,10 +1,10 @@
 """Dealing the points of a box to the threads of a block, neighbours to neighbours."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from mdh.ir.construct import ZERO, add, digit, less, loop, mul, when
+from mdh.ir.construct import ZERO, add, digit, less, loop, loops, mul, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var
 from mdh.ir.kernel import ForKind, Let, Stmt
@@ -57,6 +57,17 @@ def wrap(dealt: Dealt, body: Iterable[Stmt], *, unroll: bool = True) -> list[Stm
         return inner
     kind = ForKind.UNROLL if unroll and dealt.rounds <= MOST_UNROLLED else ForKind.SEQ
     return [loop(dealt.counter, dealt.rounds, inner, kind)]
+
+
+def over_box(
+    nest: Nest, shape: Sequence[int], stem: str, at: Callable[[tuple[Expr, ...]], list[Stmt]]
+) -> list[Stmt]:
+    """What `at` makes for each point of a box: by all threads together, or by the only one in loops."""
+    if nest.threads > 1:
+        dealt = deal(nest, list(shape), stem)
+        return wrap(dealt, at(dealt.coordinates), unroll=False)
+    names = [nest.fresh(f"{stem}{k}") for k in range(len(shape))]
+    return loops(names, shape, at(tuple(Var(n) for n in names)))
 
 
 def _steady(counts: list[int], threads: int) -> int | None:

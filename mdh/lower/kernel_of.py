@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mdh.hardware import Combine, Space
+from mdh.hardware import Combine
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Var, loads, walk
@@ -36,15 +36,9 @@ def kernel_of(nest: Nest, body: list[Stmt], observe: Observer) -> tuple[Kernel, 
     done = run_passes(raw, _facts(nest, {**bufs, **shared}), observe)
     known = nest.program.buffer_order
     params = _buffers(nest, done, bufs, (*known, *(n for n in bufs if n not in known)))
-    early = begins_early(done, params, nest.target, nest.machine)
-    kernel = replace(
-        raw,
-        buffers=params,
-        scalars=_scalars(done, nest.program),
-        launch=replace(launch, early=early),
-        body=done,
-    )
-    return kernel, counters
+    launch = replace(launch, early=begins_early(done, params, nest.target, nest.machine))
+    used = _scalars(done, nest.program)
+    return replace(raw, buffers=params, scalars=used, launch=launch, body=done), counters
 
 
 def read_beyond(nest: Nest) -> frozenset[str]:
@@ -81,19 +75,16 @@ def _buffers(
     """DM buffers that the body names, read-only where it never writes them."""
     used: set[str] = set()
     written: set[str] = set()
-    awaited = {
-        n for f, names in nest.partials.items() if Combine.TICKET in nest.plan.combines[f] for n in names
-    }
-    awaited.update(n for names in nest.passes.values() for n in names)
+    tickets = (names for f, names in nest.partials.items() if Combine.TICKET in nest.plan.combines[f])
+    awaited = {n for names in (*tickets, *nest.passes.values()) for n in names}
     for s in statements(body):
         written |= writes(s)
         used |= reads(s)
-    out = []
-    for name in order:
-        if name in used | written and name in bufs and bufs[name].space is Space.DM:
-            b = bufs[name]
-            out.append(replace(b, readonly=name not in written, align=16, volatile=name in awaited))
-    return tuple(out)
+    return tuple(
+        replace(bufs[n], readonly=n not in written, volatile=n in awaited)
+        for n in order
+        if n in used | written and n in bufs
+    )
 
 
 def _scalars(body: tuple[Stmt, ...], program: Program) -> tuple[tuple[str, DType], ...]:

@@ -6,15 +6,15 @@ from math import prod
 from mdh.decompose.image import image
 from mdh.hardware import Layer, Space
 from mdh.ir.affine import Affine
-from mdh.ir.construct import add, conjunction, less, loops, when
+from mdh.ir.construct import ZERO, add, conjunction, less, when
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Const, Expr, Load, Unary, Var
+from mdh.ir.expr import Expr, Load, Unary
 from mdh.ir.kernel import Atomic, Buf, Stmt, Store
 from mdh.ir.layout import Axis, row_major
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind, combined_where
 from mdh.lower.close import fill
-from mdh.lower.deal import deal, wrap
+from mdh.lower.deal import over_box
 from mdh.lower.finish import cast, part_index, store_state
 from mdh.lower.fold import identity
 from mdh.lower.nest import Nest
@@ -126,27 +126,25 @@ def merge_copies(nest: Nest) -> list[Stmt]:
 def _merge(nest: Nest, f: int, private: Private) -> list[Stmt]:
     """The block's copy into its part's copy, into the output by atomics, or straight into the output."""
     o = nest.folds[f].outputs[0]
-    shape = list(private.buf.shape)
-    dealt = deal(nest, shape, f"m_{o.buffer}") if nest.threads > 1 else None
-    names = [nest.fresh(f"m_{o.buffer}{k}") for k in range(len(shape))]
-    at: tuple[Expr, ...] = dealt.coordinates if dealt is not None else tuple(Var(n) for n in names)
-    index: list[Expr] = []
-    terms: list[Expr] = []
     scope = Scope()
-    for axis, c, extent in zip(private.axes, at, nest.buffers[o.buffer].shape, strict=True):
-        if axis is None:
-            index.append(c)
-            continue
-        low = nest.expr(axis.low, scope)
-        e = c if isinstance(low, Const) and low.value == 0 else add(low, c)
-        index.append(e)
-        if axis.low.bounds(nest.ranges(scope))[1] + axis.extent > extent:
-            terms.append(less(e, extent))
-    value = Load(private.buf.name, at, private.buf.dtype)
-    if f in nest.partials:
-        body: list[Stmt] = [Store(nest.partials[f][0], (part_index(nest, f, scope), *index), value)]
-    else:
+
+    def join(at: tuple[Expr, ...]) -> list[Stmt]:
+        index: list[Expr] = []
+        terms: list[Expr] = []
+        for axis, c, extent in zip(private.axes, at, nest.buffers[o.buffer].shape, strict=True):
+            if axis is None:
+                index.append(c)
+                continue
+            low = nest.expr(axis.low, scope)
+            e = c if low == ZERO else add(low, c)
+            index.append(e)
+            if axis.low.bounds(nest.ranges(scope))[1] + axis.extent > extent:
+                terms.append(less(e, extent))
+        value = Load(private.buf.name, at, private.buf.dtype)
+        if f in nest.partials:
+            part = part_index(nest, f, scope)
+            return when(conjunction(terms), [Store(nest.partials[f][0], (part, *index), value)])
         several = bool(nest.grid_levels(*DimKind))
-        body = _update(nest, f, _home(nest, f), tuple(index), value, shared=several)
-    body = when(conjunction(terms), body)
-    return loops(names, shape, body) if dealt is None else wrap(dealt, body, unroll=False)
+        return when(conjunction(terms), _update(nest, f, _home(nest, f), tuple(index), value, shared=several))
+
+    return over_box(nest, private.buf.shape, f"m_{o.buffer}", join)

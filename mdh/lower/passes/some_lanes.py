@@ -3,7 +3,7 @@
 At an edge the results of whole vectors are stored up to where the points end.
 """
 
-from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.affine import from_expr, offset, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Const, Expr, Load, map_children
 from mdh.ir.intrinsic import Intrinsic
@@ -40,14 +40,13 @@ def _lanes(e: Expr, bufs: dict[str, Buf], vectors: dict[str, int]) -> Expr:
     e = map_children(e, lambda c: _lanes(c, bufs, vectors))
     if not isinstance(e, Load) or e.buffer not in vectors:
         return e
-    lanes, flat = vectors[e.buffer], Affine()
-    for i, stride in zip(e.index, bufs[e.buffer].strides, strict=True):
-        part = from_expr(i)
-        if part is None:
-            raise NotVector
-        flat = flat + part.scale(stride)
-    if any(c % lanes for _, c in flat.terms):
+    lanes = vectors[e.buffer]
+    index = [f for f in map(from_expr, e.index) if f is not None]
+    if len(index) < len(e.index):
         raise NotVector
-    number = Affine(tuple((v, c // lanes) for v, c in flat.terms), flat.const // lanes)
+    flat = offset(index, bufs[e.buffer].strides)
+    number = flat.shift(-(flat.const % lanes)).divided(lanes)
+    if number is None:
+        raise NotVector
     vector = Load(e.buffer, (to_expr(number),), e.dtype, lanes)
     return Call(Intrinsic.LANE, (vector, Const(flat.const % lanes, I32)), e.dtype)

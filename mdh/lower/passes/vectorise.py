@@ -8,7 +8,7 @@ become arrays of vectors, which the compiler keeps in vector registers.
 from dataclasses import dataclass, replace
 
 from mdh.hardware import Space
-from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.affine import Affine, from_expr, offset, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import (
     COMPARISONS,
@@ -226,16 +226,14 @@ def _address(loop: _Loop, buffer: str, index: tuple[Expr, ...], want: int) -> tu
 
 
 def _vector_number(loop: _Loop, buf: Buf, parts: list[Affine | None]) -> Expr:
-    flat = Affine()
-    for a, stride in zip(parts, buf.strides, strict=True):
-        if a is None:
-            raise NotVector
-        flat = flat + a.scale(stride)
+    index = [a for a in parts if a is not None]
     n = loop.kernel.vectors[buf.name]
-    rest = flat.substitute({loop.var: Affine()})
-    if any(c % n for _, c in rest.terms) or rest.const % n or n != loop.lanes:
+    if len(index) < len(parts) or n != loop.lanes:
         raise NotVector
-    return to_expr(Affine(tuple((v, c // n) for v, c in rest.terms), rest.const // n))
+    number = offset(index, buf.strides).substitute({loop.var: Affine()}).divided(n)
+    if number is None:
+        raise NotVector
+    return to_expr(number)
 
 
 def _depends(e: Expr, loop: _Loop) -> bool:

@@ -10,7 +10,7 @@ the width has each aligned vector on one side.
 from dataclasses import replace
 
 from mdh.hardware import CacheHint, Engine, Space
-from mdh.ir.affine import Affine, from_expr
+from mdh.ir.affine import Affine, from_expr, offset
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute, walk
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Stmt, Store
@@ -164,16 +164,13 @@ def _run(flat: list[Affine], lanes: int) -> bool:
     first = flat[0]
     if any(x != first.shift(i) for i, x in enumerate(flat)):
         return False
-    return first.const % lanes == 0 and all(c % lanes == 0 for _, c in first.terms)
+    return first.divided(lanes) is not None
 
 
 def _flat(a: Access, buf: Buf, var: str, k: int) -> Affine:
     """Element offset with the loop variable at k; what is not affine counts as a variable of its own."""
-    total = Affine()
     value: dict[str, Expr] = {var: Const(k, I32)}
-    for i, stride in zip(a.index, buf.strides, strict=True):
-        total = total + _affine(substitute(i, value)).scale(stride)
-    return total
+    return offset([_affine(substitute(i, value)) for i in a.index], buf.strides)
 
 
 def _affine(e: Expr) -> Affine:
