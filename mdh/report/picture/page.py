@@ -26,6 +26,8 @@ _SCRIPTS = ("ownership.js", "pictures.js", "view.js")
 _FOLDER = Path(__file__).resolve().parent
 _CODE_LIMIT = 4000
 """Lines of source that are shown; more would make a page that browsers are slow on."""
+ICON = '<link rel="icon" href="data:,">'
+"""An empty one, so that browsers ask for none."""
 SCRIPT_ID = "schedule-script"
 """Of the element that has the script, in a page which holds pages of schedules."""
 _BORROWED = (
@@ -53,7 +55,7 @@ def schedule_page(
     data = json.dumps({"stages": [asdict(v) for v in views]}, separators=(",", ":")).replace("<", "\\u003c")
     own = _BORROWED if inside else script()
     parts.append(f'<script type="application/json" id="data">{data}</script><script>{own}</script>')
-    return document(f"{plan.program.name} on {plan.machine.name}", parts, asset("page.css"))
+    return document(f"{plan.program.name} on {plan.machine.name}", parts, asset("page.css"), ICON)
 
 
 def script() -> str:
