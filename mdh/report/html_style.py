@@ -46,12 +46,13 @@ details > summary { cursor:pointer; color:var(--mark); margin:8px 0 }
 """
 
 
-def document(title: str, parts: Iterable[str], style: str) -> str:
-    """A whole page. parts: its body, where empty ones are left out; style: what it has besides STYLE."""
+def document(title: str, parts: Iterable[str], style: str, head: str = "") -> str:
+    """A whole page. parts: its body, where empty ones are left out; style: what it has besides STYLE; head:
+    further tags of its head."""
     return printable(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
-        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head>\n"
+        '<meta name="viewport" content="width=device-width">'
+        f"{head}<title>{escape(title)}</title><style>{STYLE}{style}</style></head>\n"
         f"<body><main>\n{''.join(part + chr(10) for part in parts if part)}</main></body></html>\n"
     )
 

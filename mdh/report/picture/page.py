@@ -26,6 +26,8 @@ _SCRIPTS = ("ownership.js", "pictures.js", "view.js")
 _FOLDER = Path(__file__).resolve().parent
 _CODE_LIMIT = 4000
 """The most lines of source that are shown; browsers are slow on longer pages."""
+ICON = '<link rel="icon" href="data:,">'
+"""An empty icon, so that browsers ask for none."""
 SCRIPT_ID = "schedule-script"
 """The id of the element with the script, in a page that holds pages of schedules."""
 _BORROWED = (
@@ -53,7 +55,7 @@ def schedule_page(
     data = json.dumps({"stages": [asdict(v) for v in views]}, separators=(",", ":")).replace("<", "\\u003c")
     own = _BORROWED if inside else script()
     parts.append(f'<script type="application/json" id="data">{data}</script><script>{own}</script>')
-    return document(f"{plan.program.name} on {plan.machine.name}", parts, asset("page.css"))
+    return document(f"{plan.program.name} on {plan.machine.name}", parts, asset("page.css"), ICON)
 
 
 def script() -> str:

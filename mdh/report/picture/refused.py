@@ -6,7 +6,7 @@ from html import escape
 from mdh.diagnostics import Diagnostic, Label
 from mdh.printable import printable
 from mdh.report.html_style import document
-from mdh.report.picture.page import asset
+from mdh.report.picture.page import ICON, asset
 from mdh.source import Source
 from mdh.wording import plural
 
@@ -17,7 +17,7 @@ def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Di
     parts = [f"<h1>{escape(title)}</h1><p class=lead>{escape(lead)}</p>"]
     parts += [_message(d) for d in diagnostics if not any(x.span.source in sources for x in d.labels)]
     parts += [_text(source, diagnostics) for source in sources]
-    return document(title, parts, asset("page.css"))
+    return document(title, parts, asset("page.css"), ICON)
 
 
 def _text(source: Source, diagnostics: Sequence[Diagnostic]) -> str:
