@@ -1,4 +1,4 @@
-"""How many assignments a function runs, without running them: only the headers of its loops are."""
+"""Counts the assignments that a function runs without running them; only the headers of its loops run."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
@@ -31,8 +31,8 @@ from mdh.reference.interpreter.types import INT, type_of
 
 
 def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
-    """Assignments that the function runs at most (both branches of an `if` count); limit + 1 where there are
-    more, or where more than numbers and the variables of outer loops decide how often a loop runs."""
+    """The most assignments that the function runs (both branches of an `if` count). Returns limit + 1 if
+    there are more, or if the trip counts depend on more than numbers and variables of outer loops."""
     counter = _StepCounter(ExecutionState(ExactArithmetic()), scalars, limit)
     try:
         return min(counter.all_of(function), limit + 1)
@@ -41,11 +41,11 @@ def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
 
 
 class TooManySteps(Exception):  # noqa: N818 - it is an outcome
-    """The count has left the limit."""
+    """The count exceeds the limit."""
 
 
 class _StepCounter(Statements):
-    """unknown: slots of scalars whose values only a run can tell."""
+    """Counts assignments. unknown: slots of scalars whose values only a run can tell."""
 
     def __init__(self, machine: ExecutionState, scalars: Mapping[str, Any], limit: int) -> None:
         super().__init__(machine, {}, scalars, None)
@@ -69,7 +69,7 @@ class _StepCounter(Statements):
         return code
 
     def _hidden(self, name: str) -> None:
-        """An array: its elements are not known here."""
+        """Declares an array, whose elements are unknown here."""
         self.scope.declare(name, ArrayObject(name, INT, (), []))
 
     def _count(self, s: Statement) -> int:
@@ -97,7 +97,7 @@ class _StepCounter(Statements):
                 assert_never(s)
 
     def _declared(self, d: Declaration) -> None:
-        """A scalar whose initial value is known here keeps it until it is assigned to."""
+        """Declares a scalar. A known initial value is kept until it is assigned."""
         if d.extents:
             self._hidden(d.name)
             return
@@ -157,7 +157,7 @@ class _StepCounter(Statements):
 
 
 def _statements(s: Statement) -> Iterator[Statement]:
-    """`s` and all that is in it."""
+    """`s` and all statements inside it."""
     yield s
     match s:
         case Block(body):
@@ -180,7 +180,7 @@ def _assigned(s: Statement) -> Iterator[str]:
 
 
 def _declared_in(s: Statement) -> Iterator[str]:
-    """Scalars of the body that are no loop's variable, for they may hold what the loop's variable makes."""
+    """Scalars of the body that are no loop's variable, because they may depend on a loop's variable."""
     counters = {id(inner.first) for inner in _statements(s) if isinstance(inner, For)}
     for inner in _statements(s):
         if isinstance(inner, Declaration) and id(inner) not in counters:

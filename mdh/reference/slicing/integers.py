@@ -1,4 +1,4 @@
-"""C's integer types, and what is left of an expression that is a sum of multiples of loop variables."""
+"""C's integer types, and expressions as sums of multiples of loop variables."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ _QUALIFIERS = {"const", "static", "register", "volatile", "restrict"}
 
 
 def integer_type(ctype: CType) -> IntegerType | None:
-    """None for a type that is not an integer's, or is not known (C11 6.7.2)."""
+    """The type; None if it is no integer type or unknown (C11 6.7.2)."""
     words = [w for w in ctype.words if w not in _QUALIFIERS]
     if len(words) == 1 and words[0] in _NAMED:
         return _NAMED[words[0]]
@@ -51,7 +51,7 @@ def integer_type(ctype: CType) -> IntegerType | None:
 
 
 def promoted(t: IntegerType) -> IntegerType:
-    """C11 6.3.1.1: what is narrower than an int becomes one."""
+    """C11 6.3.1.1: integers narrower than int become int."""
     return INT if t.bits < 32 else t
 
 
@@ -65,8 +65,8 @@ def common(a: IntegerType, b: IntegerType) -> IntegerType:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """constant + the sum of coefficient * variable over the enclosing loops, outermost first (further loops
-    have the coefficient 0), of a C type that holds every value which it takes."""
+    """constant + the sum of coefficient * variable over the enclosing loops, outermost first. Further loops
+    have the coefficient 0. Its C type holds every value."""
 
     constant: int
     coefficients: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""What is done to a function's names, whatever scope they are in."""
+"""How a function uses its names, whatever their scope."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -8,7 +8,7 @@ from mdh.ir.syntax import Assignment, Block, Declaration, Element, For, Function
 
 
 def walked(statement: Statement | None) -> Iterator[Statement]:
-    """The statement and all in it, loop headers' parts included."""
+    """The statement and everything inside it, with the parts of loop headers."""
     if statement is None:
         return
     yield statement
@@ -26,7 +26,7 @@ def walked(statement: Statement | None) -> Iterator[Statement]:
 
 
 def assignments(function: Function) -> dict[str, int]:
-    """How many places of the text give a scalar of this name a value; parameters and constants have none."""
+    """The number of places that assign a scalar of this name; parameters and constants have none."""
     counts: dict[str, int] = {}
     for s in (*function.constants, *walked(function.body)):
         match s:
@@ -40,7 +40,7 @@ def assignments(function: Function) -> dict[str, int]:
 
 
 def outer_counters(function: Function) -> frozenset[str]:
-    """Names that loops count with and do not declare."""
+    """Names that are counters of loops which do not declare them."""
     found = set()
     for s in walked(function.body):
         match s:
@@ -52,7 +52,7 @@ def outer_counters(function: Function) -> frozenset[str]:
 
 
 def written_arrays(function: Function) -> frozenset[str]:
-    """Names of arrays that the text assigns elements of."""
+    """Names of arrays whose elements the text assigns."""
     return frozenset(
         s.target.array
         for s in walked(function.body)
