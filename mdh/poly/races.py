@@ -92,8 +92,8 @@ def _pinned(name: str, w: _Touch, t: _Touch) -> bool:
 
 
 def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple[Point, Point] | None:
-    """Iterations that touch the same element and whose `kept` dimensions differ somewhere; None keeps no
-    dimension apart."""
+    """Iterations that touch the same element and differ in a dimension of `kept`; any iterations if that is
+    None."""
     names = [d.name for d in stage.dims]
     first, second = ({n: f"{x}{k}" for k, n in enumerate(names)} for x in "ab")
     terms = [f"0 <= {v[d.name]} < {d.extent}" for v in (first, second) for d in stage.dims]

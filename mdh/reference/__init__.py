@@ -1,4 +1,8 @@
-"""The slow, obvious meaning of a Program, and the judge of every candidate against it."""
+"""The reference: evaluates a Program slowly and simply, and judges every candidate's results.
+
+`judge` chooses who judges: `interpreter` runs the C text as it is written, and `evaluate` runs the stages on
+whole arrays. For large results `sampling` interprets some elements, whose statements `slicing` finds.
+"""
 
 from mdh.reference.evaluate import evaluate, evaluate_bounded
 

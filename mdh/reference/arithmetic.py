@@ -1,4 +1,4 @@
-"""What the meaning of a Program is computed in: C's own arithmetic, or wide values with error bounds."""
+"""The arithmetics in which a Program is evaluated: C's own, or wide values with error bounds."""
 
 from typing import Protocol, TypeVar
 
@@ -12,7 +12,7 @@ V = TypeVar("V")
 class Arithmetic(Protocol[V]):
     """Operations on `V`, an array of values over an iteration box (sizes of 1 broadcast).
 
-    reorders: sums may be taken in any order, so that sums of products need not be spread over the box.
+    reorders: sums may be taken in any order, so sums of products need not be expanded over the box.
     """
 
     reorders: bool
@@ -35,7 +35,7 @@ class Arithmetic(Protocol[V]):
     def unary(self, op: str, a: V, dtype: DType) -> V: ...
 
     def binary(self, op: str, a: V, b: V, operands: DType, dtype: DType) -> V:
-        """`operands`: the type of the left operand (comparisons yield I32 from any)."""
+        """a op b. operands: the type of the left operand (comparisons yield I32 for any type)."""
 
     def select(self, cond: V, then: V, other: V, dtype: DType) -> V: ...
 

@@ -1,11 +1,11 @@
-"""Wide arithmetic with error bounds: what a correct kernel may answer, and how far it may be off.
+"""Wide arithmetic with error bounds: the results that a correct kernel may give.
 
-Floats are computed in double; beside each value stands a bound on what an implementation in the program's
-own types may differ by: one rounding an operation, the stated ulps of a function, and for a sum of n terms in
-any order (4 sqrt(n) + 16) u S with S the sum of absolute values; m u S more where m terms are equal, since
-equal terms are rounded alike. On sums of products this is the bound
-|out - ref| <= (4 sqrt(n) + 16) u_acc S + u_out |ref|; through further operations it is propagated to first
-order. Integers are C's and carry no bound unless they come from a rounded float.
+Floats are computed in double. Beside each value is a bound on the difference to an implementation in the
+program's own types. It counts one rounding for each operation, the stated ulps of a function, and for a sum
+of n terms in any order (4 sqrt(n) + 16) u S, with S the sum of absolute values. If m terms are equal it is m
+u S more, since equal terms are rounded alike. For sums of products this is the bound |out - ref| <= (4
+sqrt(n) + 16) u_acc S + u_out |ref|; through further operations it is propagated to first order. Integers are
+C's and have no bound unless they come from a rounded float.
 """
 
 from dataclasses import replace
@@ -24,9 +24,9 @@ _C = CArithmetic()
 
 
 class BoundedArithmetic:
-    """`exact`: the inputs are small integers. Where every operation and every partial sum is then exact
-    in its type, the bound stays None: an implementation must agree bit for bit. `passing`: comparisons pass
-    over the NaNs that they would take. `met`: one has met a NaN."""
+    """exact: the inputs are small integers. If every operation and every partial sum is then exact in its
+    type, the bound stays None, and an implementation must agree bit for bit. passing: comparisons skip NaNs
+    that they would take. met: a comparison has met a NaN."""
 
     reorders = True
 
@@ -34,7 +34,7 @@ class BoundedArithmetic:
         self.exact, self.passing, self.met = exact, passing, False
 
     def _compared(self, op: Operator, start: Bounded | None, values: Bounded) -> Operator:
-        """The operator as this run has it."""
+        """The operator for this evaluation."""
         if op.name not in ("min", "max") or op.nan:
             return op
         seen = (values.value,) if start is None else (values.value, start.value)
@@ -76,7 +76,7 @@ class BoundedArithmetic:
         bound = error.propagated(op, a, b, value)
         if not dtype.is_float:
             return Bounded(value, bound)
-        # OpenCL's full profile allows a float division 2.5 ulp
+        # OpenCL's full profile allows an error of 2.5 ulp in a float division
         return self.rounded(
             value, bound, dtype, ulps=3 if op == "/" and dtype.bits <= 32 else 0, sure=op != "/"
         )
@@ -108,7 +108,7 @@ class BoundedArithmetic:
         if source.is_float and precision(source) <= precision(dtype) and source.bits <= dtype.bits:
             return a
         if self.exact and a.bound is None:
-            # one rounding of an exact value: every implementation does the same
+            # one rounding of an exact value is the same in every implementation
             return Bounded(_C.cast(value, F64, dtype).astype(np.float64))
         return self.rounded(value, a.bound, dtype)
 
@@ -200,7 +200,7 @@ class BoundedArithmetic:
         self, start: Bounded | None, total: Array, size: Array, slack: Array | None, dtype: DType,
         count: int, *, exact: bool, alike: Array | None = None,
     ) -> Bounded:  # fmt: skip
-        """alike: how many terms are equal, where that is known."""
+        """The result of a sum. alike: how many terms are equal, if that is known."""
         if start is not None:
             total, size = start.value + total, np.abs(start.value) + size
             if start.bound is not None:
@@ -277,7 +277,7 @@ class BoundedArithmetic:
             if rounds:
                 factor = (error.sum_factor(count) if sums else count + 16.0) * unit_roundoff(dtype)
                 own = np.abs(values.value) * factor
-                # what an element starts from is rounded with each addition to it
+                # the start of an element is rounded with each addition to it
                 into.bound += np.abs(into.value) * factor
             spread = np.broadcast_to(own + values.slack, values.value.shape)
             gather = Operator("max" if op.name in ("min", "max") else "+")
@@ -286,7 +286,8 @@ class BoundedArithmetic:
 
 
 def representable(value: Array, dtype: DType) -> bool:
-    """Every value is a multiple of 1/64 that `dtype` holds exactly (such values add exactly in double)."""
+    """Whether every value is a multiple of 1/64 that `dtype` holds exactly; such values add exactly in
+    double."""
     if not error.whole(value * 64):
         return False
     return bool((_C.cast(value, F64, dtype).astype(np.float64) == value).all())

@@ -1,4 +1,4 @@
-"""How far a value can be off: bounds through operations, comparisons, functions and reductions."""
+"""Error bounds through operations, comparisons, functions and reductions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ _C = CArithmetic()
 
 @dataclass(slots=True)
 class Bounded:
-    """Values and the absolute error allowed at each; None: none at all. Buffers are filled in place.
+    """Values with the absolute error allowed at each; None allows none. Buffers are filled in place.
 
-    also: other results that are as right, in an array that a program writes.
+    also: other results that are equally right, in an array that a program writes.
     """
 
     value: Array
@@ -33,14 +33,17 @@ class Bounded:
 
 
 def sum_factor(count: int) -> float:
-    """Rounding errors of a sum of `count` terms in any order, in units of u S (design: 4 sqrt(n) + 16)."""
+    """The rounding errors of a sum of `count` terms in any order, in units of u S: 4 sqrt(n) + 16."""
     return 4.0 * sqrt(count) + 16.0
 
 
 def repeats(values: Array, axes: tuple[int, ...]) -> Array:
-    """How often the commonest value other than 0 stands among the terms that are summed over `axes`, which
-    keep the size 1. Equal terms are rounded alike where the sum stays in one binade: their errors add up,
-    and sqrt(n), which is for errors that have nothing to do with one another, does not hold for them."""
+    """How often the most frequent nonzero value occurs among the terms that are summed over `axes`, which
+    keep the size 1.
+
+    Equal terms are rounded alike while the sum stays in one binade, so their errors add up, and sqrt(n),
+    which holds for independent errors, does not apply.
+    """
     kept = tuple(1 if i in axes else n for i, n in enumerate(values.shape))
     rows = np.sort(flattened(values, axes), axis=-1).reshape(-1)
     length = values.size // max(1, int(np.prod(kept)))
@@ -57,17 +60,17 @@ def repeats(values: Array, axes: tuple[int, ...]) -> Array:
 
 
 def clean(bound: Array) -> Array:
-    """A bound that could not be computed (inf - inf) allows everything."""
+    """The bound, with infinity where it could not be computed (inf - inf), so that everything is allowed."""
     return np.where(np.isnan(bound), np.inf, bound)
 
 
 def whole(*values: Array) -> bool:
-    """All values are integers."""
+    """Whether all values are integers."""
     return all(bool((v == np.rint(v)).all()) for v in values)
 
 
 def propagated(op: str, a: Bounded, b: Bounded, value: Array) -> Array | None:
-    """The error that the operands' errors make in `value` = a op b."""
+    """The error in `value` = a op b that comes from the operands' errors."""
     if a.bound is None and b.bound is None:
         return None
     x, y, ex, ey = np.abs(a.value), np.abs(b.value), a.slack, b.slack
@@ -84,12 +87,12 @@ def propagated(op: str, a: Bounded, b: Bounded, value: Array) -> Array | None:
 
 
 def _moved(factor: Array, e: Array) -> Array:
-    """factor * e, nothing where there is no error, of infinities too."""
+    """factor * e; zero if there is no error, even for an infinite factor."""
     return np.where(e == 0, 0.0, factor * e)
 
 
 def ambiguous(op: str, a: Bounded, b: Bounded) -> Array | None:
-    """1 where a comparison could turn out either way, None where it cannot."""
+    """1 where a comparison could have either result; None if it cannot anywhere."""
     if a.bound is None and b.bound is None:
         return None
     if op in ("&&", "||"):
@@ -102,7 +105,7 @@ def ambiguous(op: str, a: Bounded, b: Bounded) -> Array | None:
 
 
 def selected(cond: Bounded, then: Bounded, other: Bounded) -> Array | None:
-    """Where the condition is in doubt either side may come out."""
+    """The error of a selection: where the condition is in doubt, either side is possible."""
     if cond.bound is None:
         if then.bound is None and other.bound is None:
             return None
@@ -116,7 +119,7 @@ def selected(cond: Bounded, then: Bounded, other: Bounded) -> Array | None:
 
 
 def truncated(a: Bounded, value: Array) -> Array | None:
-    """The error of an integer that a rounded float is converted to."""
+    """The error of an integer that is converted from a rounded float."""
     if a.bound is None:
         return None
     with np.errstate(all="ignore"):
@@ -126,7 +129,7 @@ def truncated(a: Bounded, value: Array) -> Array | None:
 
 
 def through(apply: Callable[..., Array], args: tuple[Bounded, ...], value: Array) -> Array | None:
-    """The error that the arguments' errors make in a function's value: how far it moves when they do."""
+    """The error in a function's value that comes from the arguments' errors."""
     out: Array | None = None
     for i, a in enumerate(args):
         if a.bound is None:
@@ -182,7 +185,7 @@ def scanned(
     prefixes: Callable[[Operator, Array | None, Array], Array], op: Operator, start: Bounded | None,
     values: Bounded, value: Array, dtype: DType, axes: tuple[int, ...], *, exact: bool,
 ) -> Array | None:  # fmt: skip
-    """The error of prefixes; `prefixes` computes those of doubles with another operator or other values."""
+    """The error of prefixes. prefixes: computes those of doubles with another operator or other values."""
     known = values.bound is None and (start is None or start.bound is None)
     rounds = dtype.is_float and op.name in ("+", "*")
     first = None if start is None else certain(start)
@@ -215,7 +218,7 @@ def _full(v: Bounded) -> Array:
 
 
 def certain(v: Bounded) -> Array:
-    """The error at each value, none where it is a NaN."""
+    """The error at each value; zero at NaNs."""
     if v.bound is None or v.value.dtype.kind != "f":
         return _full(v)
     return np.where(np.isnan(v.value), 0.0, v.bound)
@@ -242,7 +245,7 @@ def prepended(start: Bounded, v: Bounded, kept: tuple[int, ...]) -> Bounded:
 
 
 def close_keys(op: Operator, keys: Bounded, at: Array) -> Array | None:
-    """Where another key of the line could be the best one; None where all keys are exact."""
+    """Where another key of the line could be the best; None if all keys are exact."""
     if keys.bound is None:
         return None
     top = np.take_along_axis(keys.value, at, axis=-1)

@@ -1,4 +1,4 @@
-"""Programs run in one of the two arithmetics."""
+"""Evaluates programs in one of the two arithmetics."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,11 +18,11 @@ from mdh.reference.stage import run_stage
 def evaluate(
     program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any] | None = None
 ) -> dict[str, Array]:
-    """What the C function leaves in each array parameter that it writes, computed as C does it.
+    """The contents of each array parameter that the C function writes, computed as C does it.
 
-    arrays: every array parameter by name, of the buffer's shape and numpy type; never changed. scalars: the
-    scalar parameters; sizes that the program binds may be left out. Raises Failed A130 (an index array
-    points outside the array that it indexes).
+    arrays: every array parameter by name, of the buffer's shape and numpy type; they are not changed.
+    scalars: the scalar parameters; sizes that the program binds may be left out. Raises Failed A130 if an
+    index array points outside of the array that it indexes.
     """
     return _run(program, arrays, scalars or {}, CArithmetic())
 
@@ -36,8 +36,8 @@ def evaluate_bounded(
 ) -> dict[str, Bounded]:
     """The same in double precision, with the error that an implementation may make at each element.
 
-    exact: the inputs are small integers; elements whose every operation is exact carry no bound. Where a
-    minimum or maximum by comparison met a NaN, `also` holds what else is right.
+    exact: the inputs are small integers; elements whose every operation is exact have no bound. If a minimum
+    or maximum by comparison met a NaN, `also` has the other right results.
     """
     found = _run(program, arrays, scalars or {}, BoundedArithmetic(exact=exact))
     held = {name: _without_doubt_of_nan(v) for name, v in found.items()}
@@ -45,7 +45,7 @@ def evaluate_bounded(
 
 
 def _without_doubt_of_nan(v: Bounded) -> Bounded:
-    """A NaN has no error: the bound beside it says nothing about it."""
+    """The value without bounds at NaNs, where they have no meaning."""
     if v.bound is None or not np.isnan(v.value).any():
         return v
     return replace(v, bound=np.where(np.isnan(v.value), 0.0, v.bound))
@@ -59,10 +59,10 @@ def with_passed_over(
     *,
     exact: bool = False,
 ) -> dict[str, Bounded]:
-    """`found` and, as `also`, the results where `m > x ? m : x` passes over NaNs as `x > m ? x : m` does.
+    """`found` with `also`: the results if `m > x ? m : x` skips NaNs like `x > m ? x : m`.
 
-    Without --strict-fp they are as right as C's own, in which x replaces m when either is a NaN. Where no
-    minimum or maximum by comparison meets a NaN there is nothing to add.
+    Without --strict-fp they are as right as C's own, in which x replaces m if either is a NaN. If no minimum
+    or maximum by comparison meets a NaN, nothing is added.
     """
     compares = any(r.op is not None and r.op.name in ("min", "max") and not r.op.nan
                    and r.types[0].is_float for s in program.stages for r in s.results)  # fmt: skip

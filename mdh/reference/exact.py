@@ -24,7 +24,8 @@ _COMBINE: dict[str, np.ufunc] = {
 
 
 class CArithmetic:
-    """Arrays hold the C type's values. Nothing is re-associated, contracted or held wider."""
+    """C's arithmetic on arrays of the C type's values. Nothing is re-associated, contracted or held in a
+    wider type."""
 
     reorders = False
 
@@ -74,7 +75,7 @@ class CArithmetic:
         return a if source == dtype else _as(a, dtype)
 
     def call(self, fn: str, args: tuple[Array, ...], dtype: DType) -> Array:
-        # 16-bit floats have no math.h of their own
+        # math.h has no functions for 16-bit floats
         held = F32 if dtype.is_float and dtype.bits < 32 else dtype
         with np.errstate(all="ignore"):
             return _as(np.asarray(FUNCTIONS[fn].apply(*(_as(a, held) for a in args))), dtype)
@@ -121,7 +122,7 @@ class CArithmetic:
             return _joined(op, start, _combined(op, values, axes, dtype), dtype)
 
     def _begun(self, op: Operator, start: Array | None, dtype: DType) -> Array:
-        """What a state begins at: a reduction without a start begins, in C, at its identity."""
+        """The first state: a reduction without a start begins, in C, at its identity."""
         return _as(identity(op, dtype) if start is None else start, dtype)
 
     def contract(
@@ -192,7 +193,7 @@ class CArithmetic:
 
 
 def placed(index: tuple[Array, ...], shape: tuple[int, ...]) -> tuple[tuple[Array, ...], tuple[int, ...]]:
-    """Index arrays spread over the shape that they share with the values to be stored."""
+    """Index arrays broadcast to the shape that they share with the values to be stored."""
     if not index:
         return (), ()
     full = np.broadcast_shapes(shape, *(i.shape for i in index))
@@ -215,8 +216,8 @@ def identity(op: Operator, dtype: DType) -> int | float:
 
 
 def best(op: Operator, keys: Array, *, started: bool) -> Array:
-    """Position along the last axis of the key that C's comparisons keep, one key after another; started: the
-    first one is what C begins with, which stays if it is a NaN and no comparison `takes` what follows."""
+    """Position along the last axis of the key that C's comparisons keep, one key after another. started: the
+    first key is C's starting value, which stays if it is a NaN and no comparison `takes` the next one."""
     greater = op.name in ("argmax", "max")
     count = keys.shape[-1]
     fallback = np.zeros(keys.shape[:-1], np.intp)
@@ -225,7 +226,7 @@ def best(op: Operator, keys: Array, *, started: bool) -> Array:
         missing = np.isnan(keys)
         alive = ~missing
         if op.takes:
-            # a comparison with a NaN is false on either side: the last one is taken, and what follows it
+            # a comparison with a NaN is false on either side, so the last NaN is taken, and the keys after it
             fallback = np.where(missing.any(axis=-1), count - 1 - np.argmax(missing[..., ::-1], axis=-1), 0)
             alive = np.arange(count) > np.where(missing.any(axis=-1), fallback, -1)[..., None]
         elif started:
@@ -257,7 +258,8 @@ def flattened(values: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _numbered(op: Operator, into: Array, values: Array, dtype: DType) -> bool:
-    """Points must be taken one by one: NaNs are compared, or the sign of a zero depends on the order."""
+    """Whether points must be taken one by one: NaNs are compared, or the sign of a zero depends on the
+    order."""
     if not dtype.is_float or op.nan:
         return False
     return op.ordered or bool(np.isnan(values).any()) or bool(np.isnan(into).any())

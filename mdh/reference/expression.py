@@ -14,7 +14,8 @@ from mdh.reference.numbers import Array, numpy_dtype
 
 @dataclass(frozen=True)
 class EvaluationScope(Generic[V]):
-    """What names mean: dims (as coordinates of the box), scalars, locals, accumulators; and the buffers."""
+    """The meaning of names: dimensions (as coordinates of the box), scalars, locals, accumulators, and
+    buffers."""
 
     arithmetic: Arithmetic[V]
     names: dict[str, V]

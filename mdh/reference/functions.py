@@ -1,4 +1,5 @@
-"""math.h by its double names: meaning in numpy, and the error that GPUs and OpenCL allow themselves."""
+"""The functions of math.h by their double names: their meaning in numpy, and the error that GPUs and OpenCL
+allow."""
 
 import math
 from collections.abc import Callable
@@ -12,15 +13,15 @@ from mdh.reference.numbers import Array
 
 @dataclass(frozen=True, slots=True)
 class MathFunction:
-    """ulps: the larger of OpenCL 1.2's full profile (section 7.4) and CUDA's (Programming Guide, appendix on
-    mathematical functions) for float; 0 where every implementation is exact."""
+    """A function. ulps: for float, the larger of the errors in OpenCL 1.2's full profile (section 7.4) and
+    CUDA's (Programming Guide, appendix on mathematical functions); 0 if every implementation is exact."""
 
     apply: Callable[..., Any]
     ulps: int
 
 
 def _each(f: Callable[..., float]) -> Callable[..., Array]:
-    """An element-wise function for what numpy lacks; domain errors give NaN as in C."""
+    """An element-wise function that numpy lacks. Domain errors give NaN as in C."""
 
     def scalar(*args: float) -> float:
         try:

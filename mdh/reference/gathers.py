@@ -1,4 +1,4 @@
-"""Subscripts that are data: where a program uses them, and whether the given data keep them inside."""
+"""Subscripts that are data: where a program uses them, and whether the given data keep them in range."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from mdh.reference.expression import EvaluationScope, value_of
 from mdh.reference.numbers import Array
 
 CHUNK = 1 << 20
-"""Points of the iteration box that are looked at in one go."""
+"""Points of the iteration box that are examined at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """`buffer[… index …]`, with 0 <= index < extent wherever all of `guards` are met.
+    """`buffer[… index …]`, with 0 <= index < extent wherever all of `guards` hold.
 
-    index holds at least one load; guards are in the order in which C evaluates them.
+    index has at least one load. guards are in the order in which C evaluates them.
     """
 
     buffer: str
@@ -36,7 +36,7 @@ class Gather:
 
     @property
     def direct(self) -> str | None:
-        """The index array, where its elements are the subscripts as they are; None otherwise."""
+        """The index array if its elements are the subscripts themselves; None otherwise."""
         e = self.index
         while isinstance(e, Cast) and not e.dtype.is_float and e.dtype.bits >= 32:
             e = e.arg
@@ -44,18 +44,18 @@ class Gather:
 
     @property
     def arrays(self) -> frozenset[str]:
-        """Arrays whose elements take part in the subscript itself."""
+        """Arrays whose elements occur in the subscript itself."""
         return frozenset(x.buffer for x in outermost(self.index))
 
     @property
     def read(self) -> frozenset[str]:
-        """All arrays that decide whether the subscript is inside."""
+        """All arrays that decide whether the subscript is in range."""
         return frozenset(x.buffer for e in (self.index, *(g for g, _ in self.guards)) for x in loads(e))
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The first subscript that lies outside, and at which point of the stage."""
+    """The first subscript that is out of range, with its point of the stage."""
 
     gather: Gather
     index: int
@@ -79,7 +79,7 @@ def gathers_of(program: Program) -> tuple[Gather, ...]:
 
 
 def outermost(e: Expr) -> tuple[Load, ...]:
-    """The loads of an expression that stand in no other load's subscript."""
+    """The loads of an expression that are in no other load's subscript."""
     if isinstance(e, Load):
         return (e,)
     return tuple(x for c in children(e) for x in outermost(c))
@@ -114,7 +114,7 @@ def first_outside(
 ) -> Outside | None:
     """The first of the gathers that leaves its array, with C's own arithmetic at every point of its stage.
 
-    Left out: those that depend on arrays which are not in `arrays` or which the program changes.
+    Gathers that depend on arrays which are not in `arrays`, or which the program changes, are left out.
     """
     changed = frozenset(n for s in program.stages for n in s.written)
     for g in gathers:
@@ -155,7 +155,7 @@ def points(
 
 
 def _meets(cond: Expr, holds: bool, scope: EvaluationScope[Any], mask: Array) -> Array:
-    """Where a guard lets the subscript be used; everywhere, where it depends on what is not known."""
+    """Where a guard lets the subscript be used; everywhere if it depends on unknown data."""
     if any(isinstance(n, Var) and n.name not in scope.names for n in walk(cond)):
         return np.ones_like(mask)
     met = np.asarray(scope.arithmetic.plain(value_of(cond, scope, mask))) != 0
@@ -163,7 +163,7 @@ def _meets(cond: Expr, holds: bool, scope: EvaluationScope[Any], mask: Array) ->
 
 
 def _shaped(array: Array, program: Program, name: str) -> Array:
-    """The elements that the program knows of; the array of a plain pointer may be longer."""
+    """The elements that the program knows; the array of a plain pointer may be longer."""
     shape = program.buffer_of[name].shape
     return np.asarray(array).reshape(-1)[: prod(shape)].reshape(shape)
 
@@ -179,7 +179,8 @@ def _boxes(extents: list[int]) -> Iterator[tuple[tuple[int, int], ...]]:
 
 
 def surely_inside(g: Gather, limits: Mapping[str, tuple[int, int]]) -> bool:
-    """The subscript is inside whatever the arrays hold within `limits`: no point needs to be looked at."""
+    """Whether the subscript is in range for all array values within `limits`, so that no point needs to be
+    examined."""
     dims = {d.name: (0, d.extent - 1) for d in g.stage.dims}
     found = _bounds(g.index, limits, dims)
     return found is not None and found[0] >= 0 and found[1] < g.extent
@@ -188,7 +189,7 @@ def surely_inside(g: Gather, limits: Mapping[str, tuple[int, int]]) -> bool:
 def _bounds(
     e: Expr, limits: Mapping[str, tuple[int, int]], dims: Mapping[str, tuple[int, int]]
 ) -> tuple[int, int] | None:
-    """Least and greatest value of a subscript, where no step on the way to it leaves its type."""
+    """The least and greatest value of a subscript; None if an intermediate value may overflow its type."""
     found: tuple[int, int] | None = None
     match e:
         case Const(int() as value, _):

@@ -1,7 +1,7 @@
-"""What a right result is: who says it, and on which data.
+"""Chooses who judges results, and on which data.
 
-Where the function runs few enough assignments, the interpreter of the C text says it. Else the vectorised
-reference does, which reads the program as the front end has understood it, and the interpreter for sampled
+If the function runs few enough assignments, the interpreter of the C text judges. Otherwise the vectorised
+reference does, which reads the program as the front end has understood it; the interpreter judges sampled
 elements, on the part of the function that they need.
 """
 
@@ -28,11 +28,11 @@ from mdh.reference.sampling import EXECUTIONS, interpreted_sample, replaced, sam
 from mdh.reference.slicing import SampledSlice
 
 STEPS = 300_000
-"""Most assignments that the interpreter is asked to run: a second or two."""
+"""The most assignments that the interpreter runs: a second or two."""
 ATTEMPTS = 4
-"""How often data are drawn anew where a result depends on rounding."""
+"""How often data are drawn again if a result depends on rounding."""
 POSITIVE = 2
-"""The first attempt with positive data, for programs that divide by zero or give NaN on others."""
+"""The first attempt with positive data, for programs that divide by zero or give NaN on other data."""
 INTERPRETER = "interpreter of the C text"
 VECTORISED = "vectorised reference"
 
@@ -41,7 +41,7 @@ Arguments = tuple[Mapping[str, Array], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Expected:
-    """want: what the written arrays hold and how far from it a right result may be. judge: who says so."""
+    """want: the expected contents of the written arrays, with error bounds. judge: who computed them."""
 
     want: dict[str, Bounded]
     judge: str
@@ -49,7 +49,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The data of an attempt, and what a right result makes of them."""
+    """The data of an attempt, with the expected results."""
 
     attempt: int
     arrays: Mapping[str, Array]
@@ -65,10 +65,10 @@ def expected(
     exact: bool = False,
     executions: int = EXECUTIONS,
 ) -> Expected:
-    """The judge is chosen here, by the number of assignments that the C runs.
+    """The expected results. The judge is chosen by the number of assignments that the C runs.
 
-    exact: the arrays hold small integers. executions: most statements that sampled elements may take. Raises
-    Failed A130, A131, and Undecided where what the C does with these data depends on rounding.
+    exact: the arrays hold small integers. executions: the most statements that sampled elements may take.
+    Raises Failed A130, A131, and Undecided if the C's result for these data depends on rounding.
     """
     values = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
     function = program.syntax
@@ -86,7 +86,7 @@ def expected(
 
 
 def _with_sample(every: Expected, sample: SampledSlice, some: Mapping[str, Bounded]) -> Expected:
-    """Raises DisagreementError where the two judges do not agree about a sampled element."""
+    """Merges both results. Raises DisagreementError if the two judges disagree about a sampled element."""
     want = replaced(every.want, some, sample.elements)
     return Expected(want, f"{every.judge}; {sampled_words(sample)}")
 
@@ -107,9 +107,10 @@ def draw_expected(
 ) -> Drawn:
     """Data whose results are no NaN and depend neither on rounding nor on a division by zero.
 
-    `draw(attempt)` is asked until it gives such; from attempt POSITIVE on it should give positive numbers. If
-    it never does: data with NaN, else the first data and the vectorised reference. Raises Failed A130, and
-    D104 where the memory that is left is too little: the reference takes several times the arrays' own.
+    `draw(attempt)` is called until it gives such data; from attempt POSITIVE on it should give positive
+    numbers. If it never does, the result is data with NaN, or else the first data with the vectorised
+    reference. Raises Failed A130, and D104 if memory is short: the reference takes several times the arrays'
+    size.
     """
     with within_room("the arrays and the reference, which takes several times their memory"):
         return _drawn(program, draw, exact, attempts, executions)

@@ -1,4 +1,4 @@
-"""C's scalar types as numpy's, and the constants of their rounding."""
+"""C's scalar types as numpy types, and their rounding constants."""
 
 import math
 import sys
@@ -35,8 +35,8 @@ def precision(t: DType) -> int:
 
 
 def unit_roundoff(t: DType) -> float:
-    """Largest relative error of one rounding to nearest, 2^-p; of doubles twice that, since what they are
-    compared with is computed in doubles too and rounds as often."""
+    """The largest relative error of one rounding to nearest, 2^-p. For doubles twice that, because the values
+    that they are compared with are doubles too."""
     return 2.0 ** (1 - _PRECISION[t] if t == F64 else -_PRECISION[t])
 
 
@@ -46,7 +46,8 @@ def smallest(t: DType) -> float:
 
 
 def holds(t: DType, value: int | float) -> bool:
-    """True where the type has the value, rounded if it is a float; infinities only where one is given."""
+    """Whether the type has the value, rounded if it is a float. Infinities are allowed only if one is
+    given."""
     if not t.is_float:
         low, high = integer_range(t)
         return low <= value <= high

@@ -1,4 +1,4 @@
-"""Large results: the vectorised reference for every element, the C text itself for some of them."""
+"""Large results: the vectorised reference judges every element, and the C text itself some of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -79,9 +79,9 @@ def _agree(name: str, index: tuple[NDArray[np.int64], ...], a: Bounded, b: Bound
 
 
 COUNT = 1000
-"""Elements that the C text is interpreted for, where their slices are small enough."""
+"""The number of elements that the C text is interpreted for, if their slices are small enough."""
 EXECUTIONS = 4_200_000
-"""Statements that this may take at most: a thousand sums of four thousand terms, in a quarter of a minute."""
+"""The most statements for that: a thousand sums of four thousand terms, in a quarter of a minute."""
 FEW = 1_600_000
 """The same for the tuner, which has less time: about five seconds."""
 
@@ -94,7 +94,7 @@ def interpreted_sample(
     seed: int = 0,
     executions: int = EXECUTIONS,
 ) -> tuple[SampledSlice, dict[str, Bounded]] | None:
-    """Sampled elements and what the C text makes of them; None where no slice is small enough.
+    """Sampled elements with the C text's results; None if no slice is small enough.
 
     scalars: every scalar parameter. Raises what `interpret_elements` does: Failed A130, A131, Undecided.
     """

@@ -1,4 +1,5 @@
-"""One stage in any arithmetic: the scalar function over the iteration box, combined, finished, stored."""
+"""Runs one stage in any arithmetic: evaluates the scalar function over the iteration box, combines, finishes
+and stores."""
 
 from collections.abc import Iterator
 from math import prod
@@ -16,7 +17,7 @@ from mdh.reference.expression import EvaluationScope, index_of, value_of
 from mdh.reference.numbers import Array
 
 POINTS = 1 << 22
-"""Points of the box that are evaluated at a time; bounds the memory of temporaries."""
+"""Points of the box that are evaluated at a time; this bounds the memory of temporaries."""
 
 Box = tuple[tuple[int, int], ...]
 """Half-open range of each dimension."""
@@ -25,7 +26,7 @@ Box = tuple[tuple[int, int], ...]
 def run_stage(
     stage: Stage, program: Program, arithmetic: Arithmetic[V], buffers: dict[str, V], scalars: dict[str, V]
 ) -> None:
-    """Carry out `stage`: the written buffers of `buffers` are changed; loads see them as they were before."""
+    """Runs `stage`. It changes the written buffers of `buffers`; loads see their contents from before."""
     before = {b: arithmetic.copy(buffers[b]) if b in stage.written else buffers[b] for b in stage.read}
     walk = _Walk(stage, program, arithmetic, before, buffers, scalars)
     for result in stage.results:
@@ -82,13 +83,13 @@ class _Walk(Generic[V]):
             self._store(result, box, states)
 
     def _contraction(self, result: Result) -> bool:
-        """Sums of products of floats, in any order."""
+        """Whether the result sums products of floats in any order."""
         if not self.arithmetic.reorders or result.op is None or result.op.rounded is not None:
             return False
         return all(v.dtype.is_float and summed_product(result.op, v) is not None for v in result.values)
 
     def _firsts(self, result: Result, box: Box) -> list[V | None]:
-        """What each component starts from, in its own type."""
+        """The start of each component, in its own type."""
         origin = tuple((0, 1) if i in self.reduced + self.scanned else r for i, r in enumerate(box))
         scope = self.scope(origin, lets=False)
         out: list[V | None] = []
@@ -100,7 +101,7 @@ class _Walk(Generic[V]):
         return out
 
     def _starts(self, result: Result, box: Box) -> list[V | None]:
-        """For a scan the start enters at the prefix, not in the reduction below it."""
+        """The starts of a reduction. For a scan the start enters at the prefix and not in the reduction."""
         return [None] * len(result.values) if self.scanned else self._firsts(result, box)
 
     def _partial(self, result: Result, box: Box, states: "list[V] | list[V | None]") -> list[V]:
@@ -147,7 +148,7 @@ class _Walk(Generic[V]):
         self.arithmetic.put(self.after[output.buffer], index, value, dtype)
 
     def scatter(self, result: Result) -> None:
-        """A histogram: every point is combined into the element that its data names, in C's order."""
+        """Runs a histogram: combines every point into the element that its data name, in C's order."""
         assert result.op is not None
         output = result.outputs[0]
         buffer = self.program.buffer_of[output.buffer]
@@ -176,7 +177,7 @@ class _Walk(Generic[V]):
         self._write(output, every, scope)
 
     def _combined(self, result: Result, scope: EvaluationScope[V], shape: tuple[int, ...]) -> Array:
-        """Where a point is combined at all; elsewhere its index may lie outside."""
+        """Where a point is combined at all; elsewhere its index may be out of range."""
         mask = np.ones(shape, bool)
         for cond, holds in combined_where(result.values[0], result.op, result.types[0])[0]:
             met = np.asarray(self.arithmetic.plain(value_of(cond, scope, mask))) != 0
@@ -187,7 +188,7 @@ class _Walk(Generic[V]):
 def index_of_output(
     output: Output, scope: EvaluationScope[V], after: dict[str, V], active: Array | None = None
 ) -> tuple[Array, ...]:
-    """Index arrays of the written elements; the written buffer need not be a read one."""
+    """Index arrays of the written elements; the written buffer need not be read."""
     seen = EvaluationScope(
         scope.arithmetic, scope.names, scope.types, scope.buffers | {output.buffer: after[output.buffer]}
     )

@@ -29,8 +29,8 @@ DRAWS = 4
 DRAWN: tuple[tuple[Kind, bool], ...] = tuple(
     (kind, positive) for positive in (False, True) for kind in ("exact", "random", "wide", "sparse")
 )
-"""The kinds of data. The second set is positive, because some programs divide by zero, or compare values that
-differ by rounding."""
+"""The kinds of data. In the second half all numbers are positive, because some programs divide by zero, or
+compare values that differ by rounding."""
 
 
 def compared(pre: Preprocessed, program: Program) -> Disagreement | None:

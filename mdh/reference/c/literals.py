@@ -1,4 +1,4 @@
-"""Literals: what type and value a number has as it is written (C11 6.4.4)."""
+"""Literals: the type and value of a number as it is written (C11 6.4.4)."""
 
 import math
 import re
@@ -25,10 +25,10 @@ _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "0": 0}
 
 
 def number(text: str) -> tuple[Type, int | float]:
-    """Type and value; raises ValueError for what is no number."""
+    """Type and value. Raises ValueError if the text is no number."""
     if text.startswith("'"):
         return INT, _character(text[1:-1])
-    # C23 lets apostrophes stand between digits
+    # C23 allows apostrophes between digits
     plain = text.lower().replace("'", "")
     hexadecimal = plain.startswith("0x")
     if ("p" in plain) if hexadecimal else any(c in plain for c in ".e"):
@@ -63,9 +63,10 @@ def _floating(text: str) -> tuple[Type, float]:
 
 
 def _odd(value: float, digits: str) -> float:
-    """The double beside the number whose last bit is 1, where no double is equal to it.
+    """The double next to the number whose last bit is 1, if no double equals the number.
 
-    Rounded to a narrower type it gives what the number itself does: nothing lies half-way by chance.
+    Rounded to a narrower type, it gives the same as the number itself, because it is never half-way by
+    chance.
     """
     exact = _hexadecimal(digits) if digits.startswith("0x") else Fraction(digits)
     if exact == value or struct.unpack("<Q", struct.pack("<d", value))[0] & 1:

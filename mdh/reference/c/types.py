@@ -1,4 +1,4 @@
-"""C's scalar types on a 64-bit Unix machine, and the rules by which they meet (C11 6.2.5, 6.3.1)."""
+"""C's scalar types on a 64-bit Unix machine, and their conversions (C11 6.2.5, 6.3.1)."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ from mdh.ir.syntax import CType
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """rank: C11 6.3.1.1 for integers, the order of 6.3.1.8 for floats. wide: the value of an operation on
-    16-bit floats, which is computed in float and rounded by the next assignment or cast (5.2.4.2.2)."""
+    """A scalar type. rank: C11 6.3.1.1 for integers, the order of 6.3.1.8 for floats. wide: the result of an
+    operation on 16-bit floats, which is computed in float and rounded by the next assignment or cast
+    (5.2.4.2.2)."""
 
     name: str
     bits: int
@@ -63,7 +64,7 @@ class UnknownTypeError(Exception):
 
 
 def type_of(ctype: CType) -> Type:
-    """The type that specifier words name, in whatever order they stand (C11 6.7.2)."""
+    """The type of specifier words, in any order (C11 6.7.2)."""
     words = Counter(w for w in ctype.words if w not in _QUALIFIERS)
     if len(words) == 1:
         word = next(iter(words))
@@ -106,7 +107,7 @@ def _common_real(a: Type, b: Type) -> Type:
         return a if a.real else b
     if a.rank != b.rank:
         return a if a.rank > b.rank else b
-    # the two 16-bit formats hold one another's values in float only
+    # only float holds the values of both 16-bit formats
     return FLOAT if a.name != b.name else a
 
 

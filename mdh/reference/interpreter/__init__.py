@@ -1,5 +1,5 @@
-"""The C function as it is written, run statement after statement: a judge that shares no step with the
-compiler beyond the parser."""
+"""Runs the C function as it is written, statement after statement: a reference that shares nothing with the
+compiler but the parser."""
 
 from mdh.reference.interpreter.arithmetic import Undecided
 from mdh.reference.interpreter.run import Elements, interpret, interpret_bounded, interpret_elements

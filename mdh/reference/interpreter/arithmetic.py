@@ -1,4 +1,4 @@
-"""What the interpreter asks of an arithmetic of floats; integers are the same in all of them."""
+"""The interface of float arithmetic in the interpreter. Integers are the same in all arithmetics."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -7,12 +7,12 @@ from mdh.reference.c.types import Type
 from mdh.source import Span
 
 Value = Any
-"""An integer; or a float as the arithmetic carries it. An element that nothing wrote is a Python float."""
+"""An integer, or a float as the arithmetic represents it. An element that nothing wrote is a Python float."""
 
 
 class Undecided(Exception):  # noqa: N818 - it is an outcome, not a programming error
-    """What C does with these data is open; other data may decide it. Operands are closer to one another than
-    their errors, so that the way of the program depends on rounding; or the behaviour is undefined."""
+    """The result of C for these data is open; other data may decide it. Operands are closer to one another
+    than their errors, so the path of the program depends on rounding; or the behaviour is undefined."""
 
     def __init__(self, what: str, place: Span | None, why: str = "depends on rounding") -> None:
         where = "" if place is None else f" (line {place.line})"
@@ -21,7 +21,8 @@ class Undecided(Exception):  # noqa: N818 - it is an outcome, not a programming 
 
 
 class ScalarArithmetic(Protocol):
-    """Each method is called once where it stands in the text, and gives what is done each time it runs.
+    """Each method is called once for its place in the text, and returns what is done each time that the place
+    runs.
 
     statement: the number of the statement that the operation belongs to.
     """
@@ -37,7 +38,7 @@ class ScalarArithmetic(Protocol):
     def negation(self) -> Callable[[Value], Value]: ...
 
     def truth(self, place: Span | None) -> Callable[[Value], bool] | None:
-        """Whether a value is other than 0; None where Python's own truth says it."""
+        """A test whether a value is other than 0; None if Python's own truth is the same."""
         ...
 
     def from_integer(self, t: Type) -> Callable[[int], Value]: ...
@@ -55,6 +56,6 @@ class ScalarArithmetic(Protocol):
         ...
 
     def choice(self, op: str, *, first: bool) -> Callable[[Value, Value], Value] | None:
-        """`x op y ? x : y`, or `x op y ? y : x` where not `first`: it is continuous, though the
-        comparison may be in doubt. None: there is no need for such a short cut."""
+        """`x op y ? x : y`, or `x op y ? y : x` if not `first`. It is continuous, even if the comparison is
+        in doubt. None: no such shortcut is needed."""
         ...

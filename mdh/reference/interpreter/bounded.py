@@ -1,8 +1,8 @@
-"""Floats in double with a bound on their error that any legal implementation keeps (carried.py).
+"""Floats in double with a bound on the error that any legal implementation keeps (carried.py).
 
-Sums may be re-associated, multiply-adds contracted, 16-bit types summed in float; functions of math.h are off
-by the ulps that their standards state. Where a comparison of floats, a rounding to a whole number or a
-conversion to an integer depends on such errors, Undecided is raised.
+Sums may be re-associated, multiply-adds contracted, and 16-bit types summed in float. Functions of math.h
+have the ulps of their standards. If a comparison of floats, a rounding to an integer or a conversion to an
+integer depends on such errors, Undecided is raised.
 """
 
 import math
@@ -29,7 +29,7 @@ from mdh.source import Span
 
 Join = Callable[[Value, Value], Value]
 _DIVISION_ULPS = 3
-"""OpenCL's full profile allows a division of floats 2.5 ulp."""
+"""OpenCL's full profile allows an error of 2.5 ulp in a float division."""
 
 
 class BoundedScalarArithmetic:
@@ -242,12 +242,12 @@ class BoundedScalarArithmetic:
 
 
 def _unordered(a: Value, b: Value) -> bool:
-    """One of the two is a NaN in every implementation."""
+    """Whether one of the two is a NaN in every implementation."""
     return any(math.isnan(value_of(v)) and not error_of(v) for v in (a, b))
 
 
 def _rounded_in_place(a: Carried, t: Type) -> Value:
-    """A value that is rounded where it lies, as C says; a small error before may move it by one rounding."""
+    """A value that is rounded in place, as C says; a small earlier error may move it by one rounding."""
     round_, own = rounding(t), rounding_of(t)
     value, error = a[0], error_of(a)
     held = value if round_ is None else round_(value)

@@ -1,4 +1,4 @@
-"""math.h with errors, and what happens where a result is infinite or no number."""
+"""The functions of math.h with errors, and results that are infinite or NaN."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _WHOLE = ("floor", "ceil", "trunc", "round", "rint", "nearbyint")
 
 
 def special(a: Value, b: Value, value: float, apply: Callable[[float, float], float]) -> Value:
-    """A result that is not finite: itself where the operands' errors cannot change it, else anything."""
+    """A result that is not finite: itself if the operands' errors cannot change it, else any value."""
     if not math.isfinite(value) and math.isfinite(error_of(a)) and math.isfinite(error_of(b)):
         ends = [_ends(v) for v in (a, b)]
         results = [apply(x, y) for x, y in product(*ends)]
@@ -82,7 +82,7 @@ def _extreme(name: str) -> Apply:
     pick = greater("<" if name == "fmin" else ">", least=name == "fmin", first=True)
 
     def apply(a: Value, b: Value) -> Value:
-        # the number, where the other is none (C11 7.12.12)
+        # the number, if the other is a NaN (C11 7.12.12)
         if _no_number(value_of(a), error_of(a)):
             return b
         return a if _no_number(value_of(b), error_of(b)) else pick(a, b)
@@ -121,7 +121,7 @@ def _remainder(name: str, place: Span | None) -> Apply:
         value = f(x, y)
         if not ex and not ey:
             return value
-        # the quotient may not change, for the remainder jumps there
+        # the quotient must not change, because the remainder jumps there
         count = (x - value) / y if y else math.nan
         ends = [f(p, q) - (p - count * q) for p, q in product(_ends(a), _ends(b))]
         if not all(abs(off) <= 1e-9 * (abs(x) + abs(y)) for off in ends):
@@ -164,7 +164,7 @@ def _fused(t: Type) -> Apply:
 
 
 def _smooth(name: str, t: Type) -> Apply:
-    """A function that moves little where its arguments do, off by the ulps that are stated for it."""
+    """A function that changes little where its arguments do, with the ulps that are stated for it."""
     f, own = FUNCTIONS[name], rounding_of(t)
     unit = own.unit * max(1, 2 * STATED[name].ulps)
 
@@ -182,7 +182,7 @@ def _smooth(name: str, t: Type) -> Apply:
 
 
 def _moved(f: Function, values: list[float], k: int, error: float, value: float) -> float:
-    """How far the result moves when argument `k` does."""
+    """How far the result moves when argument `k` moves by its error."""
     if not error:
         return 0.0
     out = 0.0

@@ -21,7 +21,7 @@ from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.rounding import rounding
 
 NONE = -1
-"""No statement."""
+"""The number of no statement."""
 Carried = tuple[float, float, float, int, float, int, float, int]
 
 
@@ -42,14 +42,14 @@ _ROUNDINGS = {
     "_Float16": Rounding(2.0**-11, 2.0**-24, 65504.0, _FLOAT_UNIT, 2.0**18),
     "__bf16": Rounding(2.0**-8, 2.0**-133, 2.0**128 - 2.0**120, _FLOAT_UNIT, 2.0**18),
     "float": Rounding(_FLOAT_UNIT, 2.0**-149, 2.0**128 - 2.0**104, _FLOAT_UNIT, 2.0**18),
-    # what doubles are compared with is computed in doubles too, and rounds as often
+    # the values that doubles are compared with are computed in doubles too, and round as often
     "double": Rounding(2.0**-52, 2.0**-1074, sys.float_info.max, 2.0**-52, 2.0**46),
 }
 
 _NARROWED = {t.name: rounding(t) for t in (HALF, BRAIN, FLOAT, DOUBLE)}
 
 _SECOND_ORDER = 1.0 + 2.0**-14
-"""Roundings of errors, which the bounds leave out."""
+"""For roundings of errors, which the bounds leave out."""
 
 
 def rounding_of(t: Type) -> Rounding:
@@ -58,7 +58,7 @@ def rounding_of(t: Type) -> Rounding:
 
 
 def plain(value: float, error: float) -> Carried:
-    """A value that is no running sum."""
+    """A value that is not a running sum."""
     if math.isnan(error):
         error = math.inf
     return value, error, abs(value), 1, 0.0, 1, 0.0, NONE
@@ -86,12 +86,12 @@ def value_of(a: Value) -> float:
 
 
 def whole(x: float) -> bool:
-    """A multiple of 1/64: such values add exactly in double."""
+    """Whether x is a multiple of 1/64; such values add exactly in double."""
     return (x * 64.0) % 1.0 == 0.0
 
 
 def representable(x: float, t: Type) -> bool:
-    """A multiple of 1/64 that an object of type `t` holds."""
+    """Whether x is a multiple of 1/64 that an object of type `t` holds."""
     if not whole(x):
         return False
     round_ = _NARROWED["float" if t.wide else t.name]
@@ -99,7 +99,7 @@ def representable(x: float, t: Type) -> bool:
 
 
 def settled(a: Value) -> Value:
-    """With the pending rounding made: what another statement reads."""
+    """The value after its pending rounding, as another statement reads it."""
     if type(a) is float or not a[6]:
         return a
     value, error, size, terms, unit, alike, pending, _ = a

@@ -1,4 +1,4 @@
-"""Floats as C has them: each operation rounded to its type (16-bit types: to float), nothing contracted."""
+"""C's floats: each operation is rounded to its type (16-bit types: to float), and nothing is contracted."""
 
 import math
 import operator
@@ -24,7 +24,7 @@ def quotient(x: float, y: float) -> float:
 
 
 class ExactArithmetic:
-    """Bit for bit what gcc -O0 -fwrapv -ffp-contract=off computes. Functions of math.h are the system's in
+    """Bit for bit the results of gcc -O0 -fwrapv -ffp-contract=off. Functions of math.h are the system's in
     double; those of float are rounded from them."""
 
     def literal(self, value: float, t: Type) -> float:
@@ -77,7 +77,7 @@ class ExactArithmetic:
 
 
 def _odd(x: int) -> float:
-    """An integer as a double, rounded to odd, so that the rounding after it is the only one."""
+    """An integer as a double, rounded to odd, so that only the next rounding counts."""
     size = x.bit_length() - 53
     if size <= 0:
         return float(x)

@@ -1,4 +1,4 @@
-"""Expressions to closures: types are settled once, values each time (C11 6.5)."""
+"""Translates expressions to closures: types are resolved once, values each time (C11 6.5)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ _ABSOLUTE = {"abs": INT, "labs": LONG, "llabs": LLONG, "imaxabs": LONG}
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """An expression: its type and what computes it. slot: of the scalar that it reads and no more.
+    """An expression: its type, and the closure that computes it. slot: of the scalar, if it only reads one.
     constant: the value of an integer that the text alone gives."""
 
     type: Type
@@ -53,7 +53,8 @@ class Code:
 
 
 class Expressions:
-    """statement: the number of the statement that is being translated; place: where it stands."""
+    """Translates expressions. statement: the number of the statement that is translated; place: where it
+    stands."""
 
     def __init__(self, machine: ExecutionState) -> None:
         self.machine = machine
@@ -101,7 +102,7 @@ class Expressions:
         return element_index(memory, [self.subscript(s) for s in e.subscripts], self.machine.frame, e.span)
 
     def truth(self, e: Expression) -> Run:
-        """What Python finds true where C finds a value other than 0."""
+        """A closure whose result Python finds true if C finds the value other than 0."""
         code = self.expression(e)
         test = self.machine.arithmetic.truth(self.place) if code.type.real else None
         if test is None:
@@ -178,7 +179,7 @@ class Expressions:
         kind = INT if op in COMPARE else t
         frame = self.machine.frame
         if a.slot is not None and x is a.run and b.constant is not None and t.low <= b.constant <= t.high:
-            # a loop variable and a number, the commonest of all
+            # a loop variable and a number: the most frequent form
             slot, c = a.slot, b.constant
             fast = _with_constant(op, t, slot, c, frame)
             if fast is not None:
@@ -221,7 +222,7 @@ class Expressions:
         return Code(t, lambda: x() if test() else y())
 
     def _choice(self, e: Conditional) -> tuple[Callable[[Value, Value], Value], Code, Code] | None:
-        """`x > y ? x : y` and its kin, where the arithmetic has a short cut for floats."""
+        """`x > y ? x : y` and similar forms, if the arithmetic has a shortcut for floats; else None."""
         match e.cond:
             case Infix("<" | "<=" | ">" | ">=" as op, left, right) if {e.then, e.other} == {left, right}:
                 pass
@@ -259,7 +260,7 @@ class Expressions:
         return Code(t, self.converted(a, t), constant=a.constant)
 
     def converted(self, a: Code, t: Type, *, store: bool = False) -> Run:
-        """The value converted to `t`; the same closure where that changes nothing."""
+        """The value converted to `t`; the same closure if that changes nothing."""
         run, arithmetic = a.run, self.machine.arithmetic
         convert: Callable[[Value], Value] | None
         match a.type.real, t.real:
@@ -284,7 +285,8 @@ class Expressions:
 
 
 def _folded(t: Type, run: Run, *parts: Code) -> Code:
-    """An integer that the text alone gives is computed once. What is undefined fails only where it runs."""
+    """Computes an integer that the text alone gives only once. Undefined behaviour fails only where it
+    runs."""
     if any(p.constant is None for p in parts):
         return Code(t, run)
     try:
@@ -295,7 +297,7 @@ def _folded(t: Type, run: Run, *parts: Code) -> Code:
 
 
 def _arithmetic(op: str, t: Type, x: Run, y: Run) -> Run:
-    """+ - * with the wrap in line, for subscripts take most of the time."""
+    """+ - * with inline wrapping, because subscripts take most of the time."""
     low, high, wrap = t.low, t.high, wrapping(t)
 
     def add() -> int:

@@ -8,7 +8,8 @@ Function = Callable[..., float]
 
 
 def _guarded(f: Function, otherwise: Function | None = None) -> Function:
-    """`f`, and where it raises: what `otherwise` says, else infinity for an overflow and NaN for a domain."""
+    """`f`, and if it raises, the result of `otherwise`, else infinity for an overflow and NaN for a domain
+    error."""
 
     def call(*args: float) -> float:
         try:
@@ -59,13 +60,13 @@ def _whole(f: Callable[[float], int]) -> Function:
 
 
 def _away(x: float) -> int:
-    """Halves away from zero, unlike Python's `round`."""
+    """Rounds halves away from zero, unlike Python's `round`."""
     whole = math.trunc(x)
     return whole + (1 if x > 0 else -1) if abs(x - whole) >= 0.5 else whole
 
 
 def _largest(x: float, y: float) -> float:
-    # of two zeros the second, as the system's own does
+    # of two zeros the second one, as in the system's own function
     return x if x > y or math.isnan(y) else y
 
 
@@ -93,7 +94,7 @@ def fused(x: float, y: float, z: float) -> float:
 
 
 def fused_odd(x: float, y: float, z: float) -> float:
-    """x * y + z of floats, rounded to odd, so that the rounding to float after it is the only one."""
+    """x * y + z of floats, rounded to odd, so that only the next rounding to float counts."""
     product = x * y
     total = product + z
     if not math.isfinite(total):
@@ -157,7 +158,7 @@ FUNCTIONS: dict[str, Function] = {
     "tgamma": _guarded(math.gamma, _gamma_edge),
     "lgamma": _guarded(math.lgamma, lambda _: math.inf),
 }
-"""By their double names; the names with an f have the same meaning and round to float."""
+"""By their double names. The names with an f have the same meaning and round to float."""
 
 EXACT = frozenset(
     ("fabs", "fmax", "fmin", "floor", "ceil", "trunc", "round", "rint", "nearbyint", "copysign", "fmod",
@@ -168,4 +169,4 @@ ARGUMENTS = {
     "fmax": 2, "fmin": 2, "copysign": 2, "fdim": 2, "fma": 3, "fmod": 2, "remainder": 2, "hypot": 2,
     "pow": 2, "atan2": 2,
 }  # fmt: skip
-"""How many arguments; one where nothing is said."""
+"""The number of arguments, if it is not one."""

@@ -36,7 +36,7 @@ def wrapping(t: Type) -> Callable[[int], int]:
 
 
 def converting(source: Type, target: Type) -> Callable[[int], int] | None:
-    """The conversion between integer types; None where every value stays."""
+    """The conversion between integer types; None if every value is kept."""
     if target.low <= source.low and source.high <= target.high:
         return None
     return wrapping(target)
@@ -60,7 +60,8 @@ def integer_operation(op: str, t: Type, place: Span | None) -> Join:
 
 
 def _shift(op: str, t: Type, place: Span | None) -> Join:
-    """C11 6.5.7: by a count that is negative, or not less than the width, the result is undefined."""
+    """A shift. The result is undefined for a count that is negative or not less than the width (C11
+    6.5.7)."""
     wrap, width = wrapping(t), t.bits
 
     def count(y: int) -> int:
@@ -74,8 +75,8 @@ def _shift(op: str, t: Type, place: Span | None) -> Join:
 
 
 def _division(op: str, t: Type, place: Span | None) -> Join:
-    """C11 6.5.5: the quotient with its fraction discarded, the remainder with the dividend's sign. Where the
-    quotient does not fit, both are undefined: processors raise an exception."""
+    """A quotient with its fraction discarded, or a remainder with the dividend's sign (C11 6.5.5). If the
+    quotient overflows, both are undefined: processors raise an exception."""
     least = t.low if t.signed else None
 
     def divide(x: int, y: int) -> int:
@@ -98,7 +99,7 @@ def _division(op: str, t: Type, place: Span | None) -> Join:
 
 
 def from_float(t: Type) -> Callable[[float], int]:
-    """Truncation towards zero; what does not fit (undefined in C) comes out as x86-64 converts it."""
+    """Truncation towards zero. A value that does not fit (undefined in C) is converted as x86-64 does."""
     held = 32 if t.bits < 32 or (t.bits == 32 and t.signed) else 64
     least, wrap = -(1 << (held - 1)), wrapping(t)
     unsigned = t.bits == 64 and not t.signed

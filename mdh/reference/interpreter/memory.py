@@ -1,4 +1,4 @@
-"""Arrays as the interpreter reads and writes them: flat, in C's order."""
+"""Arrays as the interpreter reads and writes them: flat and in C's order."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +10,11 @@ from mdh.reference.c.types import Type, stored
 from mdh.reference.interpreter.arithmetic import Value
 
 SMALL = 1 << 20
-"""Most elements that are copied into a list; of larger arrays elements are read when they are needed."""
+"""The most elements that are copied into a list. Elements of larger arrays are read when needed."""
 
 
 class Overlay:
-    """An array that stays as it is, and what was written over it."""
+    """An unchanged array and what was written over it."""
 
     __slots__ = ("convert", "flat", "size", "written")
 
@@ -38,7 +38,8 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class ArrayObject:
-    """extents: of every dimension. given: what a parameter points to; None for arrays of the function."""
+    """An array. extents: of every dimension. given: what a parameter points to; None for arrays of the
+    function."""
 
     name: str
     type: Type
@@ -48,7 +49,7 @@ class ArrayObject:
 
 
 def of_array(name: str, t: Type, extents: tuple[int, ...], given: NDArray[Any], *, lazy: bool) -> ArrayObject:
-    """A parameter; `given` keeps its contents."""
+    """A parameter. `given` keeps its contents."""
     flat = np.ascontiguousarray(given).reshape(-1)
     if lazy or flat.size > SMALL:
         return ArrayObject(name, t, extents, Overlay(flat, real=t.real), given)
@@ -58,5 +59,5 @@ def of_array(name: str, t: Type, extents: tuple[int, ...], given: NDArray[Any], 
 
 
 def poison(t: Type) -> Value:
-    """What an object holds that nothing was assigned to: a value that no right program shows."""
+    """The contents of an object that was never assigned: a value that no right program shows."""
     return float("nan") if stored(t).real else int.from_bytes(bytes([0xA5]) * (t.bits // 8)) & t.high

@@ -11,7 +11,7 @@ from mdh.source import Span
 
 
 class Subscript(Protocol):
-    """What `expressions.Code` says of a subscript."""
+    """The parts of `expressions.Code` that a subscript needs."""
 
     @property
     def run(self) -> Callable[[], Value]: ...
@@ -35,7 +35,7 @@ def outside(memory: ArrayObject, subscripts: Sequence[int], span: Span | None) -
 def element_index(
     memory: ArrayObject, subscripts: Sequence[Subscript], frame: list[Value], span: Span | None
 ) -> Callable[[], int]:
-    """The flat index. It raises Failed A130 where a subscript leaves its dimension."""
+    """The flat index. The closure raises Failed A130 if a subscript leaves its dimension."""
     if len(subscripts) != len(memory.extents):
         raise UnknownMeaning(f"{len(subscripts)} subscripts of {memory.name}")
     if len(subscripts) == 1:

@@ -1,4 +1,4 @@
-"""Rounding a double to a narrower float: to nearest, ties to even, as IEEE 754 has it."""
+"""Rounds a double to a narrower float: to nearest, ties to even (IEEE 754)."""
 
 import math
 from array import array
@@ -23,7 +23,7 @@ def to_half(x: float) -> float:
 
 
 def to_brain(x: float) -> float:
-    """Eight significant bits, the exponents of float."""
+    """The nearest bfloat16: eight significant bits, and the exponents of float."""
     if x == 0 or not math.isfinite(x):
         return x
     exponent = max(math.frexp(x)[1], -125)
@@ -32,7 +32,7 @@ def to_brain(x: float) -> float:
 
 
 def rounding(t: Type) -> Callable[[float], float] | None:
-    """What makes a double a value of the float type `t`; None for double."""
+    """A function that rounds a double to the float type `t`; None for double."""
     if t.wide or t.bits == 32:
         return to_float
     if t.bits == 64:

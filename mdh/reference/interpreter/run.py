@@ -1,4 +1,4 @@
-"""The function run once: arrays given, arrays left."""
+"""Runs a function once: takes arrays and returns arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from mdh.reference.interpreter.statements import Chosen, Statements
 
 Array = NDArray[Any]
 LIMIT = 1 << 40
-"""Iterations that no function needs."""
+"""More iterations than any function needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """Elements of an array that were written: flat indices in order, values, errors allowed (None: none)."""
+    """The written elements of an array: flat indices in order, values, and allowed errors (None: none)."""
 
     index: Array
     value: Array
@@ -87,8 +87,8 @@ def interpret_elements(
     function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, only: Chosen,
     strict: bool = False, limit: int = LIMIT,
 ) -> dict[str, Elements]:  # fmt: skip
-    """The same for the iterations that `only` chooses: of each array the elements that they write. Nothing is
-    copied that is not read."""
+    """The same for the iterations that `only` chooses. Returns the elements of each array that they write.
+    Only arrays that are read are copied."""
     ran = _execute(function, arrays, scalars, BoundedScalarArithmetic(strict=strict), only, limit)
     return {name: _elements(ran.parameters[name]) for name in sorted(ran.written & ran.parameters.keys())}
 
@@ -97,7 +97,7 @@ def _execute(
     function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], arithmetic: ScalarArithmetic,
     only: Chosen | None, limit: int,
 ) -> Statements:  # fmt: skip
-    """The translated function after it has run."""
+    """Translates the function, runs it, and returns the translation."""
     translated = Statements(ExecutionState(arithmetic, left=[limit]), arrays, scalars, only)
     translated.function(function)()
     return translated

@@ -1,4 +1,4 @@
-"""What names stand for at a place of the text, and the machine that the closures run on."""
+"""The meaning of names at a place of the text, and the state that the closures run on."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ class EndlessLoop(Exception):  # noqa: N818 - it is an outcome, not a programmin
 
 
 class UnknownMeaning(Exception):  # noqa: N818 - as above
-    """A construct that the interpreter has no meaning for; the front end refuses it too."""
+    """A construct that the interpreter does not know. The front end refuses it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ExecutionState:
 
 @dataclass
 class BlockScope:
-    """Names in the innermost block first (C11 6.2.1)."""
+    """The names that are visible in a block, innermost first (C11 6.2.1)."""
 
     names: list[dict[str, ScalarObject | ArrayObject]] = field(default_factory=lambda: [{}])
 

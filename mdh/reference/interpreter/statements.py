@@ -1,4 +1,4 @@
-"""Statements to closures, in C's order (C11 6.8)."""
+"""Translates statements to closures, in C's order (C11 6.8)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, assert_never
@@ -30,7 +30,7 @@ Do = Callable[[], None]
 
 
 class Chosen(Protocol):
-    """Which iterations are run, where not all are."""
+    """Chooses the iterations that are run, if not all are."""
 
     def values(self, loop: ForStatement, outer: tuple[int, ...]) -> Sequence[int] | None:
         """Values of the loop's variable, in the loop's order; None: the loop runs as C says.
@@ -60,7 +60,7 @@ class Statements(Expressions):
         self.written: set[str] = set()
 
     def function(self, f: Function) -> Do:
-        """What runs the whole function once."""
+        """A closure that runs the whole function once."""
         constants = [self.declaration(d) for d in f.constants]
         for p in f.parameters:
             if not p.extents and not p.pointer:
@@ -231,7 +231,7 @@ class Statements(Expressions):
     def _joined(
         self, op: str, old: Code, value: Code
     ) -> tuple[tuple[Callable[[Value, Value], Value], Type], Run, Run]:
-        """(the operation and its type, the old value in that type, the new one)."""
+        """(the operation and its type, the old value in that type, the new value)."""
         if op in ("<<", ">>"):
             shifted = self.promoted(old)
             counted = self.promoted(value)
@@ -353,7 +353,7 @@ def _nothing() -> None:
 
 
 def _sequence(body: list[Do]) -> Do:
-    """One after another."""
+    """A closure that runs the statements one after another."""
     match body:
         case []:
             return _nothing

@@ -1,4 +1,4 @@
-"""How many assignments a function runs, without running them: only the headers of its loops are."""
+"""Counts the assignments that a function runs without running them; only the headers of its loops run."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
@@ -27,8 +27,8 @@ from mdh.reference.interpreter.statements import Statements
 
 
 def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
-    """Assignments that the function runs at most (both branches of an `if` count); limit + 1 where there are
-    more, or where more than numbers and the variables of outer loops decide how often a loop runs."""
+    """The most assignments that the function runs (both branches of an `if` count). Returns limit + 1 if
+    there are more, or if the trip counts depend on more than numbers and variables of outer loops."""
     counter = _StepCounter(ExecutionState(ExactArithmetic()), scalars, limit)
     try:
         return min(counter.all_of(function), limit + 1)
@@ -37,11 +37,11 @@ def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
 
 
 class TooManySteps(Exception):  # noqa: N818 - it is an outcome
-    """The count has left the limit."""
+    """The count exceeds the limit."""
 
 
 class _StepCounter(Statements):
-    """unknown: slots of scalars whose values only a run can tell."""
+    """Counts assignments. unknown: slots of scalars whose values only a run can tell."""
 
     def __init__(self, machine: ExecutionState, scalars: Mapping[str, Any], limit: int) -> None:
         super().__init__(machine, {}, scalars, None)
@@ -65,7 +65,7 @@ class _StepCounter(Statements):
         return code
 
     def _hidden(self, name: str) -> None:
-        """An array: its elements are not known here."""
+        """Declares an array, whose elements are unknown here."""
         self.scope.declare(name, ArrayObject(name, INT, (), []))
 
     def _count(self, s: Statement) -> int:
@@ -93,7 +93,7 @@ class _StepCounter(Statements):
                 assert_never(s)
 
     def _declared(self, d: Declaration) -> None:
-        """A scalar whose initial value is known here keeps it until it is assigned to."""
+        """Declares a scalar. A known initial value is kept until it is assigned."""
         if d.extents:
             self._hidden(d.name)
             return

@@ -1,4 +1,5 @@
-"""Between iterations and elements: what an access touches, and which iterations touch an element."""
+"""Relates iterations and elements: the elements that an access touches, and the iterations that touch an
+element."""
 
 from dataclasses import dataclass
 from typing import assert_never
@@ -12,9 +13,9 @@ from mdh.reference.slicing.model import Subscript
 from mdh.reference.slicing.tables import SubscriptTable
 
 _MOST_FOUND = 1_000_000
-"""Iterations that a table is searched for at most."""
+"""The most iterations of a table that are searched."""
 _NEAR = 2.0
-"""Reads that lie together are taken for the box around them where it is at most so much larger."""
+"""Reads that lie together are replaced by the box around them if it is at most so many times larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +27,13 @@ class Linear:
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """Those that it depends on, the greatest coefficient first."""
+        """The loops that it depends on, the greatest coefficient first."""
         used = [k for k, c in enumerate(self.coefficients) if c]
         return tuple(sorted(used, key=lambda k: -abs(self.coefficients[k])))
 
 
 Touch = Linear | SubscriptTable | None
-"""A subscript as it is computed with here; None may be any element."""
+"""A subscript in the form used here; None may be any element."""
 
 
 def touch(subscript: Subscript, trips: tuple[range, ...]) -> Touch:
@@ -40,14 +41,14 @@ def touch(subscript: Subscript, trips: tuple[range, ...]) -> Touch:
 
 
 def linear(form: Form, trips: tuple[range, ...]) -> Linear:
-    """In iteration numbers in place of the variables' values."""
+    """The subscript in iteration numbers instead of the variables' values."""
     pairs = [(form.at(k), values) for k, values in enumerate(trips)]
     constant = form.constant + sum(c * values.start for c, values in pairs)
     return Linear(constant, tuple(c * values.step for c, values in pairs))
 
 
 def spans(subscript: Linear, rows: Boxes, without: int | None = None) -> tuple[Index, Index]:
-    """The least and the greatest value in each row; without the term of one loop, where it is given."""
+    """The least and the greatest value in each row, without the term of one loop if that is given."""
     low = np.full(len(rows), subscript.constant, np.int64)
     high = low.copy()
     for k in subscript.loops:
@@ -58,7 +59,7 @@ def spans(subscript: Linear, rows: Boxes, without: int | None = None) -> tuple[I
 
 
 def elements_of(subscripts: tuple[Touch, ...], extents: tuple[int, ...], rows: Boxes) -> tuple[Boxes, Boxes]:
-    """The rows, taken apart where the elements that they touch are not a box, and these elements."""
+    """The rows, split where the elements that they touch are no box, and these elements."""
     used = [k for s in subscripts if s is not None for k in s.loops]
     for s in subscripts:
         if s is None:
@@ -79,7 +80,7 @@ def elements_of(subscripts: tuple[Touch, ...], extents: tuple[int, ...], rows: B
 
 
 def _entries(table: SubscriptTable, rows: Boxes) -> tuple[Index, Index]:
-    """The least and the greatest value in each row; of the whole table where a row is no point of it."""
+    """The least and the greatest value in each row; of the whole table if a row is no single point of it."""
     own = rows[:, list(table.loops)]
     at = table.values[tuple(own[:, :, 0].T)] if table.loops else np.full(len(rows), int(table.values))
     point = (own[:, :, 0] == own[:, :, 1]).all(axis=1)
@@ -97,7 +98,7 @@ def _dense(s: Linear, k: int, rows: Boxes) -> Index:
 
 
 def near(rows: Boxes, each: list[Boxes]) -> list[tuple[Boxes, Boxes]]:
-    """Reads of the same rows: one box around them where that is hardly larger than they are."""
+    """Merges reads of the same rows into one box if that is hardly larger."""
     stacked = np.stack(each)
     around = np.stack([stacked[..., 0].min(axis=0), stacked[..., 1].max(axis=0)], axis=-1)
     apart = sum(sets.volumes(e) for e in each)
@@ -134,7 +135,7 @@ def iterations_of(
 
 
 def _solved(s: Linear, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
-    """Rows cut down to where low <= subscript <= high, taken apart where loops depend on one another."""
+    """Rows restricted to low <= subscript <= high, split where loops depend on one another."""
     for _ in range(max(1, len(s.loops))):
         rows, origin = _narrowed(s, d, rows, origin, wanted)
         ranged = [rows[:, k, 0] < rows[:, k, 1] for k in s.loops]
@@ -171,7 +172,7 @@ def _narrowed(s: Linear, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> t
 
 
 def _found(table: SubscriptTable, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
-    """Rows at the iterations where the table has a wanted value; all of them where these are too many."""
+    """Rows at the iterations where the table has a wanted value; all rows if these are too many."""
     at, values = table.order
     # of the table's own type: numpy would convert the table
     limits = np.iinfo(values.dtype)

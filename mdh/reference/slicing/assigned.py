@@ -1,4 +1,5 @@
-"""Elements that a block has assigned for certain: later reads in it see no value from before the block."""
+"""Elements that a block has certainly assigned, so that later reads in it see no value from before the
+block."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from mdh.reference.slicing.model import DeclaredVariable, Subscript
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """subscripts: a form over the loops around the block, or an interval of which every value is taken."""
+    """subscripts: each is a form over the loops around the block, or an interval of which every value
+    occurs."""
 
     variable: DeclaredVariable
     subscripts: tuple[Form | tuple[int, int], ...]
@@ -31,7 +33,8 @@ class Assigned:
         return Assigned(self.variable, tuple(out))
 
     def holds(self, forms: Sequence[Subscript], trips: Sequence[range]) -> bool:
-        """Whether an element of these subscripts is surely among them. trips: the loops' values there."""
+        """Whether an element with these subscripts is certainly among them. trips: the loops' values
+        there."""
         return all(_among(f, s, trips) for f, s in zip(forms, self.subscripts, strict=True))
 
 

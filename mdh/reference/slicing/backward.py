@@ -1,4 +1,5 @@
-"""From elements back to all that their values depend on: the closure over reads and over what writes them."""
+"""Computes everything that the values of elements depend on: the closure over reads and over the writes of
+what is read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +14,12 @@ from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBod
 
 
 class TooManyError(Exception):
-    """The slice is larger than it may be."""
+    """The slice exceeds its limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Reads of one variable in one body that see the same iterations' writes."""
+    """Reads of one variable in one body that see writes of the same iterations."""
 
     variable: DeclaredVariable
     order: int
@@ -34,7 +35,7 @@ class _Writing:
 
 @dataclass(slots=True)
 class Slice:
-    """The iterations of each body that are known to be needed; bodies that are not named need none."""
+    """The iterations of each body that are known to be needed. Bodies that are not named need none."""
 
     iterations: dict[LoopBody, Boxes] = field(default_factory=dict)
 
@@ -43,7 +44,7 @@ class Slice:
 
     @property
     def executions(self) -> float:
-        """Statements that run, at most."""
+        """The most statements that run."""
         return sum(
             min(float(sets.volumes(rows).sum()), prod(map(len, body.trips))) * max(1, body.statements)
             for body, rows in self.iterations.items()
@@ -51,7 +52,7 @@ class Slice:
 
 
 class Backward:
-    """Slices of one function. work: boxes that have been compared so far."""
+    """Slices of one function. work: the number of boxes that have been compared so far."""
 
     def __init__(self, structure: Structure) -> None:
         self.structure, self.work = structure, 0
@@ -73,14 +74,14 @@ class Backward:
         ]
 
     def start(self, most: float) -> Slice:
-        """What runs in any case: the statements in no loop, and what they need. Raises TooManyError."""
+        """What runs in any case: the statements outside of loops, and what they need. Raises TooManyError."""
         out = Slice()
         function = self.structure.bodies[0]
         self._close(out, {function: [np.zeros((1, 0, 2), np.int64)]}, most)
         return out
 
     def extended(self, known: Slice, elements: Mapping[str, Boxes], most: float) -> Slice:
-        """`known` and what the final values of `elements` depend on. Raises TooManyError."""
+        """`known` with everything that the final values of `elements` depend on. Raises TooManyError."""
         out = known.copy()
         pending: dict[LoopBody, list[Boxes]] = {}
         for name, wanted in elements.items():
@@ -92,7 +93,7 @@ class Backward:
 
     def _close(self, out: Slice, pending: dict[LoopBody, list[Boxes]], most: float) -> None:
         while pending:
-            # inner bodies first: what they need of outer ones comes together
+            # inner bodies first, so that their needs of outer ones are collected
             body = max(pending, key=lambda b: b.depth)
             held = out.iterations.get(body)
             self.work += sum(map(len, pending[body])) + (0 if held is None else len(held))
@@ -112,7 +113,7 @@ class Backward:
                 self._follow(reading, body, rows, pending)
 
     def _compact(self, out: Slice) -> None:
-        """Boxes that overlap count more than once: time loops leave cones of them."""
+        """Merges boxes, because overlapping ones count more than once; time loops leave cones of them."""
         for body, rows in out.iterations.items():
             out.iterations[body] = sets.disjoint(rows)
             self.work += len(rows)
@@ -146,7 +147,7 @@ def _wanted(reading: _Reading, rows: Boxes) -> list[tuple[Boxes, Boxes]]:
 
 
 def _together(readers: Boxes, wanted: Boxes, fresh: int) -> tuple[Boxes, Boxes]:
-    """Readers of the same elements as one box: where the last of them stands decides what they see."""
+    """Merges readers of the same elements into one box; the last of them decides what they see."""
     if len(readers) < 2:
         return readers, wanted
     keys = np.concatenate([readers[:, :fresh], wanted], axis=1).reshape(len(readers), -1)
@@ -174,7 +175,7 @@ def _written_before(
 
 
 def _shared(a: LoopBody, b: LoopBody) -> int:
-    """How many loops stand around both."""
+    """The number of loops around both."""
     n = 0
     for x, y in zip(a.chain[1:], b.chain[1:], strict=False):
         if x is not y:
@@ -184,8 +185,8 @@ def _shared(a: LoopBody, b: LoopBody) -> int:
 
 
 def _earlier(rows: Boxes, readers: Boxes, fresh: int, shared: int, *, before: bool) -> Boxes:
-    """The rows cut down to what runs before the reader's latest iteration, in the order of the shared loops.
-    before: the writer stands before the reader in the text."""
+    """The rows restricted to what runs before the reader's latest iteration, in the order of the shared
+    loops. before: the writer stands before the reader in the text."""
     rows = rows.copy()
     # the rows whose loops so far are certain to be in the reader's iteration
     same: Index = np.ones(len(rows), bool)

@@ -1,7 +1,7 @@
-"""Sets of iterations and of elements as boxes: an array of n rows, a row an interval in every dimension.
+"""Sets of iterations and of elements as boxes: an array of n rows, each with an interval for every dimension.
 
-The shape is (n, dimensions, 2); intervals hold both of their ends. Iterations count from 0. A box may stand
-for more than it must: what a slice takes in addition costs time and does no harm.
+The shape is (n, dimensions, 2); intervals include both ends. Iterations count from 0. A box may be larger
+than needed: extra iterations cost time but do no harm.
 """
 
 from typing import Any
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 Boxes = NDArray[np.int64]
 Index = NDArray[Any]
 _MOST_SPLIT = 1_000_000
-"""Rows that a box is taken apart into at most."""
+"""The most rows that a box is split into."""
 
 
 def full(rows: int, sizes: tuple[int, ...]) -> Boxes:
-    """The whole of a space, so often."""
+    """The whole space, `rows` times."""
     out = np.zeros((rows, len(sizes), 2), np.int64)
     out[:, :, 1] = np.asarray(sizes, np.int64).reshape(1, -1) - 1
     return out
@@ -42,7 +42,7 @@ def nonempty(boxes: Boxes) -> NDArray[np.bool_]:
 def split(boxes: Boxes, k: int, where: NDArray[np.bool_]) -> tuple[Boxes, Index]:
     """Boxes whose interval k is one point, for those of `where`, and the row that each comes from.
 
-    Where that makes too many they stay as they are.
+    If that makes too many, they stay as they are.
     """
     lengths = np.where(where, boxes[:, k, 1] - boxes[:, k, 0] + 1, 1)
     own = np.arange(len(boxes))
@@ -59,14 +59,14 @@ def split(boxes: Boxes, k: int, where: NDArray[np.bool_]) -> tuple[Boxes, Index]
 
 
 def merged(boxes: Boxes) -> Boxes:
-    """The same set in fewer boxes: those that differ in one dimension only and meet there become one."""
+    """The same set in fewer boxes: boxes that differ in only one dimension and meet there are merged."""
     for k in reversed(range(boxes.shape[1])):
         boxes = joined(boxes, k)
     return boxes[:1] if boxes.shape[1] == 0 else boxes
 
 
 def joined(boxes: Boxes, k: int) -> Boxes:
-    """Boxes that differ in dimension k only and meet there become one; sorted, dimension k last."""
+    """Merges boxes that differ only in dimension k and meet there; sorted, dimension k last."""
     if len(boxes) < 2:
         return boxes
     boxes = boxes[_order(boxes, k)]
@@ -82,7 +82,7 @@ def joined(boxes: Boxes, k: int) -> Boxes:
 
 
 def disjoint(boxes: Boxes) -> Boxes:
-    """The same set in boxes that do not overlap; as it is where these would be too many."""
+    """The same set in boxes that do not overlap; unchanged if these would be too many."""
     last = boxes.shape[1] - 1
     if len(boxes) < 2 or last < 0:
         return boxes
@@ -95,7 +95,7 @@ def disjoint(boxes: Boxes) -> Boxes:
 
 
 def outside(boxes: Boxes, held: Boxes) -> Boxes:
-    """Those of `boxes` that lie in no box of `held` from which they differ in one dimension at most."""
+    """The boxes that are in no box of `held` from which they differ in at most one dimension."""
     if len(held) == 0 or len(boxes) == 0:
         return boxes
     if boxes.shape[1] == 0:

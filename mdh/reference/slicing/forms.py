@@ -1,4 +1,4 @@
-"""Expressions to forms: sums of multiples of loop variables, under C's integer rules."""
+"""Translates expressions to forms: sums of multiples of loop variables, under C's integer rules."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,11 +8,12 @@ from mdh.reference.c.types import Type, common, promoted
 from mdh.reference.slicing.integers import Form, integer_type, plus, times
 
 Meaning = Callable[[str], Form | None]
-"""What a name stands for where the expression is; None where it is not such a sum."""
+"""The meaning of a name at the place of the expression; None if it is not such a sum."""
 
 
 def form_of(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> Form | None:
-    """None: not known to be one. loops: the values of the enclosing loops' variables."""
+    """The form of an expression; None if it is not known to have one. loops: the values of the enclosing
+    loops' variables."""
     match expr:
         case Number(text):
             return literal(text)
@@ -49,7 +50,7 @@ def literal(text: str) -> Form | None:
 
 
 def hull(constant: int, coefficients: Sequence[int], loops: Sequence[range]) -> tuple[int, int]:
-    """The least and the greatest value; loops that run at all."""
+    """The least and the greatest value, for loops that run at all."""
     low = high = constant
     for c, values in zip(coefficients, loops, strict=False):
         if c and len(values):

@@ -1,4 +1,4 @@
-"""The values that a `for` header gives its variable, by C's rules for the counter's type."""
+"""The values that a `for` header gives to its variable, by C's rules for the counter's type."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What is left of an expression that is a sum of multiples of loop variables."""
+"""C's integer types, and expressions as sums of multiples of loop variables."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,8 @@ def integer_type(ctype: CType) -> Type | None:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """constant + the sum of coefficient * variable over the enclosing loops, outermost first (further loops
-    have the coefficient 0), of a C type that holds every value which it takes."""
+    """constant + the sum of coefficient * variable over the enclosing loops, outermost first. Further loops
+    have the coefficient 0. Its C type holds every value."""
 
     constant: int
     coefficients: tuple[int, ...] = ()

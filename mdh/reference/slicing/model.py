@@ -1,4 +1,4 @@
-"""What a slice is computed from: loop bodies, the variables that are written, who reads and writes them."""
+"""The data that a slice is computed from: loop bodies, written variables, and their readers and writers."""
 
 from dataclasses import dataclass, field
 
@@ -13,10 +13,11 @@ Subscript = Form | SubscriptTable | None
 
 @dataclass(eq=False, slots=True)
 class DeclaredVariable:
-    """An array or a scalar in its scope. extents: of the array as declared, a pointer's being its elements.
+    """An array or a scalar in its scope. extents: of the array as declared; for a pointer, its number of
+    elements.
 
-    loops: how many loops stand around the declaration; each of their iterations has a variable of its own.
-    integer: the type of an integer scalar.
+    loops: the number of loops around the declaration; each of their iterations has its own variable. integer:
+    the type of an integer scalar.
     """
 
     name: str
@@ -30,8 +31,8 @@ class ElementAccess:
     """One read or write of a variable's element.
 
     subscripts: over the enclosing loops' values. order: the place of its statement in the text. fresh: how
-    many loops around it, counted from outside, begin each iteration with an unconditional assignment of what
-    is read here: values of other iterations are never seen.
+    many loops around it, from outside, begin each iteration with an unconditional assignment of what is read
+    here, so that values of other iterations are never seen.
     """
 
     variable: DeclaredVariable
@@ -43,10 +44,10 @@ class ElementAccess:
 
 @dataclass(eq=False, slots=True)
 class LoopBody:
-    """The statements in the body of a loop that are in no inner loop; of the function for depth 0.
+    """The statements in the body of a loop that are in no inner loop; for depth 0, of the function.
 
-    loop: None for the function. outer: the bodies around, from the function's on. trips: the values of the
-    variables of the loops around it, its own last. statements: how many run in an iteration at most.
+    loop: None for the function. outer: the bodies around it, from the function's on. trips: the values of the
+    variables of the loops around it, its own last. statements: the most that run in an iteration.
     """
 
     loop: ForStatement | None

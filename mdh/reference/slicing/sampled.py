@@ -1,4 +1,4 @@
-"""Elements of a large result whose slices an interpreter can run: corners, edges and random ones."""
+"""Chooses elements of a large result whose slices an interpreter can run: corners, edges and random ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ from mdh.reference.slicing.selection import Selection
 from mdh.reference.slicing.structure import Size, UnknownStructureError, structure_of
 
 _TRIES = 120
-"""Sets of elements whose slices are computed at most."""
+"""The most sets of elements whose slices are computed."""
 _WORK = 4_000_000
-"""Boxes that are compared at most until no further elements are tried."""
+"""The most boxes that are compared before no further elements are tried."""
 _EDGE = 8
-"""Elements along each edge of an array, its ends included."""
+"""Elements along each edge of an array, with its ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampledSlice:
     """only: what the interpreter runs. elements: the indices of the sampled elements, by output. asked: how
-    many elements were wanted; executions: statements that run, at most."""
+    many elements were wanted. executions: the most statements that run."""
 
     only: Selection
     elements: Mapping[str, tuple[NDArray[np.int64], ...]]
@@ -50,12 +50,12 @@ def sampled(
     seed: int = 0,
     budget: int = 2_000_000,
 ) -> SampledSlice | None:
-    """Elements of `outputs` that are computed in `budget` statements; None where there are none, or where the
-    function does what slices do not follow.
+    """Elements of `outputs` that `budget` statements compute. None if there are none, or if the function does
+    something that slices do not support.
 
-    scalars: values of the scalar parameters; shapes: of the array parameters. arrays: what they hold; where
-    the function takes subscripts from one that it does not write, slices are exact. Elements whose slices are
-    too large are replaced by others, which lie nearer to a corner of their array.
+    scalars: values of the scalar parameters. shapes: of the array parameters. arrays: their contents; with
+    them slices are exact if the function takes subscripts from an array that it does not write. Elements
+    whose slices are too large are replaced by others nearer to a corner of their array.
     """
     try:
         search = _Search(Backward(structure_of(function, scalars, shapes, arrays)), budget)
@@ -79,7 +79,8 @@ def sampled(
 
 
 def _chosen(extents: tuple[int, ...], count: int, rng: np.random.Generator) -> Index:
-    """Indices, an element a row: corners, places along edges, random ones of faces and of the whole."""
+    """Indices, one row for each element: corners, places along edges, and random ones of faces and of the
+    whole."""
     sure = _edges(extents)
     if prod(extents) <= count:
         every = np.stack(np.unravel_index(rng.permutation(prod(extents)), extents), axis=-1)
@@ -95,7 +96,7 @@ def _chosen(extents: tuple[int, ...], count: int, rng: np.random.Generator) -> I
 
 
 def _distinct(at: Index) -> Index:
-    """Rows in order, without those that have been before."""
+    """The rows in order, without repetitions."""
     _, first = np.unique(at, axis=0, return_index=True)
     return at[np.sort(first)]
 
@@ -111,14 +112,14 @@ def _edges(extents: tuple[int, ...]) -> Index:
 
 
 def _indices(at: Index, extents: tuple[int, ...], shape: tuple[int, ...]) -> tuple[NDArray[np.int64], ...]:
-    """Of the array as it is given: the C text may see it as a pointer to elements in a row."""
+    """Indices into the array as it is given; the C text may see it as a pointer to contiguous elements."""
     if extents == shape:
         return tuple(np.ascontiguousarray(column) for column in at.T)
     return np.unravel_index(at[:, 0], shape)
 
 
 class _Search:
-    """Takes elements as long as their slices together stay in the budget."""
+    """Takes elements while all their slices together stay in the budget."""
 
     def __init__(self, backward: Backward, budget: int) -> None:
         self.backward, self.budget, self.tries = backward, budget, 0
@@ -126,8 +127,8 @@ class _Search:
         self.taken: dict[str, list[Index]] = {}
 
     def take(self, wanted: Mapping[str, Index]) -> None:
-        """All at once where that fits. Else in parts, and what does not fit gives way to elements half as far
-        from their array's beginning, or from its end."""
+        """Takes all elements at once if that fits. Otherwise it takes parts, and replaces the rest by
+        elements half as far from the beginning of their array, or from its end."""
         if not wanted or self._fits(wanted):
             return
         missing = self._parts(wanted)
@@ -144,7 +145,7 @@ class _Search:
         return self.backward.work > _WORK
 
     def _parts(self, wanted: Mapping[str, Index]) -> dict[str, Index]:
-        """Takes what fits of a set that does not fit as a whole; returns what is left."""
+        """Takes the parts of a set that fit; returns the rest."""
         most = max(len(at) for at in wanted.values())
         if most == 1:
             return dict(wanted)

@@ -1,4 +1,4 @@
-"""The values of loop variables that a slice runs: what the interpreter asks at every loop it enters."""
+"""The values of loop variables that a slice runs; the interpreter asks for them at every loop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Key = tuple[int, ...]
 
 @dataclass(slots=True)
 class _Chosen:
-    """The iterations of one loop by the values of those loops around it on which they depend."""
+    """The iterations of one loop, by the values of the outer loops that they depend on."""
 
     kept: tuple[int, ...]
     table: dict[Key, Sequence[int]]
@@ -72,21 +72,21 @@ def _chosen(body: LoopBody, rows: Boxes, around: Boxes) -> _Chosen:
 
 
 def _always(own: Index, around: Index) -> bool:
-    """Whether all rows have one interval in a dimension, and whatever runs around them lies in it."""
+    """Whether all rows have the same interval in a dimension, and all iterations around lie in it."""
     low, high = own[0]
     same = bool((own == own[0]).all())
     return same and bool((around[:, 0] >= low).all() and (around[:, 1] <= high).all())
 
 
 def _changes(keys: Index) -> Index:
-    """True at the first row of each key; rows of a key stand together."""
+    """True at the first row of each key; rows of a key are adjacent."""
     new = np.ones(len(keys), bool)
     new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
     return new
 
 
 def _apart(rows: Boxes, k: int) -> Boxes:
-    """Rows whose interval k is one point."""
+    """Rows split so that interval k is one point."""
     lengths = rows[:, k, 1] - rows[:, k, 0] + 1
     origin = np.repeat(np.arange(len(rows)), lengths)
     out = rows[origin]

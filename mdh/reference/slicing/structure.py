@@ -1,4 +1,4 @@
-"""A function's statements as loop bodies, with what each reads and writes."""
+"""A function's statements as loop bodies, with the reads and writes of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,18 +33,18 @@ from mdh.reference.slicing.tables import Reading, SubscriptTable, table_of
 
 Size = int | float
 _MOST_LOCAL = 1 << 24
-"""Elements of an array that a function declares at most: the interpreter holds all of them."""
+"""The most elements of an array that a function declares; the interpreter holds all of them."""
 _FILLED = 64
-"""Elements that are made in the time of a statement."""
+"""The number of elements that are made in the time of a statement."""
 
 
 class UnknownStructureError(Exception):
-    """The function does something that slices do not follow; it is then not sliced."""
+    """The function does something that slices do not support, so it is not sliced."""
 
 
 @dataclass(frozen=True, slots=True)
 class _LoopCounter:
-    """A loop's variable inside of the loop, which is the loop at this place of those around."""
+    """A loop's variable inside of the loop. The loop is given by its position among the loops around."""
 
     loop: int
     type: Type
@@ -67,8 +67,8 @@ def structure_of(
     shapes: Mapping[str, tuple[int, ...]],
     arrays: Mapping[str, NDArray[Any]],
 ) -> Structure:
-    """Raises UnknownStructureError. scalars: values of scalar parameters; shapes: of array parameters;
-    arrays: what they hold, where that is known."""
+    """The structure. Raises UnknownStructureError. scalars: values of scalar parameters. shapes: of array
+    parameters. arrays: their contents, if known."""
     reader = _StructureReader(function, arrays)
     for parameter in function.parameters:
         reader.parameter(parameter, scalars, shapes)
@@ -92,7 +92,7 @@ class _StructureReader:
         self.bodies = [self.body]
         self.frames = [_Frame(0)]
         self.order = 0
-        # by the element's identity: what a table is made of may be large
+        # by identity of the element, because the contents of a table may be large
         self.known: dict[int, tuple[Subscript, ...]] = {}
 
     def parameter(
@@ -150,7 +150,7 @@ class _StructureReader:
         extents = tuple(self._extent(e) for e in d.extents)
         if prod(extents) > _MOST_LOCAL:
             raise UnknownStructureError
-        # a local array is a new one each time its declaration is executed
+        # a local array is a new one each time its declaration runs
         self.body.statements += prod(extents) // _FILLED if extents else 0
         initial = d.initial
         if isinstance(initial, Values):
@@ -185,7 +185,7 @@ class _StructureReader:
             for s in a.target.subscripts:
                 self.reads(s)
             subscripts = self._subscripts(a.target)
-        # `x += …` reads x too: whoever needs what it writes needs every earlier write of x in any case
+        # `x += …` reads x too, and a reader of its result needs every earlier write of x in any case
         variable = self._resolved(a.target.name if isinstance(a.target, Name) else a.target.array)
         if not isinstance(variable, DeclaredVariable):
             raise UnknownStructureError
@@ -200,7 +200,8 @@ class _StructureReader:
     def _assigned(
         self, variable: DeclaredVariable, subscripts: tuple[Subscript, ...], value: Expression
     ) -> None:
-        """After the write: its value where that is a form, and that it hides those of earlier iterations."""
+        """After a write: notes its value if that is a form, and that it hides values of earlier
+        iterations."""
         frame = self.frames[-1]
         known = tuple(f for f in subscripts if isinstance(f, Form))
         if len(known) == len(variable.extents) == len(subscripts):
@@ -227,7 +228,7 @@ class _StructureReader:
         if not isinstance(variable, DeclaredVariable):
             return
         if isinstance(target, Name) and target.name in self.counters:
-            # a counter after its loop: slices do not say what it comes to
+            # slices do not know a counter's value after its loop
             raise UnknownStructureError
         forms = self._subscripts(target) if isinstance(target, Element) else ()
         forms = self._complete(variable, forms)
@@ -254,11 +255,11 @@ class _StructureReader:
 
     @staticmethod
     def _complete(variable: DeclaredVariable, forms: tuple[Subscript, ...]) -> tuple[Subscript, ...]:
-        """Of as many subscripts as the array has dimensions; any element where the text has others."""
+        """As many subscripts as the array has dimensions; any element if the text has another number."""
         return forms if len(forms) == len(variable.extents) else (None,) * len(variable.extents)
 
     def _resolved(self, name: str) -> DeclaredVariable | _LoopCounter | None:
-        """None for a constant of a standard header."""
+        """The variable of a name; None for a constant of a standard header."""
         for frame in reversed(self.frames):
             if name in frame.names:
                 return frame.names[name]
@@ -275,7 +276,7 @@ class _StructureReader:
         return held if isinstance(held, Form) else None
 
     def _held(self, name: str) -> Form | SubscriptTable | None:
-        """What a scalar that is assigned once holds here."""
+        """The value here of a scalar that is assigned once."""
         found = self._resolved(name)
         for frame in reversed(self.frames):
             if isinstance(found, DeclaredVariable) and found in frame.values:

@@ -1,4 +1,4 @@
-"""Subscripts that are read from arrays which the function never writes: their values, for every iteration."""
+"""Subscripts that are read from arrays which the function never writes: their values for every iteration."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from mdh.reference.c.types import LONG, ULONG, Type
 from mdh.reference.slicing.integers import Form, integer_type
 
 Numbers = NDArray[Any]
-"""Of any integer type."""
+"""An array of any integer type."""
 _MOST = 1 << 25
-"""Iterations that a table has at most."""
+"""The most iterations of a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class SubscriptTable:
 
     @cached_property
     def order(self) -> tuple[NDArray[np.intp], Numbers]:
-        """Where the values stand in the order of their size, and the values in this order."""
+        """The positions of the values in ascending order, and the values in this order."""
         flat = self.values.reshape(-1)
         small = flat.size > 0 and flat.min() >= 0 and flat.max() < 1 << 16
         # numpy sorts numbers of 16 bits in linear time
@@ -44,8 +44,8 @@ class SubscriptTable:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What expressions may be read from. fixed: integer arrays that are never written, as the C text sees
-    them; form: of an expression that is one; local: what a local integer holds; trips: the loops' values."""
+    """What expressions may read. fixed: integer arrays that are never written, as the C text sees them. form:
+    of an expression that has one. local: the value of a local integer. trips: the loops' values."""
 
     fixed: Mapping[str, NDArray[Any]]
     form: Callable[[Expression], Form | None]
@@ -55,14 +55,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Values with an axis for every loop, of length 1 where the loop does not matter."""
+    """Values with an axis for every loop, of length 1 if the loop does not matter."""
 
     values: Numbers
     unsigned: bool
 
 
 def table_of(expr: Expression, reading: Reading) -> Form | SubscriptTable | None:
-    """None where the values are not known, or are too many; a form where there is one for all iterations."""
+    """The values of an expression; None if they are unknown or too many. A form if one holds for all
+    iterations."""
     grid = _grid(expr, reading)
     if grid is None:
         return None
@@ -117,7 +118,7 @@ def _spread(table: SubscriptTable, trips: Sequence[range]) -> _Grid:
 
 
 def _view(array: NDArray[Any], at: Sequence[Form | None], trips: Sequence[range]) -> _Grid | None:
-    """The elements themselves where each subscript follows a loop of its own, outer ones first."""
+    """The elements as a view, if each subscript follows a loop of its own, outer ones first; else None."""
     loops, parts = list[int](), list[slice]()
     for form, extent in zip(at, array.shape, strict=False):
         used = [] if form is None else [k for k, c in enumerate(form.coefficients) if c]
@@ -151,7 +152,7 @@ def _looked_up(array: NDArray[Any], at: Sequence[_Grid | None]) -> _Grid | None:
 
 
 def _combined(op: str, a: _Grid, b: _Grid) -> _Grid | None:
-    """Where every value stays in an int, and none of them is negative in an unsigned type."""
+    """The combined values; None unless every value fits an int and none is negative in an unsigned type."""
     if prod(np.broadcast_shapes(a.values.shape, b.values.shape)) > _MOST:
         return None
     x, y = a.values.astype(np.int64), b.values.astype(np.int64)
