@@ -128,7 +128,7 @@ class _Warp:
                         self.bufs[buf.name] = buf
                         rows = np.stack([poisoned(buf.elements, buf.dtype)] * self.lanes)
                         if init is not None:
-                            rows[:] = self.value(init)
+                            rows[:] = np.reshape(self.value(init), (-1, 1))
                         self.registers[buf.name] = rows
                 case Let(name, value, _):
                     self.names[name] = self.value(value)
