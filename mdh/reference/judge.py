@@ -92,11 +92,10 @@ def expected(
 
 def _widened(want: Mapping[str, Bounded], other: Mapping[str, Bounded]) -> dict[str, Bounded]:
     """With the larger of two bounds: the text does not say which sums tensor cores may add."""
-    out = {}
+    out = dict(want)
     for name, w in want.items():
-        bound = other[name].bound if name in other else None
-        both = w.bound is not None and bound is not None
-        out[name] = replace(w, bound=np.maximum(w.bound, bound)) if both else w
+        if w.bound is not None and name in other:
+            out[name] = replace(w, bound=np.maximum(w.bound, other[name].slack))
     return out
 
 
