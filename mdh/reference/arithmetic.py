@@ -52,9 +52,10 @@ class Arithmetic(Protocol[V]):
 
     def contract(
         self, start: V | None, a: V, b: V, shape: tuple[int, ...], axes: tuple[int, ...], dtype: DType,
-        count: int, product: DType,
+        count: int, product: DType, *, truncating: bool = False,
     ) -> V:  # fmt: skip
-        """The sum of a * b, each rounded to `product`, over `axes` of a box of `shape`."""
+        """The sum of a * b, each rounded to `product`, over `axes` of a box of `shape`. truncating: tensor
+        cores may add it."""
 
     def reduce_record(
         self, op: Operator, start: tuple[V, ...] | None, values: tuple[V, ...], axes: tuple[int, ...]

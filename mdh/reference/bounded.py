@@ -145,7 +145,8 @@ class BoundedArithmetic:
             slack = None if values.bound is None else np.add.reduce(values.bound, axis=axes, keepdims=True)
             whole = self.exact and values.bound is None and error.whole(values.value)
             alike = None if whole else error.repeats(values.value, axes)
-            return self._summed(start, total, size, slack, dtype, count, exact=whole, alike=alike)
+            terms = error.sum_factor(count)
+            return self._summed(start, total, size, slack, dtype, terms, exact=whole, alike=alike)
         first = None if start is None else start.value
         if dtype.is_float:
             value = error.wide_combined(op, first, values.value, axes)
@@ -178,7 +179,7 @@ class BoundedArithmetic:
 
     def contract(
         self, start: Bounded | None, a: Bounded, b: Bounded, shape: tuple[int, ...], axes: tuple[int, ...],
-        dtype: DType, count: int, product: DType,
+        dtype: DType, count: int, product: DType, *, truncating: bool = False,
     ) -> Bounded:  # fmt: skip
         def over(x: Array, y: Array) -> Array:
             return contraction(x, y, shape, axes)
@@ -194,13 +195,15 @@ class BoundedArithmetic:
         if not whole:
             own = size * unit_roundoff(product)
             slack = own if slack is None else slack + own
-        return self._summed(start, total, size, slack, dtype, count, exact=whole)
+        factor = error.truncated_factor(count) if truncating else error.sum_factor(count)
+        return self._summed(start, total, size, slack, dtype, factor, exact=whole)
 
     def _summed(
         self, start: Bounded | None, total: Array, size: Array, slack: Array | None, dtype: DType,
-        count: int, *, exact: bool, alike: Array | None = None,
+        terms: float, *, exact: bool, alike: Array | None = None,
     ) -> Bounded:  # fmt: skip
-        """The result of a sum. alike: how many terms are equal, if that is known."""
+        """The result of a sum. terms: the error in units of u S. alike: how many terms are equal, if that is
+        known."""
         if start is not None:
             total, size = start.value + total, np.abs(start.value) + size
             if start.bound is not None:
@@ -208,7 +211,7 @@ class BoundedArithmetic:
             exact = exact and start.bound is None and error.whole(start.value)
         if exact and bool((size <= 2.0 ** precision(dtype)).all()):
             return Bounded(total)
-        factor: Array | float = error.sum_factor(count)
+        factor: Array | float = terms
         if alike is not None:
             factor = np.where(alike > 1, factor + alike, factor)
         own = factor * unit_roundoff(dtype) * size + smallest(dtype)

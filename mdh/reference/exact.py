@@ -127,7 +127,7 @@ class CArithmetic:
 
     def contract(
         self, start: Array | None, a: Array, b: Array, shape: tuple[int, ...], axes: tuple[int, ...],
-        dtype: DType, count: int, product: DType,
+        dtype: DType, count: int, product: DType, *, truncating: bool = False,
     ) -> Array:  # fmt: skip
         terms = np.broadcast_to(_as(np.multiply(a, b), product), shape)
         return self.reduce(Operator("+"), start, terms, axes, dtype)

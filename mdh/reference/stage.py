@@ -7,9 +7,9 @@ from typing import Generic
 
 import numpy as np
 
-from mdh.ir.dtype import I32
+from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Expr
-from mdh.ir.product_sum import summed_product
+from mdh.ir.product_sum import summed_product, truncating
 from mdh.ir.program import DimKind, Output, Program, Result, Stage, combined_where, component
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.exact import identity
@@ -46,6 +46,7 @@ class _Walk(Generic[V]):
         kinds = [d.kind for d in stage.dims]
         self.reduced = tuple(i for i, k in enumerate(kinds) if k is DimKind.PW)
         self.scanned = tuple(i for i, k in enumerate(kinds) if k is DimKind.PS)
+        self.truncating = truncating(stage)
         self.count = prod(stage.dims[i].extent for i in self.reduced)
         self.types = {s.name: s.dtype for s in program.scalars} | {d.name: I32 for d in stage.dims}
 
@@ -121,11 +122,18 @@ class _Walk(Generic[V]):
             factors = summed_product(result.op, e) if self._contraction(result) else None
             if factors is not None and dtype.is_float:
                 a, b = (value_of(f, scope) for f in factors)
-                out.append(arithmetic.contract(state, a, b, shape, axes, dtype, self.count, factors[0].dtype))
+                out.append(self._contracted(state, a, b, shape, dtype, factors[0].dtype))
             else:
                 spread = self._spread(e, scope, shape, i, result)
                 out.append(arithmetic.reduce(result.op, state, spread, axes, dtype, self.count))
         return out
+
+    def _contracted(
+        self, state: V | None, a: V, b: V, shape: tuple[int, ...], dtype: DType, product: DType
+    ) -> V:
+        return self.arithmetic.contract(
+            state, a, b, shape, self.reduced, dtype, self.count, product, truncating=self.truncating
+        )
 
     def _spread(
         self, e: Expr, scope: EvaluationScope[V], shape: tuple[int, ...], component: int, result: Result

@@ -17,7 +17,7 @@ import numpy as np
 
 from mdh.hardware import Engine, Space
 from mdh.ir.atoms import Fragment
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import (
@@ -128,7 +128,7 @@ class _Warp:
                         self.bufs[buf.name] = buf
                         rows = np.stack([poisoned(buf.elements, buf.dtype)] * self.lanes)
                         if init is not None:
-                            rows[:] = self.value(init)
+                            rows[:] = np.reshape(self.value(init), (-1, 1))
                         self.registers[buf.name] = rows
                 case Let(name, value, _):
                     self.names[name] = self.value(value)
@@ -137,10 +137,10 @@ class _Warp:
                 case Move():
                     self.move(s, mask)
                 case For(var, start, stop, step, inner):
-                    first, last, by = (self.uniform(e) for e in (start, stop, step))
-                    for n in range(first, last, by):
-                        self.names[var] = np.full(self.lanes, n)
+                    self.names[var] = np.full(self.lanes, self.uniform(start))
+                    while self.uniform(Binary("<", Var(var), stop, I32)):
                         yield from self.body(inner, mask)
+                        self.names[var] = np.full(self.lanes, self.uniform(Binary("+", Var(var), step, I32)))
                 case If(cond, then, orelse):
                     holds = np.broadcast_to(np.asarray(self.value(cond)) != 0, mask.shape)
                     for side, taken in ((then, mask & holds), (orelse, mask & ~holds)):

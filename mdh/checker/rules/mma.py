@@ -4,7 +4,7 @@ factors lie in shared memory so that a warp can read them."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mdh.checker.atoms import axes_of, ordered_reads, summed_reads
+from mdh.checker.atoms import axes_of, ordered_reads
 from mdh.checker.resolve import has_layer
 from mdh.checker.subject import Subject, listed
 from mdh.decompose.accesses import affine_index
@@ -13,6 +13,7 @@ from mdh.hardware import Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.expr import Load
 from mdh.ir.plan import Product
+from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import DimKind
 from mdh.ir.tile import ALIGNMENT, Copy
 from mdh.schedule.model import Unit

@@ -1,0 +1,80 @@
+"""Random products by random schedules with atoms on a GPU: integers exactly, others within their bounds."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from mdh.device.api import open_device
+from mdh.diagnostics import Failed
+from mdh.lower.run import lower
+from mdh.reference.evaluate import evaluate_bounded
+from mdh.target.emit import emit
+from mdh.verify.verdict import fits
+from tests.atoms.products import Product, Tiling, planned, whole_numbers
+from tests.atoms.warps import Array, numpy_type
+
+pytestmark = pytest.mark.gpu
+ATOMS = {
+    "bf16": ((16, 8, 16), (16, 8, 8)), "f16": ((16, 8, 16), (16, 8, 8)),
+    "f64": ((8, 8, 4), (16, 8, 4), (16, 8, 8), (16, 8, 16)),
+    "i8": ((16, 8, 32), (16, 8, 16)), "u8": ((16, 8, 32), (16, 8, 16)),
+}  # fmt: skip
+STEP = {"bf16": 32, "f16": 32, "f64": 16, "i8": 64, "u8": 64}
+SIDE_BY_SIDE = {"bf16": 8, "f16": 8, "f64": 2, "i8": 16, "u8": 16}
+"""Elements of 16 bytes."""
+NARROW = {"bf16": "__bf16", "f16": "_Float16"}
+
+
+def drawn(rng: Random, number: int) -> tuple[Product, Tiling]:
+    """Sizes that asynchronous copies allow, or any."""
+    kind, layout = list(ATOMS)[number % len(ATOMS)], rng.choice(("NN", "NT", "TN", "TT"))
+    block = rng.choice(((64, 64), (128, 64), (64, 128), (32, 64)))
+    depth = STEP[kind] * rng.choice((1, 2))
+    sizes = [rng.randrange(n, 300) // 16 * 16 for n in (*block, depth)]
+    m, n, k = (max(a, b) for a, b in zip(sizes, (*block, depth), strict=True))
+    along_k = ("1,2", "1,2")
+    if kind in ("i8", "u8"):
+        along_k = ("1,2" if layout[0] == "N" else "2,1", "2,1" if layout[1] == "N" else "1,2")
+    copy = "plain" if "2,1" in along_k or rng.random() < 0.3 else "async"
+    if copy == "plain":
+        m, n, k = (size + rng.randrange(SIDE_BY_SIDE[kind]) for size in (m, n, k))
+    tiling = Tiling(
+        (*block, depth),
+        rng.choice(((32, 32), (16, 32), (32, 16))),
+        rng.choice(ATOMS[kind]),
+        stages=rng.choice((1, 2, 3)),
+        copy=copy,
+        rows=(f"@pad({max(4, SIDE_BY_SIDE[kind])})",) * 2,
+        layouts=along_k,
+        grid=rng.choice(("", "@order(grouped(2))", "@persistent")),
+    )
+    return Product(kind, layout, m, n, k, rng.choice(("", NARROW[kind])) if kind in NARROW else ""), tiling
+
+
+def random_numbers(arrays: dict[str, Array], seed: int) -> dict[str, Array]:
+    draw = np.random.default_rng(seed)
+    out = {}
+    for name, a in arrays.items():
+        whole = a.dtype.kind in "iu"
+        values = draw.integers(-128 if a.dtype.kind == "i" else 0, 128, a.shape) if whole else None
+        out[name] = (draw.uniform(-1, 1, a.shape) if values is None else values).astype(a.dtype)
+    return out
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_random_products(number: int) -> None:
+    product, tiling = drawn(Random(number), number)
+    try:
+        program, plan = planned(product.text, tiling.text)
+    except Failed as failed:
+        assert {d.code for d in failed.diagnostics} <= {"K152", "K153"}, failed
+        pytest.skip("too large")
+    device = open_device("cuda:0")
+    built = device.build(emit(lower(plan), program))
+    exact = whole_numbers(program, number)
+    for arrays, whole in ((exact, True), (random_numbers(exact, number), False)):
+        want = evaluate_bounded(program, arrays, exact=whole)["C"]
+        arrays["C"] = np.full(arrays["C"].shape, 77, numpy_type(program.buffer_of["C"].dtype))
+        built.call(arrays, {}).launch()
+        assert fits(arrays["C"], want).all()
