@@ -20,7 +20,8 @@ ISSUES = 4
 SPARE_REGISTERS = 26
 """Addresses, counters and temporaries beside declared registers: fits the registers of compiled products."""
 L1_BYTES, L2_BYTES = 64.0, 64.0
-"""Bytes a cycle that a multiprocessor gets from the first-level cache, and from the second one."""
+"""Bytes a cycle that a multiprocessor gets from the first-level cache, and from the second one: the width of
+the path between them."""
 LOCAL_BYTES = 16.0
 """Of a thread's own memory, where all threads of a multiprocessor have more of it than caches do."""
 REACHED = 0.9
@@ -40,13 +41,14 @@ LAUNCH, FIRST_LAUNCH = 3e-6, 6e-6
 @dataclass(frozen=True, slots=True)
 class Residency:
     """threads of a block; resident: blocks that a multiprocessor holds at once; spilled: bytes of a thread
-    that do not fit into registers; homeless: its results alone do not, so that they all lie in memory."""
+    that do not fit into registers; accumulators_spilled: its partial results alone do not, so that all of
+    them lie in memory."""
 
     threads: int
     warps: int
     resident: int
     spilled: int
-    homeless: bool
+    accumulators_spilled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def block_of(nest: CostNest) -> Residency:
 def _spilled(body: Body, block: Residency, times: float) -> float:
     """Cycles of a block at registers that lie in memory."""
     cycles = block.spilled * block.threads * 2.0 * max(1.0, times / 8.0) / L1_BYTES
-    if block.homeless:
+    if block.accumulators_spilled:
         cycles += times * body.points * block.threads * 2 * WORD / LOCAL_BYTES
     return cycles
 
