@@ -3,7 +3,7 @@ vectors."""
 
 from math import prod
 
-from mdh.cost.nest import LANE, LOOP, Body, Copy, Nest, View, body_of, cuts
+from mdh.cost.nest import LANE, LOOP, AccessView, Body, CostNest, StagedCopy, body_of, cuts
 from mdh.cost.prediction import Signs
 from mdh.cost.reuse import LINE, WAYS, Stream, fetched, streams_of, translated
 from mdh.cost.work import finished
@@ -40,7 +40,7 @@ UNROLLED = 512
 """Statements to which the lowering unrolls loops over registers; accumulators of more are memory."""
 
 
-def cpu_terms(nest: Nest) -> tuple[tuple[float, ...], Signs]:
+def cpu_terms(nest: CostNest) -> tuple[tuple[float, ...], Signs]:
     """Seconds of each of the terms (see `mdh.cost.prediction`), of the whole stage on all cores, at nominal
     speeds. A core with more work than others is counted in each of them."""
     work, machine = nest.work, nest.machine
@@ -85,13 +85,13 @@ def cpu_terms(nest: Nest) -> tuple[tuple[float, ...], Signs]:
     return terms, Signs(int(state), 1.0 - min(machine.units, nest.blocks) / machine.units, code)
 
 
-def straight(nest: Nest) -> tuple[Body, int]:
+def straight(nest: CostNest) -> tuple[Body, int]:
     """The straight code inside the innermost loop that is left, and the lanes of its vectors (1: scalar)."""
     lanes = _lanes(nest)
     return body_of(nest, UNROLLED * lanes), lanes
 
 
-def _lanes(nest: Nest) -> int:
+def _lanes(nest: CostNest) -> int:
     """Lanes of the vectors that the lowering finds: every access stays or moves on by one element."""
     lane = next((v for v in nest.levels if v.role == LANE), None)
     if lane is None:
@@ -108,7 +108,7 @@ def _lanes(nest: Nest) -> int:
     return lane.parts
 
 
-def _found_lanes(nest: Nest) -> int:
+def _found_lanes(nest: CostNest) -> int:
     """Lanes of vectors that the C compiler finds by itself: an innermost loop that all accesses follow.
 
     For sums it sometimes does and sometimes does not: two lanes stand for that.
@@ -125,7 +125,7 @@ def _found_lanes(nest: Nest) -> int:
     return 8 if last.parts % 8 == 0 or last.parts > 32 else 4
 
 
-def _distinct(nest: Nest, view: View, body: Body, lanes: int) -> float:
+def _distinct(nest: CostNest, view: AccessView, body: Body, lanes: int) -> float:
     """Loads that a run of the body makes of a view: of different places, vectors of lanes as one."""
     n = float(len(view.access.members)) * prod(v.parts for v in body.levels if view.stride(v) != 0)
     if lanes > 1 and view.stride(nest.levels[-1]) != 0:
@@ -133,7 +133,7 @@ def _distinct(nest: Nest, view: View, body: Body, lanes: int) -> float:
     return n
 
 
-def _memory_operations(nest: Nest, body: Body, lanes: int) -> tuple[float, float]:
+def _memory_operations(nest: CostNest, body: Body, lanes: int) -> tuple[float, float]:
     """(loads, stores) of one run of the body. What does not move with the loop around it is hoisted."""
     loads = stores = 0.0
     for view in nest.views:
@@ -153,7 +153,7 @@ def _memory_operations(nest: Nest, body: Body, lanes: int) -> tuple[float, float
     return loads, stores
 
 
-def _spilled(nest: Nest, body: Body, lanes: int) -> tuple[float, float]:
+def _spilled(nest: CostNest, body: Body, lanes: int) -> tuple[float, float]:
     """(cycles of a body's run, bytes) of accumulators that do not stay in registers."""
     if not nest.work.reduces:
         return 0.0, 0.0
@@ -169,7 +169,7 @@ def _spilled(nest: Nest, body: Body, lanes: int) -> tuple[float, float]:
     return share * SPILL * body.points / lanes, over * per
 
 
-def _chain(nest: Nest, body: Body, lanes: int) -> float:
+def _chain(nest: CostNest, body: Body, lanes: int) -> float:
     """Cycles of additions that wait for one another in a run of the body: those into one accumulator, and one
     accumulator after the other where the loop over them is further out than the instructions in flight
     reach."""
@@ -178,7 +178,7 @@ def _chain(nest: Nest, body: Body, lanes: int) -> float:
     return ADDITION * prod(v.parts for v in mine[: last + 1])
 
 
-def _overlap(nest: Nest, body: Body, operations: float) -> float:
+def _overlap(nest: CostNest, body: Body, operations: float) -> float:
     """Chains that run at once: those of the next results begin while WINDOW instructions reach them."""
     if nest.region.merges > 1:
         # what is merged outward waits for the merge before it
@@ -187,14 +187,14 @@ def _overlap(nest: Nest, body: Body, operations: float) -> float:
     return 1.0 + WINDOW / max(1.0, runs * (2.0 * operations + 1.0))
 
 
-def _packing(nest: Nest, copy: Copy) -> float:
+def _packing(nest: CostNest, copy: StagedCopy) -> float:
     """Cycles of all runs of a copy."""
     vector, size = nest.machine.vector_bytes, copy.access.size
     wide = copy.straight and copy.node.tile.shape[-1] * size >= vector
     return nest.trips[copy.position] * (copy.elements * (size / vector if wide else 1.5) + 4.0)
 
 
-def _guarded(nest: Nest, lanes: int) -> float:
+def _guarded(nest: CostNest, lanes: int) -> float:
     """What guards cost, in times of the unguarded work: parts that the edge cuts test each point, and where
     it cuts the lanes they compute element by element."""
     extra = 0.0
@@ -206,7 +206,7 @@ def _guarded(nest: Nest, lanes: int) -> float:
     return extra
 
 
-def _loop_trips(nest: Nest) -> float:
+def _loop_trips(nest: CostNest) -> float:
     """Iterations of all loops that are not unrolled."""
     levels = zip(nest.levels, nest.trips[1:], strict=True)
     return sum(trips for v, trips in levels if v.role == LOOP and not v.unrolled)

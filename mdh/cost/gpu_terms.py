@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, prod, sqrt
 
 from mdh.cost.gpu import VECTOR_BYTES, WORD, busiest, multiply_rate, resident, transfer, warps_of
-from mdh.cost.nest import LANE, Body, Copy, Nest, View, body_of, cuts
+from mdh.cost.nest import LANE, AccessView, Body, CostNest, StagedCopy, body_of, cuts
 from mdh.cost.prediction import Signs
 from mdh.cost.reuse import fetched, streams_of
 from mdh.cost.warp import global_cycles, lane_offsets, shared_cycles
@@ -20,7 +20,8 @@ ISSUES = 4
 SPARE_REGISTERS = 26
 """Addresses, counters and temporaries beside declared registers: fits the registers of compiled products."""
 L1_BYTES, L2_BYTES = 64.0, 64.0
-"""Bytes a cycle that a multiprocessor gets from the first-level cache, and from the second one."""
+"""Bytes a cycle that a multiprocessor gets from the first-level cache, and from the second one: the width of
+the path between them."""
 LOCAL_BYTES = 16.0
 """Of a thread's own memory, where all threads of a multiprocessor have more of it than caches do."""
 REACHED = 0.9
@@ -38,15 +39,16 @@ LAUNCH, FIRST_LAUNCH = 3e-6, 6e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Residency:
     """threads of a block; resident: blocks that a multiprocessor holds at once; spilled: bytes of a thread
-    that do not fit into registers; homeless: its results alone do not, so that they all lie in memory."""
+    that do not fit into registers; accumulators_spilled: its partial results alone do not, so that all of
+    them lie in memory."""
 
     threads: int
     warps: int
     resident: int
     spilled: int
-    homeless: bool
+    accumulators_spilled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Asked:
     near: float
 
 
-def gpu_terms(nest: Nest) -> tuple[tuple[float, ...], Signs]:
+def gpu_terms(nest: CostNest) -> tuple[tuple[float, ...], Signs]:
     """Seconds of each of the terms (see `mdh.cost.prediction`), of the whole stage on all multiprocessors, at
     nominal speeds."""
     machine, work, body, block = nest.machine, nest.work, body_of(nest), block_of(nest)
@@ -94,13 +96,13 @@ def gpu_terms(nest: Nest) -> tuple[tuple[float, ...], Signs]:
     return terms, Signs(block.spilled, max(0.0, 1.0 - nest.blocks / machine.units), code)
 
 
-def _guarded(nest: Nest, waves: int) -> float:
+def _guarded(nest: CostNest, waves: int) -> float:
     """Time over that without guards. Cut blocks are the slow ones: where all run at once they decide."""
     tested = (1.0 if waves == 1 else cut.share for cut in cuts(nest) if not cut.decided)
     return 1.0 + GUARD * sum(tested)
 
 
-def block_of(nest: Nest) -> Block:
+def block_of(nest: CostNest) -> Residency:
     machine, tiles = nest.machine, nest.plan.tiles
     threads = prod(v.parts for v in nest.threads)
     warps = warps_of(machine, threads)
@@ -110,18 +112,18 @@ def block_of(nest: Nest) -> Block:
     registers = max(16, min(wanted, limit))
     scratch = threads * WORD if any(Combine.SHARED in m for m in nest.plan.combines) else 0
     blocks = resident(machine, threads, registers, tiles.bytes_in(Space.SM) + scratch)
-    return Block(threads, warps, blocks, max(0, wanted - limit) * WORD, held // WORD > limit)
+    return Residency(threads, warps, blocks, max(0, wanted - limit) * WORD, held // WORD > limit)
 
 
-def _spilled(body: Body, block: Block, times: float) -> float:
+def _spilled(body: Body, block: Residency, times: float) -> float:
     """Cycles of a block at registers that lie in memory."""
     cycles = block.spilled * block.threads * 2.0 * max(1.0, times / 8.0) / L1_BYTES
-    if block.homeless:
+    if block.accumulators_spilled:
         cycles += times * body.points * block.threads * 2 * WORD / LOCAL_BYTES
     return cycles
 
 
-def _asked(nest: Nest, body: Body, block: Block) -> Asked:
+def _asked(nest: CostNest, body: Body, block: Residency) -> Asked:
     instructions = copies = shared = wavefronts = far = near = 0.0
     runs, warp = block.warps * nest.runs(body.start), nest.machine.warp
     for view in nest.views:
@@ -143,7 +145,7 @@ def _asked(nest: Nest, body: Body, block: Block) -> Asked:
     return Asked(instructions, copies, shared, wavefronts, far, near)
 
 
-def _loads(nest: Nest, view: View, body: Body) -> tuple[float, int]:
+def _loads(nest: CostNest, view: AccessView, body: Body) -> tuple[float, int]:
     """(accesses of a thread in a run of the body, bytes of each): neighbours go together, 16 bytes at
     most."""
     size = view.access.size
@@ -168,7 +170,7 @@ def _loads(nest: Nest, view: View, body: Body) -> tuple[float, int]:
     return n, width
 
 
-def _staged(nest: Nest, copy: Copy, block: Block) -> tuple[float, float, float]:
+def _staged(nest: CostNest, copy: StagedCopy, block: Residency) -> tuple[float, float, float]:
     """(warp instructions, cycles of shared memory, cycles of the first-level cache) of a copy into shared
     memory, each time that it runs."""
     tile, warp = copy.node.tile, nest.machine.warp
@@ -188,7 +190,7 @@ def _staged(nest: Nest, copy: Copy, block: Block) -> tuple[float, float, float]:
     return instructions, runs * warps * stores, runs * asked / L1_BYTES
 
 
-def _fragment(nest: Nest, copy: Copy, block: Block) -> tuple[float, float, float]:
+def _fragment(nest: CostNest, copy: StagedCopy, block: Residency) -> tuple[float, float, float]:
     """The same of registers that each thread fills with its own, from shared memory or from global memory."""
     size, warp = copy.access.size, nest.machine.warp
     inside = [v for v in nest.levels[copy.position :] if copy.source.stride(v) == size]
@@ -200,7 +202,7 @@ def _fragment(nest: Nest, copy: Copy, block: Block) -> tuple[float, float, float
     return warps, 0.0, warps * global_cycles(offsets, size * vec, warp)
 
 
-def _traffic(nest: Nest, block: Block) -> tuple[float, float]:
+def _traffic(nest: CostNest, block: Residency) -> tuple[float, float]:
     """(bytes between first and second-level cache, bytes of device memory), of all blocks, warm."""
     machine, grid = nest.machine, len(nest.grid)
     streams = streams_of(nest, block=True)
@@ -220,7 +222,7 @@ def _traffic(nest: Nest, block: Block) -> tuple[float, float]:
     return sum(n * (2.0 if s.scattered else 1.0) for s, n in zip(streams, near, strict=True)), far * missing
 
 
-def _latency(nest: Nest, body: Body, block: Block, asked: Asked) -> float:
+def _latency(nest: CostNest, body: Body, block: Residency, asked: Asked) -> float:
     """Cycles of one block alone: what its own instructions wait for one another."""
     cycles, times = 0.0, nest.runs(body.start)
     for copy in nest.copies:
@@ -241,7 +243,7 @@ def _latency(nest: Nest, body: Body, block: Block, asked: Asked) -> float:
     return cycles
 
 
-def _combining(nest: Nest, block: Block, waves: int) -> float:
+def _combining(nest: CostNest, block: Residency, waves: int) -> float:
     """Seconds of joining partial results: trees in a block, atomics or a second kernel across the grid."""
     machine, kinds = nest.machine, nest.work.kinds
     total, cycle = 0.0, 1.0 / machine.clock
@@ -268,7 +270,7 @@ def _combining(nest: Nest, block: Block, waves: int) -> float:
     return total
 
 
-def _joining_kernels(nest: Nest) -> float:
+def _joining_kernels(nest: CostNest) -> float:
     """Kernels that join the parts of blocks; of a scan each does with two."""
     joined = sum(Combine.KERNEL in methods for methods in nest.plan.combines)
     return joined * (2.0 if nest.work.scan else 1.0)

@@ -11,19 +11,18 @@ from mdh.cost.work import StageWork
 from mdh.decompose.accesses import AccessGroup
 from mdh.decompose.regions import run_start
 from mdh.hardware import BLOCKED, THREADED, Layer, Space
-from mdh.ir import layout, tile
 from mdh.ir.affine import Affine
-from mdh.ir.layout import MOST_PEELS, Levels
+from mdh.ir.layout import MOST_PEELS, Level, Levels
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
-from mdh.ir.tile import Hold, Loop, Units, nested
+from mdh.ir.tile import Copy, Hold, Loop, Tile, Units, nested
 from mdh.machine import Machine
 
 GRID, THREAD, LOOP, LANE = "grid", "thread", "loop", "lane"
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class NestLevel:
     """One loop or unit: `var` takes `parts` values, and moves dimension `dim`. unrolled: it leaves no branch.
     tail: share of the points that lie in a last part that is smaller than the others, and are guarded."""
 
@@ -36,7 +35,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class AccessView:
     """An access as the code makes it: of the buffer itself, or of its innermost copy.
 
     outer: number of leading levels outside of the copy (0 for DM). bytes: of the whole copy. strides: bytes
@@ -49,19 +48,19 @@ class View:
     bytes: int
     strides: Mapping[str, int]
 
-    def stride(self, level: Level) -> int | None:
+    def stride(self, level: NestLevel) -> int | None:
         """0: the level does not move it; None: data decides where it goes."""
         return self.strides.get(level.var, None if self.access.gather else 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class StagedCopy:
     """A staged input: it is filled each time that the levels before `position` go on. source: what is copied.
     vec: elements of an access, None: as many as go. straight: the fastest dimension is the same on both
     sides."""
 
-    node: tile.Copy
-    source: View
+    node: Copy
+    source: AccessView
     position: int
     vec: int | None
     straight: bool
@@ -76,32 +75,31 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class Accumulators:
     """Where partial results live, innermost: from before level `opens` on, `elements` of them in a thread.
     merges: how often it opens for one result, that is how often results are merged outward."""
 
-    space: Space
     opens: int
     elements: int
     merges: int
 
 
 @dataclass(frozen=True)
-class Nest:
+class CostNest:
     """levels: the grid, then loops in code order, lanes last. threads: units of a block, x fastest; none on a
     CPU, where they are loops."""
 
     work: StageWork
     plan: StagePlan
     machine: Machine
-    levels: tuple[Level, ...]
-    threads: tuple[Level, ...]
-    views: tuple[View, ...]
-    copies: tuple[Copy, ...]
-    region: Region
+    levels: tuple[NestLevel, ...]
+    threads: tuple[NestLevel, ...]
+    views: tuple[AccessView, ...]
+    copies: tuple[StagedCopy, ...]
+    region: Accumulators
 
     @cached_property
-    def grid(self) -> tuple[Level, ...]:
+    def grid(self) -> tuple[NestLevel, ...]:
         return tuple(v for v in self.levels if v.role == GRID)
 
     @cached_property
@@ -118,7 +116,7 @@ class Nest:
         return float(prod(v.parts for v in self.levels[:position] if v.role != GRID))
 
 
-def nest_of(work: StageWork, plan: StagePlan, machine: Machine) -> Nest:
+def nest_of(work: StageWork, plan: StagePlan, machine: Machine) -> CostNest:
     tiles = plan.tiles
     units = [n.level for n in tiles.around if isinstance(n, Units)]
     grid = [_level(x, GRID, False) for x in units if x.layer in BLOCKED]
@@ -131,16 +129,15 @@ def nest_of(work: StageWork, plan: StagePlan, machine: Machine) -> Nest:
         unrolled = x.layer is Layer.VEC or plan.steps[x.step].unroll == 0 or held
         levels.append(_level(x, LANE if x.layer is Layer.VEC else LOOP, unrolled))
     merged = [v for v in levels[:opens] if v.role == LOOP and work.kinds[v.dim] is DimKind.PW]
-    region = Region(Space.DM, opens, 1, 1)
-    if hold is not None:
-        region = Region(Space.RM, opens, prod(hold.tile.shape), prod(v.parts for v in merged))
+    elements = 1 if hold is None else prod(hold.tile.shape)
+    region = Accumulators(opens, elements, prod(v.parts for v in merged))
     views = [_in_memory(tiles.levels, a) for a in work.accesses]
     copies = _copies(plan, len(grid), views)
-    return Nest(work, plan, machine, tuple(levels), threads, tuple(views), copies, region)
+    return CostNest(work, plan, machine, tuple(levels), threads, tuple(views), copies, region)
 
 
-def _level(x: layout.Level, role: str, unrolled: bool) -> Level:
-    return Level(x.var, x.dim, x.parts, role, unrolled, x.parent % x.tile / x.parent)
+def _level(x: Level, role: str, unrolled: bool) -> NestLevel:
+    return NestLevel(x.var, x.dim, x.parts, role, unrolled, x.parent % x.tile / x.parent)
 
 
 def _results(plan: StagePlan, grid: int) -> tuple[Hold | None, int]:
@@ -152,14 +149,14 @@ def _results(plan: StagePlan, grid: int) -> tuple[Hold | None, int]:
             return node, grid + sum(isinstance(n, Loop) for n in around)
     order = plan.tiles.order
     start = run_start(order, plan.stage, len(order)) if plan.stage.scattered else len(order)
-    return None, grid + sum(isinstance(item, layout.Level) for item in order[:start])
+    return None, grid + sum(isinstance(item, Level) for item in order[:start])
 
 
-def _copies(plan: StagePlan, grid: int, views: list[View]) -> tuple[Copy, ...]:
+def _copies(plan: StagePlan, grid: int, views: list[AccessView]) -> tuple[StagedCopy, ...]:
     """In code order. views: of all accesses; each copy replaces that of its access."""
     out = []
     for node, around in nested(plan.tiles.body):
-        if not isinstance(node, tile.Copy):
+        if not isinstance(node, Copy):
             continue
         held, position = node.tile, grid + sum(isinstance(n, Loop) for n in around)
         stagings = plan.steps[node.step].stagings
@@ -169,20 +166,20 @@ def _copies(plan: StagePlan, grid: int, views: list[View]) -> tuple[Copy, ...]:
         for k, source in enumerate(views):
             access = source.access
             if not access.store and (access.buffer, access.linear) == (held.buffer, node.linear):
-                out.append(Copy(node, source, position, vec, straight))
+                out.append(StagedCopy(node, source, position, vec, straight))
                 strides = {**source.strides, **_in_tile(held)}
-                views[k] = View(access, held.space, position, prod(held.shape) * access.size, strides)
+                views[k] = AccessView(access, held.space, position, prod(held.shape) * access.size, strides)
     return tuple(out)
 
 
-def _in_memory(levels: Levels, access: AccessGroup) -> View:
+def _in_memory(levels: Levels, access: AccessGroup) -> AccessView:
     offset = Affine()
     for function, row in zip(access.linear, access.row_bytes, strict=True):
         offset += Affine() if function is None else levels.over(function).scale(row)
-    return View(access, Space.DM, 0, 0, dict(offset.terms))
+    return AccessView(access, Space.DM, 0, 0, dict(offset.terms))
 
 
-def _in_tile(held: tile.Tile) -> dict[str, int]:
+def _in_tile(held: Tile) -> dict[str, int]:
     out: dict[str, int] = {}
     for axis, stride in zip(held.axes, held.strides, strict=True):
         for var, _, coefficient, radix in axis.variables:
@@ -197,12 +194,12 @@ class Body:
     of a run of it; around: the loop that runs it, if there is one."""
 
     start: int
-    levels: tuple[Level, ...]
+    levels: tuple[NestLevel, ...]
     points: int
-    around: Level | None
+    around: NestLevel | None
 
 
-def body_of(nest: Nest, most: float = inf) -> Body:
+def body_of(nest: CostNest, most: float = inf) -> Body:
     """Loops that would unroll to more than `most` points stay loops."""
     k, points = len(nest.levels), 1
     while k > 0 and nest.levels[k - 1].unrolled and points * nest.levels[k - 1].parts <= most:
@@ -213,21 +210,21 @@ def body_of(nest: Nest, most: float = inf) -> Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutLevel:
     """A level whose last part is smaller. share: of all work that is tested for it; decided: the compiler
     knows the answers."""
 
-    level: Level
+    level: NestLevel
     share: float
     decided: bool
 
 
-def cuts(nest: Nest) -> tuple[Cut, ...]:
+def cuts(nest: CostNest) -> tuple[CutLevel, ...]:
     """Where the points of parts that the edge cuts are tested, as the lowering does it.
 
-    Cut blocks have a version of the code, and their place is known at run time. A loop's last part has code
-    of its own, whose place the compiler knows; at most MOST_PEELS such loops are nested. Further in, every
-    part tests.
+    Blocks that the edge cuts have a version of the code, which is chosen at run time. A loop's last part has
+    code of its own, whose place the compiler knows; at most MOST_PEELS such loops are nested. Further in,
+    every part tests.
     """
     found = []
     peels = int(any(v.tail for v in nest.grid))
@@ -239,5 +236,5 @@ def cuts(nest: Nest) -> tuple[Cut, ...]:
         within = [w for w in nest.levels[k + 1 :] if w.dim == v.dim and w.parts > 1]
         decided = apart and v.role != GRID and all(w.unrolled for w in within)
         peels += v.role == LOOP and apart
-        found.append(Cut(v, share, decided))
+        found.append(CutLevel(v, share, decided))
     return tuple(found)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from mdh.cost.nest import Copy, Nest, View
+from mdh.cost.nest import AccessView, CostNest, StagedCopy
 from mdh.decompose.accesses import AccessGroup
 from mdh.hardware import Space
 
@@ -24,7 +24,7 @@ COUNTED = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Footprint:
     """bytes: in whole lines. rows of `piece` bytes lie `pitch` bytes apart (0: in one piece)."""
 
     bytes: float
@@ -67,14 +67,14 @@ class Stream:
     """
 
     access: AccessGroup
-    boxes: tuple[Box, ...]
+    boxes: tuple[Footprint, ...]
     moves: tuple[bool, ...]
     inner: int
     outer: int = 0
     local: bool = False
     scattered: bool = False
     run: float = LINE
-    walk: Box | None = None
+    walk: Footprint | None = None
     elements: int = 0
 
     @property
@@ -82,7 +82,7 @@ class Stream:
         return self.access.store and not self.local
 
 
-def streams_of(nest: Nest, *, block: bool = False) -> tuple[Stream, ...]:
+def streams_of(nest: CostNest, *, block: bool = False) -> tuple[Stream, ...]:
     """Of all accesses outside of registers, and of the sources of copies.
 
     block: the threads of a block count as inside of every level (GPU).
@@ -102,7 +102,7 @@ def streams_of(nest: Nest, *, block: bool = False) -> tuple[Stream, ...]:
     return tuple(out)
 
 
-def _stream(nest: Nest, view: View, inner: int, block: bool) -> Stream:
+def _stream(nest: CostNest, view: AccessView, inner: int, block: bool) -> Stream:
     access, depth, count = view.access, len(nest.levels), 1.0
     inside = {v.var for v in nest.threads} if block else set[str]()
     boxes = [_box(nest, access, inside, count)] * (depth + 1)
@@ -119,7 +119,7 @@ def _stream(nest: Nest, view: View, inner: int, block: bool) -> Stream:
     return Stream(access, tuple(boxes), tuple(moves), inner, scattered=scattered, run=max(run, float(LINE)))
 
 
-def _source(nest: Nest, copy: Copy, block: bool) -> Stream:
+def _source(nest: CostNest, copy: StagedCopy, block: bool) -> Stream:
     """The source of a copy. Inside of it the copy's own loops run, in the order of the target's layout."""
     s = _stream(nest, copy.source, copy.position, block)
     if copy.straight or block:
@@ -129,13 +129,13 @@ def _source(nest: Nest, copy: Copy, block: bool) -> Stream:
     if not across:
         return s
     n = float(prod(shape[k] for k in across))
-    walk = Box(n * LINE, n, float(LINE), s.access.row_bytes[across[-1]])
+    walk = Footprint(n * LINE, n, float(LINE), s.access.row_bytes[across[-1]])
     return Stream(
         s.access, s.boxes, s.moves, s.inner, scattered=n > BESIDE, walk=walk, elements=copy.elements
     )
 
 
-def _run(nest: Nest, view: View, inner: int) -> tuple[float, bool]:
+def _run(nest: CostNest, view: AccessView, inner: int) -> tuple[float, bool]:
     """(bytes in one piece that are reached before a jump, whether that is less than a line while more than
     BESIDE rows take turns)."""
     access = view.access
@@ -159,7 +159,7 @@ def _run(nest: Nest, view: View, inner: int) -> tuple[float, bool]:
     return run, run < LINE and beside > BESIDE
 
 
-def _local(nest: Nest, view: View) -> Stream:
+def _local(nest: CostNest, view: AccessView) -> Stream:
     access, depth = view.access, len(nest.levels)
     inside, moves = set[str](), [False] * depth
     boxes = [_whole(view.bytes)] * (depth + 1)
@@ -175,16 +175,16 @@ def _local(nest: Nest, view: View) -> Stream:
     return Stream(access, tuple(boxes), tuple(moves), depth, view.outer, True)
 
 
-def _whole(size: int) -> Box:
+def _whole(size: int) -> Footprint:
     """In one piece."""
-    return Box(float(size), 1.0, float(size), 0)
+    return Footprint(float(size), 1.0, float(size), 0)
 
 
-def _extents(nest: Nest, access: AccessGroup, inside: set[str]) -> tuple[int, ...]:
+def _extents(nest: CostNest, access: AccessGroup, inside: set[str]) -> tuple[int, ...]:
     return access.box(nest.plan.tiles.levels, frozenset(inside))
 
 
-def _box(nest: Nest, access: AccessGroup, inside: set[str], count: float) -> Box:
+def _box(nest: CostNest, access: AccessGroup, inside: set[str], count: float) -> Footprint:
     """What an access reaches. count: how often data sends it elsewhere, which bounds it."""
     extents = _extents(nest, access, inside)
     piece, n = float(access.size), 1.0
@@ -200,12 +200,12 @@ def _box(nest: Nest, access: AccessGroup, inside: set[str], count: float) -> Box
     if access.gather:
         known = (e for e, f in zip(extents, access.linear, strict=True) if f is not None)
         each = max(float(access.size * prod(known)), float(LINE))
-        return Box(min(lines, count * each), min(n, count), each, PAGE)
-    return Box(lines, n, piece, pitch)
+        return Footprint(min(lines, count * each), min(n, count), each, PAGE)
+    return Footprint(lines, n, piece, pitch)
 
 
 def fetched(
-    nest: Nest,
+    nest: CostNest,
     streams: tuple[Stream, ...],
     capacity: float,
     sets: int = 0,
@@ -240,7 +240,7 @@ def fetched(
 
 
 def _fitting(
-    streams: tuple[Stream, ...], depth: int, floor: int, capacity: float, size: Callable[[Box], float]
+    streams: tuple[Stream, ...], depth: int, floor: int, capacity: float, size: Callable[[Footprint], float]
 ) -> int:
     """The outermost level, not below `floor`, inside which all that is touched fits together."""
     while depth > floor:
@@ -262,7 +262,7 @@ def _kept(s: Stream, fits: int, floor: int) -> int:
     return max(q, s.outer) if s.local else q
 
 
-def translated(nest: Nest, streams: tuple[Stream, ...], entries: int) -> float:
+def translated(nest: CostNest, streams: tuple[Stream, ...], entries: int) -> float:
     """Pages whose addresses a table of so many entries has to look up: the same model, in pages."""
     trips, total = nest.trips, 0.0
     fits = _fitting(streams, len(nest.levels), 0, entries, lambda box: box.pages)

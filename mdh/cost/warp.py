@@ -4,7 +4,7 @@ memory. Source: CUDA C++ Programming Guide, compute capability 5.0 on."""
 from collections import Counter
 
 from mdh.cost.gpu import WORD
-from mdh.cost.nest import Nest, View
+from mdh.cost.nest import AccessView, CostNest
 
 SECTOR, CACHED = 32, 128
 """Bytes of global memory that come together, and of a line of the first-level cache."""
@@ -12,7 +12,7 @@ BANKS = 32
 """Of shared memory, each as wide as a word."""
 
 
-def lane_offsets(nest: Nest, view: View, warp: int) -> list[int] | None:
+def lane_offsets(nest: CostNest, view: AccessView, warp: int) -> list[int] | None:
     """Bytes from lane 0's address to each lane's; None where data decides. The last thread level is
     fastest."""
     out = [0]

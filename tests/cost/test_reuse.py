@@ -2,8 +2,8 @@
 
 import pytest
 
-from mdh.cost.nest import Nest, nest_of
-from mdh.cost.reuse import LINE, Box, fetched, streams_of, translated
+from mdh.cost.nest import CostNest, nest_of
+from mdh.cost.reuse import LINE, Footprint, fetched, streams_of, translated
 from mdh.cost.work import stage_work
 from mdh.ir.plan import Plan
 from tests.cost.plans import plan_of
@@ -12,7 +12,7 @@ ROWS = "1: (de-)comp( 64, ^ ) ( ^ ; ^ ) ( BLK.x, ^ )\n2: (de-)comp( 1, 1 ) ( ^ ;
 COLUMNS = ROWS.replace("FOR.1, FOR.2", "FOR.2, FOR.1")
 
 
-def nest_for(plan: Plan) -> Nest:
+def nest_for(plan: Plan) -> CostNest:
     stage = plan.stages[0]
     return nest_of(stage_work(plan.program, stage.stage), stage, plan.machine)
 
@@ -47,10 +47,10 @@ def test_a_product_without_tiles_fetches_a_factor_for_every_row() -> None:
 
 
 def test_rows_a_page_apart_crowd_in_a_first_level_cache() -> None:
-    apart = Box(32 * 64.0, 32.0, 64.0, 4096)
+    apart = Footprint(32 * 64.0, 32.0, 64.0, 4096)
     assert apart.crowded(64) == 32 * 64 * 64
-    assert Box(32 * 64.0, 32.0, 64.0, 4096 + 64).crowded(64) == 32 * 64
-    assert Box(4 * 64.0, 4.0, 64.0, 4096).crowded(64) == 4 * 64
+    assert Footprint(32 * 64.0, 32.0, 64.0, 4096 + 64).crowded(64) == 32 * 64
+    assert Footprint(4 * 64.0, 4.0, 64.0, 4096).crowded(64) == 4 * 64
 
 
 def test_columns_need_a_page_an_element() -> None:

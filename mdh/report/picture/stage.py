@@ -7,6 +7,7 @@ allocated.
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 from mdh.decompose.accesses import accesses_of
 from mdh.hardware import THREADED, Layer, Space
@@ -140,9 +141,6 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     levels, kept = stage.tiles.levels, _held(plan, stage, stage.tiles)
     present = {lv.layer for lv in levels.all if lv.layer}
     order = (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK, *THREADED, Layer.VEC)
-    threads = 1
-    for layer in THREADED:
-        threads *= stage.units(layer)
     return StageView(
         stage.stage.name,
         tuple(_dim(stage, levels, d) for d in range(len(stage.stage.dims))),
@@ -153,7 +151,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
         _arrays(plan.program, stage),
         kept,
         tuple(layer for layer in order if layer in present),
-        threads,
+        prod(map(stage.units, THREADED)),
         0 if cpu else plan.machine.warp,
         tuple(dict.fromkeys(method for methods in stage.combines for method in methods)),
     )

@@ -1,5 +1,6 @@
 """Tables of a page: bytes by layer, held bytes against limits, and residency."""
 
+from collections.abc import Callable
 from html import escape
 
 from mdh.machine import Machine
@@ -80,8 +81,7 @@ def held_html(view: StageView, report: StageReport, machine: Machine) -> str:
     return f"<h3>Footprints</h3><div class=rows>{''.join(meters)}</div>{table}"
 
 
-def _meter(name: str, used: int, limit: int, text: object) -> str:
-    write = text if callable(text) else str
+def _meter(name: str, used: int, limit: int, write: Callable[[int], str]) -> str:
     share = used / limit if limit else 0.0
     over = " over" if share > 1 else ""
     return (
