@@ -27,7 +27,7 @@ from mdh.ir.expr import (
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
 from mdh.ir.names import unused
-from mdh.ir.walk import bodies, loaded, reads, statements, stored, with_bodies, writes
+from mdh.ir.walk import allocated, bodies, loaded, reads, statements, stored, with_bodies, writes
 from mdh.lower.passes.some_lanes import NotVector, some_lanes
 
 CALLED = 32
@@ -45,7 +45,7 @@ def vectorise(
     """
     if not wide:
         return _scalar(body)
-    held = {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc) and s.buf.space is Space.RM}
+    held = {n: b for n, b in allocated(body).items() if b.space is Space.RM}
     kernel = _Kernel({**bufs, **held}, _candidates(body, held), names, guarded)
     while bad := _failures(body, kernel):
         kernel = replace(kernel, vectors={n: k for n, k in kernel.vectors.items() if n not in bad})
