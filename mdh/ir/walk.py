@@ -54,6 +54,11 @@ def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
             yield from statements(inner)
 
 
+def rewritten(body: tuple[Stmt, ...], f: Callable[[Stmt], Stmt]) -> tuple[Stmt, ...]:
+    """A body with `f` applied to every statement, after those inside it."""
+    return tuple(f(with_bodies(s, lambda b: rewritten(b, f))) for s in body)
+
+
 def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     """`s` with `f` applied to each of its own expressions; nested statements are left as they are."""
     match s:
@@ -97,10 +102,7 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
 
 def substitute_in(body: tuple[Stmt, ...], values: dict[str, Expr]) -> tuple[Stmt, ...]:
     """A body with variables replaced everywhere."""
-    return tuple(
-        with_bodies(map_expressions(s, lambda e: substitute(e, values)), lambda b: substitute_in(b, values))
-        for s in body
-    )
+    return rewritten(body, lambda s: map_expressions(s, lambda e: substitute(e, values)))
 
 
 def declared_by(s: Stmt) -> str | None:

@@ -96,18 +96,14 @@ def _trips(s: For) -> int:
 
 def _simple(body: tuple[Stmt, ...]) -> bool:
     """Scalar statements only: no branches, loops, atomics."""
-    return all(
-        isinstance(s, Let)
-        or (isinstance(s, Store) and s.lanes == 1)
-        or (
-            isinstance(s, Move)
-            and s.lanes == 1
-            and s.pred is None
-            and s.engine == Engine.PLAIN
-            and not s.exact
-        )
-        for s in body
-    )
+    return all(map(_scalar, body))
+
+
+def _scalar(s: Stmt) -> bool:
+    match s:
+        case Let() | Store(lanes=1) | Move(lanes=1, pred=None, engine=Engine.PLAIN, exact=False):
+            return True
+    return False
 
 
 def _widened(
