@@ -1,7 +1,9 @@
 """The values that the stages of the pipeline pass on.
 
+
 `program`, `statement` and `syntax` hold the C function. `layout` and `tile` hold the tile tree, which
 `tile_text` prints and `tile_verify` verifies. `plan` is a checked schedule. `kernel` and `intrinsic` are the
-kernel IR of all targets, which `verify` verifies. `expr`, `affine`, `ranges` and `width` are the expressions
-that all levels share. `walk` visits statements, and `product_sum` recognises sums of products.
+kernel IR of all targets, which `verify` verifies; `atoms` are the instructions of tensor cores. `expr`,
+`affine`, `ranges` and `width` are the expressions that all levels share, and `construct` makes those of
+indices, loops and guards. `walk` visits statements, and `product_sum` recognises sums of products.
 """

@@ -21,7 +21,7 @@ from mdh.ir.kernel import (
     Store,
     While,
 )
-from mdh.ir.walk import bodies, expressions, statements
+from mdh.ir.walk import bodies, declared_by, expressions, statements
 
 
 class Malformed(AssertionError):  # noqa: N818 - the name says what the kernel is
@@ -59,7 +59,7 @@ def _distinct(where: str, what: str, names: list[str]) -> None:
 def _body(kernel: Kernel, body: tuple[Stmt, ...], outer: dict[str, Buf], names: set[str]) -> None:
     bufs, seen = dict(outer), set(names)
     for s in body:
-        new = _declared(s)
+        new = declared_by(s)
         if new is not None and (new in seen or new in bufs):
             raise Malformed(f"{kernel.name}: {new} is declared where it has a meaning already")
         for e in expressions(s):
@@ -77,20 +77,6 @@ def _body(kernel: Kernel, body: tuple[Stmt, ...], outer: dict[str, Buf], names: 
                 seen.add(name)
             case Atomic(result=result) if result is not None:
                 seen.add(result)
-
-
-def _declared(s: Stmt) -> str | None:
-    match s:
-        case Alloc(buf, _):
-            return buf.name
-        case Let(name, _, _):
-            return name
-        case For():
-            return s.var
-        case Atomic():
-            return s.result
-        case _:
-            return None
 
 
 def _expression(kernel: Kernel, s: Stmt, e: Expr, bufs: dict[str, Buf], seen: set[str]) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from mdh.ir.expr import Expr, Load, map_children, substitute, walk
+from mdh.ir.expr import Const, Expr, Load, map_children, substitute, walk
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
     Barrier,
+    Buf,
     Comment,
     Commit,
     Fence,
@@ -53,6 +54,11 @@ def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
         yield s
         for inner in bodies(s):
             yield from statements(inner)
+
+
+def rewritten(body: tuple[Stmt, ...], f: Callable[[Stmt], Stmt]) -> tuple[Stmt, ...]:
+    """A body with `f` applied to every statement, after those inside it."""
+    return tuple(f(with_bodies(s, lambda b: rewritten(b, f))) for s in body)
 
 
 def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
@@ -109,10 +115,36 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
 
 def substitute_in(body: tuple[Stmt, ...], values: dict[str, Expr]) -> tuple[Stmt, ...]:
     """A body with variables replaced everywhere."""
-    return tuple(
-        with_bodies(map_expressions(s, lambda e: substitute(e, values)), lambda b: substitute_in(b, values))
-        for s in body
-    )
+    return rewritten(body, lambda s: map_expressions(s, lambda e: substitute(e, values)))
+
+
+def declared_by(s: Stmt) -> str | None:
+    """The name that a statement itself declares."""
+    match s:
+        case Alloc():
+            return s.buf.name
+        case Let():
+            return s.name
+        case For():
+            return s.var
+        case Atomic():
+            return s.result
+        case _:
+            return None
+
+
+def allocated(body: tuple[Stmt, ...]) -> dict[str, Buf]:
+    """The buffers that a body declares, by name."""
+    return {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc)}
+
+
+def trips(s: For) -> int | None:
+    """How often the loop's body runs, where its bounds are numbers."""
+    match s.start, s.stop, s.step:
+        case Const(int() as start, _), Const(int() as stop, _), Const(int() as step, _):
+            return len(range(start, stop, step))
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,13 @@ from mdh.ir.construct import add, conjunction, equal, load_each, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Barrier, If, Stmt
+from mdh.ir.kernel import Barrier, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
-from mdh.lower.deal import deal, wrap
-from mdh.lower.finish import across_grid, bind, block_reduction_levels, cluster_buffers, own_levels
+from mdh.lower.deal import wrap
+from mdh.lower.finish import across_grid, bind, block_reduction_levels, cluster_buffers, own_elements
 from mdh.lower.fold import combine
 from mdh.lower.nest import Nest
-from mdh.lower.scope import Scope
 
 
 def finish_by_cluster(nest: Nest) -> list[Stmt]:
@@ -24,22 +23,19 @@ def finish_by_cluster(nest: Nest) -> list[Stmt]:
         return []
     levels = [lv for lv in block_reduction_levels(nest) if lv.layer == Layer.BLK]
     first = conjunction([equal(Var(lv.var), 0) for lv in levels])
-    assert first is not None
     body: list[Stmt] = []
     for f in nest.clustered:
         body.extend(_combine(nest, f, levels))
     return [
         Barrier(SyncScope.CLUSTER, "every block's partial result is in its shared memory"),
-        If(first, tuple(body)),
+        *when(first, body),
         Barrier(SyncScope.CLUSTER, "shared memory stays until its readers are done"),
     ]
 
 
 def _combine(nest: Nest, f: int, levels: list[Level]) -> list[Stmt]:
     fold = nest.folds[f]
-    own = own_levels(nest)
-    dealt = deal(nest, [lv.parts for lv in own] or [1], "own")
-    scope = Scope(values={lv.var: c for lv, c in zip(own, dealt.coordinates, strict=False)})
+    dealt, scope = own_elements(nest)
     bufs = cluster_buffers(nest, f)
     state: tuple[Expr, ...] = load_each(bufs, dealt.coordinates)
     body: list[Stmt] = []
@@ -56,11 +52,8 @@ def _combine(nest: Nest, f: int, levels: list[Level]) -> list[Stmt]:
 
 def _rank_offsets(nest: Nest, levels: list[Level]) -> list[int]:
     """Distances in cluster rank (x fastest) from the first block of a group to each of its blocks."""
-    strides = [
-        1,
-        nest.plan.axis_parts(Layer.BLK, 0),
-        nest.plan.axis_parts(Layer.BLK, 0) * nest.plan.axis_parts(Layer.BLK, 1),
-    ]
+    x, y = (nest.plan.axis_parts(Layer.BLK, axis) for axis in range(2))
+    strides = (1, x, x * y)
     offsets = [0]
     for lv in levels:
         offsets = [o + n * strides[lv.axis] for o in offsets for n in range(lv.parts)]

@@ -10,6 +10,7 @@ from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Var, loads, substitute
 from mdh.ir.kernel import Atomic, Buf, If, Let, Stmt, Store
 from mdh.ir.layout import Level, row_major
 from mdh.ir.program import Buffer, DimKind, Output, component
+from mdh.lower.deal import Dealt, deal
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Scope
@@ -179,6 +180,13 @@ def own_levels(nest: Nest) -> list[Level]:
         for lv in nest.levels.all
         if lv.layer not in (Layer.BLK, Layer.CLU) and nest.stage.dims[lv.dim].kind is DimKind.CC
     ]
+
+
+def own_elements(nest: Nest) -> tuple[Dealt, Scope]:
+    """The elements of the block's output, dealt to its threads, and the scope at one of them."""
+    own = own_levels(nest)
+    dealt = deal(nest, [lv.parts for lv in own] or [1], "own")
+    return dealt, Scope(values={lv.var: c for lv, c in zip(own, dealt.coordinates, strict=False)})
 
 
 def part_index(nest: Nest, f: int, scope: Scope) -> Expr:

@@ -11,11 +11,10 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Load, Var
 from mdh.ir.kernel import Alloc, Atomic, Barrier, Buf, Fence, If, Stmt, Store, Workspace
 from mdh.ir.program import DimKind
-from mdh.lower.deal import deal, wrap
-from mdh.lower.finish import block_reduction_levels, finish_total, own_levels, store_state
+from mdh.lower.deal import wrap
+from mdh.lower.finish import block_reduction_levels, finish_total, own_elements, store_state
 from mdh.lower.fold import identity
 from mdh.lower.nest import Nest
-from mdh.lower.scope import Scope
 
 
 def finish_by_ticket(nest: Nest) -> tuple[list[Stmt], tuple[Workspace, ...]]:
@@ -55,9 +54,7 @@ def finish_by_ticket(nest: Nest) -> tuple[list[Stmt], tuple[Workspace, ...]]:
 def _combine(nest: Nest, f: int, parts: int) -> list[Stmt]:
     """The block's own outputs, dealt to its threads: each sums its parts in order and finishes them."""
     fold = nest.folds[f]
-    inside = own_levels(nest)
-    dealt = deal(nest, [lv.parts for lv in inside] or [1], "own")
-    scope = Scope(values={lv.var: c for lv, c in zip(inside, dealt.coordinates, strict=False)})
+    dealt, scope = own_elements(nest)
     total = tuple(nest.register(f"total{c or ''}", t) for c, t in enumerate(fold.types))
     part = nest.fresh("part")
     index = (Var(part), *nest.indices(fold.outputs[0].index, scope))

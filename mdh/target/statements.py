@@ -26,6 +26,7 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
+from mdh.ir.walk import trips
 from mdh.target.clike import is_single, text
 from mdh.target.dialect import Body, Dialect, PrintScope
 from mdh.target.names import fresh
@@ -109,16 +110,7 @@ def _for(s: For, scope: PrintScope, dialect: Dialect) -> list[str]:
 def unroll(s: For, dialect: Dialect) -> list[str]:
     if s.kind is ForKind.SEQ:
         return [dialect.unroll(1, None)] if s.factor == 1 else []
-    return [dialect.unroll(s.factor, turns(s))]
-
-
-def turns(s: For) -> int | None:
-    """How often the loop's body runs, where its bounds are numbers."""
-    match s.start, s.stop, s.step:
-        case Const(int() as start, _), Const(int() as stop, _), Const(int() as step, _):
-            return len(range(start, stop, step))
-        case _:
-            return None
+    return [dialect.unroll(s.factor, trips(s))]
 
 
 def _if(s: If, scope: PrintScope, dialect: Dialect) -> list[str]:

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from mdh.ir.expr import Binary, Cast, Expr, Load, Var, walk
 from mdh.ir.kernel import For, Stmt, Store
-from mdh.ir.walk import bodies
+from mdh.ir.walk import bodies, trips
 from mdh.target.dialect import PrintScope
-from mdh.target.statements import turns
 
 IN_ORDER = "SUMS_IN_ORDER"
 """The macro that such a loop begins with."""
@@ -46,7 +45,7 @@ def _sums(
                 if terms and outer not in named:
                     yield buffer, 2 if inside - named else terms
             case For():
-                more = inside if turns(s) == 1 else inside | {s.var}
+                more = inside if trips(s) == 1 else inside | {s.var}
                 yield from _sums(s.body, more, outer, scope)
             case _:
                 for part in bodies(s):

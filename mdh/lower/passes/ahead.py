@@ -13,18 +13,18 @@ from mdh.hardware import Engine, Space
 from mdh.ir.expr import Const, Expr, Load, Select, Var, loads, map_children
 from mdh.ir.kernel import Alloc, Buf, For, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.names import fresh
-from mdh.ir.walk import with_bodies
+from mdh.ir.walk import rewritten
 
 
 def read_ahead(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
     """`bufs`: DM and SM buffers by name; `names`: names in use, new ones are added."""
-    out: list[Stmt] = []
-    for s in body:
-        inner = with_bodies(s, lambda b: read_ahead(b, bufs, names))
-        if isinstance(inner, For) and inner.kind is ForKind.UNROLL:
-            inner = replace(inner, body=_apart(inner.body, bufs, names))
-        out.append(inner)
-    return tuple(out)
+    return rewritten(body, lambda s: _loop(s, bufs, names))
+
+
+def _loop(s: Stmt, bufs: dict[str, Buf], names: set[str]) -> Stmt:
+    if isinstance(s, For) and s.kind is ForKind.UNROLL:
+        return replace(s, body=_apart(s.body, bufs, names))
+    return s
 
 
 def _apart(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:

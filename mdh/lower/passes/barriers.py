@@ -12,7 +12,7 @@ from mdh.hardware import Engine, Space, SyncScope
 from mdh.ir.expr import Call, Expr, Load, Var, walk
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, LoadMatrix, Mma, Move, Stmt, Store, Wait
-from mdh.ir.walk import bodies, reads, statements, writes
+from mdh.ir.walk import allocated, bodies, reads, statements, writes
 
 Write = tuple[str, int, bool]
 
@@ -52,7 +52,7 @@ def place_barriers(
 def divergent_names(body: tuple[Stmt, ...], divergent: frozenset[str]) -> frozenset[str]:
     """All names that differ between threads: what is defined from such names, and register buffers that hold
     such a value or are stored to by only some threads. One element of other memory is the same for all."""
-    own = {s.buf.name for s in statements(body) if isinstance(s, Alloc) and s.buf.space is Space.RM}
+    own = {n for n, b in allocated(body).items() if b.space is Space.RM}
     while True:
         more = divergent | _tainted(body, divergent, own, inside=False)
         if more == divergent:

@@ -7,21 +7,17 @@ memory and barriers are never removed.
 from mdh.ir.expr import Call, Var, walk
 from mdh.ir.intrinsic import OF_WARP
 from mdh.ir.kernel import Alloc, For, If, Let, Move, Stmt, Store
-from mdh.ir.walk import expressions, reads, statements, with_bodies
+from mdh.ir.walk import allocated, expressions, reads, statements, with_bodies
 
 
 def prune(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """`body` without dead definitions and copies, repeated until nothing changes."""
     while True:
         used = _used(body)
-        smaller = _without(body, used, _local(body))
+        smaller = _without(body, used, set(allocated(body)))
         if smaller == body:
             return body
         body = smaller
-
-
-def _local(body: tuple[Stmt, ...]) -> set[str]:
-    return {s.buf.name for s in statements(body) if isinstance(s, Alloc)}
 
 
 def _used(body: tuple[Stmt, ...]) -> set[str]:

@@ -6,10 +6,11 @@ of the one and the first writes of the other is `place_barriers`' to find, as be
 """
 
 from dataclasses import replace
+from functools import partial
 
 from mdh.hardware import Space
 from mdh.ir.kernel import Alloc, Barrier, Buf, For, If, Stmt, While
-from mdh.ir.walk import reads, statements, with_bodies, with_buffers, writes
+from mdh.ir.walk import reads, rewritten, statements, with_buffers, writes
 
 
 def reuse_shared(body: tuple[Stmt, ...], own: frozenset[str]) -> tuple[Stmt, ...]:
@@ -19,7 +20,7 @@ def reuse_shared(body: tuple[Stmt, ...], own: frozenset[str]) -> tuple[Stmt, ...
         first = next((b for b in bufs.values() if b.name not in own and _serves(b, late, body)), None)
         if first is not None:
             body = tuple(s for s in body if not (isinstance(s, Alloc) and s.buf.name == late.name))
-            body = _renamed(body, late.name, first.name)
+            body = rewritten(body, partial(_renamed, old=late.name, new=first.name))
             del bufs[late.name]
     return body
 
@@ -48,9 +49,6 @@ def _after(body: tuple[Stmt, ...], early: str, late: str, *, late_seen: bool) ->
     return late_seen
 
 
-def _renamed(body: tuple[Stmt, ...], old: str, new: str) -> tuple[Stmt, ...]:
-    out: list[Stmt] = []
-    for s in body:
-        t = with_bodies(with_buffers(s, {old: new}), lambda b: _renamed(b, old, new))
-        out.append(replace(t, reason=t.reason.replace(old, new)) if isinstance(t, Barrier) else t)
-    return tuple(out)
+def _renamed(s: Stmt, old: str, new: str) -> Stmt:
+    s = with_buffers(s, {old: new})
+    return replace(s, reason=s.reason.replace(old, new)) if isinstance(s, Barrier) else s

@@ -11,14 +11,14 @@ from dataclasses import replace
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Const, Expr, map_children
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Alloc, Atomic, For, ForKind, If, Launch, Let, Stmt
+from mdh.ir.kernel import Alloc, For, ForKind, If, Launch, Let, Stmt
 from mdh.ir.ranges import Known, bounds
-from mdh.ir.walk import map_expressions, statements, substitute_in, with_bodies
+from mdh.ir.walk import declared_by, map_expressions, statements, substitute_in, with_bodies
 
 
 def simplify(body: tuple[Stmt, ...], launch: Launch) -> tuple[Stmt, ...]:
     """`body` with less in it; `launch` says which blocks there are."""
-    declared = Counter(n for s in statements(body) for n in _declared(s))
+    declared = Counter(n for s in statements(body) if (n := declared_by(s)) is not None)
     return _body(body, Known(launch), declared)
 
 
@@ -56,22 +56,8 @@ def _turn(s: For, declared: Counter[str]) -> tuple[Stmt, ...]:
         body = substitute_in(s.body, {s.var: s.start})
     else:
         body = (Let(s.var, s.start), *s.body)
-    alone = all(declared[n] == 1 for t in body for n in _declared(t))
+    alone = all(declared[n] == 1 for t in body if (n := declared_by(t)) is not None)
     return body if alone else (If(Const(1, I32), body),)
-
-
-def _declared(s: Stmt) -> tuple[str, ...]:
-    match s:
-        case Alloc(buf, _):
-            return (buf.name,)
-        case Let(name, _, _):
-            return (name,)
-        case For():
-            return (s.var,)
-        case Atomic() if s.result is not None:
-            return (s.result,)
-        case _:
-            return ()
 
 
 def _opens(body: tuple[Stmt, ...]) -> bool:

@@ -8,18 +8,14 @@ from dataclasses import replace
 from functools import partial
 
 from mdh.hardware import Space
-from mdh.ir.expr import Const, Var, walk
-from mdh.ir.kernel import Alloc, For, ForKind, Stmt
-from mdh.ir.walk import bodies, loaded, statements, stored, with_bodies
+from mdh.ir.expr import Var, walk
+from mdh.ir.kernel import For, ForKind, Stmt
+from mdh.ir.walk import allocated, bodies, loaded, statements, stored, trips, with_bodies
 
 
 def unroll_registers(body: tuple[Stmt, ...], most: int | None = None) -> tuple[Stmt, ...]:
     """Mark register-indexing loops for full unrolling; none that would become more than `most` statements."""
-    held = frozenset(
-        s.buf.name
-        for s in statements(body)
-        if isinstance(s, Alloc) and s.buf.space is Space.RM and s.buf.shape
-    )
+    held = frozenset(n for n, b in allocated(body).items() if b.space is Space.RM and b.shape)
     return _mark(body, held, most)
 
 
@@ -47,11 +43,8 @@ def _mark(body: tuple[Stmt, ...], held: frozenset[str], most: int | None) -> tup
 def _size(s: Stmt) -> int:
     """Statements after full unrolling."""
     inner = sum(_size(t) for b in bodies(s) for t in b)
-    if isinstance(s, For):
-        match s.start, s.stop, s.step:
-            case Const(int(a)), Const(int(b)), Const(int(c)):
-                return max(1, inner) * max(1, -(-(b - a) // c))
-    return 1 + inner
+    count = trips(s) if isinstance(s, For) else None
+    return 1 + inner if count is None else max(1, inner) * max(1, count)
 
 
 def _indexes(loop: For, held: frozenset[str]) -> bool:

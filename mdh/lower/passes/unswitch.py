@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from mdh.ir.expr import Call, Expr, Load, Var, walk
 from mdh.ir.kernel import For, ForKind, If, Stmt
-from mdh.ir.walk import with_bodies
+from mdh.ir.walk import rewritten
 
 
 def unswitch(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """`body` with its loops' own branches before them, inner loops first."""
-    return tuple(_unswitched(with_bodies(s, unswitch)) for s in body)
+    return rewritten(body, _unswitched)
 
 
 def _unswitched(s: Stmt) -> Stmt:

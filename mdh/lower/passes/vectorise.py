@@ -27,7 +27,7 @@ from mdh.ir.expr import (
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
 from mdh.ir.names import unused
-from mdh.ir.walk import bodies, loaded, reads, statements, stored, with_bodies, writes
+from mdh.ir.walk import allocated, bodies, loaded, reads, rewritten, statements, stored, with_bodies, writes
 from mdh.lower.passes.some_lanes import NotVector, some_lanes
 
 CALLED = 32
@@ -44,8 +44,8 @@ def vectorise(
     `guarded`: buffers that are read beyond their ends but for the conditions around the reads.
     """
     if not wide:
-        return _scalar(body)
-    held = {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc) and s.buf.space is Space.RM}
+        return rewritten(body, _scalar)
+    held = {n: b for n, b in allocated(body).items() if b.space is Space.RM}
     kernel = _Kernel({**bufs, **held}, _candidates(body, held), names, guarded)
     while bad := _failures(body, kernel):
         kernel = replace(kernel, vectors={n: k for n, k in kernel.vectors.items() if n not in bad})
@@ -62,12 +62,8 @@ class _Kernel:
     guarded: frozenset[str]
 
 
-def _scalar(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    out: list[Stmt] = []
-    for s in body:
-        s = with_bodies(s, _scalar)  # noqa: PLW2901
-        out.append(replace(s, kind=ForKind.UNROLL) if isinstance(s, For) and s.kind is ForKind.VEC else s)
-    return tuple(out)
+def _scalar(s: Stmt) -> Stmt:
+    return replace(s, kind=ForKind.UNROLL) if isinstance(s, For) and s.kind is ForKind.VEC else s
 
 
 def _candidates(body: tuple[Stmt, ...], held: dict[str, Buf]) -> dict[str, int]:

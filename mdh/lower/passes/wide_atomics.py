@@ -9,15 +9,14 @@ from dataclasses import replace
 from mdh.hardware import Space
 from mdh.ir.dtype import F32
 from mdh.ir.expr import Load, loads
-from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, If, Move, Stmt, Store
-from mdh.ir.walk import statements, with_bodies
+from mdh.ir.kernel import Atomic, Buf, For, ForKind, If, Move, Stmt, Store
+from mdh.ir.walk import allocated, with_bodies
 from mdh.lower.passes.widen import wide_loop
 
 
 def widen_atomics(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
     """`bufs`: DM and SM buffers by name; `names`: names in use, new ones are added."""
-    held = {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc)}
-    return _walk(body, {**bufs, **held}, names)
+    return _walk(body, {**bufs, **allocated(body)}, names)
 
 
 def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:

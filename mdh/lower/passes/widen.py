@@ -15,7 +15,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute, walk
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.names import fresh
-from mdh.ir.walk import Access, loaded, map_expressions, statements, stored, with_bodies
+from mdh.ir.walk import Access, allocated, loaded, map_expressions, statements, stored, with_bodies
 from mdh.lower.passes.simplify import fold
 
 MOST_TRIPS = 64
@@ -26,8 +26,7 @@ WIDEST = 16
 
 def widen(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
     """`bufs`: DM and SM buffers by name; `names`: names in use, new ones are added."""
-    held = {s.buf.name: s.buf for s in statements(body) if isinstance(s, Alloc)}
-    return _walk(body, {**bufs, **held}, names)
+    return _walk(body, {**bufs, **allocated(body)}, names)
 
 
 def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
@@ -97,18 +96,14 @@ def _trips(s: For) -> int:
 
 def _simple(body: tuple[Stmt, ...]) -> bool:
     """Scalar statements only: no branches, loops, atomics."""
-    return all(
-        isinstance(s, Let)
-        or (isinstance(s, Store) and s.lanes == 1)
-        or (
-            isinstance(s, Move)
-            and s.lanes == 1
-            and s.pred is None
-            and s.engine == Engine.PLAIN
-            and not s.exact
-        )
-        for s in body
-    )
+    return all(map(_scalar, body))
+
+
+def _scalar(s: Stmt) -> bool:
+    match s:
+        case Let() | Store(lanes=1) | Move(lanes=1, pred=None, engine=Engine.PLAIN, exact=False):
+            return True
+    return False
 
 
 def _widened(
