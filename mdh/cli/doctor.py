@@ -14,8 +14,7 @@ from mdh.device.self_test import Passed
 from mdh.device.self_test_child import examined
 from mdh.diagnostics import Failed
 from mdh.report.ability import ability
-from mdh.report.health import Finding, findings
-from mdh.report.self_test_words import verdict
+from mdh.report.health import Finding, findings, verdict
 from mdh.target.faults import Fault
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)

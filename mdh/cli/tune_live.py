@@ -13,7 +13,7 @@ from rich.text import Text
 
 from mdh.cli.console import log
 from mdh.printable import one_line
-from mdh.report.tune_line import progress_line, share_done
+from mdh.report.tune_text import progress_line, share_done
 from mdh.results.trial import Trial
 from mdh.results.tuning import RunProgress
 from mdh.tuner.loop.state import Watch

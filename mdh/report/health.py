@@ -1,4 +1,5 @@
-"""Checks the environment: interpreter, packages, tools. The command itself checks devices."""
+"""Checks the environment: interpreter, packages, tools, and what self-tests of devices found. The command
+itself checks devices."""
 
 import platform
 import shutil
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from mdh.device.c_compiler import find_compiler
+from mdh.device.self_test import Passed
 from mdh.diagnostics import Failed
+from mdh.target.faults import Fault
 
 State = Literal["ok", "absent", "broken"]
 
@@ -123,3 +126,41 @@ def _tool(name: str, purpose: str, fix: str) -> Finding:
     if found is None:
         return Finding(name, "absent", purpose, fix=fix)
     return Finding(name, "ok", f"{found}, {purpose}")
+
+
+_RIGHT = "functions, conditions, 16-bit floats and barriers are right"
+_BROKEN = {
+    Fault.FUNCTIONS: "functions are wrong for single numbers",
+    Fault.HALVES: "rounds wrongly to 16-bit floats",
+    Fault.BARRIERS: "barriers do not hold",
+    Fault.CRASH: "the test did not come to an end",
+}
+_FIX = "results may be wrong: install another version, or use another device"
+
+
+def verdict(name: str, passed: Passed) -> Finding:
+    """Faults that texts go around are no harm; others break the device."""
+    faults = passed.faults
+    broken = [said for fault, said in _BROKEN.items() if fault in faults.kinds]
+    around = ["reads under conditions"] if Fault.MASKED_READS in faults.kinds else []
+    around += [f"vectors of {names}" for names in _grouped(faults.lanes)]
+    if broken:
+        detail = "; ".join(broken)
+        if passed.functions:
+            detail += f" ({', '.join(passed.functions)})"
+        return Finding(name, "broken", detail, fix=_FIX)
+    detail = f"wrong, and avoided by mdh's texts: {', '.join(around)}" if around else _RIGHT
+    return Finding(name, "ok", detail)
+
+
+def _grouped(lanes: frozenset[str]) -> tuple[str, ...]:
+    """`sin, cos (f32 by 2, 4, 8)` of `sin_f32x2` and so on."""
+    sizes: dict[tuple[str, str], list[int]] = {}
+    for call in lanes:
+        function, _, vector = call.rpartition("_")
+        dtype, _, count = vector.partition("x")
+        sizes.setdefault((function, dtype), []).append(int(count))
+    named: dict[str, list[str]] = {}
+    for (function, dtype), found in sorted(sizes.items()):
+        named.setdefault(f"{dtype} by {', '.join(map(str, sorted(found)))}", []).append(function)
+    return tuple(f"{', '.join(functions)} ({size})" for size, functions in named.items())

@@ -11,12 +11,11 @@ from mdh.ir.walk import expressions, statements
 from mdh.target import c_helpers, cuda_helpers, opencl_helpers
 from mdh.target.c_kernel import c_kernel, c_prologue
 from mdh.target.cuda_kernel import cuda_kernel, cuda_prologue
-from mdh.target.declared import declared
 from mdh.target.faults import ASSUMED, CompilerFaults, Fault
 from mdh.target.host import function_name
 from mdh.target.lane_calls import lane_calls
 from mdh.target.lanes import without_vectors
-from mdh.target.names import rename
+from mdh.target.names import declared, rename
 from mdh.target.negations import hidden_negations
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
 from mdh.target.reads_first import UNSUNK, reads_first

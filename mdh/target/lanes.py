@@ -12,7 +12,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Var, map_children
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Buf, For, ForKind, If, Kernel, Let, Move, Stmt, Store, While
-from mdh.target.declared import declared
+from mdh.target.names import declared
 
 Bufs = Mapping[str, Buf]
 

@@ -15,8 +15,8 @@ from mdh.ir.names import unused
 from mdh.ir.ranges import Known, bounds
 from mdh.ir.walk import expressions, map_expressions
 from mdh.target.clike import is_single, lanes_of
-from mdh.target.declared import declared
 from mdh.target.dialect import PrintScope
+from mdh.target.names import declared
 from mdh.target.signature import scope_of
 
 Place = tuple[str, tuple[Expr, ...]]

@@ -15,7 +15,7 @@ from mdh.device.protocols import Device
 from mdh.device.self_test import Passed, halves_right, masked_right, self_test, wrong_functions
 from mdh.device.self_test_child import examined
 from mdh.diagnostics import Failed
-from mdh.report.self_test_words import verdict
+from mdh.report.health import verdict
 from mdh.target.faults import ASSUMED, NONE, POCL, CompilerFaults, Fault
 from mdh.target.text import KernelText
 

@@ -14,8 +14,7 @@ from mdh.report.html_frame import shared
 from mdh.report.html_svg import AxisScale
 from mdh.report.tune_importance import explained, sensitivities
 from mdh.report.tune_json import tuned_json
-from mdh.report.tune_line import progress_line, share_done, time_left
-from mdh.report.tune_text import tuned_text
+from mdh.report.tune_text import progress_line, share_done, time_left, tuned_text
 from mdh.results.goal import Ended
 from mdh.results.trial import Candidate, Failure, Outcome, Trial, Value
 from mdh.results.tuning import RunProgress, Sizes, Tuned

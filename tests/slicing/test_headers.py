@@ -4,9 +4,8 @@ import pytest
 
 from mdh.ir.syntax import Assignment, ForStatement
 from mdh.reference.c.types import I8, INT, LONG, UINT, ULLONG, Type
-from mdh.reference.slicing.forms import form_of, literal
+from mdh.reference.slicing.forms import Form, form_of, literal
 from mdh.reference.slicing.headers import trips
-from mdh.reference.slicing.integers import Form
 from tests.slicing.sliced import syntax_of
 
 

@@ -22,8 +22,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target import nvrtc
 from mdh.target.emit import emit
-from mdh.target.folder import folder
-from mdh.target.manifest import manifest
+from mdh.target.folder import folder, manifest
 from mdh.target.text import KernelText
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import numpy as np
 
 from mdh.reference.slicing import boxes as sets
 from mdh.reference.slicing.boxes import Boxes, Index
-from mdh.reference.slicing.integers import Form
+from mdh.reference.slicing.forms import Form
 from mdh.reference.slicing.model import Subscript
 from mdh.reference.slicing.tables import SubscriptTable
 

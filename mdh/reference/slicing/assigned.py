@@ -4,8 +4,7 @@ block."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdh.reference.slicing.forms import hull
-from mdh.reference.slicing.integers import Form
+from mdh.reference.slicing.forms import Form, hull
 from mdh.reference.slicing.model import DeclaredVariable, Subscript
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from mdh.ir.syntax import Assignment, Declaration, Expression, ForStatement, Infix, Name
 from mdh.reference.c.types import Type, common
-from mdh.reference.slicing.forms import Meaning, form_of
-from mdh.reference.slicing.integers import Form, integer_type
+from mdh.reference.slicing.forms import Form, Meaning, form_of, integer_type
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 

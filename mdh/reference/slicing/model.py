@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from mdh.ir.syntax import ForStatement
 from mdh.reference.c.types import Type
-from mdh.reference.slicing.integers import Form
+from mdh.reference.slicing.forms import Form
 from mdh.reference.slicing.tables import SubscriptTable
 
 Subscript = Form | SubscriptTable | None

@@ -25,9 +25,8 @@ from mdh.ir.syntax import (
 )
 from mdh.reference.c.types import Type
 from mdh.reference.slicing.assigned import Assigned
-from mdh.reference.slicing.forms import fitting, form_of
+from mdh.reference.slicing.forms import Form, fitting, form_of, integer_type
 from mdh.reference.slicing.headers import counter_of, trips
-from mdh.reference.slicing.integers import Form, integer_type
 from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure, Subscript
 from mdh.reference.slicing.tables import Reading, SubscriptTable, table_of
 

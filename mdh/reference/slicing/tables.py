@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mdh.ir.syntax import Conversion, Element, Expression, Infix, Name
 from mdh.reference.c.types import LONG, ULONG, Type
-from mdh.reference.slicing.integers import Form, integer_type
+from mdh.reference.slicing.forms import Form, integer_type
 
 Numbers = NDArray[Any]
 """An array of any integer type."""
