@@ -1,5 +1,4 @@
-"""Checks the arguments of a call against the C function's parameters. All errors are found before anything
-runs."""
+"""Checks the arguments of a call against the C function's parameters, before anything runs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,14 +20,12 @@ from mdh.verify.index_data import outside_failure
 MOST_DIGITS = 40
 """The most digits of a number in a message."""
 ALIGNMENT = 16
-"""Bytes of the widest access of a GPU; kernels rely on this alignment. CPU kernels rely on that of an
-element."""
+"""Bytes of the widest access of a GPU, on whose alignment kernels rely. CPUs need an element's."""
 
 
 @dataclass
 class BoundArguments:
-    """The arguments of a launch: numpy arrays for host memory, views for a device's memory. notes: what was
-    copied."""
+    """The arguments of a launch: numpy arrays for host memory, views for a device's. notes: copies."""
 
     arrays: dict[str, Any] = field(default_factory=dict)
     scalars: dict[str, int | float] = field(default_factory=dict)

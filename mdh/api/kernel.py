@@ -1,5 +1,4 @@
-"""A C function as a callable. Each call specialises it for its sizes, checks its arguments and launches
-it."""
+"""A C function as a callable. Each call specialises it for its sizes, checks arguments and launches it."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,8 +45,7 @@ class CompileOrder:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The function at bound sizes, ready to run. schedule: the text that was used; source: the text that was
-    built."""
+    """The function at bound sizes, ready to run. schedule: the text that was used; source: what was built."""
 
     program: Program
     plan: Plan
@@ -90,11 +88,8 @@ class Kernel:
 
     def __call__(self, *args: Any) -> Any:
         """Runs the function. Returns the output array as given, or a tuple of several in the order of the
-        parameters.
-
-        Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of building a new
-        variant.
-        """
+        parameters. Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of
+        building a new variant."""
         with explained():
             self.device.ready()
             if len(args) != len(self.parameters):

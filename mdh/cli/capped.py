@@ -6,8 +6,7 @@ from dataclasses import replace
 from mdh.diagnostics import Diagnostic
 
 MOST_SHOWN = 50
-"""The most diagnostics as text. A rule reports a few; only damaged or generated schedules reach this
-number."""
+"""The most diagnostics as text. Only damaged or generated schedules have so many."""
 MOST_IN_JSON = 1_000
 """The most diagnostics as data, which programs read."""
 MOST_CHARACTERS = 2_000

@@ -95,8 +95,7 @@ def _devices(line: CommandLine, words: Words) -> tuple[str, ...]:
 
 
 def _machines(line: CommandLine, words: Words) -> tuple[Away, ...]:
-    """The machines. One that mdh has no file for is named after its file, because all CPUs have the same
-    name."""
+    """The machines. One without a file of mdh's is named after its file: all CPUs have one name."""
     found = []
     for word in words.machines:
         machine = at_word(line, word, partial(load_machine, word))

@@ -15,8 +15,7 @@ from mdh.ir.program import Buffer, DimKind, Program, Stage, component
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """An array's elements by loops. strides: elements for one step of each loop. offset: of the first
-    element."""
+    """An array's elements by loops. strides: elements a step of each loop; offset: of the first one."""
 
     buffer: str
     loops: tuple[str, ...]

@@ -85,8 +85,7 @@ async def on_device(work: Work, spec: str) -> Found:
 
 
 def _cache() -> Cache | None:
-    """The cache of compiled candidates; None if it cannot be used. Comparing then builds again what it built
-    before."""
+    """The cache of compiled candidates; None if it cannot be used, so that all is built again."""
     try:
         return open_cache()
     except Failed:

@@ -15,8 +15,7 @@ Places = Mapping[str, tuple[NDArray[np.int64], ...]]
 
 
 class DisagreementError(AssertionError):
-    """The two references differ by more than both error bounds allow: one of them is wrong, which is a bug of
-    mdh."""
+    """The references differ by more than both bounds allow: one of them is wrong, a bug of mdh."""
 
 
 def picked(written: Mapping[str, Elements], before: Mapping[str, Array], at: Places) -> dict[str, Bounded]:

@@ -35,8 +35,7 @@ def share_done(now: RunProgress, elapsed: float) -> float | None:
 
 
 def time_left(now: RunProgress, elapsed: float) -> float | None:
-    """Seconds left of the budget, or for the remaining trials at the rate so far, whichever is less; None if
-    unknown."""
+    """Seconds left of the budget, or for the trials at the rate so far, if less; None if unknown."""
     times = []
     if now.total is not None:
         times.append(now.total - elapsed)

@@ -14,8 +14,7 @@ CODE = "K170"
 
 
 def check_mma(subject: Subject) -> Iterator[Diagnostic]:
-    """The MMA step is last; m and n split cc dimensions, k a pw dimension; the stage sums products; atoms
-    divide."""
+    """The MMA step is last; m, n split cc dims, k a pw dim; the stage sums products; atoms divide."""
     steps = subject.draft.splitting
     for s, step in enumerate(steps):
         if not has_layer(step, Layer.MMA):

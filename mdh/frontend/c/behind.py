@@ -39,8 +39,7 @@ class Behind:
 
 
 def _names(node: c_ast.Node) -> frozenset[str]:
-    """The names of variables that a statement uses or declares. They stay the same when locals move
-    inward."""
+    """The names of variables that a statement uses or declares, which do not change when locals move."""
     found: set[str] = set()
     left = [node]
     while left:

@@ -5,8 +5,7 @@ from difflib import get_close_matches
 
 MOST_CHARACTERS = 64
 MOST_NAMES = 500
-"""The most names to compare. Each comparison takes as many steps as the product of the lengths of both
-words."""
+"""The most names to compare. A comparison takes as many steps as the product of both lengths."""
 
 
 def nearest(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -327,8 +327,7 @@ class Statements(Expressions):
         return run_either
 
     def _as_choice(self, s: If) -> Assignment | None:
-        """`if (x > m) m = x;` as `m = x > m ? x : m`, if the arithmetic has a shortcut for that; else
-        None."""
+        """`if (x > m) m = x;` as `m = x > m ? x : m`, if the arithmetic has a shortcut; else None."""
         inner = s.then.body[0] if isinstance(s.then, Block) and len(s.then.body) == 1 else s.then
         match s.cond, inner:
             case Infix("<" | "<=" | ">" | ">=" as op, left, right), Assignment(target, "=", value) if (

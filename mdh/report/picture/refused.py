@@ -10,8 +10,7 @@ from mdh.source import Source
 
 
 def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Diagnostic]) -> str:
-    """The page. sources: the texts to show whole, in this order. Messages without a place in them are at the
-    top."""
+    """sources: the texts to show whole, in this order. Messages without a place in them are at the top."""
     count = len(diagnostics)
     lead = f"{count} message{'' if count == 1 else 's'}: the schedule is not legal, so nothing is drawn."
     parts = [f"<h1>{escape(title)}</h1><p class=lead>{escape(lead)}</p>"]

@@ -90,8 +90,7 @@ def row(*shapes: Shape) -> Shape:
 
 
 def fields(shapes: Mapping[str, Shape], may: Collection[str] = (), *, more: bool = False) -> Shape:
-    """An object with these fields; those in `may` can be absent. Other fields are allowed only with
-    `more`."""
+    """An object with these fields; those in `may` can be absent, others only come with `more`."""
 
     def fits(value: object) -> bool:
         if not isinstance(value, dict) or not (more or value.keys() <= shapes.keys()):
