@@ -1,5 +1,4 @@
-"""Diagnostics are data: a code, one sentence, labelled places, and help. They are rendered as text or
-JSON."""
+"""Diagnostics are data: a code, one sentence, labelled places, help. They are printed as text or JSON."""
 
 import traceback
 from dataclasses import dataclass

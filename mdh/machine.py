@@ -93,8 +93,7 @@ class Machine:
 
 
 SCHEMA = "mdh.machine/1"
-"""Files of a later mdh with more fields say `mdh.machine/1.1`, `1.2`…. Unknown fields are allowed only
-there."""
+"""Files of a later mdh with more fields say `mdh.machine/1.1`…; only there are unknown fields allowed."""
 _FOLDER = Path(__file__).parent / "machines"
 _KINDS = ("gpu", "cpu")
 _LIMIT = 1 << 15
@@ -200,8 +199,7 @@ def _wrong_fields(source: Source, table: dict[str, object], wrong: dict[str, str
 
 
 def _unknown_fields(source: Source, table: dict[str, object]) -> Iterator[Diagnostic]:
-    """Names that are no field of the schema, except those that the message of a missing field already
-    shows."""
+    """Names that are no field of the schema, except those that another message already shows."""
     names = [f.name for f in fields(Machine)]
     for name in sorted(table.keys() - set(names) - set(_misspelt(table).values()))[:_TOLD]:
         near = get_close_matches(name, names, 1)

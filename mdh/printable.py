@@ -39,8 +39,7 @@ def json_text(text: str) -> str:
 
 
 def shell_word(word: str) -> str:
-    """A word quoted for a shell. One with invisible characters is quoted as `$'…'`, which bash and zsh
-    read."""
+    """A word quoted for a shell; with invisible characters as `$'…'`, which bash and zsh read."""
     if word.isprintable():
         return shlex.quote(word)
     escaped = word.replace("\\", "\\\\").replace("'", "\\'")

@@ -1,5 +1,4 @@
-"""Checks the arguments of a call against the C function's parameters. All errors are found before anything
-runs."""
+"""Checks the arguments of a call against the C function's parameters, before anything runs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -25,8 +24,7 @@ MOST_DIGITS = 40
 
 @dataclass
 class BoundArguments:
-    """The arguments of a launch: numpy arrays for host memory, views for a device's memory. notes: what was
-    copied."""
+    """The arguments of a launch: numpy arrays for host memory, views for a device's. notes: copies."""
 
     arrays: dict[str, Any] = field(default_factory=dict)
     scalars: dict[str, int | float] = field(default_factory=dict)

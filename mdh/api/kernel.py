@@ -1,5 +1,4 @@
-"""A C function as a callable. Each call specialises it for its sizes, checks its arguments and launches
-it."""
+"""A C function as a callable. Each call specialises it for its sizes, checks arguments and launches it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -54,8 +54,7 @@ class Tuning:
 
     @property
     def speedup(self) -> float | None:
-        """The factor by which the best schedule beats the device's default one; None if that gave no right
-        result."""
+        """The factor by which the best beats the device's default schedule; None if that was wrong."""
         return self.found.speedup
 
     @property

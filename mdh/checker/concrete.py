@@ -13,8 +13,7 @@ from mdh.schedule.model import Arg, Attr, Mem, Section, Step
 
 
 def concrete(section: Section, extents: tuple[int, ...], machine: Machine) -> Section:
-    """The canonical section. Each `@copy` has the one engine that `machine`, as the target sees it, will
-    use."""
+    """The canonical section. Each `@copy` has the one engine that `machine`, as the target sees it, uses."""
     chosen = tuple(
         replace(step, inputs=tuple(_mem(mem, machine) for mem in step.inputs)) for step in section.steps
     )

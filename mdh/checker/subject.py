@@ -57,8 +57,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Subject:
-    """A resolved stage plan, with the written step behind each of its steps; None for the implied last
-    one."""
+    """A resolved stage plan, with the written step behind each step; None for the implied last one."""
 
     draft: Draft
     plan: StagePlan

@@ -82,8 +82,7 @@ class CommandLine:
     def fail(
         self, code: str, headline: str, word: str, *, label: str = "", help: str = "", last: bool = False
     ) -> Failed:
-        """An error at `word` (its `last` place); at the end of the line if the line does not have the
-        word."""
+        """An error at `word` (its `last` place), or at the end of the line if it is not there."""
         end = len(self.source.text)
         span = self.span_of(word, last=last) or Span(self.source, end, end)
         return fail(code, headline, span, label=label, help=help)

@@ -115,8 +115,7 @@ def note(text: str) -> None:
 
 
 def report(diagnostics: Iterable[Diagnostic]) -> None:
-    """Prints diagnostics as text on stderr, with a blank line between two. If there are many, the first
-    ones."""
+    """Prints diagnostics on stderr, with blank lines between them. If there are many, the first ones."""
     shown, left = capped(tuple(diagnostics), MOST_SHOWN)
     note("\n".join(render_text(d) for d in shown))
     if left:

@@ -52,7 +52,6 @@ def _report_text(line: CommandLine, error: BaseException) -> str:
 
 
 def _first_line(line: CommandLine, error: BaseException) -> str:
-    """The first line of the error. Passwords are removed before it is cut, because a part of one could not be
-    found."""
+    """The first line of the error. Passwords are removed before it is cut, while they are whole."""
     text = line.without_passwords(str(error)).strip().splitlines()
     return text[0][:200] if text else "no message"

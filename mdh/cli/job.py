@@ -88,8 +88,7 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
 
 
 def _told(found: tuple[Machine, str | None], request: Request) -> Machine:
-    """The machine, with a remark if a device's name stands for it, because several devices may share a
-    name."""
+    """The machine, with a remark if a device's name stands for it, since several may share a name."""
     machine, spec = found
     if spec is not None and request.target is None:
         log(f"`{machine.name}` is the machine of {spec} here; --device names another")

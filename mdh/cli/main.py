@@ -42,8 +42,7 @@ VERBS = {
 }
 """Command -> its line in the help. The module `mdh.cli.<command>` holds `app` and is imported when chosen."""
 COMPLETION = "_MDH_COMPLETE"
-"""The variable by which a shell asks for completions. Others hold the words, for example COMP_WORDS for
-bash."""
+"""The variable by which a shell asks for completions; others hold the words, such as COMP_WORDS."""
 
 
 class Verbs(TyperGroup):

@@ -1,5 +1,4 @@
-"""`mdh tune`: searches the holes of a schedule on a device; writes the best schedule, its kernel and the
-record."""
+"""`mdh tune`: searches the holes of a schedule; writes the best schedule, its kernel and the record."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -17,8 +17,7 @@ _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|[0-9]+)\Z", re.ASCII)
 
 
 def parse_defines(line: CommandLine, words: Sequence[str]) -> dict[str, str | int]:
-    """`N=1024` binds an integer, `T=float` a text, and `FLAG` alone binds 1 (as for a C compiler). Raises
-    F108."""
+    """`N=1024` binds an integer, `T=float` a text, and `FLAG` alone 1, as in C compilers. Raises F108."""
     out: dict[str, str | int] = {}
     for word in words:
         name, equals, value = word.partition("=")

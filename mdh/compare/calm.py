@@ -3,8 +3,7 @@
 from time import perf_counter, process_time, sleep
 
 _STEP, _AWAKE, _PATIENCE = 0.02, 0.1, 1.0
-"""Seconds between two checks, the share of a processor that idle threads may use, and the most seconds to
-wait."""
+"""Seconds between two checks, the share of a processor that idle threads may use, the longest wait."""
 
 
 def calm() -> None:

@@ -101,8 +101,7 @@ def _whole(schedule: Schedule, default: Schedule) -> Schedule:
 
 
 def names_of(program: Program) -> dict[str, StageNames]:
-    """The dimensions and entries of every stage, by its name; for a program's only stage also by the empty
-    name."""
+    """Dimensions and entries of every stage by its name; a program's only stage also by no name."""
     out = {
         s.name: StageNames(tuple(d.name for d in s.dims), program.inputs(s), program.outputs(s))
         for s in program.stages

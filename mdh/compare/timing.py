@@ -25,8 +25,7 @@ from mdh.wording import plural
 
 ROUNDS = 3
 _INPUTS = 4
-"""Sets of arrays that results are judged on before anything is timed. Two of them are used again in later
-rounds."""
+"""Sets of arrays for judging results before anything is timed. Two are used again in later rounds."""
 _JUDGED = 2
 """Sets of arrays that libraries are judged on."""
 _LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)

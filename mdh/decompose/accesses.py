@@ -83,8 +83,7 @@ class AccessGroup:
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """The index functions as affine functions of the stage's dimensions; None if one depends on data (a
-    gather)."""
+    """The indices as affine functions of the stage's dimensions; None if one is data (a gather)."""
     names: dict[str, Expr] = {d.name: Var(str(n)) for n, d in enumerate(stage.dims)}
     out = []
     for e in index:

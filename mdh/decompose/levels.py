@@ -68,8 +68,7 @@ def _levels_of(steps: tuple[PlanStep, ...], d: int, name: str, taken: set[str]) 
 
 
 def _cut_cyclic(levels: list[Level], chain: Chain, taken: set[str]) -> list[Level]:
-    """Cuts the levels below a cyclic one where its blocks end, so that each level is one digit of the
-    index."""
+    """Cuts the levels below a cyclic one at its blocks, so that each level is one digit of the index."""
     found = _digits(chain)
     out: list[Level] = []
     for position, level in enumerate(levels):

@@ -18,8 +18,7 @@ def _rank(loop: Level) -> int:
 
 
 def in_code_order(plan: StagePlan, loops: Sequence[Level], *, cpu: bool) -> tuple[Item, ...]:
-    """The sequential loops from outside in, and for each step its index where the body of its loops
-    starts."""
+    """The sequential loops from outside in, and each step's index where the body of its loops starts."""
     items: list[Item] = []
     threads: list[Item] = []
     meeting = 0

@@ -61,8 +61,7 @@ class _Build:
     regions: tuple[_Region, ...]
 
     def body(self, position: int, live: Mapping[object, Space], opened: int = 0) -> tuple[Node, ...]:
-        """The nodes from item `position` on. opened: how many of the regions that begin here are already
-        open."""
+        """The nodes from item `position` on. opened: how many regions that begin here are open already."""
         here = [r for r in self.regions if r.opens == position][opened:]
         if here:
             region = here[0]

@@ -1,5 +1,4 @@
-"""The system's C compiler: which one it is, for which processor it compiles, and its messages about refused
-texts."""
+"""The system's C compiler: which one, for which processor, and its messages about refused texts."""
 
 import os
 import re

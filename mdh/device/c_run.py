@@ -1,5 +1,4 @@
-"""Runs a compiler once. It ends in time, with all processes that it started, and its messages are in
-English."""
+"""Runs a compiler once: it ends in time with all that it started, and its messages are in English."""
 
 import os
 import resource

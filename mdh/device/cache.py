@@ -1,5 +1,4 @@
-"""Machine code kept between runs, in a folder of this user, by content hash. Damaged entries count as
-missing."""
+"""Machine code kept between runs, in a folder of this user, by hash. Damaged entries are misses."""
 
 import fcntl
 import json
@@ -101,8 +100,7 @@ class Cache:
         return Usage(str(self.folder), len(sizes), sum(sizes))
 
     def trim(self, limit: int = LIMIT) -> int:
-        """Removes the entries used longest ago until `limit` bytes are left. Returns the number of removed
-        entries."""
+        """Removes the entries used longest ago until `limit` bytes are left; returns how many."""
         entries = sorted(self._entries(), key=lambda e: e[1].st_mtime, reverse=True)
         kept = removed = 0
         for path, status in entries:

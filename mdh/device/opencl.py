@@ -37,13 +37,11 @@ _FLUSH = 4
 """The multiple of a GPU's last cache that is written to evict it."""
 _COMPILER = "the compiler of the OpenCL runtime"
 _FIRST, _NEXT = 128 << 20, 32 << 20
-"""Bytes that a CPU's compiler may take. PoCL's compiler took 96 MB for its first kernel, and keeps most of
-it."""
+"""Bytes that a CPU's compiler may take. PoCL's took 96 MB for its first kernel, and keeps most of it."""
 _PROBE = "kernel void mdh_probe_{}(global int *x) {{ x[0] = 1; }}"
 _probes = count()
 _MAKING = Lock()
-"""pyopencl chooses names for the code that it generates for a kernel, and two threads could choose the
-same."""
+"""pyopencl names the code that it generates for a kernel, and two threads could choose the same name."""
 
 
 def open_number(number: int) -> "OpenCLDevice":
@@ -198,13 +196,11 @@ class OpenCLDevice:
 
 
 class _Seat:
-    """A device of the runtime with a context and in-order queues.
-
-    timed: the queue that takes times, which makes each launch slower. prepared: makes a launch of a kernel
-    for a number of work-items in blocks. turn: if kernels run in the calling thread, held from the first
-    command of a call to the end of its last. Two threads that enqueue on PoCL's `basic` device at once may
-    deadlock, and its commands run one after another anyway.
-    """
+    """A device of the runtime with a context and in-order queues. timed: the queue that takes times, which
+    makes each launch slower. prepared: makes a launch of a kernel for a number of work-items in blocks. turn:
+    if kernels run in the calling thread, held from the first command of a call to the end of its last. Two
+    threads that enqueue on PoCL's `basic` device at once may deadlock, and its commands run one after another
+    anyway."""
 
     def __init__(self, device: Any, prepared: Callable[[Any, Sizes, Sizes], Enqueue]) -> None:
         self.device, self.prepared = device, prepared

@@ -11,8 +11,7 @@ from mdh.device.opencl_errors import no_memory
 
 @dataclass(frozen=True, slots=True)
 class BufferRegion:
-    """The place of one array inside a larger buffer, which also gets what a kernel stores outside of the
-    array."""
+    """The place of one array in a larger buffer, which also gets what a kernel stores outside of it."""
 
     buffer: Any
     around: Any

@@ -21,11 +21,9 @@ _INTEL, _INTEL_NEEDS = "libintelocl.so", "libimf.so"
 
 
 def vendors() -> str | None:
-    """The value of $OCL_ICD_VENDORS with which the loader finds every driver; None if none is needed.
-
-    It is a folder of files that each name a driver, and it replaces the system's folder. pyopencl's own
-    drivers stay.
-    """
+    """The value of $OCL_ICD_VENDORS with which the loader finds every driver; None if none is needed. It
+    is a folder of files that each name a driver, and it replaces the system's folder. pyopencl's own
+    drivers stay."""
     if "OCL_ICD_VENDORS" in os.environ:
         return None
     registered = _registered()

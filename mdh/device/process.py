@@ -1,5 +1,4 @@
-"""Detects forked processes. A forked child has its parent's memory, but neither the runtime's threads nor its
-driver."""
+"""Detects forked processes, which have their parent's memory but not its runtime's threads."""
 
 import os
 from functools import cache

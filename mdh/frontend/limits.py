@@ -1,5 +1,4 @@
-"""Limits of the size of expressions, because later stages walk them recursively and write them into
-kernels."""
+"""Limits of the size of expressions, which later stages walk recursively and write into kernels."""
 
 from mdh.diagnostics import fail
 from mdh.ir.expr import Expr, children

@@ -1,5 +1,4 @@
-"""Classifies statements as pieces: each is a map, a reduction, a scan or a best-so-far over the loops around
-it."""
+"""Classifies statements as pieces: maps, reductions, scans or best-so-far over the loops around them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,8 +60,7 @@ class Piece:
 
     @property
     def scattered(self) -> bool:
-        """Whether this is a histogram. Its elements are data, so only other histograms may share its
-        stage."""
+        """Whether this is a histogram. Only other histograms may share its stage."""
         return any(True for t in self.targets for i in t.index for _ in loads(i))
 
     def reads(self) -> frozenset[str]:
@@ -223,8 +221,7 @@ def _last_value(
 
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
-    """Raises unless each prefix has an element of its own, and nothing reads where another prefix is
-    stored."""
+    """Raises unless each prefix has its own element, and nothing reads where another one is stored."""
     loops = list(s.loops)
     for o in outputs:
         mine = Load(o.buffer, o.index, o.value.dtype)

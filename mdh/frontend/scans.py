@@ -123,8 +123,7 @@ def _after_first(axis: LoopVar) -> Expr:
 
 
 def _later(cond: Expr, axis: LoopVar) -> bool | None:
-    """True: `cond` holds at all points of `axis` except the first. False: only at the first. None:
-    neither."""
+    """True: `cond` holds at all points of `axis` but the first; False: only at the first; None: neither."""
     if isinstance(cond, Binary) and cond == negation(cond.left):
         inner = _later(cond.left, axis)
         if inner is not None:

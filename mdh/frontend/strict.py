@@ -15,8 +15,7 @@ from mdh.ir.program import Result
 
 
 def check_grouping(statements: Sequence[Statement]) -> None:
-    """Raises C150 for `s = s + a + b` of floats: C rounds after each term, but a reduction adds one value a
-    point."""
+    """Raises C150 for `s = s + a + b` of floats: C rounds each term, a reduction adds one value a point."""
     for s in statements:
         if not isinstance(s, Assign) or not s.value.dtype.is_float:
             continue

@@ -74,8 +74,7 @@ def _sticky(x: int | float) -> float:
 
 
 FORMATS = {F32: (24, -125, 128), F16: (11, -13, 16), BF16: (8, -125, 128)}
-"""For each type: digits of the significand, and frexp's exponents of the least normal and the greatest
-value."""
+"""For each type: digits of the significand, frexp's exponents of the least normal and the greatest."""
 
 
 def _nearest(x: float, t: DType) -> float:

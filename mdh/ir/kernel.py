@@ -63,10 +63,8 @@ swizzled buffer starts at a whole line and consists of whole lines."""
 
 def swizzle_row(buf: Buf) -> int:
     """The number of elements after which the number that a swizzle XORs into chunk positions grows by one.
-
     This is a row of the fastest dimension if it fills whole lines, else a line. It is the pattern of TMA's
-    32, 64 and 128-byte modes.
-    """
+    32, 64 and 128-byte modes."""
     line = SWIZZLE_LINE // buf.dtype.bytes
     pitch = min((s for s in buf.strides if s > 1), default=line)
     return pitch if pitch % line == 0 else line
@@ -247,8 +245,7 @@ Stmt = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """grid and block are counts along x, y, z; cluster is in blocks. In OpenCL the global size is grid *
-    block."""
+    """grid and block: counts along x, y, z; cluster: blocks. OpenCL's global size is grid * block."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]

@@ -43,8 +43,7 @@ class Level:
 
     @property
     def full_parts(self) -> int:
-        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each; the last part may be
-        shorter."""
+        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each; the last may be shorter."""
         return self.parent // self.tile
 
 

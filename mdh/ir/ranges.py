@@ -44,7 +44,7 @@ class Known:
         return self._with(name, r)
 
     def where(self, cond: Expr) -> "Known":
-        """What is known where a condition holds: its comparisons of an affine function with a constant are
+        """What is known where a condition holds: comparisons of affine functions with constants are
         limits."""
         match cond:
             case Binary("&&", left, right, _):

@@ -45,11 +45,8 @@ class Access:
 @dataclass(frozen=True, slots=True)
 class Statement:
     """An assignment with the `loops` around it, outermost first, and every access of its value, subscripts
-    and conditions.
-
-    Locals are written out: the accesses of a local's value belong to the place where that is computed. So an
-    access may have fewer loops than its statement.
-    """
+    and conditions. Locals are written out: the accesses of a local's value belong to the place where that is
+    computed. So an access may have fewer loops than its statement."""
 
     loops: tuple[LoopVar, ...]
     accesses: tuple[Access, ...]

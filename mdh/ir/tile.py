@@ -100,11 +100,9 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Copies the tile from `source`, for all that follows in the body.
-
-    step: index of the plan's step that asks for it. linear: the accesses that read it, over dimensions named
-    by position, without their constants.
-    """
+    """Copies the tile from `source`, for all that follows in the body. step: index of the plan's step that
+    asks for it. linear: the accesses that read it, over dimensions named by position, without their
+    constants."""
 
     tile: Tile
     source: Space
@@ -116,11 +114,8 @@ class Copy:
 @dataclass(frozen=True, slots=True)
 class Hold:
     """The tile holds partial results of result number `result` while the body runs. They are merged outward
-    once, after it.
-
-    step: index of the plan's step that asks for it. None: no step does; every reduction has an innermost Hold
-    of its own.
-    """
+    once, after it. step: index of the plan's step that asks for it. None: no step does; every reduction has
+    an innermost Hold of its own."""
 
     tile: Tile
     result: int
@@ -135,8 +130,7 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Combines the parts of a result that several units hold, by one method after another, from the inside
-    out."""
+    """Combines the parts of a result that units hold, by one method after another, from inside out."""
 
     result: int
     methods: tuple[Combine, ...]

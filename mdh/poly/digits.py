@@ -51,8 +51,7 @@ def digits(chain: Chain) -> tuple[Digit, ...] | None:
 
 
 def unnested(chain: Chain) -> tuple[int, int] | None:
-    """(cyclic split, deeper split) whose sizes do not nest, which is why `digits` returns None; None if all
-    nest."""
+    """(cyclic split, deeper split) whose sizes do not nest, so that `digits` is None; None if all nest."""
     for position in reversed(range(len(chain))):
         if digits(chain[position:]) is not None:
             continue

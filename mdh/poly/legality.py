@@ -57,8 +57,7 @@ def broken_dependences(
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Accesses of a statement that differ only in their places in the text; `least` and `most` are of the
-    places."""
+    """Accesses of a statement that differ only in their places, from `least` to `most`."""
 
     access: Access
     carried: bool
@@ -90,8 +89,7 @@ def _sorted(s: PlacedStatement) -> _Sorted:
 
 
 def _any_lost(a: _Sorted, b: _Sorted) -> bool:
-    """Whether some dependence of b on a is lost. Checked once for each two kinds and each order of their
-    places."""
+    """Whether a dependence of b on a is lost. Asked once for two kinds and each order of their places."""
     p, q = a.statement.placement, b.statement.placement
     for buffer in a.kinds.keys() & b.kinds.keys():
         for k in a.kinds[buffer]:
@@ -115,8 +113,7 @@ def _orders(k: _Kind, m: _Kind) -> Iterator[bool]:
 
 
 def _apart(x: Access, y: Access) -> bool:
-    """Whether the accesses never touch the same element: a subscript is one constant here and another one
-    there."""
+    """Whether the accesses never meet: a subscript is one constant here and another one there."""
     return any(
         f is not None and g is not None and not f.terms and not g.terms and f.const != g.const
         for f, g in zip(x.index, y.index, strict=True)

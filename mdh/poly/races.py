@@ -85,15 +85,13 @@ def _meeting(stage: Stage, w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
 
 
 def _pinned(name: str, w: _Touch, t: _Touch) -> bool:
-    """Whether both accesses have a subscript that is `name` alone, so that it is equal if they touch the same
-    element."""
+    """Whether both accesses have a subscript that is `name` alone, so that it is equal where they meet."""
     pairs = zip(w.index, t.index, strict=True)
     return any(f is not None and f == g and [n for n, _ in f.terms] == [name] for f, g in pairs)
 
 
 def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple[Point, Point] | None:
-    """Iterations that touch the same element and differ in a dimension of `kept`; any iterations if that is
-    None."""
+    """Iterations that touch one element and differ in a dimension of `kept`; None: any iterations."""
     names = [d.name for d in stage.dims]
     first, second = ({n: f"{x}{k}" for k, n in enumerate(names)} for x in "ab")
     terms = [f"0 <= {v[d.name]} < {d.extent}" for v in (first, second) for d in stage.dims]

@@ -289,8 +289,7 @@ class BoundedArithmetic:
 
 
 def representable(value: Array, dtype: DType) -> bool:
-    """Whether every value is a multiple of 1/64 that `dtype` holds exactly; such values add exactly in
-    double."""
+    """Whether every value is a multiple of 1/64 in `dtype`; such values add exactly in double."""
     if not error.whole(value * 64):
         return False
     return bool((_C.cast(value, F64, dtype).astype(np.float64) == value).all())

@@ -49,11 +49,8 @@ def truncated_factor(count: int) -> float:
 
 def repeats(values: Array, axes: tuple[int, ...]) -> Array:
     """How often the most frequent nonzero value occurs among the terms that are summed over `axes`, which
-    keep the size 1.
-
-    Equal terms are rounded alike while the sum stays in one binade, so their errors add up, and sqrt(n),
-    which holds for independent errors, does not apply.
-    """
+    keep the size 1. Equal terms are rounded alike while the sum stays in one binade, so their errors add up,
+    and sqrt(n), which holds for independent errors, does not apply."""
     kept = tuple(1 if i in axes else n for i, n in enumerate(values.shape))
     rows = np.sort(flattened(values, axes), axis=-1).reshape(-1)
     length = values.size // max(1, int(np.prod(kept)))

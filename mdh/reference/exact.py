@@ -258,8 +258,7 @@ def flattened(values: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _numbered(op: Operator, into: Array, values: Array, dtype: DType) -> bool:
-    """Whether points must be taken one by one: NaNs are compared, or the sign of a zero depends on the
-    order."""
+    """Whether points must be taken one by one: because of NaNs, or the sign of a zero."""
     if not dtype.is_float or op.nan:
         return False
     return op.ordered or bool(np.isnan(values).any()) or bool(np.isnan(into).any())

@@ -14,8 +14,7 @@ from mdh.reference.numbers import Array, numpy_dtype
 
 @dataclass(frozen=True)
 class EvaluationScope(Generic[V]):
-    """The meaning of names: dimensions (as coordinates of the box), scalars, locals, accumulators, and
-    buffers."""
+    """The meaning of names: dimensions (coordinates of the box), scalars, locals, accumulators, buffers."""
 
     arithmetic: Arithmetic[V]
     names: dict[str, V]

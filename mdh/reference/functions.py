@@ -1,5 +1,4 @@
-"""The functions of math.h by their double names: their meaning in numpy, and the error that GPUs and OpenCL
-allow."""
+"""The functions of math.h by their double names: their meaning in numpy, and the error of devices."""
 
 import math
 from collections.abc import Callable

@@ -46,8 +46,7 @@ def smallest(t: DType) -> float:
 
 
 def holds(t: DType, value: int | float) -> bool:
-    """Whether the type has the value, rounded if it is a float. Infinities are allowed only if one is
-    given."""
+    """Whether the type has the value, rounded if it is a float. An infinity must be given as one."""
     if not t.is_float:
         low, high = integer_range(t)
         return low <= value <= high

@@ -37,8 +37,7 @@ _SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """Seconds of a launch on all cores and of a launch of one work-group; operations a second of one core
-    (fp32)."""
+    """Seconds of a launch on all cores and of one work-group; operations a second of one core (fp32)."""
 
     launch: float
     alone: float

@@ -1,5 +1,4 @@
-"""What one kernel takes of a multiprocessor or core: threads, shared bytes, registers, and how many blocks
-fit."""
+"""What one kernel takes of a multiprocessor or core: threads, shared bytes, registers, residency."""
 
 from dataclasses import dataclass
 

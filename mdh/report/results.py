@@ -160,8 +160,7 @@ def _to_memory(r: _Result, source: str, turns: int, blocks: int) -> Iterator[Tra
 
 
 def _by_workspace(r: _Result, held: str, source: str, elements: int, turns: int) -> Iterator[Transfer]:
-    """Moves through a workspace: the first iteration stores, the others also read, and at the end it is
-    read."""
+    """Moves through a workspace: the first iteration stores, the others also read; then it is read."""
     yield Transfer(held, source, Space.DM, 0, (), r.width, elements * turns)
     if turns > 1:
         yield Transfer(held, Space.DM, source, 0, (), r.width, elements * (turns - 1))

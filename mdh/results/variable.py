@@ -1,5 +1,4 @@
-"""The space as values: its variables, one for each hole or for each name that several places share, and its
-points."""
+"""The space as values: its variables, one for each hole or shared name, and its points."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -44,8 +44,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute. neutral: argument texts with which it has no effect; the canonical form then drops
-    it."""
+    """neutral: argument texts with which it has no effect; the canonical form then drops it."""
 
     name: str
     sites: tuple[Site, ...]

@@ -95,8 +95,7 @@ class Cursor:
         return Span(self.source, first.start, max(self.previous.end, first.start))
 
     def unexpected(self, wanted: str, help: str = "") -> Failed:
-        """The exception for a next token that cannot stand here: S106 for a missing closing sign, else
-        S101."""
+        """The error for a next token that cannot stand here: S106 for a missing closing sign, else S101."""
         token = self.token
         if self._open and (token.kind in {"end", "comp"} or self.begins_step()):
             opener = self._open[-1]

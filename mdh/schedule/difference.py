@@ -29,12 +29,10 @@ class StageNames:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry that differs.
-
-    what: `tile`, `region` (where a buffer's part lies, and its layout), `layer` (who works on the parts),
-    `attribute`, or `place` (the number before the colon). subject: the dimension or buffer; empty for the
-    step as a whole. before, after: the entry as each schedule spells it; empty if it has none.
-    """
+    """One entry that differs. what: `tile`, `region` (where a buffer's part lies, and its layout), `layer`
+    (who works on the parts), `attribute`, or `place` (the number before the colon). subject: the dimension or
+    buffer; empty for the step as a whole. before, after: the entry as each schedule spells it; empty if it
+    has none."""
 
     what: What
     subject: str
@@ -86,12 +84,9 @@ class SectionChange:
 def differences(
     before: Schedule, after: Schedule, names: Mapping[str, StageNames] = _NO_NAMES
 ) -> tuple[SectionChange, ...]:
-    """All sections of both, in the first one's order, equal ones included.
-
-    Attributes without effect, comments and header lines do not count. names: of the stages, by the section's
-    name (empty for the only one). Without them dimensions have numbers, and buffers the names that the
-    schedules use.
-    """
+    """All sections of both, in the first one's order, equal ones included. Attributes without effect,
+    comments and header lines do not count. names: of the stages, by the section's name (empty for the only
+    one). Without them dimensions have numbers, and buffers the names that the schedules use."""
     left, right = canonical(before).sections, canonical(after).sections
     if len(left) == len(right) == 1:
         # the name of a program's only stage is optional
@@ -287,8 +282,7 @@ def _attributes(subject: str, a: Sequence[Attr], b: Sequence[Attr]) -> list[Chan
 
 
 def _spoken(steps: Sequence[Step]) -> StageNames:
-    """Names from the schedules alone: numbers for dimensions, and a buffer's own name if a step mentions
-    it."""
+    """Names from the schedules alone: numbers for dimensions; buffers have names where a step has them."""
     widest = max(steps, key=lambda s: (len(s.tiles), len(s.inputs), len(s.outputs)), default=None)
     if widest is None:
         return StageNames((), (), ())

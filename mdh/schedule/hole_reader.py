@@ -14,8 +14,7 @@ def at_hole(cursor: Cursor) -> bool:
 
 
 def read_hole(cursor: Cursor) -> Hole:
-    """One hole. Its values are numbers or words as written; the caller, who knows the place, resolves
-    names."""
+    """One hole. Its values are numbers or words as written; the caller resolves names."""
     first = cursor.token
     name: str | None = None
     if first.kind == "hole":

@@ -204,8 +204,7 @@ def _lines(comments: list[CommentToken]) -> tuple[str, ...]:
 
 
 def _head(cursor: Cursor) -> tuple[str, ...]:
-    """The comments at the head of the file, without those directly above the first item, which belong to
-    it."""
+    """The comments at the head of the file, without those directly above the first item."""
     source, item = cursor.source, cursor.token
     if item.kind == "end" or cursor.at_word(*_HEADERS):
         return _lines(cursor.comments_before(item.start))

@@ -55,8 +55,7 @@ def _print(expression: WhereExpr, least: int) -> str:
 
 
 WIDTH = 120
-"""A step that fits this width stands on one line, with its groups in columns. A longer one has the published
-form."""
+"""A step of this width stands on one line, its groups in columns. A longer one has the published form."""
 
 
 def print_schedule(schedule: Schedule) -> str:

@@ -25,8 +25,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token. kind: comp, int, name, hole, sign or end. text: of a sign, the sign itself; of the end,
-    empty."""
+    """kind: comp, int, name, hole, sign or end. text: of a sign, the sign itself; of the end, empty."""
 
     kind: str
     text: str

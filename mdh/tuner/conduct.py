@@ -47,10 +47,8 @@ async def run_session(
     clock: Callable[[], float] = time.monotonic,
     begun: float | None = None,
 ) -> Tuned:
-    """Searches until the goal. begun: when the budget began, by the clock.
-
-    Candidates never make it raise. Raises Failed F111 if the best schedule cannot be written.
-    """
+    """Searches until the goal. begun: when the budget began, by the clock. Candidates never make it raise.
+    Raises Failed F111 if the best schedule cannot be written."""
     earlier = session.earlier
     begin = await unless_asked(interrupt, in_background(partial(_beginning, session, earlier)))
     # a user who interrupts here gets the record's best, and the search is not started

@@ -13,8 +13,7 @@ _HELP = "write hours, minutes, seconds: 3h, 5m, 30s, 1h30m"
 
 
 def parse_duration(text: str) -> float:
-    """The duration in seconds. Raises Failed F190 for a malformed or zero duration, and for more than a
-    year."""
+    """The duration in seconds. Raises Failed F190 if it is malformed, zero or longer than a year."""
     if len(text) > _LENGTH:
         raise fail("F190", f"`{text[:20]}…` is no time: it has {len(text):,} characters", help=_HELP)
     parts = _PART.findall(text)

@@ -1,5 +1,4 @@
-"""The files of a run: the best schedule, which is complete at every moment; the record; the kernel's
-folder."""
+"""The files of a run: the best schedule, complete at every moment; the record; the kernel's folder."""
 
 import os
 import tempfile
@@ -54,11 +53,9 @@ def _tuned_by(path: Path, mark: str) -> bool:
 
 @dataclass
 class Outputs:
-    """The files NAME.<machine>.mdh and NAME.<machine>.jsonl and the folder NAME.<machine>, in `place`.
-
-    If those belong to another tuning or to the user, the names have this tuning's mark. earlier: a schedule
-    is there that no trial of the record found; it is renamed before the first one is written.
-    """
+    """The files NAME.<machine>.mdh and NAME.<machine>.jsonl and the folder NAME.<machine>, in `place`. If
+    those belong to another tuning or to the user, the names have this tuning's mark. earlier: a schedule is
+    there that no trial of the record found; it is renamed before the first one is written."""
 
     place: Path
     stem: str

@@ -75,8 +75,7 @@ def _bench(order: Order, say: Say) -> OpenedBench:
 
 
 def _cache(say: Say) -> Cache | None:
-    """The cache of compiled candidates; None if it cannot be used. Tuning then builds again what it built
-    before."""
+    """The cache of compiled candidates; None if it cannot be used, so that all is built again."""
     try:
         return open_cache()
     except Failed as failed:

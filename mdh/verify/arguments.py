@@ -136,8 +136,7 @@ def read_before_written(program: Program) -> frozenset[str]:
 
 
 def _covered(program: Program, b: Buffer) -> bool:
-    """Whether one stage writes the whole array: its index functions are distinct dimensions that span the
-    shape."""
+    """Whether one stage writes the whole array: its indices are distinct dimensions that span it."""
     for stage in program.stages:
         extents = {d.name: d.extent for d in stage.dims}
         for output in (o for r in stage.results for o in r.outputs if o.buffer == b.name):

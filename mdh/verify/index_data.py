@@ -63,8 +63,7 @@ def check_indices(program: Program, arrays: Mapping[str, Array], scalars: Mappin
 def draw_indices(
     program: Program, rng: np.random.Generator, names: Iterable[str], arrays: dict[str, Array]
 ) -> None:
-    """Draws new values for the arrays `names` in `arrays`. Arrays that change no subscript may hold any
-    values."""
+    """Draws new values for the arrays `names`; those that change no subscript may hold any values."""
     gathers = gathers_of(program)
     pools: dict[str, Array] = {}
     for name in names:

@@ -1,5 +1,4 @@
-"""Judges results: compares every element with the reference, within the error that an implementation may
-make."""
+"""Judges results: compares every element with the reference, within the allowed error."""
 
 from collections.abc import Mapping
 

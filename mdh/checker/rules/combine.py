@@ -137,8 +137,7 @@ def look_back_obstacle(subject: Subject) -> str | None:
 
 
 def check_combines(subject: Subject) -> Iterator[Diagnostic]:
-    """K141-K145. `@combine(m)` combines parts that exist, by a method that the program and the machine
-    allow."""
+    """K141-K145. `@combine(m)` combines parts that exist, by a method that is possible there."""
     for result in subject.stage.results:
         taken: list[Combine] = []
         for s, holding in _holdings(subject, result):
@@ -227,8 +226,7 @@ def _unavailable(subject: Subject, method: Combine, why: str, labels: tuple[Labe
 
 
 def _written_split(subject: Subject, layers: tuple[Layer, ...]) -> bool:
-    """Whether some step gives a dimension that is not concatenated to one of these layers, however many parts
-    it has."""
+    """Whether a step gives a dimension that is not concatenated to these layers, whatever its parts."""
     return any(
         isinstance(core.value, Unit)
         and core.value.layer in layers

@@ -58,8 +58,7 @@ def _store(subject: Subject, plan: StagePlan, holding: Holding) -> tuple[str, st
 
 
 def _once(subject: Subject) -> Iterator[Diagnostic]:
-    """`@cache` and `@store` apply to all stores of an output, so a second one on the same output has no
-    effect."""
+    """`@cache` and `@store` apply to all stores of an output, so a second one has no effect."""
     first: dict[tuple[str, str], int] = {}
     for i, step in enumerate(subject.plan.steps):
         for holding in step.holdings:

@@ -22,8 +22,7 @@ SCAN_LAYERS = (Layer.BLK, None, Layer.THR, None)
 
 
 def check_scan_order(subject: Subject) -> Iterator[Diagnostic]:
-    """K130. For x < x' of a ps dim: code order reaches x before x', where units count in the order of their
-    parts."""
+    """K130. For x < x' of a ps dim: code order reaches x before x'; units count in the order of parts."""
     for d, dim in enumerate(subject.stage.dims):
         if dim.kind is not DimKind.PS:
             continue
@@ -134,8 +133,7 @@ def _order_matters(subject: Subject) -> bool:
 
 
 def _in_shared(subject: Subject) -> list[tuple[int, str]]:
-    """(step, output) of results that are summed up in SM from the identity, and added to the output at the
-    end."""
+    """(step, output) of results that are summed up in SM from the identity, and added at the end."""
     if any(dim.kind is DimKind.PS for dim in subject.stage.dims):
         return []
     sums = {o.buffer for r in subject.stage.results if r.op is not None and r.op.ordered for o in r.outputs}

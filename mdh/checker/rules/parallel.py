@@ -19,8 +19,7 @@ from mdh.poly.sets import Point
 
 
 def check_order(program: Program) -> Iterator[Diagnostic]:
-    """The stages keep every dependence of the statements that they carry out. One diagnostic for each broken
-    pair."""
+    """The stages keep every dependence of their statements. One diagnostic for each broken pair."""
     told: set[tuple[int, int, str]] = set()
     for b in broken_dependences(program.statements):
         pair = (b.first.number, b.second.number, b.access.buffer)

@@ -1,5 +1,4 @@
-"""K166 and K110 for `@store(plain, vec=n)`: a thread has n contiguous elements of the output to store at
-once."""
+"""K166 and K110 for `@store(plain, vec=n)`: a thread stores n contiguous elements of the output at once."""
 
 from collections.abc import Iterator
 from math import gcd
@@ -88,8 +87,7 @@ def _obstacle(subject: Subject, plan: StagePlan, holding: Holding) -> Reason | N
 
 
 def _apart(subject: Subject, plan: StagePlan, n: int, result: Result) -> Reason | None:
-    """Why elements are finished one by one: other threads than those that computed them finish them, or in no
-    order."""
+    """Why elements are finished one by one: by threads that did not compute them, or in no order."""
     one = "vec=1, or leave it out"
     if subject.stage.scattered or any(d.kind is DimKind.PS for d in subject.stage.dims):
         return "its elements are finished one by one", one

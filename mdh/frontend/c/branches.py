@@ -85,8 +85,7 @@ def _under(s: Assign, depth: int) -> Expr:
 
 
 def _pairs(then: list[Statement], other: list[Statement], depth: int) -> list[tuple[int, int]]:
-    """Statements (one of each side) that assign one element and may be moved to the place where the sides
-    meet."""
+    """Statements (one of each side) that assign one element and may move to where the sides meet."""
     found: list[tuple[int, int]] = []
     for k, a in enumerate(then):
         for m, b in enumerate(other):

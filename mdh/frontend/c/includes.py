@@ -12,8 +12,7 @@ from mdh.frontend.c.source_limits import MOST_TOKENS, checked_text, tokens_in
 from mdh.textfile import C_LIMIT, read_text
 
 MOST_INCLUDES = 200
-"""The most included files, counting repetitions. A kernel with its sizes and types includes fewer than
-ten."""
+"""The most included files, counting repetitions. A usual kernel includes fewer than ten."""
 MOST_DEPTH = 15
 """The deepest nesting of files, as C11 (5.2.4.1) promises."""
 

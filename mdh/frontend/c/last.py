@@ -1,5 +1,4 @@
-"""After `for (…) { t = x[i]; … }`, the local `t`, which is set in each iteration, has the last iteration's
-value."""
+"""After `for (…) { t = x[i]; … }`, the local `t`, set in each iteration, has the last one's value."""
 
 from copy import copy
 from dataclasses import replace

@@ -17,8 +17,7 @@ MOST_DIGITS = 80
 """The most digits of an integer below 2^64, in any base and without leading zeros, because Python does not
 parse numbers of any length."""
 MOST_FLOAT = 4_000
-"""The most characters of a floating constant. Every double can be written exactly in 1,100, with its
-zeros."""
+"""The most characters of a floating constant. Every double is exact in 1,100, with its zeros."""
 _ESCAPES = {"n": 10, "t": 9, "\\": 92, "'": 39, '"': 34, "?": 63, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11}
 
 

@@ -1,5 +1,4 @@
-"""Places of nodes: pycparser knows where a node starts, and this finds the text that it covers in the user's
-file."""
+"""Places of nodes: finds the text in the user's file that a node of pycparser covers."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,8 +12,7 @@ _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
 
 
 NEAR = 2_000
-"""Characters on either side of a place in which a word is searched, because lines may be as long as the
-text."""
+"""Characters on either side of a place in which a word is searched; lines may be very long."""
 
 
 def nodes_in(node: c_ast.Node) -> Iterator[c_ast.Node]:

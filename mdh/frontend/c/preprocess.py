@@ -83,8 +83,7 @@ class Preprocessed:
 
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
-    """A preprocessor that reports problems as diagnostics. Definitions from outside override the file's
-    own."""
+    """Reports problems as diagnostics. Definitions from outside override the file's own."""
 
     def __init__(self, source: Source, fixed: frozenset[str]) -> None:
         super().__init__()
@@ -100,8 +99,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         self.expansions = self.tokens = self.characters = 0
 
     def note_place(self, token: Any) -> None:
-        """Places later problems at the line of `token`; for an included file, at the line that includes
-        it."""
+        """Places later problems at the line of `token`, or at the line that includes its file."""
         if getattr(token, "source", MAIN) in (MAIN, ""):
             self.last = getattr(token, "lineno", self.last) or self.last
 
@@ -221,8 +219,7 @@ def _small_count(tokens: list[str]) -> bool:
 
 
 def _apart(tokens: list[Any]) -> Iterator[Any]:
-    """Inserts a blank between tokens that a macro brought together: `-NEG` with `#define NEG -1` is `-
-    -1`."""
+    """Puts a blank between tokens that a macro brought together: `-NEG` with `#define NEG -1` is `- -1`."""
     before = None
     for token in tokens:
         if before is not None and before.value[-1:] + token.value[:1] in JOINED:

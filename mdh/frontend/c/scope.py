@@ -90,8 +90,7 @@ class NameScope:
         self.locals.pop(name, None)
 
     def end_block(self, outer: dict[str, str]) -> None:
-        """Restores the names declared in the block to their meaning outside. outer: those of the outer
-        block."""
+        """Restores names declared in the block to their meaning outside. outer: of the outer block."""
         for name, hidden in self.declared.items():
             self.locals.pop(name, None)
             if hidden:

@@ -28,8 +28,7 @@ MOST_LINES = 20_000
 MOST_IN_NAME = 255
 """The most characters of a name. C promises 63."""
 MOST_IN_CONSTANT = 4_000
-"""The most characters of a number or a string. C promises 4,095 in a line; every double is exact with
-1,100."""
+"""The most characters of a number or a string. C promises 4,095; doubles are exact with 1,100."""
 
 _PARTS = r"""
       (?P<name>[^\W\d]\w*)

@@ -12,8 +12,7 @@ _OPERATOR = re.compile(r"[-+*/%&|^<>?]+")
 
 
 def check_statements(source: Source) -> None:
-    """Raises at once for a statement that is too large as it is written, because parsing it would take
-    seconds."""
+    """Raises at once for a statement that is too large as written: parsing it would take seconds."""
     at, count = _heaviest(source)
     if count > MOST_NODES:
         span = Span(source, at, at + 1)

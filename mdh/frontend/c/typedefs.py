@@ -10,8 +10,7 @@ _WORDS = r"const|volatile|signed|unsigned|char|short|int|long|size_t|ptrdiff_t|u
 
 
 def resolve_typedefs(nodes: list[c_ast.Node]) -> None:
-    """Replaces uses of typedefs of scalar types by the types. Other typedefs are refused where they are
-    used."""
+    """Replaces typedefs of scalar types by the types. Others are refused where they are used."""
     known: dict[str, tuple[list[str], list[str]]] = {}
     for node in nodes:
         _resolve(node, known)

@@ -53,8 +53,7 @@ class Code:
 
 
 class Expressions:
-    """Translates expressions. statement: the number of the statement that is translated; place: where it
-    stands."""
+    """Translates expressions. statement: the number of the current statement; place: where it stands."""
 
     def __init__(self, machine: ExecutionState) -> None:
         self.machine = machine
@@ -285,8 +284,7 @@ class Expressions:
 
 
 def _folded(t: Type, run: Run, *parts: Code) -> Code:
-    """Computes an integer that the text alone gives only once. Undefined behaviour fails only where it
-    runs."""
+    """Computes an integer that the text gives once. Undefined behaviour fails only where it runs."""
     if any(p.constant is None for p in parts):
         return Code(t, run)
     try:

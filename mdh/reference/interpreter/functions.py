@@ -8,8 +8,7 @@ Function = Callable[..., float]
 
 
 def _guarded(f: Function, otherwise: Function | None = None) -> Function:
-    """`f`, and if it raises, the result of `otherwise`, else infinity for an overflow and NaN for a domain
-    error."""
+    """`f`, and if it raises `otherwise`, else infinity for an overflow and NaN for a domain error."""
 
     def call(*args: float) -> float:
         try:

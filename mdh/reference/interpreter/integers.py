@@ -60,8 +60,7 @@ def integer_operation(op: str, t: Type, place: Span | None) -> Join:
 
 
 def _shift(op: str, t: Type, place: Span | None) -> Join:
-    """A shift. The result is undefined for a count that is negative or not less than the width (C11
-    6.5.7)."""
+    """A shift. A count that is negative, or not less than the width, is undefined (C11 6.5.7)."""
     wrap, width = wrapping(t), t.bits
 
     def count(y: int) -> int:

@@ -1,5 +1,4 @@
-"""Relates iterations and elements: the elements that an access touches, and the iterations that touch an
-element."""
+"""Relates iterations and elements: what an access touches, and which iterations touch an element."""
 
 from dataclasses import dataclass
 from typing import assert_never

@@ -1,5 +1,4 @@
-"""Elements that a block has certainly assigned, so that later reads in it see no value from before the
-block."""
+"""Elements that a block has certainly assigned: later reads in it see no value from before it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +9,7 @@ from mdh.reference.slicing.model import DeclaredVariable, Subscript
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """subscripts: each is a form over the loops around the block, or an interval of which every value
-    occurs."""
+    """subscripts: each a form over the loops around the block, or an interval with every value."""
 
     variable: DeclaredVariable
     subscripts: tuple[Form | tuple[int, int], ...]
@@ -32,8 +30,7 @@ class Assigned:
         return Assigned(self.variable, tuple(out))
 
     def holds(self, forms: Sequence[Subscript], trips: Sequence[range]) -> bool:
-        """Whether an element with these subscripts is certainly among them. trips: the loops' values
-        there."""
+        """Whether such an element is certainly among them. trips: the loops' values there."""
         return all(_among(f, s, trips) for f, s in zip(forms, self.subscripts, strict=True))
 
 

@@ -79,8 +79,7 @@ def sampled(
 
 
 def _chosen(extents: tuple[int, ...], count: int, rng: np.random.Generator) -> Index:
-    """Indices, one row for each element: corners, places along edges, and random ones of faces and of the
-    whole."""
+    """Indices, a row for each element: corners, places along edges, random ones of faces and the whole."""
     sure = _edges(extents)
     if prod(extents) <= count:
         every = np.stack(np.unravel_index(rng.permutation(prod(extents)), extents), axis=-1)

@@ -1,2 +1,1 @@
-"""The page of a schedule: draws which unit works on which part of every array, from the data that lowering
-uses."""
+"""The page of a schedule: draws which unit works on which part of every array."""

@@ -14,8 +14,7 @@ _WIDE, _HIGH, _LEFT, _TOP = 20.5, 17.0, 44.0, 16.0
 
 
 def banks_html(accesses: tuple[BankAccess, ...]) -> str:
-    """For every buffer, kind and width, the access that takes the most passes. Those with conflicts are
-    open."""
+    """For every buffer, kind and width, the access with the most passes; open if it has conflicts."""
     worst: dict[tuple[str, bool, int], BankAccess] = {}
     for a in accesses:
         old = worst.setdefault((a.buffer, a.store, a.width), a)

@@ -33,8 +33,7 @@ def default_schedule(
 def default_section(
     program: Program, stage: Stage, machine: Machine, target: str, *, deterministic: bool = False
 ) -> Section:
-    """The steps of one stage. target: `cuda`, `opencl` or `c`; deterministic: nothing is summed in order of
-    arrival."""
+    """The steps of one stage. target: `cuda`, `opencl` or `c`; deterministic: as for the schedule."""
     shape = Shape(program, stage)
     joining = Joining.KERNEL if deterministic else joining_of(shape, machine, target)
     if stage.scattered:

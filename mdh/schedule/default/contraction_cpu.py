@@ -21,8 +21,7 @@ BROAD, BROAD_HEIGHTS = 4, (6, 7, 5)
 """Vectors a row, and rows, where there are 32 registers and enough columns. 20 to 28 registers accumulate,
 and each multiplication loads the fewest values. This also disturbs other threads of the core the least."""
 MANY = 8
-"""The number of register tiles of the first of BROAD_HEIGHTS from which on a partial last one matters
-little."""
+"""Register tiles of the first of BROAD_HEIGHTS from which on a partial last one matters little."""
 PANELS = 4
 """Register tiles side by side in a block."""
 ALONE = 1 << 20
@@ -185,8 +184,7 @@ def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: 
 
 
 def _whole(extent: int, tile: int, height: int) -> int:
-    """A multiple of `height` near `tile` that divides the extent, because a partial group guards every
-    access."""
+    """A multiple of `height` near `tile` that divides the extent: a partial group guards every access."""
     exact = [t for t in divisors(extent) if t % height == 0 and tile <= 2 * t <= 4 * tile]
     return min(exact, key=lambda t: (abs(t - tile), t), default=min(extent, round_up(tile, height)))
 

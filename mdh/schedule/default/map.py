@@ -39,8 +39,7 @@ def _on_gpu(outline: Outline, x: int, machine: Machine) -> None:
 
 
 def output_dim(shape: Shape) -> int | None:
-    """The cc dimension along which the first output is contiguous, else the largest; None for a single
-    point."""
+    """The cc dimension along which the first output is contiguous, else the largest; None for a point."""
     dims = shape.of_kind(DimKind.CC)
     found = [c for w in shape.writes if (c := shape.contiguous(w)) is not None and c in dims]
     return found[0] if found else max(dims, key=lambda d: (shape.extents[d], d), default=None)
@@ -95,8 +94,7 @@ def vector_lanes(shape: Shape, x: int, machine: Machine) -> int:
 
 
 def native_lanes(shape: Shape, machine: Machine) -> int:
-    """The number of the stage's values that a vector register of a CPU holds, up to the widest vector
-    type."""
+    """How many of the stage's values a vector register of a CPU holds, up to the widest vector type."""
     return min(16, max(2, machine.vector_bytes // max(4, shape.value_bytes)))
 
 
@@ -148,8 +146,7 @@ def _map_gpu(outline: Outline, x: int, machine: Machine) -> None:
 
 
 def _transposed(shape: Shape, x: int) -> int | None:
-    """The dimension along which an input is contiguous while the output is contiguous along x; None if all
-    agree."""
+    """The dimension along which an input is contiguous, if not the output's x; None if all agree."""
     for access in shape.reads:
         # an array of one dimension has no rows to transpose
         y = shape.contiguous(access) if len(access.index) > 1 else None

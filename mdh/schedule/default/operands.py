@@ -57,8 +57,7 @@ class Tiling:
 
 
 def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Mem:
-    """A copy in SM in which the position that `main` moves is stored fastest: transposed, and padded if
-    needed."""
+    """A copy in SM in which the position that `main` moves is fastest: transposed and padded if needed."""
     name = shape.stage.dims[main].name
     access = shape.reads_of(buffer)[0]
     last = len(access.index) - 1

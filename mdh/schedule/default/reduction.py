@@ -134,8 +134,7 @@ def _lane(shape: Shape) -> int | None:
 
 
 def _along(shape: Shape) -> int | None:
-    """A reduced dimension along which some input is contiguous, if no input moves with both results and
-    it."""
+    """A reduced dimension along which an input is contiguous, if no input moves with results and it."""
     found = (shape.contiguous(a) for a in shape.reads if a.buffer in shape.inputs)
     return next((d for d in found if d in shape.of_kind(DimKind.PW)), None)
 
@@ -153,8 +152,7 @@ def _results_only(outline: Outline, machine: Machine) -> None:
 
 
 def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool) -> None:
-    """Puts lanes along the reduced dimension: a warp a row, or a block a row, or many blocks if there are few
-    rows."""
+    """Lanes along the reduced dimension: a warp a row, a block a row, or many blocks if rows are few."""
     shape, extents = outline.shape, outline.shape.extents
     results = shape.of_kind(DimKind.CC)
     wide = 4 if extents[k] % 4 == 0 and extents[k] >= 4 * WARP else 1
@@ -219,8 +217,7 @@ def _moving(shape: Shape, x: int, k: int) -> list[Access]:
 def _split_reduction(
     outline: Outline, tiles: dict[int, int], k: int, least: int, blocks: int, machine: Machine
 ) -> None:
-    """Puts the reduced dimension on blocks, in multiples of `least`, if the results alone do not fill the
-    grid."""
+    """Puts the reduced dimension on blocks, in multiples of `least`, if results do not fill the grid."""
     extent = outline.shape.extents[k]
     parts = min(BLOCKS_PER_UNIT * machine.units // max(1, blocks), ceil_div(extent, least))
     if parts > 1:

@@ -88,8 +88,7 @@ class Shape:
         return self.stage.dims[dim].name in access.dims
 
     def stride(self, access: Access, dim: int) -> int:
-        """Elements between neighbours along the dimension; 0 if the access does not move with it (or moves by
-        data)."""
+        """Elements between neighbours along the dimension; 0 if the access moves by data or not at all."""
         shape = self.program.buffer_of[access.buffer].shape
         name = self.stage.dims[dim].name
         steps = (
@@ -116,8 +115,7 @@ class Shape:
         return max((t.bytes for r in self.stage.results for t in r.types), default=4)
 
     def footprint(self, buffer: str, tiles: dict[int, int]) -> int:
-        """Elements of the bounding box of all accesses while each dimension runs over its tile (1 if
-        absent)."""
+        """Elements of the bounding box of all accesses while dimensions run over `tiles` (absent: 1)."""
         ranges = {d.name: (0, tiles.get(i, 1) - 1) for i, d in enumerate(self.stage.dims)}
         elements = 1
         for p in range(len(self.program.buffer_of[buffer].shape)):

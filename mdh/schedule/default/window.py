@@ -29,8 +29,7 @@ class Window:
 
 
 def find_window(shape: Shape, found: Contraction) -> Window | None:
-    """The window of a contraction. None if no operand has one, if both have one, or if the sum's order
-    matters."""
+    """The window of a contraction; None if no operand or both have one, or the sum's order matters."""
     if shape.keeps_order:
         return None
     sides = (

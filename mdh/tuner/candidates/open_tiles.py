@@ -12,8 +12,7 @@ def opened(schedule: Schedule) -> Schedule:
 
 
 def open_values(schedule: Schedule) -> tuple[int, ...]:
-    """The tiles that `opened` removes, in the order of the holes. They are the schedule's point in its
-    space."""
+    """The tiles that `opened` removes, in the order of the holes: the schedule's point in its space."""
     return tuple(
         tile.value
         for section in schedule.sections

@@ -74,8 +74,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A point that is not measured now. reason: a diagnostic code, `duplicate`, the gate's words, or
-    `later`."""
+    """A point that is not measured. reason: a diagnostic code, `duplicate`, the gate's words, `later`."""
 
     reason: str
 

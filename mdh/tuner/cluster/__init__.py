@@ -1,2 +1,1 @@
-"""Tuning on many machines: workers of a Dask cluster build and measure, each with the bench of its
-machine."""
+"""Tuning on many machines: workers of a Dask cluster, each with the bench of its machine."""

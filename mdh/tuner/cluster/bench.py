@@ -63,8 +63,7 @@ class ClusterBench:
 
     @property
     def slots(self) -> int:
-        """The slots of the workers that are here, but at least one, so that trials wait for workers to
-        return."""
+        """The slots of the workers that are here; at least one, so that trials wait for workers."""
         return max(1, 0 if self._crew is None else self._crew.slots)
 
     async def __aenter__(self) -> Self:

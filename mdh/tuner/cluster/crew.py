@@ -176,8 +176,7 @@ class Crew:
             self.failed = emptied(self.link.address)
 
     async def _looked(self, seen: frozenset[str]) -> dict[str, Inventory]:
-        """The workers that may be opened: of the same mdh, with devices that no member and no other worker
-        has."""
+        """The workers that may be opened: of the same mdh, with devices that no other worker has."""
         new = sorted(a for a in seen if a not in self._aside)
         found = await asyncio.gather(*(self._inventory(address) for address in new))
         taken = {p for m in self.members.values() for p in m.places}
@@ -210,8 +209,7 @@ class Crew:
         return None
 
     async def _opened(self, found: dict[str, Inventory]) -> list[Member]:
-        """Opens workers in the order of their addresses. Those that take too long are tried again at the next
-        look."""
+        """Opens workers in the order of their addresses. Slow ones are tried again at the next look."""
         tasks = [asyncio.create_task(self._begin(a, found[a])) for a in sorted(found)]
         if not tasks:
             return []

@@ -27,13 +27,10 @@ _SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What a machine has.
-
-    mdh: version and digest of the package, equal if the same schedule gives the same kernel. boot: identifies
-    the running machine, equal in its containers. cores: those that the worker may use. visible: the value of
-    CUDA_VISIBLE_DEVICES; None if not set. devices: spec -> title, kind. default: the device that is taken if
-    none is asked for; empty if there is none.
-    """
+    """What a machine has. mdh: version and digest of the package, equal if the same schedule gives the same
+    kernel. boot: identifies the running machine, equal in its containers. cores: those that the worker may
+    use. visible: the value of CUDA_VISIBLE_DEVICES; None if not set. devices: spec -> title, kind. default:
+    the device that is taken if none is asked for; empty if there is none."""
 
     mdh: str
     host: str
@@ -54,8 +51,7 @@ class Inventory:
         return same or tuple(s for s in (self.default,) if s)
 
     def places(self, specs: Sequence[str]) -> frozenset[str]:
-        """The hardware that the devices use. Two workers that share any of it would disturb each other's
-        times."""
+        """The hardware of the devices. Workers that share some would disturb each other's times."""
         kinds = {spec: kind for spec, _, kind in self.devices}
         visible = (self.visible or "").split(",")
         out: set[str] = set()

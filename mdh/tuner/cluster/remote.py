@@ -26,8 +26,7 @@ LEASE = 120.0
 
 @dataclass
 class Session:
-    """A tuning that uses this worker. holder: the tuner, as it describes itself. heard: when its last request
-    came."""
+    """A tuning that uses this worker. holder: the tuner; heard: when its last request came."""
 
     name: str
     holder: Json
@@ -47,8 +46,7 @@ class Session:
 
 
 class Seat:
-    """The session of this process. opening: the session whose bench is being opened, and the task that opens
-    it."""
+    """The session of this process. opening: the session that is being opened, and the task that does it."""
 
     def __init__(self) -> None:
         self.held: Session | None = None
@@ -73,11 +71,8 @@ _SEAT = Seat()
 
 
 async def serve(text: str) -> str:
-    """Answers one request of a tuner.
-
-    `failed` in an answer holds diagnostics of the machine or the program. `refused` means that no tuner asks
-    this.
-    """
+    """Answers one request of a tuner. `failed` in an answer holds diagnostics of the machine or the program.
+    `refused` means that no tuner asks this."""
     try:
         request = read_request(text)
     except NonsenseError as error:

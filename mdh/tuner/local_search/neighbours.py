@@ -67,8 +67,7 @@ class Neighbours:
         return True
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """Records the time of a point. Another spelling of the same program does not become a parent as
-        well."""
+        """Records the time of a point. Another spelling of a program does not become a parent too."""
         text = str(point[0])
         program = self._programs.get(hash(text), text)
         if seconds is not None and program not in self._parents:

@@ -1,5 +1,4 @@
-"""How thoroughly a candidate is measured: less if it clearly loses; in finals, as the remaining time
-allows."""
+"""How thoroughly a candidate is measured: less if it clearly loses; in finals, as time allows."""
 
 from dataclasses import replace
 

@@ -19,12 +19,9 @@ take all the time."""
 
 
 async def finals(run: Run) -> None:
-    """Times the finalists in one process, then the winner alone in a fresh one.
-
-    If more inputs show that a finalist is wrong, another round with the next candidate follows. A finalist
-    that fails in another way is tried alone once more. If no finalist succeeds, the result of the search
-    stands.
-    """
+    """Times the finalists in one process, then the winner alone in a fresh one. If more inputs show that a
+    finalist is wrong, another round with the next candidate follows. A finalist that fails in another way is
+    tried alone once more. If no finalist succeeds, the result of the search stands."""
     while True:
         chosen = finalists(_right(run))
         contest = with_baseline(chosen, run.baseline if seconds_of(run.baseline) else None)
@@ -79,8 +76,8 @@ def _take_back(run: Run, found: Sequence[Trial]) -> None:
 
 
 async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Trial]:
-    """The finalists that are right on more inputs too, the fastest first; the baseline's paired time is
-    kept."""
+    """The finalists that are right on more inputs too, the fastest first; keeps the baseline's paired
+    time."""
     since = time.time()
     outcomes = await run.bench.duel(tuple(t.candidate for t in contest), effort, run.limits)
     ranked: list[tuple[float, Trial]] = []

@@ -31,11 +31,8 @@ _LAST_THOUGHT = 1.0
 
 
 async def tune(run: Run) -> Ended:
-    """Searches, then holds the finals. The results are in `run`.
-
-    Candidates never make it raise. If nothing can be measured any more, `run.trouble` says why, and earlier
-    results stay.
-    """
+    """Searches, then holds the finals. The results are in `run`. Candidates never make it raise. If nothing
+    can be measured any more, `run.trouble` says why, and earlier results stay."""
     if run.started is None:
         run.started = run.clock()
     run.watch(progress(run), None)
@@ -122,8 +119,7 @@ async def _think(run: Run) -> bool:
 
 
 async def _thought(run: Run, work: Callable[[], T]) -> T | None:
-    """The answer of the search. None, with `run.silent` set, if there is none by the time the run has to
-    end."""
+    """The answer of the search. None, with `run.silent` set, if it has none by the end of the run."""
     task = asyncio.ensure_future(run._search.do(work))
     try:
         while not task.done():

@@ -20,8 +20,7 @@ class Bench(Protocol):
     async def duel(
         self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
     ) -> tuple[Outcome, ...]:
-        """Times the finalists in one process, with interleaved runs, so that clock drift affects all of them
-        equally."""
+        """Times the finalists in one process, interleaved, so that clock drift affects all equally."""
 
     async def close(self) -> None:
         """Ends every process within two seconds."""

@@ -12,8 +12,7 @@ _SM = 1
 
 
 def gpu_clock(bus: str) -> float | None:
-    """The clock of the multiprocessors of the GPU at a PCI address (`0000:1b:00.0`); None if NVML cannot
-    tell."""
+    """The clock of a GPU's multiprocessors, by PCI address (`0000:1b:00.0`); None if NVML cannot tell."""
     library = _nvml()
     if library is None:
         return None

@@ -1,5 +1,4 @@
-"""The private folder of a bench: the job, expected results, files that workers hand over, and runtimes'
-caches."""
+"""The private folder of a bench: the job, expected results, workers' files, and runtimes' caches."""
 
 import json
 import os

@@ -12,8 +12,7 @@ any of them."""
 
 
 class Kills:
-    """The kills of one bench. Each trial has its own name, so a candidate that is tried again starts from
-    zero."""
+    """The kills of one bench. Each trial has its own name, so a repeated candidate starts from zero."""
 
     def __init__(self) -> None:
         self._of: Counter[str] = Counter()
@@ -29,11 +28,9 @@ class Kills:
 
     def overran(self, name: str, *, outside: bool) -> bool:
         """Counts a passed time limit; call it once for each. Returns True if the candidate is at fault.
-
         outside: its process was stopped or got no processor time, which tells as little of the candidate as a
         kill among others. While processes are being killed, others are slowed down too, so only the second
-        limit counts then.
-        """
+        limit counts then."""
         if outside:
             self.blame(name)
             return self._of[name] >= _AMONG_OTHERS

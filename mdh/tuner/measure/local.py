@@ -41,8 +41,7 @@ _TRIMMED = 100
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A candidate that was built, with the files of its text and machine code. Their name belongs to this
-    trial."""
+    """A candidate that was built, with the files of its text and machine code, named for this trial."""
 
     name: str
     text: Path
@@ -66,12 +65,9 @@ class Loaded:
 
 class LocalBench:
     """`async with LocalBench(job) as bench`. After that `machine`, `target`, `title` and `versions` describe
-    what is measured on.
-
-    devices: of one model, measured in parallel; without them, the job's. jobs: the number of builders. say:
-    called with remarks on faults of the machine, which are waited for (Outage). faults: for tests only
-    (mdh.tuner.measure.faults).
-    """
+    what is measured on. devices: of one model, measured in parallel; without them, the job's. jobs: the
+    number of builders. say: called with remarks on faults of the machine, which are waited for (Outage).
+    faults: for tests only (mdh.tuner.measure.faults)."""
 
     machine: Machine
     target: str
@@ -167,8 +163,7 @@ class LocalBench:
         return tuple(found[b.name] if isinstance(b, Ready) else b for b in built)
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Removes the machine code of these candidates from the cache, because losers are not needed
-        again."""
+        """Removes the machine code of these candidates from the cache: losers are not needed again."""
         for key in keys:
             cached = self._cached.pop(key, "")
             if cached and self.cache is not None:

@@ -9,8 +9,7 @@ _TIMES = 10.0
 
 
 class Patience:
-    """The limits of one bench. They are shorter in a search (`Effort.give_up` is set); finalists get the full
-    limits."""
+    """The limits of one bench: shorter in a search (`Effort.give_up` is set), full for finalists."""
 
     def __init__(self) -> None:
         self._check = 0.0

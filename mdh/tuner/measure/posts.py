@@ -170,11 +170,9 @@ class Posts:
 
     @asynccontextmanager
     async def taken(self, *, fresh: bool = False) -> AsyncIterator[tuple[Post, Worker]]:
-        """A free post and its worker. fresh: one that has done nothing yet.
-
-        A post whose worker does not start is left alone for a while. Raises Failed if the program is refused,
-        or if no post has a worker now; then the next call tries again.
-        """
+        """A free post and its worker. fresh: one that has done nothing yet. A post whose worker does not
+        start is left alone for a while. Raises Failed if the program is refused, or if no post has a worker
+        now; then the next call tries again."""
         post, worker = await self._ready(fresh)
         try:
             yield post, worker

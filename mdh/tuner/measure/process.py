@@ -48,11 +48,9 @@ class Died(Exception):  # noqa: N818 - an outcome
 
 
 class Late(Exception):  # noqa: N818 - an outcome
-    """The reply did not come within the limit, and the process was killed.
-
-    stopped: a signal had stopped it. idle: in the second half it had less than _IDLE of a processor, because
-    it waited or others used the machine.
-    """
+    """The reply did not come within the limit, and the process was killed. stopped: a signal had stopped it.
+    idle: in the second half it had less than _IDLE of a processor, because it waited or others used the
+    machine."""
 
     def __init__(self, *, stopped: bool = False, idle: bool = False) -> None:
         super().__init__("it was stopped" if stopped else "it did not end in time")
@@ -224,8 +222,7 @@ class Worker:
                 self._guardian.leave(self.pid)
 
     def _signal(self, number: signal.Signals) -> bool:
-        """Sends a signal to the group, whose number is its leader's. Children of a dead leader are still in
-        it."""
+        """Signals the group, whose number is its leader's. Children of a dead leader are still in it."""
         try:
             os.killpg(self.process.pid, number)
         except (ProcessLookupError, PermissionError):

@@ -1,5 +1,4 @@
-"""Tells which candidate a worker is busy with, by shared memory: it costs no system call and survives the
-worker."""
+"""Tells by shared memory which candidate a worker is busy with: no system call, and it survives."""
 
 import mmap
 from pathlib import Path

@@ -35,12 +35,10 @@ class Timed:
 def run_timed(
     calls: Sequence[BoundCall], effort: Effort, flush: Callable[[], object], running: Callable[[int], None]
 ) -> list[Timed]:
-    """Times rounds of one run each (A-B-A-B), so that clock drift affects all candidates equally.
-
-    `running` is called with the number of the candidate that comes next. The first run of each is not
-    counted. The cold rounds come after all warm ones, because runs directly after an eviction of the caches
-    are slower for a while. Without memory for evicting the caches there are no cold runs.
-    """
+    """Times rounds of one run each (A-B-A-B), so that clock drift affects all candidates equally. `running`
+    is called with the number of the candidate that comes next. The first run of each is not counted. The cold
+    rounds come after all warm ones, because runs directly after an eviction of the caches are slower for a
+    while. Without memory for evicting the caches there are no cold runs."""
     timed = [Timed(call) for call in calls]
     for number, one in enumerate(timed):
         running(number)

@@ -11,13 +11,10 @@ from mdh.tuner.records.key import Parts, Setting, key_of, key_parts
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a record.
-
-    program: the C function. schedule: the text with the holes. sizes: what `-D` bound. types: array ->
-    `f32[64][64]`. device: its title. machine, target: what candidates are checked for. parts: what the
-    record's key is made of. method: how times are taken, in words. command: what starts the same tuning.
-    created: seconds since the epoch. extra: fields of a newer mdh, as JSON text.
-    """
+    """The header of a record. program: the C function. schedule: the text with the holes. sizes: what `-D`
+    bound. types: array -> `f32[64][64]`. device: its title. machine, target: what candidates are checked for.
+    parts: what the record's key is made of. method: how times are taken, in words. command: what starts the
+    same tuning. created: seconds since the epoch. extra: fields of a newer mdh, as JSON text."""
 
     program: str
     schedule: str

@@ -1,5 +1,4 @@
-"""One line of a record: a JSON object with its own checksum, so that damaged lines are noticed and not
-loaded."""
+"""One line of a record: a JSON object with its own checksum, so that damaged lines are not loaded."""
 
 import json
 import re
@@ -67,8 +66,7 @@ def unseal(line: bytes) -> Fields:
 
 
 def checksum(fields: Fields) -> str:
-    """The first 16 hex digits of the SHA-256 of the object's canonical JSON text: sorted names, no spaces,
-    ASCII."""
+    """The first 16 hex digits of the SHA-256 of the canonical JSON text: sorted names, no spaces, ASCII."""
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode("ascii")).hexdigest()[:16]
 

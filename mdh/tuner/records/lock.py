@@ -1,5 +1,4 @@
-"""Locks a record for one writer. The system holds the lock and drops it with the process, so no lock can be
-stale."""
+"""Locks a record for one writer. The system drops the lock with the process, so none can be stale."""
 
 import fcntl
 import os

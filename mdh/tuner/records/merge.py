@@ -45,8 +45,7 @@ def _told(scans: list[tuple[Scan, tuple[str, ...]]]) -> tuple[str, ...]:
 
 
 def _joined(scans: Sequence[Scan]) -> bytes:
-    """Lines with checksums: a header, the lines that name it, the next header; at the end, lines of neither
-    kind."""
+    """Lines with checksums: each header with the lines that name it; then lines of neither kind."""
     lines: dict[str, Fields] = {}
     for scan in scans:
         for line in scan.good:

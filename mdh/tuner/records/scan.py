@@ -48,8 +48,7 @@ class Scan:
 
 
 def scan_file(path: str) -> Scan:
-    """The lines of a file. Raises Failed: F101 no such file, F102 not a file, F103 not readable, F105 too
-    large."""
+    """Raises Failed: F101 no such file, F102 not a file, F103 not readable, F105 too large."""
     try:
         check_file(path, os.stat(path))
         with open(path, "rb") as file:

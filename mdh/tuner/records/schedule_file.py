@@ -1,5 +1,4 @@
-"""Writes the best schedule as a file: without holes; its head says what was measured, how, when and on
-what."""
+"""Writes the best schedule without holes; its head says what was measured, how, when and on what."""
 
 import re
 from dataclasses import dataclass, replace

@@ -50,11 +50,8 @@ async def until(interrupt: Interrupt, *tasks: "asyncio.Task[T]", timeout: float 
 @contextmanager
 def on_signals(interrupt: Interrupt, said: Callable[[signal.Signals], None]) -> Iterator[None]:
     """Handles SIGINT and SIGTERM in the event loop of this thread, which must be the main one. `said` may
-    tell the user.
-
-    A run that does not end by itself is ended by the process's guard, even if the loop is stuck: all results
-    are on disk. A second signal ends the process at once.
-    """
+    tell the user. A run that does not end by itself is ended by the process's guard, even if the loop is
+    stuck: all results are on disk. A second signal ends the process at once."""
     loop = asyncio.get_running_loop()
 
     def handle(number: signal.Signals) -> None:

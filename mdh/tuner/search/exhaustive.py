@@ -1,5 +1,4 @@
-"""`exhaustive`: proposes every point once, in the order of the space; for small spaces and full tables of
-times."""
+"""`exhaustive`: proposes every point once, in order; for small spaces and full tables of times."""
 
 from collections.abc import Container
 from random import Random

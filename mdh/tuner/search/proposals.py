@@ -119,8 +119,7 @@ class Proposals:
             self._learn(point, seconds)
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """Reports the time of any point, also of one that was never asked for: a default, or the results of a
-        record."""
+        """Reports the time of any point, also of a default or of a record's results."""
         self._peers.tell(point, seconds)
         self._learn(point, seconds)
 

@@ -26,8 +26,7 @@ POINT = "mdh.point"
 OWNER = "mdh.owner"
 STARTED = "mdh.started"
 STALE_SECONDS = 1800.0
-"""Seconds after which a claim without a result belongs to a tuner that died, so that its point is free
-again."""
+"""Seconds after which a claim without a result is dropped: its tuner died."""
 
 
 class SharedStudy:
@@ -112,8 +111,7 @@ class SharedStudy:
         return False
 
     def tell(self, point: Point, seconds: float | None) -> None:
-        """Stores the result of a claimed point, or of one that was measured earlier. Known points are left
-        alone."""
+        """Stores the result of a claimed point, or of one measured earlier. Known points are left alone."""
         state = TrialState.FAIL if seconds is None else TrialState.COMPLETE
         number = self._own.get(point)
         with guarded(self._url):

@@ -111,8 +111,7 @@ def _database(url: str, scheme: str) -> RDBStorage:
 
 
 def _engine(scheme: str) -> dict[str, Any]:
-    """Options by which a host that does not answer is noticed in seconds, and not after the two minutes of
-    TCP."""
+    """Options by which a host that does not answer is noticed in seconds, not after TCP's two minutes."""
     if scheme.startswith("postgresql"):
         waits = {"connect_timeout": CONNECT_SECONDS, "keepalives_idle": 10, "tcp_user_timeout": 20_000}
         return {"connect_args": waits, "pool_pre_ping": True}

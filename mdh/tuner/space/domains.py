@@ -90,8 +90,7 @@ def _layouts(rank: int) -> tuple[str, ...]:
 
 
 def _argument_values(opening: Opening, machine: Machine) -> tuple[Value, ...]:
-    """The domain in the table of attributes. Copy engines are those that the machine has and mdh lowers
-    to."""
+    """The domain in the table of attributes. Engines are those that the machine has and mdh lowers."""
     assert opening.parameter is not None
     values = opening.parameter.domain
     if opening.attribute == "copy" and opening.parameter.words and opening.parameter.name is None:

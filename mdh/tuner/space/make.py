@@ -220,8 +220,7 @@ class _Build:
                 return (Choice(None),)
 
     def groups(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Group | Ladder, ...]:
-        """Everything outside of chains: layouts that are open in places, memory entries by buffer, single
-        holes."""
+        """Everything outside of chains: open layouts, memory entries by buffer, single holes."""
         layouts = [
             Layout(
                 tuple(

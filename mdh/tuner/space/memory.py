@@ -13,16 +13,15 @@ from mdh.tuner.space.ladder import Ladder, Rung
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """index: of a variable by its name. domains: the values of each. alone: variables with one place and no
-    group."""
+    """index: variables by name. domains: the values of each. alone: those with one place and no group."""
 
     index: Mapping[str, int]
     domains: Mapping[int, tuple[Value, ...]]
     alone: Callable[[int], bool]
 
     def ladders(self, section: Section) -> tuple[Ladder, ...]:
-        """The ladders with a variable and a legal choice. If fixed entries go outward, the checker reports
-        it."""
+        """The ladders with a variable and a legal choice. The checker reports fixed entries that go
+        outward."""
         steps = [section.steps[s] for s in code_order(section)]
         buffers = zip(*((*step.inputs, *step.outputs) for step in steps), strict=True)
         found = (Ladder(tuple(r for r in map(self._rung, mems) if r is not None)) for mems in buffers)

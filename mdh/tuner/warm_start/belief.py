@@ -1,5 +1,4 @@
-"""Selects the trials of a record that a run continues: those in its space, after checking the best of
-them."""
+"""Selects the trials of a record that a run continues: those in its space, the best of them checked."""
 
 from collections.abc import Callable, Sequence
 
