@@ -1,4 +1,4 @@
-"""Random products by random schedules with atoms on a GPU: integers exactly, other numbers within the bounds."""
+"""Random products by random schedules with atoms on a GPU: integers exactly, others within their bounds."""
 
 from random import Random
 
