@@ -18,10 +18,9 @@ from mdh.ir.layout import Axis
 from mdh.ir.plan import Staging
 from mdh.ir.tile import Copy as Node
 from mdh.lower.deal import deal, wrap
-from mdh.lower.instance import Instance, whole
 from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.overread import Overread, Slack, no_overread, overread
-from mdh.lower.scope import Key, Point, Scope
+from mdh.lower.scope import Instance, Key, Point, Scope, whole
 
 VECTOR_BYTES = 16
 VECTOR_LANES = 16

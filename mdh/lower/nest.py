@@ -17,8 +17,7 @@ from mdh.ir.program import Buffer, DimKind, Program, Stage
 from mdh.ir.tile import Item, Tiles
 from mdh.lower.declarations import Declarations
 from mdh.lower.fold import Fold
-from mdh.lower.instance import Instance
-from mdh.lower.scope import Region, Scope, key_of
+from mdh.lower.scope import Instance, Region, Scope, key_of
 from mdh.machine import Machine
 
 

@@ -17,8 +17,8 @@ from mdh.ir.layout import Guard, strides_for
 from mdh.ir.program import DimKind
 from mdh.ir.tile import ALIGNMENT
 from mdh.lower.deal import deal, wrap
-from mdh.lower.instance import Instance
 from mdh.lower.nest import Nest
+from mdh.lower.scope import Instance
 
 MOST = 256
 """Elements of slack."""

@@ -1,13 +1,15 @@
 """The scalar function at one point: each result takes in a value, in its innermost region or in memory."""
 
+from math import prod
+
+from mdh.hardware import Layer
 from mdh.ir.construct import load_each, store_each, when
 from mdh.ir.expr import Expr, Var, loads, substitute
 from mdh.ir.kernel import Let, Stmt, Store
-from mdh.ir.layout import Guard
-from mdh.ir.program import component
+from mdh.ir.layout import Guard, Level
+from mdh.ir.program import DimKind, component
 from mdh.lower.finish import finish
 from mdh.lower.fold import combine, follow
-from mdh.lower.in_order import in_order
 from mdh.lower.nest import Nest
 from mdh.lower.overread import Slack
 from mdh.lower.scope import Region, Scope
@@ -69,7 +71,32 @@ def _update(nest: Nest, f: int, region: Region, values: tuple[Expr, ...], scope:
         state = tuple(Var(n, t) for n, t in zip(held, fold.types, strict=True))
         # what combines the parts of several units compares positions, too: their points alternate
         counted = not any(loads(fold.values[1]))
-        known = counted and fold.starts[0] is not None and in_order(nest, region)
+        known = counted and fold.starts[0] is not None and _in_order(nest, region)
     new = follow(fold, state, later) if known else combine(fold, state, later)
     out.extend(store_each(region.bufs, index, new))
     return out
+
+
+def _in_order(nest: Nest, region: Region) -> bool:
+    """The points that meet in one accumulator come in C's order: the loops inside the region walk the
+    reduction dims as C does, in each unit.
+
+    A CPU's lanes do not count: each has accumulators of its own. The position of a point is a number with the
+    loops' variables as digits; it grows from point to point if each digit weighs more than inner ones reach.
+    """
+    reach = 0
+    for level in reversed(nest.items[region.opens :]):
+        if not isinstance(level, Level) or (level.layer is Layer.VEC and nest.cpu):
+            continue
+        if nest.stage.dims[level.dim].kind is DimKind.CC:
+            continue
+        weight = _stride(nest, level.dim) * nest.levels.index[level.dim].coefficient(level.var)
+        if weight <= reach:
+            return False
+        reach += weight * (level.parts - 1)
+    return True
+
+
+def _stride(nest: Nest, dim: int) -> int:
+    """Points of the reduction that one step in `dim` passes over."""
+    return prod(d.extent for d in nest.stage.dims[dim + 1 :] if d.kind is not DimKind.CC)

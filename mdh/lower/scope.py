@@ -10,10 +10,34 @@ from mdh.hardware import Space
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.expr import Expr, Var, substitute
 from mdh.ir.kernel import Buf
-from mdh.lower.instance import Instance
+from mdh.ir.layout import Axis
 
 Key = tuple[str, tuple[Affine, ...]]
 """A buffer and the linear part of an access's index: accesses that differ by constants share a key."""
+
+
+# -- where elements lie ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Where a buffer's elements live at some place in the code: `buf` holds those that the axes name. A copy
+    of a buffer holds the image of its accesses over the levels inside (language.md section 5).
+
+    slot: the pipeline slot to read, prefixed to every index.
+    """
+
+    buf: Buf
+    axes: tuple[Axis, ...]
+    slot: Affine | None = None
+
+    def local(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
+        return tuple(axis.local(i) for axis, i in zip(self.axes, index, strict=True))
+
+
+def whole(buf: Buf) -> Instance:
+    """An array of device memory."""
+    return Instance(buf, tuple(Axis(Affine(), n, False, ()) for n in buf.shape))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,8 @@ from mdh.ir.expr import Var
 from mdh.ir.kernel import If, Stmt
 from mdh.ir.layout import Axis, Level
 from mdh.lower.copies import Copy, emit_copy
-from mdh.lower.instance import Instance
 from mdh.lower.nest import Nest
-from mdh.lower.scope import Scope
+from mdh.lower.scope import Instance, Scope
 
 
 def emit_window(nest: Nest, copy: Copy, level: Level, scope: Scope) -> list[Stmt]:
