@@ -29,7 +29,8 @@ class LayerRow:
 
 @dataclass(frozen=True)
 class StageReport:
-    """bound: seconds that arithmetic and compulsory DM bytes take at the machine's peak speeds."""
+    """bound: seconds that arithmetic and compulsory DM bytes take at the machine's peak speeds. atoms: on
+    tensor cores, whose speeds machine files do not have: arithmetic_bound is 0."""
 
     entries: Entries
     loops: tuple[LoopRow, ...]
@@ -40,6 +41,7 @@ class StageReport:
     resources: tuple[Resources, ...]
     arithmetic_bound: float
     memory_bound: float
+    atoms: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     for layer in LAYERS:
         moved = traffic.of_layer(layer)
         layers.append(LayerRow(layer, moved, ops / moved if moved else 0.0))
-    peak = peak_of(plan.machine, stage.stage)
+    peak = peak_of(plan.machine, stage.stage) if stage.atoms is None else 0.0
     return StageReport(
         entries_of(plan.program, stage.stage),
         loop_rows(plan.program, stage),
@@ -94,6 +96,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
         kernels,
         ops / peak if peak else 0.0,
         traffic.compulsory / plan.machine.bandwidth if plan.machine.bandwidth else 0.0,
+        stage.atoms is not None,
     )
 
 

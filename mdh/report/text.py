@@ -145,11 +145,15 @@ def _layers_text(stage: StageReport) -> str:
     lines.append(
         f"    compulsory DM bytes {bytes_text(stage.compulsory)}: {best:.2f} operations a byte at best"
     )
-    lines.append(
-        f"    {count_text(stage.operations)} operations: at least {seconds_text(stage.arithmetic_bound)} of"
-        f" arithmetic, {seconds_text(stage.memory_bound)} of memory"
-    )
+    lines.append(f"    {count_text(stage.operations)} operations: {_bounds(stage)} of memory")
     return "\n".join(lines) + "\n"
+
+
+def _bounds(stage: StageReport) -> str:
+    memory = seconds_text(stage.memory_bound)
+    if stage.atoms:
+        return f"on tensor cores, at least {memory}"
+    return f"at least {seconds_text(stage.arithmetic_bound)} of arithmetic, {memory}"
 
 
 def _resources_text(r: Resources) -> str:

@@ -78,3 +78,37 @@ def test_random_products(number: int) -> None:
         arrays["C"] = np.full(arrays["C"].shape, 77, numpy_type(program.buffer_of["C"].dtype))
         built.call(arrays, {}).launch()
         assert fits(arrays["C"], want).all()
+
+
+SPLITS = {
+    "kernel": "( BLK.y, BLK.x, BLK.z )",
+    "atomic": "( BLK.y, BLK.x, BLK.z )",
+    "ticket": "( BLK.y, BLK.x, BLK.z )",
+    "cluster": "( CLU.y, CLU.x, ^ )",
+}
+
+
+def _split(how: str) -> str:
+    """A sum of 256 in four parts of blocks, each in two parts of warps."""
+    first = f"1: (de-)comp( 64, 64, {{k}} ) ( ^, ^ ; {{c}} ) {SPLITS[how]}\n"
+    second = "2: (de-)comp( ^, ^, 64 ) ( ^, ^ ; {c} ) ( ^, ^, {unit} )\n"
+    inner = """3: (de-)comp( ^, ^, 32 ) ( A:SM[1,2]@pad(8), B:SM[1,2]@pad(8) ; C:RM[1,2] ) ( ^, ^, ^ )
+4: (de-)comp( 32, 64, 16 ) ( ^, ^ ; ^ ) ( WRP.y, ^, WRP.x )
+5: (de-)comp( 16, 8, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k )
+"""
+    combined = f"^@combine({how})"
+    if how == "cluster":
+        outer = first.format(k="^", c="^") + second.format(c=combined, unit="BLK.z")
+    else:
+        outer = first.format(k="64", c=combined) + second.format(c="^", unit="^")
+    return outer + inner
+
+
+@pytest.mark.parametrize("how", SPLITS)
+def test_sums_split_over_blocks(how: str) -> None:
+    product = Product("bf16", "NN", 130, 136, 256)
+    program, plan = planned(product.text, _split(how))
+    arrays = whole_numbers(program)
+    built = open_device("cuda:0").build(emit(lower(plan), program))
+    built.call(arrays, {}).launch()
+    np.testing.assert_array_equal(arrays["C"], product.expected(arrays))

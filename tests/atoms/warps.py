@@ -188,9 +188,12 @@ class _Warp:
         if buf.space is Space.RM:
             return self.registers[buf.name][np.arange(self.lanes), at]
         data = self.memory[buf.name]
-        here = np.ones(self.lanes, bool) if mask is None else mask
-        assert ((at >= 0) & (at < data.size))[here].all(), f"{buf.name} is read outside"
-        return data[np.where(here, at, 0)]
+        inside = (at >= 0) & (at < data.size)
+        if mask is None:
+            # lanes that a condition leaves out read, too; what they get must not show
+            return np.where(inside, data[np.where(inside, at, 0)], poisoned(1, buf.dtype)[0])
+        assert inside[mask].all(), f"{buf.name} is read outside"
+        return data[np.where(mask, at, 0)]
 
     def write(self, buf: Buf, index: tuple[Expr, ...], value: object, mask: Array) -> None:
         at = self.offset(buf, index)

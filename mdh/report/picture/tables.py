@@ -38,7 +38,8 @@ def traffic_html(report: StageReport) -> str:
         )
     least = (
         f"At least {bytes_text(report.compulsory)} must cross DM: {seconds_text(report.memory_bound)}; "
-        f"{count_text(report.operations)} operations: {seconds_text(report.arithmetic_bound)}."
+        f"{count_text(report.operations)} operations: "
+        f"{'on tensor cores' if report.atoms else seconds_text(report.arithmetic_bound)}."
     )
     note = f"<p class=note>{least} What the code asks of a layer, caches not counted.</p>"
     return f"<h3>Memory traffic</h3><div class=rows>{''.join(rows)}</div>{note}{_moves(report)}"

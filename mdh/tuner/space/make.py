@@ -9,6 +9,7 @@ from mdh.checker.run import supported
 from mdh.checker.sections import match_sections
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Diagnostic, Failed
+from mdh.hardware import Layer
 from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -171,8 +172,11 @@ class _Build:
         labels = [step.label for step in section.steps]
         ordered = None in labels or labels == sorted(n for n in labels if n is not None)
         allowed = {v: frozenset(self.domains[v]) for v in self.walked if v in self.domains}
+        cores = (c.value for step in section.steps for c in step.cores)
+        atoms = any(isinstance(unit, Unit) and unit.layer is Layer.MMA for unit in cores)
+        bounds = Bounds.of(self.machine, atoms=atoms)
         return Chain(
-            s, stage.dims[d].extent, entries, Bounds.of(self.machine), LANGUAGES[self.target].widths, ordered,
+            s, stage.dims[d].extent, entries, bounds, LANGUAGES[self.target].widths, ordered,
             frozenset(shared), frozenset(shared - within), allowed,
         )  # fmt: skip
 

@@ -36,13 +36,15 @@ NEUTRAL = Signature()
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The most threads of a block; None on a CPU, where threads are loops."""
+    """threads: the most threads of a block; None on a CPU, where threads are loops. atoms: an MMA step takes
+    the lanes of warps, and no step splits over THR."""
 
     threads: int | None
+    atoms: bool = False
 
     @staticmethod
-    def of(machine: Machine) -> "Bounds":
-        return Bounds(None if machine.kind == "cpu" else machine.threads_per_block)
+    def of(machine: Machine, *, atoms: bool) -> "Bounds":
+        return Bounds(None if machine.kind == "cpu" else machine.threads_per_block, atoms)
 
     def possible(self, s: Signature) -> bool:
         """Whether further splits may still make `s` legal."""
@@ -55,6 +57,8 @@ class Bounds:
     def units_possible(self, units: tuple[int, ...]) -> bool:
         """Whether units may still become legal; further splits only increase them."""
         warps, threads = units
+        if self.atoms:
+            return threads == 1 and (self.threads is None or warps * LANES <= self.threads)
         if self.threads is not None and warps * threads > self.threads:
             return False
         return warps == 1 or LANES % threads == 0
@@ -62,7 +66,7 @@ class Bounds:
     def units_legal(self, units: tuple[int, ...]) -> bool:
         """Whether units are legal. Language section 3: THR under WRP are the lanes of a warp, exactly 32."""
         warps, threads = units
-        return self.units_possible(units) and (warps == 1 or threads == LANES)
+        return self.units_possible(units) and (self.atoms or warps == 1 or threads == LANES)
 
 
 def joined(a: Signature, b: Signature) -> Signature | None:
