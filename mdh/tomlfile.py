@@ -15,7 +15,7 @@ nesting by recursion, and takes time that grows with the square of a key's lengt
 INT_LIMIT = 1 << 63
 """Whole numbers of TOML have 64 bits."""
 _SHOWN = 60
-"""Characters of a value in a message."""
+"""The most characters of a value in a message."""
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?(?:"""|\Z)' r"|'''(?:.)*?(?:'''|\Z)" r'|"(?:\\.|[^"\\\n])*"?' r"|'[^'\n]*'?"
     r"|\#[^\n]*|[\[\]{}.,=\n]",

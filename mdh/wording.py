@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 MOST_CHARACTERS = 64
 MOST_NAMES = 500
-"""Comparing two words takes as many steps as the product of their lengths, for each of the names."""
+"""The most names to compare. A comparison takes as many steps as the product of both lengths."""
 
 
 def meant(

@@ -19,7 +19,7 @@ from mdh.reference.numbers import holds, numpy_dtype, range_text
 from mdh.verify.index_data import outside_failure
 
 MOST_DIGITS = 40
-"""Of a number in a message."""
+"""The most digits of a number in a message."""
 
 
 @dataclass

@@ -78,8 +78,9 @@ class Kernel:
         return f"<mdh.Kernel {self.name}({', '.join(self.parameters)}) on {self.device.spec}{ready}>"
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        """One output: the array as given; several: a tuple in the order of the parameters. Raises Failed A1xx
-        before anything runs, D107 in a forked process, and what building a new variant raises."""
+        """Runs the function. Returns the output array as given, or a tuple of several in the order of the
+        parameters. Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of
+        building a new variant."""
         try:
             if named or len(args) != len(self.parameters):
                 args = in_order(self._heading, self.sizes, args, named)

@@ -25,7 +25,7 @@ from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import numpy_dtype
 
 ALIGNMENT = 16
-"""Bytes: the widest access of a GPU, and so what kernels rely on. CPUs rely on an element's own."""
+"""Bytes of the widest access of a GPU, on whose alignment kernels rely. CPUs need an element's."""
 _NUMBERS = frozenset((int, float))
 Key = tuple[tuple[Any, ...], tuple[int, ...]]
 """Addresses, then numbers, each in C's order; the stream of the arrays, none for host memory."""

@@ -119,7 +119,8 @@ async def _run(task: Task, interrupt: Interrupt) -> Comparison:
 
 
 def _exit(found: Comparison) -> int:
-    """A wrong result is graver than a schedule that does not fit; nothing with a time is no comparison."""
+    """The exit code. A wrong result is graver than a schedule that does not fit; without any time there is no
+    comparison."""
     if any(r.kind is RowKind.FAILED and r.why is not None and r.why.code.startswith("N") for r in found.rows):
         return WRONG_RESULT
     return 0 if any(r.time is not None for r in found.rows) else NOTHING_VALID

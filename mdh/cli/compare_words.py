@@ -34,7 +34,7 @@ DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True)
 class CompareWords:
-    """The options as typed. records: None where the option is absent."""
+    """The options as typed. records: None if the option is absent."""
 
     schedules: tuple[str, ...]
     devices: tuple[str, ...]
@@ -48,7 +48,7 @@ class CompareWords:
 
 
 def task_of(request: Request, words: CompareWords) -> Task:
-    """Raises Failed for wrong words (F210, D110, F150, F190) and for what the files are refused with."""
+    """The task. Raises Failed for wrong words (F210, D110, F150, F190) and for errors in the files."""
     line = request.line
     budget = words.budget
     seconds = None if budget is None else at_word(line, budget, lambda: parse_duration(budget))
@@ -86,7 +86,7 @@ def _once(line: CommandLine, option: str, given: Sequence[str], meant: Sequence[
 
 
 def _devices(line: CommandLine, words: CompareWords) -> tuple[str, ...]:
-    """Raises Failed D110, F210. Without devices and machines: the first GPU, else opencl:0."""
+    """The devices; without devices and machines, the first GPU, else opencl:0. Raises Failed D110, F210."""
     for spec in words.devices:
         at_word(line, spec, partial(demand_spec, spec))
     numbered = [s if ":" in s or s == "oclgrind" else f"{s}:0" for s in words.devices]
@@ -95,7 +95,7 @@ def _devices(line: CommandLine, words: CompareWords) -> tuple[str, ...]:
 
 
 def _machines(line: CommandLine, words: CompareWords) -> tuple[Away, ...]:
-    """Called after their files where mdh knows none of that name: every CPU calls itself alike."""
+    """The machines. One without a file of mdh's is named after its file: all CPUs have one name."""
     found = []
     for word in words.machines:
         machine = at_word(line, word, partial(load_machine, word))
@@ -114,7 +114,7 @@ def _known(line: CommandLine, names: Sequence[str]) -> None:
 
 
 def _contenders(line: CommandLine, words: CompareWords) -> tuple[Contender, ...]:
-    """Called after their files, with as many of the folders above as tell them apart. Raises Failed F101 to
+    """The schedules, named after their files, with as many folders as tell them apart. Raises Failed F101 to
     F105, S1xx."""
     run = Trace().pipeline
     names = _names([p for p in words.schedules if p != DEFAULT], (DEFAULT, *words.baselines))
@@ -144,7 +144,7 @@ def _names(paths: Sequence[str], others: Sequence[str]) -> dict[str, str]:
 
 
 def _shelf(request: Request, words: CompareWords, program: Program) -> Shelf:
-    """Of the folders and files that are named, else of this folder. Raises Failed F101, F197, F170 …"""
+    """The records in the named folders and files, else in this folder. Raises Failed F101, F197, F170 …"""
     line, deterministic = request.line, request.deterministic
     if words.records is None:
         try:
@@ -165,12 +165,12 @@ def _shelf(request: Request, words: CompareWords, program: Program) -> Shelf:
 
 
 def _to_come(words: CompareWords, place: str) -> bool:
-    """A folder that is not there yet, for what --budget tunes."""
+    """Whether this is a folder that does not exist yet, for what --budget tunes."""
     return words.budget is not None and not os.path.exists(place) and Path(place).suffix != SUFFIX
 
 
 def _remark(contenders: Sequence[Contender], shelf: Shelf, words: CompareWords, program: Program) -> None:
-    """What the user might not expect, before anything runs."""
+    """Remarks about what the user might not expect, before anything runs."""
     for remark in shelf.remarks if words.records is not None else ():
         log(remark)
     there = [p for p in words.records or () if not _to_come(words, p)]

@@ -21,15 +21,15 @@ from mdh.diagnostics import Diagnostic, Failed, fail, render_text
 from mdh.printable import fitting, json_text, printable
 
 MOST_SHOWN = 50
-"""Diagnostics as text: two screens. A rule tells of a few; only damaged or generated schedules get here."""
+"""The most diagnostics as text. Only damaged or generated schedules have so many."""
 MOST_IN_JSON = 1_000
-"""Diagnostics as data, which programs read."""
+"""The most diagnostics as data, which programs read."""
 MOST_CHARACTERS = 2_000
-"""Of one sentence: a name in it may be as long as the file."""
+"""The most characters of one sentence; a name in it may be as long as the file."""
 
 
 def capped(diagnostics: Sequence[Diagnostic], most: int) -> tuple[tuple[Diagnostic, ...], int]:
-    """The first `most` diagnostics, sentences cut where they are too long, and how many there are beyond."""
+    """The first `most` diagnostics, with long sentences cut, and the number of further ones."""
     shown = tuple(_short(d) for d in diagnostics[:most])
     return shown, len(diagnostics) - len(shown)
 

@@ -132,8 +132,8 @@ def _indented(text: str) -> str:
 
 
 def explain_difference(line: CommandLine, before: str, after: str | None, json: bool) -> None:
-    """Raises Failed F101 to F105 for the files, S1xx for their texts, F107 for one schedule alone and for
-    options that have nothing to do here."""
+    """Shows the difference. Raises Failed F101 to F105 for the files, S1xx for their texts, F107 for a single
+    schedule and for options without effect here."""
     if after is None:
         hint = "write `mdh explain A.mdh B.mdh`, or `mdh explain FILE.c --schedule A.mdh`"
         raise line.fail(

@@ -158,7 +158,7 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
         return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
-    # the library suggests names that have only a few letters in common
+    # typer suggests names that have only a few letters in common
     like = options.rstrip(")").split(", ") if asked else []
     hint = meant(asked, like, cutoff=0.75, always=f"see `{_place(error, verb)} --help`")
     return line.fail("F107", headline, word, help=hint)

@@ -10,7 +10,7 @@ from mdh.cli.command_line import CommandLine
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Words as typed; nothing has been read yet. `defines` and `sets` are the words after -D and --set."""
+    """Words as typed; nothing has been read yet. defines, sets: the words after -D and --set."""
 
     line: CommandLine
     file: str

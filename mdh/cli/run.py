@@ -115,8 +115,8 @@ def run(
 
 
 def _fits(line: CommandLine, file: str, program: Program, device: Device, copies: int) -> None:
-    """Before any array is made. copies: of the arrays that the host holds at once. Raises Failed F116 where
-    the arrays are larger than the device's memory, D104 where this process may not take as much."""
+    """Checks memory before any array is made. copies: of the arrays that the host holds at once. Raises
+    Failed F116 if the arrays exceed the device's memory, D104 if this process may not take as much."""
     at_word(line, file, lambda: demand_fit(program, device.machine, device.spec))
     own = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers if not b.temp)
     demand_room(f"{copies} copies of the arrays of `{program.name}`", copies * own)

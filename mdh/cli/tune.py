@@ -184,7 +184,7 @@ def _at_its_word(line: CommandLine, order: Order, d: Diagnostic) -> Diagnostic:
 
 
 def _outcomes(line: CommandLine, results: list[Tuned], words: TuneWords) -> list[Diagnostic]:
-    """What keeps the runs from being a success; the page is written on the way."""
+    """Diagnostics that make the runs a failure. Also writes the page."""
     found: list[Diagnostic] = []
     if words.html is not None:
         for n, tuned in enumerate(results):

@@ -14,7 +14,7 @@ DEFAULT_BUDGET = "5m"
 
 @dataclass(frozen=True, slots=True)
 class TuneWords:
-    """The options of `mdh tune` beside those that all verbs share, as typed."""
+    """The options of `mdh tune`, as typed, besides those that all commands share."""
 
     budget: str | None = None
     trials: int | None = None
@@ -36,7 +36,7 @@ class TuneWords:
 
 
 def goal_of(line: CommandLine, words: TuneWords) -> Goal:
-    """Raises Failed F190, F196; a search without a limit gets the default budget."""
+    """The goal. A search without a limit gets the default budget. Raises Failed F190, F196."""
     speedup = words.until_speedup
     if speedup is not None and not 1 < speedup < 1e9:
         raise line.fail(
@@ -66,8 +66,8 @@ def _value(line: CommandLine, option: str) -> str:
 
 
 def devices_of(line: CommandLine, words: TuneWords, listed: str | None = None) -> tuple[str, ...]:
-    """--devices, --device, the project file's, else the first GPU, else opencl:0; with a cluster none, since
-    its workers know what they have. Raises Failed F192."""
+    """The devices: of --devices, of --device, of the project file, else the first GPU, else opencl:0. None
+    with a cluster, because its workers know their own. Raises Failed F192."""
     if words.devices is not None and words.device is not None:
         raise line.fail("F192", "--device and --devices are both given", words.device, help="keep --devices")
     if words.devices is None:
@@ -90,8 +90,8 @@ def devices_of(line: CommandLine, words: TuneWords, listed: str | None = None) -
 
 
 def check_words(line: CommandLine, words: TuneWords) -> None:
-    """Raises Failed F196 for options that exclude one another, and for too many compilers."""
-    # on a cluster its workers' machines compile
+    """Raises Failed F196 for options that exclude one another, and for too many builders."""
+    # on a cluster the workers' machines compile
     many = None if words.jobs is None or words.cluster is not None else too_many(words.jobs)
     if many is not None:
         raise line.fail("F196", many[0], _value(line, "--jobs"), help=many[1])

@@ -30,7 +30,7 @@ def version() -> str:
 
 
 def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
-    """Raises UnfitError where an operand would have to be copied first."""
+    """The product on these arrays. Raises UnfitError if an operand would have to be copied first."""
     library = _load()
     real, letter = (ctypes.c_double, "d") if what.double else (ctypes.c_float, "s")
     batch, rows, columns = what.shape("batch", "rows", "columns")

@@ -15,7 +15,7 @@ from mdh.ir.program import Buffer, DimKind, Program, Stage, component
 
 @dataclass(frozen=True, slots=True)
 class OperandView:
-    """Elements of an array by loops. strides: elements for one more of each loop; offset: of the first."""
+    """An array's elements by loops. strides: elements a step of each loop; offset: of the first one."""
 
     buffer: str
     loops: tuple[str, ...]
@@ -37,8 +37,9 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class MatrixProduct:
-    """left and right are in such an order that the result's last loop is a column's. updated: the sum is
-    added to what the result holds; double: the arrays are of f64, else of f32. sizes: loop -> extent."""
+    """A sum of products. left and right are ordered so that the result's last loop is one of the columns.
+    updated: the sum is added to what the result holds. double: the arrays are f64, else f32. sizes: loop ->
+    extent."""
 
     left: OperandView
     right: OperandView
@@ -60,7 +61,7 @@ class MatrixProduct:
 
 
 def contraction_of(program: Program) -> MatrixProduct | str:
-    """The program as a contraction, or in words what makes it none."""
+    """The program as a contraction, or in words why it is none."""
     if len(program.stages) != 1:
         return f"it has {len(program.stages)} stages"
     stage = program.stages[0]
@@ -113,7 +114,7 @@ def _float(buffer: Buffer, bits: int) -> object:
 
 
 def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) -> OperandView | None:
-    """None where a subscript is no affine function of the loops."""
+    """The view of an access; None if a subscript is not an affine function of the loops."""
     shape = program.buffer_of[name].shape
     sizes = {d.name: d.extent for d in stage.dims}
     strides: dict[str, int] = {}

@@ -41,7 +41,8 @@ class Library(Protocol):
         """The library and its version: `numpy 2.1.0, openblas 0.3`."""
 
     def bind(self, what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
-        """place: `cpu`, or a GPU's spec such as `cuda:0`. Raises UnfitError."""
+        """The computation on these arrays. place: `cpu`, or a GPU's spec such as `cuda:0`. Raises
+        UnfitError."""
 
 
 def open_library(name: str, kind: str, spec: str) -> Library:

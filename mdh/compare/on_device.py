@@ -53,7 +53,7 @@ class Purse:
 
 @dataclass(frozen=True)
 class DeviceWork:
-    """What the work on every device shares."""
+    """What the work on all devices shares."""
 
     task: Task
     interrupt: Interrupt
@@ -63,7 +63,8 @@ class DeviceWork:
 
 
 async def on_device(work: DeviceWork, spec: str) -> Found:
-    """Never raises Failed: a device that cannot be used has that as its trouble, and rows without a time."""
+    """The results on one device. Never raises Failed: a device that cannot be used has that as its trouble,
+    and rows without a time."""
     platform = Platform(spec)
     bench = LocalBench(replace(work.task.job, device=spec), cache=cache_if_any())
     try:
@@ -114,7 +115,8 @@ async def _rows(work: DeviceWork, platform: Platform, bench: LocalBench) -> tupl
 
 
 async def _closed(work: DeviceWork, contender: Contender, spec: str, setting: Setting) -> Closed | None:
-    """From a record, tuned now, or the first point; None where the user ended the tuning. Raises Failed."""
+    """The values from a record, from a tuning now, or of the first point; None if the user ended the tuning.
+    Raises Failed."""
     program, schedule = work.task.program, contender.schedule
     found = closed(program, schedule, setting, work.task.shelf, here=True)
     if found is not None or schedule is None:

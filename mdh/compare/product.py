@@ -15,7 +15,7 @@ COPIED = "arrays are copied in each call, before the product or after it"
 
 
 def product(xp: Any, what: MatrixProduct, arrays: Arrays) -> tuple[Callable[[], object], str]:
-    """The call, and a note where it copies. xp: numpy, or a module like it; arrays: of its own kind."""
+    """The call, and a note if it copies. xp: numpy, or a module like it; arrays: of that module."""
     batch = prod(what.shape("batch"))
     left, moved = matrix(xp, what, arrays, what.left, ("batch", "rows", "summed"))
     right, also = matrix(xp, what, arrays, what.right, ("batch", "summed", "columns"))

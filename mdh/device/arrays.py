@@ -143,7 +143,7 @@ def _cuda(array: Any) -> StridedView:
 
 
 def _torch(tensor: Any, torch: Any) -> StridedView:
-    """Tensors tell their memory themselves: torch's bfloat16 has no name in numpy's protocols."""
+    """A view of a tensor by its own methods, because torch's bfloat16 has no name in numpy's protocols."""
     if tensor.is_neg():
         raise TypeError("its memory holds the negatives of its values; tensor.resolve_neg() does not")
     size = tensor.element_size()

@@ -36,26 +36,26 @@ from mdh.target.text import BufferArg, EntryPoint, KernelText
 from mdh.textfile import reason
 
 FILE = "kernels.so"
-"""How the name of each library's file ends."""
+"""The end of the name of each library's file."""
 _RUNTIMES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
-"""OpenMP's, whose threads live on when the library that brought it is gone."""
+"""OpenMP's libraries, whose threads live on after the library that loaded them is unloaded."""
 _STAY = os.RTLD_NOW | os.RTLD_NOLOAD | os.RTLD_NODELETE
 _numbers = count()
 
 
 def loaded(image: bytes) -> ctypes.CDLL:
-    """The library stays as long as this object or a function taken from it is held. Raises OSError;
-    without a number where the loader refuses it."""
-    # the loader takes a library for one that it has if the name is the same, so each has another
+    """Loads a library. It stays loaded while this object or a function of it is held. Raises OSError, without
+    a number if the loader refuses it."""
+    # the loader takes a library for a loaded one of the same name, so each gets its own
     path = private_folder() / f"{next(_numbers)}-{FILE}"
     try:
         path.write_bytes(image)
         library = ctypes.CDLL(str(path))
     finally:
-        # once it is loaded the file may go
+        # the file may be removed once it is loaded
         path.unlink(missing_ok=True)
     for name in _RUNTIMES:
-        # only one that this library has brought is there
+        # finds the runtime only if this library has loaded one
         with suppress(OSError):
             ctypes.CDLL(name, mode=_STAY)
     # not at the end of the process, when threads may still be at work
@@ -175,7 +175,7 @@ class CCall:
 
     def __init__(self, built: CBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
         self.device, self.settle, self.lock = built.device, built.settle, built.lock
-        # the addresses below are of these
+        # keeps the arrays alive whose addresses are used below
         self.arrays = {**arrays, **built.workspaces}
         self.zeroed = [built.workspaces[w.name] for w in built.text.workspaces if w.zero]
         self.left = [built.workspaces[w.name] for w in built.text.workspaces if not w.zero]

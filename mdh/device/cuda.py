@@ -50,13 +50,13 @@ class CudaTwin:
             self.held.copy_from_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
 
     def fetch(self) -> None:
-        """Device to host; waits for the kernels before."""
+        """Copies from device to host, after all earlier kernels."""
         with self.handle:
             self.held.copy_to_host(ctypes.c_void_p(self.memory.ctypes.data), self.memory.nbytes)
 
     @property
     def argument(self) -> StridedView:
-        """The device's counterpart of the array."""
+        """The array's counterpart in device memory."""
         array = self.array
         offset = array.ctypes.data - self.memory.ctypes.data
         pointer, place = self.held.ptr + offset, f"cuda:{self.handle.id}"
@@ -277,7 +277,7 @@ class CudaCall:
             self._fill(self._launches(stream).workspace, POISON, spaces.zeroed, spaces.bytes, stream)
 
     def _fill(self, memory: int, byte: int, start: int, stop: int, stream: int) -> None:
-        """Set bytes of the workspaces."""
+        """Sets bytes of the workspaces."""
         if start == stop:
             return
         try:

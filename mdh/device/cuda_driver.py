@@ -16,7 +16,7 @@ _MAX_DYNAMIC_SHARED = 8
 _PROGRAMMATIC_STREAM_SERIALIZATION = 6
 """CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION."""
 _CAPTURES_EARLY = 12030
-"""The CUDA version whose graphs hold such launches first."""
+"""The first CUDA version whose graphs may hold such launches."""
 _RELAXED = 2
 """CU_STREAM_CAPTURE_MODE_RELAXED."""
 OUT_OF_MEMORY = 2

@@ -21,7 +21,7 @@ def faults_of(device: Device) -> CompilerFaults:
 
 
 def remembered(device: Device) -> CompilerFaults | None:
-    """None: no self-test of this device with these versions is remembered."""
+    """The faults that a self-test of this device with these versions found; None if there was none."""
     cache = cache_if_any()
     payload = None if cache is None else cache.get(fault_key(device))
     if payload is None:
@@ -33,7 +33,7 @@ def remembered(device: Device) -> CompilerFaults | None:
 
 
 def remember(device: Device, faults: CompilerFaults) -> bool:
-    """False where it could not be kept: then the next self-test finds it again."""
+    """Keeps the faults. False if that failed; then the next self-test finds them again."""
     cache = cache_if_any()
     return cache is not None and cache.put(fault_key(device), json.dumps(faults_json(faults)).encode())
 

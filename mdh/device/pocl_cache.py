@@ -73,7 +73,7 @@ class PoclFolder:
         return {path for path in self.path.glob("*/*") if path.is_dir()}
 
     def _restored(self, key: str) -> frozenset[Path]:
-        """The folders of a kept program, which are put where PoCL looks; none where nothing is kept."""
+        """The folders of a kept program, after putting them where PoCL looks; empty if nothing is kept."""
         cache = cache_if_any()
         raw = None if cache is None else cache.get(key)
         if raw is None:

@@ -27,8 +27,9 @@ class LoopHeader:
 
 @dataclass(frozen=True, slots=True)
 class CounterRun:
-    """trips: how often the body runs; None where the counter leaves its type, or never moves, and the loop
-    goes on. last: the counter in the last iteration that is known of, after: its value behind that."""
+    """The iterations of a loop. trips: how often the body runs; None if the counter overflows its type, or
+    never moves, and the loop continues. last: the counter in the last known iteration; after: its value after
+    that."""
 
     trips: int | None
     last: int
@@ -42,7 +43,7 @@ def limits(t: DType) -> tuple[int, int]:
 
 
 def header(start: Const, op: str, bound: Const, step: int, counter: DType) -> LoopHeader:
-    """What the parts of a `for` mean for a counter of type `counter`."""
+    """The parts of a `for` for a counter of type `counter`."""
     compared = common(promote_integer(counter), bound.dtype)
     # steps that are equal modulo 2^bits change the counter in the same way: `i += -1`, `i += 4294967295u`
     step = wrap(step, DType("", "int", counter.bits)) if abs(step) >= 2 ** (counter.bits - 1) else step
@@ -57,13 +58,13 @@ def compared(value: int, h: LoopHeader) -> int:
 
 
 def holds(value: int, h: LoopHeader) -> bool:
-    """C's condition, for a value of the counter."""
+    """Whether C's condition holds for a value of the counter."""
     u, b = compared(value, h), h.bound
     return {"<": u < b, "<=": u <= b, ">": u > b, ">=": u >= b, "!=": u != b}[h.op]
 
 
 def run(h: LoopHeader) -> CounterRun:
-    """The loop carried out, a stretch of equal comparisons at a time."""
+    """Simulates the loop, a range of equal comparisons at a time."""
     low, high = limits(h.counter)
     parts = [(low, -1), (0, high)] if h.counter.kind == "int" and h.compared.kind == "uint" else [(low, high)]
     trips, value = 0, h.start
@@ -84,7 +85,7 @@ def run(h: LoopHeader) -> CounterRun:
 
 
 def _until_false(u: int, h: LoopHeader) -> int | None:
-    """Steps until the condition fails, were the type without ends; None where it never does."""
+    """Steps until the condition fails, if the type were unbounded; None if it never does."""
     away = (h.bound - u) if h.step > 0 else (u - h.bound)
     size = abs(h.step)
     match h.op, h.step > 0:

@@ -69,7 +69,7 @@ def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> b
 
 
 def _covers(piece: Piece, member: PieceMember, loops: Sequence[LoopVar]) -> bool:
-    """Each instance of a start or an epilogue is exactly one point of the piece, and each point is one."""
+    """Whether instances of a start or an epilogue and points of the piece correspond one to one."""
     if member.phase == Phase.UPDATE or member.again:
         return True
     kept = [(v, k) for v, k in zip(piece.loops, piece.kinds, strict=True) if k is not DimKind.PW]

@@ -83,7 +83,7 @@ def _begun(m: Piece, r: Piece, c: int) -> Piece | None:
 def _members(
     m: Piece, r: Piece, names: dict[str, Expr], phase: int, *carried: Load
 ) -> tuple[PieceMember, ...]:
-    """m's statements as a part of r: loops of m are those of r that `names` says."""
+    """m's statements as parts of r. names: the loops of m as loops of r."""
     mine = {k.name: n for n, k in names.items() if isinstance(k, Var)}
     kept = [v.name for v, k in zip(r.loops, r.kinds, strict=True) if k is not DimKind.PW]
     point = tuple(Affine.var(mine[v]) if v in mine else Affine() for v in kept)
@@ -216,7 +216,7 @@ def _finished(r: Piece, f: Piece) -> Piece | None:
 
 
 def _computed_again(r: Piece, o: Output, phase: int) -> tuple[PieceMember, ...]:
-    """Statements whose reads are a part of the value of output `o`, which a later epilogue begins with."""
+    """Statements whose reads are a part of the value of output `o`, which a later epilogue starts with."""
     if next(loads(o.value), None) is None:
         return ()
     return tuple(replace(m, phase=phase, again=True) for m in r.members if not m.again)

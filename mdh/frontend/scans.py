@@ -18,7 +18,7 @@ BEGUN = COMMUTING - LOGICAL | {"min", "max"}
 
 @dataclass(frozen=True, slots=True)
 class PrefixScan:
-    """Along `axis` each element is the one `before` it `op` value, the first one `start op value`."""
+    """Along `axis`, each element is the one `before` it `op` value, and the first one is `start op value`."""
 
     before: Load
     axis: LoopVar
@@ -45,7 +45,7 @@ def prefix_of(me: Load, value: Expr, loops: tuple[LoopVar, ...]) -> PrefixScan |
 
 
 def _looks_back(found: PrefixScan, me: Load) -> bool:
-    """What is summed up, or where it begins, reads other elements that the sum writes."""
+    """Whether the summed value, or the start, reads other elements that the sum writes."""
     inner = [x for x in walk(found.value) if isinstance(x, Load) and x.buffer == me.buffer]
     return any(x != me for x in inner)
 
@@ -86,7 +86,7 @@ def _plain(old: Load, value: Expr, axis: LoopVar) -> PrefixScan | None:
 
 
 def _begun(old: Load, value: Expr, axis: LoopVar) -> PrefixScan | None:
-    """The forms that ask for the first element themselves."""
+    """The forms that test for the first element themselves."""
     for chosen in (x for x in walk(value) if isinstance(x, Select)):
         later = _later(chosen.cond, axis)
         if later is None:

@@ -20,7 +20,7 @@ MOST_BYTES = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class PointerShape:
-    """Extents, the row strides that a flat index is split by, and one more than the greatest flat index."""
+    """Extents, the row strides that split a flat index, and one more than the greatest flat index."""
 
     extents: tuple[int, ...]
     strides: tuple[int, ...]
@@ -28,7 +28,7 @@ class PointerShape:
 
 
 def pointer_shapes(arrays: Mapping[str, Array], uses: Sequence[Use]) -> dict[str, PointerShape]:
-    """The shape of every plain pointer: rows where all subscripts agree on strides, else one dimension."""
+    """The shape of every plain pointer: rows if all subscripts agree on strides, else one dimension."""
     out = {}
     for array in arrays.values():
         if array.shape is None:

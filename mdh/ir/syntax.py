@@ -132,7 +132,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ForStatement:
-    """`for (first; cond; next) body`, as C11 6.8.5.3 has it."""
+    """`for (first; cond; next) body` (C11 6.8.5.3)."""
 
     first: Declaration | Assignment | None
     cond: Expression | None

@@ -311,7 +311,7 @@ def contraction(a: Array, b: Array, shape: tuple[int, ...], axes: tuple[int, ...
     for axis in axes:
         if not in_a[axis] and not in_b[axis]:
             repeats *= shape[axis]
-    # axes summed in one factor alone leave the product
+    # axes that only one factor has are summed before the product
     a = a.sum(axis=tuple(i for i in axes if in_a[i] and not in_b[i]), keepdims=True)
     b = b.sum(axis=tuple(i for i in axes if in_b[i] and not in_a[i]), keepdims=True)
     summed = [i for i in axes if in_a[i] and in_b[i]]
@@ -335,7 +335,7 @@ def _open(x: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _grouped(x: Array, *groups: list[int]) -> Array:
-    """One axis a group of axes; axes in no group have size 1."""
+    """The array with one axis for each group of axes. Axes in no group have size 1."""
     order = [i for group in groups for i in group]
     sizes = [int(np.prod([x.shape[i] for i in group], dtype=np.int64)) for group in groups]
     rest = [i for i in range(x.ndim) if i not in order]

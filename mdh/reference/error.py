@@ -233,7 +233,7 @@ def certain(v: Bounded) -> Array:
 
 
 def line(v: Bounded, axes: tuple[int, ...]) -> Bounded:
-    """The reduced axes last, flattened in C's order."""
+    """The values with the reduced axes last, flattened in C's order."""
     return Bounded(flattened(v.value, axes), None if v.bound is None else flattened(v.bound, axes))
 
 

@@ -252,7 +252,7 @@ def _truncated_quotient(a: Array, b: Array) -> Array:
 
 
 def flattened(values: Array, axes: tuple[int, ...]) -> Array:
-    """The reduced axes last, flattened in C's order."""
+    """The values with the reduced axes last, flattened in C's order."""
     moved = np.moveaxis(values, axes, range(values.ndim - len(axes), values.ndim))
     return moved.reshape(*moved.shape[: values.ndim - len(axes)], -1)
 

@@ -14,15 +14,15 @@ from mdh.reference.slicing import SampledSlice, sampled
 from mdh.wording import counted
 
 Places = Mapping[str, tuple[NDArray[np.int64], ...]]
-"""Indices of elements, by array: an array a dimension."""
+"""Indices of elements, by array: one index array for each dimension."""
 
 
 class DisagreementError(AssertionError):
-    """The two references differ by more than both may be off: one of them is wrong, a bug of mdh."""
+    """The references differ by more than both bounds allow: one of them is wrong, a bug of mdh."""
 
 
 def picked(written: Mapping[str, Elements], before: Mapping[str, Array], at: Places) -> dict[str, Bounded]:
-    """The elements of `at`, of what a slice has written; what it has not written is as it was `before`."""
+    """The elements of `at` that a slice has written. Other elements have their values from `before`."""
     out = {}
     for name, index in at.items():
         given = before[name]
@@ -41,10 +41,10 @@ def picked(written: Mapping[str, Elements], before: Mapping[str, Array], at: Pla
 
 
 def replaced(every: Mapping[str, Bounded], some: Mapping[str, Bounded], at: Places) -> dict[str, Bounded]:
-    """`every` with the values and bounds of `some` at these elements: what a kernel's result is judged by.
+    """`every` with the values and bounds of `some` at these elements; a kernel's result is judged by this.
 
-    Raises DisagreementError, but where a comparison met a NaN: of some programs the vectorised reference
-    knows then only what passes over NaNs (`also`), which the C does not.
+    Raises DisagreementError, unless a comparison met a NaN: for some programs the vectorised reference then
+    has only the result that skips NaNs (`also`), which differs from C's.
     """
     out = dict(every)
     for name, index in at.items():
@@ -63,7 +63,7 @@ def replaced(every: Mapping[str, Bounded], some: Mapping[str, Bounded], at: Plac
 
 
 def _agree(name: str, index: tuple[NDArray[np.int64], ...], a: Bounded, b: Bounded) -> None:
-    """As far as their bounds say; NaN equals NaN."""
+    """Raises if the values differ by more than their bounds. NaN equals NaN."""
     with np.errstate(all="ignore"):
         good = (a.value == b.value) | (np.isnan(a.value) & np.isnan(b.value))
         good |= np.abs(a.value - b.value) <= a.slack + b.slack
@@ -118,5 +118,5 @@ def interpreted_sample(
 
 
 def sampled_words(sample: SampledSlice) -> str:
-    """For reports, after who judges the other elements."""
+    """A phrase for reports, after the judge of the other elements."""
     return f"C text interpreted at {counted(sample.kept, 'sampled element')}"

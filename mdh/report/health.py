@@ -139,7 +139,7 @@ _FIX = "results may be wrong: install another version, or use another device"
 
 
 def verdict(name: str, passed: Passed) -> Finding:
-    """Faults that texts go around are no harm; others break the device."""
+    """A finding. Faults that mdh's texts avoid do no harm; others make the device unusable."""
     faults = passed.faults
     broken = [said for fault, said in _BROKEN.items() if fault in faults.kinds]
     around = ["reads under conditions"] if Fault.MASKED_READS in faults.kinds else []

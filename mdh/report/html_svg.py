@@ -11,8 +11,8 @@ LEFT, RIGHT, TOP, BOTTOM = 72, 16, 14, 40
 
 @dataclass(frozen=True, slots=True)
 class AxisScale:
-    """Numbers from low to high on pixels from start to end, evenly or by their logarithms; seconds where
-    `time`, so that ticks are whole minutes and hours."""
+    """Maps numbers from low to high to pixels from start to end, linearly or logarithmically. time: the
+    numbers are seconds, and ticks are whole minutes and hours."""
 
     low: float
     high: float

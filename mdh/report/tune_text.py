@@ -157,7 +157,7 @@ def _many(n: int) -> str:
 
 
 def progress_line(now: RunProgress, elapsed: float) -> str:
-    """`best 17.6 ms (2.31 ×), 52 right, 3 compile, 48 a minute, 1m12s left`. elapsed: seconds by now."""
+    """`best 17.6 ms (2.31 ×), 52 right, 3 compile, 48 a minute, 1m12s left`. elapsed: seconds so far."""
     parts = [_best(now), f"{now.ok} right", *(f"{n} {f}" for f, n in now.failures)]
     if now.phase == "finals":
         parts.append("finals")
@@ -177,7 +177,7 @@ def _best(now: RunProgress) -> str:
 
 
 def share_done(now: RunProgress, elapsed: float) -> float | None:
-    """From 0 to 1 by the limit that is nearest; None where the run has none."""
+    """Progress from 0 to 1 by the nearest limit; None if the run has none."""
     shares = []
     if now.total:
         shares.append(elapsed / now.total)
@@ -187,7 +187,7 @@ def share_done(now: RunProgress, elapsed: float) -> float | None:
 
 
 def time_left(now: RunProgress, elapsed: float) -> float | None:
-    """Of the budget, or of the trials at the rate so far, whichever is less; None where nothing says."""
+    """Seconds left of the budget, or for the trials at the rate so far, if less; None if unknown."""
     times = []
     if now.total is not None:
         times.append(now.total - elapsed)

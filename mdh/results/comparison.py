@@ -8,8 +8,8 @@ from mdh.schedule.difference import SectionChange
 
 
 class RowKind(StrEnum):
-    """Where the time of a row comes from. FAILED: there is none, since the schedule does not fit, does not
-    build or is wrong there; ABSENT: there is none for a reason that says nothing of it."""
+    """Where the time of a row comes from. FAILED: it has none, because the schedule does not fit, does not
+    build or is wrong there. ABSENT: it has none for a reason that says nothing about the schedule."""
 
     MEASURED = "measured"
     RECORDED = "recorded"

@@ -83,7 +83,7 @@ def _bind_section(
 def _settle(
     where: Where, numbers: Mapping[str, int], constants: Mapping[str, int] | None, names: set[str]
 ) -> Where | None:
-    """The condition with what is known filled in; None once it is known to hold."""
+    """The condition with the known names filled in; None if it is known to hold."""
     unknown: list[NameRef] = []
     for name in names_of(where.condition):
         if name.hole and name.text not in names:

@@ -34,7 +34,7 @@ def print_condition(condition: WhereExpr) -> str:
 
 
 def _print(expression: WhereExpr, least: int) -> str:
-    """The text, in parentheses where its operator binds weaker than `least`."""
+    """The text, in parentheses if its operator binds weaker than `least`."""
     match expression:
         case int(number):
             return str(number)
@@ -45,7 +45,7 @@ def _print(expression: WhereExpr, least: int) -> str:
             text = f"not {_print(operand, level)}" if op == "not" else f"-{_print(operand, level)}"
         case Operation(op, (left, right)):
             level = _LEVEL[op]
-            # Comparisons do not chain; the others associate to the left.
+            # Comparisons do not chain; the other operators associate to the left.
             text = f"{_print(left, level + (op in COMPARISONS))} {op} {_print(right, level + 1)}"
         case Operation(op, operands):
             raise ValueError(f"{op} has {len(operands)} operands")

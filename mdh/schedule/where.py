@@ -54,7 +54,7 @@ def evaluate(expression: WhereExpr, values: Mapping[str, int]) -> int:
 
 
 def names_of(expression: WhereExpr) -> tuple[NameRef, ...]:
-    """Every name of a condition, from left to right, repeated ones too."""
+    """Every name of a condition, from left to right, with repetitions."""
     match expression:
         case int():
             return ()

@@ -80,7 +80,7 @@ def clusters_fit(plan: StagePlan, machine: Machine) -> bool:
 
 
 def check_cluster(subject: Subject) -> Iterator[Diagnostic]:
-    """K163. If CLU is split: the BLK parts multiply to at most the machine's cluster size."""
+    """K163. If CLU is split, the product of the BLK parts is at most the machine's cluster size."""
     if Layer.CLU not in LANGUAGES[subject.target].layers or clusters_fit(subject.plan, subject.machine):
         return
     limit, blocks = subject.machine.cluster, subject.plan.units(Layer.BLK)

@@ -15,7 +15,7 @@ from mdh.ir.expr import Const, Expr, Load, walk
 
 
 def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
-    """The update that a branch describes, or None where it is an ordinary branch."""
+    """The update that a branch describes, or None if it is an ordinary branch."""
     cond = node.cond
     if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", "<=", ">", ">=") or scope.conds:
         return None

@@ -30,7 +30,7 @@ from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 
 @dataclass(frozen=True)
 class Behind:
-    """Statements, the names in each (read off once for a whole block), and the number of the first one."""
+    """Statements, the names in each (computed once for a whole block), and the number of the first one."""
 
     nodes: Sequence[c_ast.Node]
     names: list[frozenset[str]] = field(default_factory=list)
@@ -59,13 +59,13 @@ class Behind:
 
 
 def _names(node: c_ast.Node) -> frozenset[str]:
-    """What stays in a statement however locals move inward: names of variables that are used or declared."""
+    """The names of variables that a statement uses or declares, which do not change when locals move."""
     known = (n for n in nodes_in(node) if isinstance(n, c_ast.ID | c_ast.Decl | LastValue))
     return frozenset(n.name for n in known if n.name is not None)
 
 
 def walk_function(items: list[c_ast.Node], scope: NameScope) -> None:
-    """The function's own block, which may end in `return;`."""
+    """Walks the function's own block, which may end in `return;`."""
     for n, item in enumerate(items):
         if isinstance(item, c_ast.Return) and item.expr is None:
             with collected(item, scope):
@@ -77,7 +77,7 @@ def walk_function(items: list[c_ast.Node], scope: NameScope) -> None:
 
 
 def walk_body(items: list[c_ast.Node], scope: NameScope) -> None:
-    """Statements of one block; names declared in it end with it."""
+    """Walks the statements of one block; names declared in it end with it."""
     cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
     tables = dict(scope.tables)
     scope.declared = {}
@@ -187,7 +187,7 @@ def _for(node: c_ast.For, scope: NameScope) -> None:
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
-    """rest: what names it behind it, in its block."""
+    """Declares a name. rest: the statements after it in its block."""
     scope.begin()
     span = scope.places.of(node, node.name or "")
     if isinstance(node.type, c_ast.FuncDecl):
@@ -244,7 +244,7 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None
 
 
 def array_shape(node: c_ast.Node, scope: NameScope) -> tuple[int, ...]:
-    """Extents of an array declarator, all constant."""
+    """The extents of an array declarator, all constant."""
     shape = []
     while isinstance(node, c_ast.ArrayDecl):
         if node.dim is None:
@@ -293,7 +293,7 @@ def _if(node: c_ast.If, scope: NameScope) -> None:
 
 
 def _side(branch: c_ast.Node | None, cond: Expr | None, scope: NameScope) -> None:
-    """One side of an `if`, where `cond` holds."""
+    """Walks one side of an `if`, on which `cond` holds."""
     if branch is None:
         return
     outer = scope.conds
@@ -347,7 +347,7 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: NameScope) 
 
 
 def _record(scope: NameScope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
-    """One assignment to an array element (or to a local that lives across loops)."""
+    """Records one assignment to an array element (or to a local that lives across loops)."""
     span = scope.places.of(node, name)
     scope.accesses(load, span, write=True)
     value = convert(value, load.dtype)
@@ -359,7 +359,7 @@ def _record(scope: NameScope, load: Load, value: Expr, node: c_ast.Node, name: s
 
 
 def _forget(scope: NameScope, buffer: str) -> None:
-    """Locals stand for expressions: one that reads `buffer` no longer has the value it was given."""
+    """Drops the locals that read `buffer`: they stand for expressions, whose values have changed."""
     for name, local in scope.locals.items():
         if local.value is not None and any(x.buffer == buffer for x in loads(local.value)):
             scope.locals[name] = Local(local.dtype, None, local.lost or buffer)

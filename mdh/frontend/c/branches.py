@@ -113,7 +113,7 @@ def _same_element(a: Statement, b: Statement) -> bool:
 
 
 def check_condition(cond: Expr, first: int, span: Span, scope: NameScope) -> None:
-    """What a branch writes must not change its condition for a statement that still depends on it."""
+    """Raises if what a branch writes changes its condition for a later statement that depends on it."""
     read = {x.buffer for x in loads(cond)}
     new = scope.statements[first:]
     for n, s in enumerate(new):

@@ -35,7 +35,7 @@ def collected(node: c_ast.Node, scope: NameScope) -> Iterator[None]:
 
 
 def raise_collected(scope: NameScope) -> None:
-    """Raises Failed with the errors of all statements: each once, and no more than people read."""
+    """Raises Failed with the errors of all statements, each once, up to a limit."""
     found: dict[tuple[str, str], Diagnostic] = {}
     for d in scope.errors:
         # a size without a value is an error wherever it is used
@@ -51,7 +51,7 @@ def raise_collected(scope: NameScope) -> None:
 
 
 def _names(statement: c_ast.Node, made: set[str], used: set[str]) -> None:
-    """What a statement declares or assigns to, and every name in it."""
+    """Collects what a statement declares or assigns, and every name in it."""
     for node in nodes_in(statement):
         match node:
             case c_ast.Decl(name=str() as name):

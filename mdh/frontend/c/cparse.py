@@ -71,7 +71,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
 
 
 def _check_calls(tree: c_ast.Node, defined: set[str], places: Places) -> None:
-    """Raises C112 for a call of a function that the file defines, even where math.h has one of that name."""
+    """Raises C112 for a call of a function that the file defines, even if math.h has one of that name."""
     for node in nodes_in(tree):
         if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in defined:
             raise fail("C112", f"`{node.name.name}` is a function of this file, which mdh does not call",
@@ -161,7 +161,7 @@ def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exceptio
 
 
 def read_pragma_operators(tree: c_ast.FileAST) -> None:
-    """Give every pragma its words as text: the parser leaves a string constant for the operator."""
+    """Gives every pragma its words as text; for the operator the parser leaves a string constant."""
     for node in nodes_in(tree):
         if isinstance(node, c_ast.Pragma) and isinstance(node.string, c_ast.Constant):
             node.string = _unquoted(node.string.value)

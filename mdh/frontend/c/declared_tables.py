@@ -52,7 +52,7 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
 
 
 def _written(node: c_ast.Node, name: str) -> bool:
-    """Something in `node` stores to an element of the array."""
+    """Whether something in `node` stores to an element of the array."""
     return any(_stores(n, name) for n in nodes_in(node))
 
 

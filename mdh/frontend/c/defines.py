@@ -62,7 +62,7 @@ def occurs(name: str, text: str) -> bool:
 
 
 def intended(name: str, text: str) -> str:
-    """Which name of the program may have been meant."""
+    """A hint at the name of the program that was probably meant."""
     names = [n for n in dict.fromkeys(_NAME.findall(_COMMENT.sub(" ", text))) if n not in _KEYWORDS]
     same = [n for n in names if n != name and n.lower() == name.lower()]
     hint = meant(name, same[:1] or (n for n in names if n != name), cutoff=0.0 if same else 0.7)

@@ -34,7 +34,7 @@ def kept_behind(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
 
 
 def note_last(name: str, scope: NameScope) -> None:
-    """The local's value at the end of an iteration."""
+    """Notes the local's value at the end of an iteration."""
     cell = scope.cells.get(name)
     if cell is None:
         scope.last[name] = scope.locals[name]
@@ -45,7 +45,7 @@ def note_last(name: str, scope: NameScope) -> None:
 
 
 def leave(loop: LoopVar, scope: NameScope) -> None:
-    """Behind `loop`: locals have the values that its last iteration left."""
+    """After `loop`, gives locals the values that its last iteration left."""
     for name, local in scope.last.items():
         value = None if local.value is None else _at_end(local.value, loop)
         uses = tuple(

@@ -38,7 +38,7 @@ def called(node: c_ast.Node) -> str:
 
 
 def operator(op: str) -> str:
-    """An operator as C spells it; the parser marks the postfix ones."""
+    """An operator in C's spelling; the parser marks postfix ones."""
     return op.removeprefix("p") if op in ("p++", "p--") else op
 
 
@@ -84,7 +84,7 @@ def lift(node: c_ast.Node, scope: NameScope) -> Expr:
 
 
 def _under(cond: Expr, node: c_ast.Node, scope: NameScope) -> Expr:
-    """The value of `node`, which is looked at only where `cond` holds."""
+    """The value of `node`, which is evaluated only if `cond` holds."""
     outer = scope.conds
     scope.conds = (*outer, cond)
     value = lift(node, scope)
@@ -102,7 +102,7 @@ def _binary(node: c_ast.BinaryOp, scope: NameScope) -> Expr:
 
 
 def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: NameScope) -> Expr:
-    """C's `left op right`; fails where the operands' types or constants give it no meaning."""
+    """C's `left op right`. Raises if C does not define it for the operands' types or constants."""
     if op in ("%", "&", "|", "^", "<<", ">>") and (left.dtype.is_float or right.dtype.is_float):
         raise fail("C114", f"`{op}` needs integers", scope.places.of(node), help="use fmod for floats")
     never = any(isinstance(c, Const) and not c.value for c in scope.conds)
@@ -122,7 +122,7 @@ def operation(op: str, left: Expr, right: Expr, node: c_ast.Node, scope: NameSco
 
 
 def _check_overflow(op: str, left: Expr, right: Expr, out: Const, node: c_ast.Node, scope: NameScope) -> None:
-    """C114 where a constant of a signed type cannot hold its value: C gives that no meaning."""
+    """Raises C114 if a constant of a signed type overflows, which C does not define."""
     assert isinstance(left, Const) and isinstance(right, Const)
     x, y = int(left.value), int(right.value)
     exact = {"+": x + y, "-": x - y, "*": x * y}[op]
@@ -170,7 +170,7 @@ def _undefined(name: str, node: c_ast.Node, advice: str, scope: NameScope) -> Fa
 
 
 def no_value(name: str, local: Local, node: c_ast.Node, scope: NameScope) -> Failed:
-    """A local is read where its value is not known."""
+    """The error for a local that is read where its value is not known."""
     span = scope.places.of(node, name)
     if local.lost:
         return fail(
@@ -187,7 +187,7 @@ def no_value(name: str, local: Local, node: c_ast.Node, scope: NameScope) -> Fai
 
 
 def has_value(buffer: str, name: str, node: c_ast.Node, scope: NameScope) -> None:
-    """Fails where an array of the function's own is read before anything is stored in it."""
+    """Raises if an array of the function's own is read before anything is stored in it."""
     if scope.arrays[buffer].temp and buffer not in scope.written:
         raise fail("C115", f"`{name}` has no value here", scope.places.of(node, name),
                    help="store something in it first")  # fmt: skip

@@ -46,7 +46,7 @@ def loop_of(node: c_ast.For, scope: NameScope, declared: DType) -> tuple[LoopVar
 
 
 def _checked(name: str, h: LoopHeader, found: CounterRun, bound: int, span: Span) -> int:
-    """The number of iterations; fails where there are none, too many, or no end of them."""
+    """The number of iterations. Raises if there are none, too many, or no end."""
     while_ = f"{name} {h.op} {bound:,}"
     unsigned, help_ = _unsigned(h, bound)
     low, high = limits(h.counter)
@@ -73,7 +73,7 @@ def _checked(name: str, h: LoopHeader, found: CounterRun, bound: int, span: Span
 
 
 def _unsigned(h: LoopHeader, bound: int) -> tuple[str, str]:
-    """What an unsigned comparison makes of a negative start or bound, and what to write instead."""
+    """What an unsigned comparison makes of a negative start or bound, and the help for it."""
     if h.compared.kind != "uint" or (h.start >= 0 and bound >= 0):
         return "", ""
     seen = h.start if h.start < 0 else bound
@@ -84,7 +84,7 @@ def _unsigned(h: LoopHeader, bound: int) -> tuple[str, str]:
 
 
 def _wider(h: LoopHeader, bound: int) -> str:
-    """How the loop is meant, most likely."""
+    """The help for the most likely intention."""
     low, high = limits(h.counter)
     if bound > high or bound < low or h.counter.kind == "int":
         return "declare it with a wider type"
@@ -104,12 +104,12 @@ def _init(node: c_ast.For, scope: NameScope) -> tuple[str, c_ast.Node]:
 
 
 def counter_of(node: c_ast.For, scope: NameScope) -> tuple[str, bool]:
-    """The loop variable's name; whether the header declares it."""
+    """The loop variable's name, and whether the header declares it."""
     return _init(node, scope)[0], isinstance(node.init, c_ast.DeclList)
 
 
 def counters_inside(node: c_ast.Node | None) -> frozenset[str]:
-    """Variables of an outer block that loops inside `node` count with."""
+    """Variables of an outer block that are counters of loops inside `node`."""
     loops = (n for n in nodes_in(node) if isinstance(n, c_ast.For)) if node is not None else ()
     return frozenset(
         getattr(n.init.lvalue, "name", "") for n in loops if isinstance(n.init, c_ast.Assignment)
@@ -117,7 +117,7 @@ def counters_inside(node: c_ast.Node | None) -> frozenset[str]:
 
 
 def counter_type(node: c_ast.For, scope: NameScope) -> DType:
-    """The type that the header declares its variable with."""
+    """The type with which the header declares its variable."""
     match node.init:
         case c_ast.DeclList(decls=[decl]):
             return scalar_type(decl, scope.places)
@@ -158,13 +158,13 @@ def _step(node: c_ast.For, name: str, scope: NameScope) -> int:
 
 
 def _check_own(node: c_ast.Node, name: str, scope: NameScope, what: str) -> None:
-    """Raises C131 where a part of a header mentions the loop's own variable."""
+    """Raises C131 if a part of a header mentions the loop's own variable."""
     if mentions(node, name):
         raise fail("C131", f"{what} depends on the loop variable `{name}`", scope.places.of(node), help=FORM)
 
 
 def _check_fixed(node: c_ast.For, name: str, scope: NameScope) -> None:
-    """Raises C131 where the loop assigns what its bound or step mentions: C evaluates both each time."""
+    """Raises C131 if the loop assigns a variable of its bound or step, because C evaluates both each time."""
     for part in (node.cond, node.next):
         for other in names_in(part) - {name}:
             if assigns(node.stmt, other):

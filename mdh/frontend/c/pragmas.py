@@ -10,7 +10,7 @@ from mdh.frontend.statements import OperatorPragma
 
 
 def read_pragma(node: c_ast.Pragma, scope: NameScope) -> None:
-    """Note what a pragma says about the next statement; foreign pragmas are passed over."""
+    """Notes what a pragma says about the next statement. Pragmas of other tools are ignored."""
     text = " ".join((node.string or "").split())
     if not re.match(r"mdh\b", text):
         return

@@ -29,7 +29,7 @@ class Local:
 
 @dataclass
 class NameScope:
-    """Mutable state of the walk; `values` maps C names to their current meaning."""
+    """The mutable state of the walk. values: C names -> their current meaning."""
 
     places: Places
     arrays: dict[str, Array] = field(default_factory=dict)

@@ -327,7 +327,7 @@ class Statements(Expressions):
         return run_either
 
     def _as_choice(self, s: IfStatement) -> Assignment | None:
-        """`if (x > m) m = x;` is `m = x > m ? x : m`, where the arithmetic has a short cut for that."""
+        """`if (x > m) m = x;` as `m = x > m ? x : m`, if the arithmetic has a shortcut; else None."""
         inner = s.then.body[0] if isinstance(s.then, Block) and len(s.then.body) == 1 else s.then
         match s.cond, inner:
             case Infix("<" | "<=" | ">" | ">=" as op, left, right), Assignment(target, "=", value) if (

@@ -159,7 +159,7 @@ def _assigned(s: Statement) -> Iterator[str]:
 
 
 def _declared_in(s: Statement) -> Iterator[str]:
-    """Scalars of the body that are no loop's variable, for they may hold what the loop's variable makes."""
+    """Scalars of the body that are no loop's variable, because they may depend on a loop's variable."""
     counters = {id(inner.first) for inner in walked(s) if isinstance(inner, ForStatement)}
     for inner in walked(s):
         if isinstance(inner, Declaration) and id(inner) not in counters:

@@ -19,8 +19,8 @@ def integer_type(ctype: CType) -> Type | None:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """constant + the sum of coefficient * variable over the enclosing loops, outermost first (further loops
-    have the coefficient 0), of a C type that holds every value which it takes."""
+    """constant + the sum of coefficient * variable over the enclosing loops, outermost first. Further loops
+    have the coefficient 0. Its C type holds every value."""
 
     constant: int
     coefficients: tuple[int, ...] = ()
@@ -102,7 +102,7 @@ def hull(constant: int, coefficients: Sequence[int], loops: Sequence[range]) -> 
 
 
 def fitting(constant: int, coefficients: tuple[int, ...], kind: Type, loops: Sequence[range]) -> Form | None:
-    """The form in type `kind`: a constant wraps, and what may wrap otherwise is not a form."""
+    """The form in type `kind`. A constant wraps; anything else that may wrap is no form."""
     if not any(coefficients):
         wrapped = (constant - kind.low) % (1 << kind.bits) + kind.low
         return Form(wrapped, (), kind)

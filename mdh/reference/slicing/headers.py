@@ -21,8 +21,8 @@ def counter_of(loop: ForStatement) -> str | None:
 
 
 def trips(loop: ForStatement, outside: Type | None, meaning: Meaning, loops: Sequence[range]) -> range | None:
-    """None for an odd header: no constant start, bound or step, or values that the counter's type does not
-    hold. outside: the type of a counter that is declared before the loop."""
+    """The values; None for an unusual header: start, bound or step are not constant, or the counter's type
+    does not hold the values. outside: the type of a counter that is declared before the loop."""
     name, first = counter_of(loop), loop.first
     match first:
         case Declaration(_, ctype, _, initial) if initial is not None:

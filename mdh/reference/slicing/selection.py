@@ -34,8 +34,8 @@ class Selection:
         self._bodies = {id(body.loop): body for body in self.iterations if body.loop is not None}
 
     def values(self, loop: ForStatement, outer: tuple[int, ...]) -> Sequence[int] | None:
-        """The values of the loop's variable to run, in the loop's order; None: all. outer: the values of the
-        variables of the loops around it."""
+        """The values of the loop's variable to run, in the loop's order; None for all. outer: the values of
+        the variables of the loops around it."""
         chosen = self._chosen.get(id(loop))
         if chosen is None:
             if id(loop) not in self._bodies:

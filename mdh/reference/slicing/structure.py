@@ -216,7 +216,7 @@ class _StructureReader:
             frame.values[variable] = found
 
     def reads(self, expr: Expression) -> None:
-        """Every variable that the expression may read, whatever its conditions come to."""
+        """Notes every variable that the expression may read, whatever its conditions are."""
         for part in operands(expr):
             self.reads(part)
         if isinstance(expr, Name | Element):
@@ -326,7 +326,7 @@ class _StructureReader:
 
 
 def assignments(function: Function) -> dict[str, int]:
-    """How many places of the text give a scalar of this name a value; parameters and constants have none."""
+    """The number of places that assign a scalar of this name; parameters and constants have none."""
     counts: dict[str, int] = {}
     for s in (*function.constants, *walked(function.body)):
         match s:
@@ -340,7 +340,7 @@ def assignments(function: Function) -> dict[str, int]:
 
 
 def outer_counters(function: Function) -> frozenset[str]:
-    """Names that loops count with and do not declare."""
+    """Names that are counters of loops which do not declare them."""
     found = set()
     for s in walked(function.body):
         match s:
@@ -352,7 +352,7 @@ def outer_counters(function: Function) -> frozenset[str]:
 
 
 def written_arrays(function: Function) -> frozenset[str]:
-    """Names of arrays that the text assigns elements of."""
+    """Names of arrays whose elements the text assigns."""
     return frozenset(
         s.target.array
         for s in walked(function.body)

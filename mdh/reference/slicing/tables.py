@@ -28,7 +28,7 @@ class SubscriptTable:
     unsigned: bool
 
     def of_type(self, kind: Type) -> "SubscriptTable | None":
-        """Converted; None where that changes values."""
+        """The converted table; None if the conversion changes values."""
         fits = kind.holds(*_ends(self.values))
         return SubscriptTable(self.loops, self.values, not kind.signed) if fits else None
 

@@ -43,7 +43,7 @@ class BankAccess:
         return served(LANES, self.width)
 
     def words(self, group: range) -> dict[int, dict[int, list[int]]]:
-        """bank -> word -> lanes that ask for it."""
+        """bank -> word -> lanes that access it."""
         out: dict[int, dict[int, list[int]]] = {}
         for lane in group:
             at = self.offsets[lane]

@@ -12,7 +12,7 @@ from mdh.wording import plural
 
 
 def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Diagnostic]) -> str:
-    """sources: the texts to show whole, in this order; a message without a place in them stands on top."""
+    """sources: the texts to show whole, in this order. Messages without a place in them are at the top."""
     lead = f"{plural(len(diagnostics), 'message')}: the schedule is not legal, so nothing is drawn."
     parts = [f"<h1>{escape(title)}</h1><p class=lead>{escape(lead)}</p>"]
     parts += [_message(d) for d in diagnostics if not any(x.span.source in sources for x in d.labels)]

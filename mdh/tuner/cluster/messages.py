@@ -11,7 +11,7 @@ from mdh.tuner.measure.wire import Json
 from mdh.tuner.records.form import trial_fields, trial_from
 
 _MOST = 1 << 12
-"""Of slots, cores and devices of one machine, and of candidates in one request."""
+"""The most slots, cores and devices of one machine, and candidates in one request."""
 _Count = Annotated[int, Meta(ge=1, le=_MOST)]
 _Process = Annotated[int, Meta(ge=0, le=1 << 31)]
 _HOLDER = record_type({"host": Text, "boot": Text, "pid": _Process, "space": Text, "started": Text})
@@ -67,7 +67,7 @@ _INVENTORY = record_type(
     more=True,
 )  # fmt: skip
 _OUTCOME = record_type({"warm": listed(Amount), "cold": listed(Amount)}, more=True)
-"""What else it has, `trial_from` looks at."""
+"""`trial_from` checks its other fields."""
 _ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "look": (_INVENTORY,),
     "begin": (_ABOUT, record_type({"busy": Text, "holder": _HOLDER}), _GONE, _REFUSED),

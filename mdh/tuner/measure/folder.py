@@ -20,7 +20,8 @@ _FOLDERS = {"POCL_CACHE_DIR": "pocl", "CUDA_CACHE_PATH": "cuda", "CUPY_CACHE_DIR
 
 
 def make_folder(job: Job) -> PrivateFolder:
-    """A new folder for the owner alone; those that killed benches left behind are removed. Raises OSError."""
+    """A new folder for the owner alone. Folders that killed benches left behind are removed. Raises
+    OSError."""
     made = make_private()
     try:
         for part in ("expected", *_FOLDERS.values()):

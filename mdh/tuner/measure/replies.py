@@ -46,8 +46,7 @@ def demanded(request: Json, reply: Json) -> Json:
 
 
 def greeting(hello: Json) -> Json:
-    """The first message of a worker: about its device, nothing, or why it cannot work. Raises
-    NonsenseError."""
+    """The first message of a worker: about its device, empty, or why it cannot work. Raises NonsenseError."""
     if hello and not fits(hello, _REFUSED if "failed" in hello else _GREETING):
         raise NonsenseError("no worker begins with that")
     return hello

@@ -144,7 +144,7 @@ class _Build:
         return tuple(out)
 
     def chains(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Chain, ...]:
-        """One for each dimension of each stage; those that share variables know of it."""
+        """One chain for each dimension of each stage. Chains that share variables know of it."""
         uses = Counter(self.index[o.variable] for o in self.openings if o.what in ("tile", "core"))
         shared = {i for i, n in uses.items() if n > 1}
         out = []

@@ -27,13 +27,13 @@ class Walks:
 
     @cached_property
     def spoken(self) -> tuple[tuple[set[int], set[Choice]], ...]:
-        """For each step the tiles and choices of some path that begins so."""
+        """For each step, the tiles and choices of paths that start with it."""
         edges = [[e for edges in layer.values() for e in edges] for layer in self.layers[1:]]
         return tuple(({e.tile for e in step}, {e.choice for e in step}) for step in edges)
 
     @cached_property
     def onward(self) -> list[dict[State, list[tuple[Choice, list[tuple[int, State]]]]]]:
-        """The tiles and states to which each state leads, by choice."""
+        """The tiles and states that each state leads to, by choice."""
         out: list[dict[State, list[tuple[Choice, list[tuple[int, State]]]]]] = []
         for before, layer in zip(self.layers, self.layers[1:], strict=False):
             edges: dict[State, dict[Choice, list[tuple[int, State]]]] = {state: {} for state in before}
@@ -45,7 +45,7 @@ class Walks:
 
     @cached_property
     def counts(self) -> list[dict[State, int]]:
-        """Paths from the start to each state."""
+        """The number of paths from the start to each state."""
         out = [dict.fromkeys(self.layers[0], 1)]
         for layer in self.layers[1:]:
             out.append({s: sum(out[-1][e.before] for e in edges) for s, edges in layer.items()})
@@ -154,7 +154,7 @@ class Paths:
         return None
 
     def _wished(self, wish: Mapping[int, Value]) -> tuple[Signature, Path] | None:
-        """The first path that is exactly what is wished, if any is."""
+        """The first path that is exactly as wished, if there is one."""
         state = next(iter(self.walks.layers[0]))
         path: list[tuple[int, Choice]] = []
         for entry, onward in zip(self.chain.entries, self.walks.onward, strict=True):
