@@ -7,10 +7,9 @@ loops over atoms keep no order: for each part of k all fragments are loaded once
 
 from dataclasses import dataclass, replace
 
-from mdh.checker.footprint import fragment_words
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import LANES, WORD, Digit, Fragment, Place
+from mdh.ir.atoms import LANES, Digit, Fragment, Place
 from mdh.ir.dtype import I32, U32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, LoadMatrix, Mma, Stmt, Store
@@ -21,14 +20,12 @@ from mdh.lower.scope import Region, Scope, key_of
 
 MATRIX, MOST = 8, 4
 """Rows of the matrices that ldmatrix loads, and how many of them at once."""
-SPARE = 40
-"""Registers of a thread for addresses and the like, beside results and fragments."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """A or B. buf: fragments by slot, atom and register. atoms: the loop over atoms along its own dimension;
-    None: there is one. own, along: where an element lies along that dimension and along k. nest: in which the
+    """A or B. buf: fragments by atom and register. atoms: the loop over atoms along its own dimension; None:
+    there is one. own, along: where an element lies along that dimension and along k. nest: in which the
     variables `element` and `depth` are the places in the atom along the two."""
 
     load: Load
@@ -42,52 +39,33 @@ class _Factor:
 
     @property
     def registers(self) -> int:
-        return self.buf.shape[2]
+        return self.buf.shape[1]
 
     @property
     def count(self) -> int:
-        return self.buf.shape[1]
+        return self.buf.shape[0]
 
 
 def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
-    """All that a warp computes inside the loops around its atoms. Where registers allow, the fragments of the
-    next part of k are loaded before those of the present one are multiplied."""
+    """All that a warp computes inside the loops around its atoms."""
     s = nest.plan.atoms
     assert s is not None
     step = nest.plan.steps[s]
     product = step.product
     assert product is not None
     lane = nest.fresh("lane")
-    level = _level(nest, s, product.k)
-    slots = 2 if level is not None and _room(nest) else 1
-    left = _factor(nest, product, product.left, product.m, s, slots)
-    right = _factor(nest, product, product.right, product.n, s, slots)
+    left = _factor(nest, product, product.left, product.m, s)
+    right = _factor(nest, product, product.right, product.n, s)
+    body: list[Stmt] = [
+        Alloc(left.buf), Alloc(right.buf), *_fill(left, lane, scope), *_fill(right, lane, scope),
+        *_loop(left.atoms, 1, _loop(right.atoms, 1, [_multiply(nest, product, left, right, s)])),
+    ]  # fmt: skip
     others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
     cond = nest.condition(others, scope)
     number = Binary("%", Var(nest.tid), Const(LANES, I32), I32) if nest.threads > LANES else Var(nest.tid)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    out.append(Let(lane, number, below=LANES))
-
-    def fill(part: Expr | None) -> list[Stmt]:
-        return [*_fill(left, level, part, lane, scope), *_fill(right, level, part, lane, scope)]
-
-    multiply = _loop(left.atoms, 1, _loop(right.atoms, 1, [_multiply(nest, product, left, right, level, s)]))
-    allocs: list[Stmt] = [Alloc(left.buf), Alloc(right.buf)]
-    if level is None or slots == 1:
-        part = None if level is None else Var(level.var)
-        out += _loop(level, 1, [*allocs, *fill(part), *multiply])
-    else:
-        later = Binary("+", Var(level.var), Const(1, I32), I32)
-        ahead = If(Binary("<", later, Const(level.parts, I32), I32), tuple(fill(later)))
-        out += [*allocs, *fill(Const(0, I32)), *_loop(level, 1, [ahead, *multiply])]
+    out += [Let(lane, number, below=LANES), *_loop(_level(nest, s, product.k), 1, body)]
     return out if cond is None else [If(cond, tuple(out))]
-
-
-def _room(nest: Nest) -> bool:
-    """For fragments of two parts of k in registers, of which one is loaded while the other is multiplied."""
-    words = fragment_words(nest.plan)
-    held = sum(b.bytes for r in nest.regions if r.space is Space.RM for b in r.bufs) // WORD
-    return held + 2 * words + SPARE <= nest.machine.registers_per_thread
 
 
 def _level(nest: Nest, step: int, dim: int) -> Level | None:
@@ -101,7 +79,7 @@ def _loop(level: Level | None, by: int, body: list[Stmt]) -> list[Stmt]:
     return [For(level.var, zero, stop, Const(by, I32), tuple(body), ForKind.UNROLL)]
 
 
-def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int, slots: int) -> _Factor:
+def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int) -> _Factor:
     atom = product.atom
     fragment: Fragment = atom.a if dim == product.m else atom.b
     own, along = (fragment.row, fragment.column) if dim == product.m else (fragment.column, fragment.row)
@@ -115,30 +93,23 @@ def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int, slots: i
     count = 1 if atoms is None else atoms.parts
     kind = load.dtype if atom.packed == 1 else U32
     name = nest.fresh(f"{load.buffer}_atoms")
-    shape = (slots, count, registers)
-    buf = Buf(name, Space.RM, kind, shape, (count * registers, registers, 1), align=16)
+    buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
     levels = replace(nest.levels, index=index)
     own_nest = replace(nest, tiles=replace(nest.tiles, levels=levels))
     return _Factor(load, buf, atoms, own, along, own_nest, inner[-1], depth)
 
 
-def _multiply(
-    nest: Nest, product: Product, left: _Factor, right: _Factor, level: Level | None, s: int
-) -> Mma:
+def _multiply(nest: Nest, product: Product, left: _Factor, right: _Factor, s: int) -> Mma:
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
     fragment = product.atom.c
     acc = tuple(_result(nest, product, region, fragment.at(0, v), s) for v in range(fragment.count))
-    part = None if level is None else Var(level.var)
-    return Mma(product.atom, acc, _registers(left, part), _registers(right, part))
+    return Mma(product.atom, acc, _registers(left), _registers(right))
 
 
-def _registers(factor: _Factor, part: Expr | None) -> tuple[Load, ...]:
-    """Of one atom. part: of k, whose slot they lie in."""
-    slots = factor.buf.shape[0]
-    slot: Expr = Const(0, I32) if part is None or slots == 1 else Binary("%", part, Const(slots, I32), I32)
+def _registers(factor: _Factor) -> tuple[Load, ...]:
     atom: Expr = Const(0, I32) if factor.atoms is None else Var(factor.atoms.var)
     buf = factor.buf
-    return tuple(Load(buf.name, (slot, atom, Const(r, I32)), buf.dtype) for r in range(factor.registers))
+    return tuple(Load(buf.name, (atom, Const(r, I32)), buf.dtype) for r in range(factor.registers))
 
 
 def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s: int) -> Load:
@@ -155,33 +126,26 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
 # -- fragments of the factors --------------------------------------------------------------------
 
 
-def _fill(factor: _Factor, level: Level | None, part: Expr | None, lane: str, scope: Scope) -> list[Stmt]:
-    """The fragments of one part of k, which the loop over `level` has."""
-    if level is not None and part is not None:
-        scope = replace(scope, values={**scope.values, level.var: part})
-    registers = _registers(factor, part)
+def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
     if factor.buf.dtype != U32:
-        return _loop(
-            factor.atoms, 1, [_element(factor, v, to, lane, scope) for v, to in enumerate(registers)]
-        )
+        return _loop(factor.atoms, 1, [_element(factor, v, lane, scope) for v in range(factor.registers)])
     together = MOST // factor.registers
     while factor.count % together:
         together //= 2
-    return _loop(factor.atoms, together, [_matrices(factor, together, registers, lane, scope)])
+    return _loop(factor.atoms, together, [_matrices(factor, together, lane, scope)])
 
 
-def _element(factor: _Factor, v: int, to: Load, lane: str, scope: Scope) -> Store:
+def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
     at: dict[str, Expr] = {
         name: _sum([*(_digit(d, Var(lane), LANES) for d in place.lane), _const(place.of(0, v))])
         for name, place in ((factor.element, factor.own), (factor.depth, factor.along))
     }
     inner = replace(scope, values={**scope.values, **at})
+    to = _registers(factor)[v]
     return Store(to.buffer, to.index, factor.nest.load(factor.load, inner))
 
 
-def _matrices(
-    factor: _Factor, together: int, registers: tuple[Load, ...], lane: str, scope: Scope
-) -> LoadMatrix:
+def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
     """The registers of `together` atoms after one another, of which each is a matrix of 8 rows."""
     count = together * factor.registers
     rows = _rows_along_k(factor, scope)
@@ -198,9 +162,9 @@ def _matrices(
     source = factor.nest.load(factor.load, replace(scope, values={**scope.values, **at}))
     dst = []
     for r in range(count):
-        slot, atom, register = registers[r % factor.registers].index
-        at_atom = _sum([atom, _const(r // factor.registers)])
-        dst.append(replace(registers[0], index=(slot, at_atom, register)))
+        to = _registers(factor)[r % factor.registers]
+        atom: Expr = _sum([to.index[0], _const(r // factor.registers)])
+        dst.append(replace(to, index=(atom, to.index[1])))
     return LoadMatrix(tuple(dst), source.buffer, source.index, transposed=not rows)
 
 
